@@ -1,52 +1,237 @@
 //! The schemas of servers, which may be hostile. The library for descriptors trusts them further than its types say.
+//!
+//! # Decisions
+//!
+//! The library takes many times the memory of the bytes of a schema, and more time than in proportion to its parts. So
+//! parts are counted before any is decoded, and names and imports before the library gets them.
 
-use prost_reflect::DescriptorPool;
 use prost_reflect::prost::Message as _;
+use prost_reflect::prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
 use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
 use prost_reflect::prost_types::{
-    DescriptorProto, FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet, MessageOptions,
+    DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet, MessageOptions,
 };
+use prost_reflect::{DescriptorPool, Kind};
 use std::collections::{HashMap, HashSet};
+
+/// The parts of a schema, at most: some times those of large programs. The library takes two kilobytes for a message of
+/// five bytes, and compares some parts with all others.
+const PARTS_MAX: usize = 100_000;
+
+/// The longest full name, in bytes. The library keeps some copies of the full name of each part.
+const NAME_MAX: usize = 512;
+
+/// The values of the enums of all fields, at most. A [layout](crate::layout) has those of each of its fields.
+const VALUES_MAX: usize = 1 << 22;
 
 /// The paths of public imports from a file, at most: the library follows all of them, by recursion.
 const PATHS_MAX: usize = 1000;
+
+/// The steps on all of these paths, at most.
+const STEPS_MAX: usize = 10_000_000;
 
 /// The descriptors of an encoded `google.protobuf.FileDescriptorSet` whose files follow those that they import.
 ///
 /// # Errors
 /// If it is none, or invalid.
 pub fn pool(files: &[u8]) -> Result<DescriptorPool, String> {
-    let set = FileDescriptorSet::decode(files).map_err(|error| error.to_string())?;
-    check_imports(&set.file)?;
-    let mut open: Vec<&DescriptorProto> = set.file.iter().flat_map(|file| &file.message_type).collect();
-    while let Some(message) = open.pop() {
-        if message.options.as_ref().is_some_and(MessageOptions::map_entry) && !is_map_entry(message) {
-            return Err(format!("{:?} is no entry of a map", message.name()));
-        }
-        open.extend(&message.nested_type);
-    }
+    check(files)?;
     // It panics at an unknown syntax, at some defaults, and where options have other types than Google's.
     let made = std::panic::catch_unwind(|| DescriptorPool::decode(files).map_err(|error| error.to_string()));
-    made.unwrap_or_else(|_| Err("it is malformed".to_owned()))
+    let pool = made.unwrap_or_else(|_| Err("it is malformed".to_owned()))?;
+    let values = pool.all_messages().map(|message| {
+        let of_field = message.fields().map(|field| match field.kind() {
+            Kind::Enum(found) => found.values().len(),
+            _ => 0,
+        });
+        of_field.sum::<usize>()
+    });
+    if values.sum::<usize>() > VALUES_MAX {
+        return Err("too many fields of large enums".to_owned());
+    }
+    Ok(pool)
+}
+
+fn check(files: &[u8]) -> Result<(), String> {
+    let mut left = PARTS_MAX;
+    SET.count(files, LEVELS_MAX, &mut left)?;
+    let set = FileDescriptorSet::decode(files).map_err(|error| error.to_string())?;
+    check_imports(&set.file)?;
+    for file in &set.file {
+        // Each part of the name of a package is a package.
+        subtract(&mut left, file.package().split('.').count())?;
+        check_file(file)?;
+    }
+    Ok(())
+}
+
+/// As deep as prost reads messages.
+const LEVELS_MAX: u32 = 100;
+
+/// A part of descriptors: its fields that are parts as well, as long texts in lists are.
+struct Part(&'static [(u32, &'static Part)]);
+
+static SET: Part = Part(&[(1, &FILE)]);
+static FILE: Part =
+    Part(&[(3, &LEAF), (4, &MESSAGE), (5, &ENUM), (6, &SERVICE), (7, &FIELD), (8, &OPTIONS), (9, &SOURCE)]);
+static MESSAGE: Part = Part(&[
+    (2, &FIELD),
+    (3, &MESSAGE),
+    (4, &ENUM),
+    (5, &RANGE),
+    (6, &FIELD),
+    (7, &OPTIONS),
+    (8, &ONEOF),
+    (9, &LEAF),
+    (10, &LEAF),
+]);
+static FIELD: Part = Part(&[(8, &OPTIONS)]);
+static RANGE: Part = Part(&[(3, &OPTIONS)]);
+static ONEOF: Part = Part(&[(2, &OPTIONS)]);
+static ENUM: Part = Part(&[(2, &VALUE), (3, &OPTIONS), (4, &LEAF), (5, &LEAF)]);
+static VALUE: Part = Part(&[(3, &OPTIONS)]);
+static SERVICE: Part = Part(&[(2, &METHOD), (3, &OPTIONS)]);
+static METHOD: Part = Part(&[(4, &OPTIONS)]);
+/// Options of all kinds.
+static OPTIONS: Part = Part(&[(2, &LEAF), (20, &LEAF), (999, &OPTION)]);
+static OPTION: Part = Part(&[(2, &LEAF)]);
+static SOURCE: Part = Part(&[(1, &LOCATION)]);
+static LOCATION: Part = Part(&[(6, &LEAF)]);
+static LEAF: Part = Part(&[]);
+
+impl Part {
+    /// Subtracts the parts in an encoded part from those that are left, before memory is allocated for them.
+    fn count(&self, mut bytes: &[u8], levels: u32, left: &mut usize) -> Result<(), String> {
+        while !bytes.is_empty() {
+            let (tag, wire) = decode_key(&mut bytes).map_err(|error| error.to_string())?;
+            let part = self.0.iter().find(|(field, _)| *field == tag).filter(|_| wire == WireType::LengthDelimited);
+            let Some((_, part)) = part else {
+                let skipped = skip_field(wire, tag, &mut bytes, DecodeContext::default());
+                skipped.map_err(|error| error.to_string())?;
+                continue;
+            };
+            let length = decode_varint(&mut bytes).map_err(|error| error.to_string())?;
+            let content = usize::try_from(length).ok().and_then(|length| bytes.split_off(..length));
+            let content = content.ok_or("it is truncated")?;
+            subtract(left, 1)?;
+            if !part.0.is_empty() {
+                let levels = levels.checked_sub(1).ok_or("it is nested too deep")?;
+                part.count(content, levels, left)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn subtract(left: &mut usize, parts: usize) -> Result<(), String> {
+    *left = left.checked_sub(parts).ok_or_else(|| format!("it has more than {PARTS_MAX} parts"))?;
+    Ok(())
 }
 
 fn check_imports(files: &[FileDescriptorProto]) -> Result<(), String> {
     let names: HashSet<&str> = files.iter().map(FileDescriptorProto::name).collect();
-    // The paths from each file before.
-    let mut paths: HashMap<&str, usize> = HashMap::new();
+    // The paths from each file before, and the steps on them.
+    let mut paths: HashMap<&str, (usize, usize)> = HashMap::new();
+    let mut steps = 0_usize;
     for file in files {
         let is_later = |import: &&String| !paths.contains_key(import.as_str()) && names.contains(import.as_str());
         if let Some(import) = file.dependency.iter().find(is_later) {
             return Err(format!("{:?} does not follow {import:?}, which it imports", file.name()));
         }
-        let public = file.public_dependency.iter().filter_map(|at| file.dependency.get(usize::try_from(*at).ok()?));
-        let count = public.fold(1, |count: usize, import| {
-            count.saturating_add(paths.get(import.as_str()).copied().unwrap_or_default())
+        let known = |import: &String| paths.get(import.as_str()).copied().unwrap_or_default();
+        let public = file.public_dependency.iter().map(|at| {
+            let import = usize::try_from(*at).ok().and_then(|at| file.dependency.get(at));
+            import.map_or((1, 0), known)
         });
-        if count > PATHS_MAX {
+        // The library looks for each import among the public ones.
+        let own = (1_usize, file.dependency.len().saturating_mul(1 + file.public_dependency.len()));
+        let (count, cost) =
+            public.fold(own, |(count, cost), (paths, steps)| (count.saturating_add(paths), cost.saturating_add(steps)));
+        steps = file.dependency.iter().fold(steps, |steps, import| steps.saturating_add(1 + known(import).1));
+        if count > PATHS_MAX || steps > STEPS_MAX {
             return Err(format!("{:?} has too many public imports", file.name()));
         }
-        paths.insert(file.name(), count);
+        paths.insert(file.name(), (count, cost));
+    }
+    Ok(())
+}
+
+/// Checks the lengths of names, and what the library does not.
+fn check_file(file: &FileDescriptorProto) -> Result<(), String> {
+    full_name(0, file.name())?;
+    let scope = full_name(0, file.package())?;
+    check_fields(scope, &file.extension)?;
+    check_enums(scope, &file.enum_type)?;
+    for service in &file.service {
+        let scope = full_name(scope, service.name())?;
+        for method in &service.method {
+            full_name(scope, method.name())?;
+            check_reference(method.input_type())?;
+            check_reference(method.output_type())?;
+        }
+    }
+    let mut open: Vec<(usize, &DescriptorProto)> = file.message_type.iter().map(|message| (scope, message)).collect();
+    while let Some((scope, message)) = open.pop() {
+        if message.options.as_ref().is_some_and(MessageOptions::map_entry) && !is_map_entry(message) {
+            return Err(format!("{:?} is no entry of a map", message.name()));
+        }
+        let scope = full_name(scope, message.name())?;
+        check_fields(scope, &message.field)?;
+        check_fields(scope, &message.extension)?;
+        check_enums(scope, &message.enum_type)?;
+        for oneof in &message.oneof_decl {
+            full_name(scope, oneof.name())?;
+        }
+        check_ranges(message.reserved_range.iter().map(|range| (range.start(), range.end().saturating_sub(1))))?;
+        open.extend(message.nested_type.iter().map(|nested| (scope, nested)));
+    }
+    Ok(())
+}
+
+fn check_fields(scope: usize, fields: &[FieldDescriptorProto]) -> Result<(), String> {
+    for field in fields {
+        full_name(scope, field.name())?;
+        check_reference(field.type_name())?;
+        check_reference(field.extendee())?;
+    }
+    Ok(())
+}
+
+fn check_enums(scope: usize, enums: &[EnumDescriptorProto]) -> Result<(), String> {
+    for found in enums {
+        full_name(scope, found.name())?;
+        for value in &found.value {
+            full_name(scope, value.name())?;
+        }
+        check_ranges(found.reserved_range.iter().map(|range| (range.start(), range.end())))?;
+    }
+    Ok(())
+}
+
+/// The length of a full name in a scope whose name has a length.
+fn full_name(scope: usize, name: &str) -> Result<usize, String> {
+    let length = scope + name.len() + 1;
+    if length > NAME_MAX {
+        return Err(format!("a full name of {length} bytes exceeds the limit of {NAME_MAX}"));
+    }
+    Ok(length)
+}
+
+/// Compilers write full names, which begin with a dot. Others would be looked up in each scope around them.
+fn check_reference(name: &str) -> Result<(), String> {
+    if !name.is_empty() && !name.starts_with('.') {
+        return Err(format!("the name of a type is relative: {name:?}"));
+    }
+    Ok(())
+}
+
+/// Ranges may not overlap: the library makes an error of each number in each range. Their ends are included.
+fn check_ranges(ranges: impl Iterator<Item = (i32, i32)>) -> Result<(), String> {
+    let mut ranges: Vec<_> = ranges.collect();
+    ranges.sort_unstable();
+    let mut neighbours = ranges.iter().zip(ranges.iter().skip(1));
+    if neighbours.any(|((_, end), (start, _))| end >= start) {
+        return Err("ranges of reserved numbers overlap".to_owned());
     }
     Ok(())
 }
@@ -66,6 +251,8 @@ fn is_map_entry(message: &DescriptorProto) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use prost_reflect::prost_types::descriptor_proto::ReservedRange;
+    use prost_reflect::prost_types::{EnumValueDescriptorProto, OneofDescriptorProto};
 
     /// A file with this name, the names of others that it imports, and a message.
     fn file(name: &str, imports: &[&str]) -> FileDescriptorProto {
@@ -78,6 +265,10 @@ mod tests {
             syntax: Some("proto3".to_owned()),
             ..FileDescriptorProto::default()
         }
+    }
+
+    fn oneof(name: &str) -> OneofDescriptorProto {
+        OneofDescriptorProto { name: Some(name.to_owned()), ..OneofDescriptorProto::default() }
     }
 
     fn pool_of(files: Vec<FileDescriptorProto>) -> Result<DescriptorPool, String> {
@@ -150,6 +341,68 @@ mod tests {
         let mut files = vec![file("f0", &[])];
         files.extend(names.windows(2).map(|pair| file(&pair[1], &[&pair[0], &pair[0]])));
         assert_eq!(pool_of(files).unwrap_err(), "\"f9\" has too many public imports");
+    }
+
+    #[test]
+    fn schemas_that_would_take_much_memory_or_time_are_refused() {
+        let refused = |change: &dyn Fn(&mut FileDescriptorProto)| {
+            let mut file = file("a", &[]);
+            change(&mut file);
+            pool_of(vec![file]).unwrap_err()
+        };
+        let parts = "it has more than 100000 parts";
+        let message = DescriptorProto::default();
+        assert_eq!(refused(&|file| file.message_type = vec![message.clone(); 100_000]), parts);
+        assert_eq!(refused(&|file| file.dependency = vec![String::new(); 100_000]), parts);
+        assert_eq!(refused(&|file| file.package = Some(".".repeat(100_000))), parts);
+        let mut nested = message.clone();
+        for _ in 0..101 {
+            nested = DescriptorProto { nested_type: vec![nested], ..DescriptorProto::default() };
+        }
+        assert_eq!(refused(&|file| file.message_type = vec![nested.clone()]), "it is nested too deep");
+
+        let long = "a full name of 513 bytes exceeds the limit of 512";
+        assert_eq!(refused(&|file| file.name = Some("x".repeat(512))), long);
+        assert_eq!(refused(&|file| file.message_type[0].name = Some("x".repeat(511))), long);
+        assert_eq!(refused(&|file| file.message_type[0].oneof_decl.push(oneof(&"x".repeat(507)))), long);
+
+        let relative = FieldDescriptorProto { type_name: Some("Ofa".to_owned()), ..FieldDescriptorProto::default() };
+        let refused_field = refused(&|file| file.message_type[0].field.push(relative.clone()));
+        assert_eq!(refused_field, "the name of a type is relative: \"Ofa\"");
+        let range = ReservedRange { start: Some(5), end: Some(7) };
+        let overlap = refused(&|file| file.message_type[0].reserved_range = vec![range; 2]);
+        assert_eq!(overlap, "ranges of reserved numbers overlap");
+
+        let values = |number| EnumValueDescriptorProto {
+            name: Some(format!("V{number}")),
+            number: Some(number),
+            ..EnumValueDescriptorProto::default()
+        };
+        let large = EnumDescriptorProto {
+            name: Some("Large".to_owned()),
+            value: (0..4200).map(values).collect(),
+            ..EnumDescriptorProto::default()
+        };
+        let of_enum = |number: i32| FieldDescriptorProto {
+            type_name: Some(".Large".to_owned()),
+            ..field(&format!("f{number}"), number, Type::Enum, Label::Optional)
+        };
+        let large = refused(&|file| {
+            file.enum_type.push(large.clone());
+            file.message_type[0].field = (1..=1000).map(of_enum).collect();
+        });
+        assert_eq!(large, "too many fields of large enums");
+    }
+
+    #[test]
+    fn imports_of_files_with_many_imports_are_refused() {
+        let names: Vec<_> = (0..1000).map(|at| format!("f{at}")).collect();
+        let all: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut files: Vec<_> = all.iter().map(|name| file(name, &[])).collect();
+        files.push(file("all", &all[..999]));
+        let private = |at| FileDescriptorProto { public_dependency: vec![], ..file(&format!("g{at}"), &["all"]) };
+        files.extend((0..100).map(private));
+        assert_eq!(pool_of(files).unwrap_err(), "\"g10\" has too many public imports");
     }
 
     #[test]
