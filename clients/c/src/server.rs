@@ -62,8 +62,8 @@ struct Building {
 ///
 /// It replies to the call in the function or later, from any thread, exactly once. Functions of methods with one request and
 /// one reply run in the thread of the connection and should return within a millisecond; a blocked thread is replaced
-/// after 12 ms. Functions of methods with streams run in threads of their own and may block. Functions run in several
-/// threads at once.
+/// after 12 ms. Functions of methods with streams run in threads of their own and may block; a process has at most 512
+/// of these, and further calls wait for one. Functions run in several threads at once.
 pub type frisbee_function = Option<extern "C" fn(call: *mut frisbee_call, user: *mut c_void)>;
 
 #[derive(Clone)]
