@@ -99,7 +99,8 @@ async fn services(client: &ReflectionClient, etag_before: &str) -> Result<Option
             etag = piece.etag;
         }
         for service in piece.services {
-            length += service.encoded_len();
+            // Empty ones take memory as well.
+            length += size_of::<Service>() + size_of_val(&*service.methods) + service.encoded_len();
             bounded(length)?;
             match services.last_mut().filter(|last| last.name == service.name) {
                 Some(last) => last.methods.extend(service.methods),
@@ -129,4 +130,34 @@ fn bounded(length: usize) -> Result<(), Status> {
         return Err(Status::resource_exhausted(format!("the schema of the server has more than {SCHEMA_MAX} bytes")));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::v1::{FilesPiece, ListPiece, Reflection, ReflectionServer};
+    use frpc::{Code, Request, Response, ResponseStream, Server};
+
+    /// Lists a million services without content.
+    struct Hostile;
+
+    impl Reflection for Hostile {
+        async fn list(&self, _: Request<ListRequest>) -> Result<Response<ResponseStream<ListPiece>>, Status> {
+            let piece = || Ok(ListPiece { services: vec![Service::default(); 10_000], ..ListPiece::default() });
+            Ok(Response::new(ResponseStream::new(frpc::iter(std::iter::repeat_with(piece).take(100)))))
+        }
+
+        async fn files(&self, _: Request<FilesRequest>) -> Result<Response<ResponseStream<FilesPiece>>, Status> {
+            Err(Status::internal("the list has been accepted"))
+        }
+    }
+
+    #[tokio::test]
+    async fn empty_services_count_towards_the_limit() {
+        let server = Server::builder().add_service(ReflectionServer::new(Hostile)).build().expect("it is valid");
+        let (here, there) = frpc::memory();
+        tokio::spawn(async move { server.serve_connection(there).await });
+        let channel = Channel::connect_io(here).await.expect("it is served");
+        assert_eq!(ServerSchema::fetch(&channel).await.unwrap_err().code(), Code::ResourceExhausted);
+    }
 }
