@@ -10,7 +10,7 @@ use kube::{Client, Error};
 use std::ops::Range;
 use std::time::Duration;
 use std::{fmt, io};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 /// Slices per page of a list. A slice has up to a thousand endpoints of some hundred bytes.
 const PAGE: u32 = 32;
@@ -21,6 +21,10 @@ const PAGES_MAX: usize = 300;
 /// The lifetime of a watch in seconds, drawn at random so that clients do not return in the same minute. kube accepts
 /// less than 295.
 const WATCH_SECONDS: Range<u32> = 145..290;
+
+/// How long the API server may take for a page of a list, or to begin a watch, in all attempts of kube. It limits its
+/// own work for a request to a minute.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// How long after the end of its lifetime a watch is given up: a server whose machine has died does not end it.
 const OVERDUE: Duration = Duration::from_secs(30);
@@ -163,7 +167,7 @@ impl KubernetesResolver {
         let mut slices = self.slices.without_slices();
         let mut page = ListParams::default().labels(&self.selector()).limit(PAGE);
         for _ in 0..PAGES_MAX {
-            let list = self.api.list(&page).await?;
+            let list = answered(self.api.list(&page)).await?;
             list.items.into_iter().for_each(|slice| slices.insert(slice));
             let Some(more) = list.metadata.continue_.filter(|more| !more.is_empty()) else {
                 self.slices = slices;
@@ -179,7 +183,7 @@ impl KubernetesResolver {
     async fn watch(&mut self, version: &str) -> kube::Result<Outcome> {
         let lifetime = fastrand::u32(WATCH_SECONDS);
         let parameters = WatchParams::default().labels(&self.selector()).timeout(lifetime);
-        let events = self.api.watch(&parameters, version).await?;
+        let events = answered(self.api.watch(&parameters, version)).await?;
         self.watch = Some(events.take_until(sleep(Duration::from_secs(lifetime.into()) + OVERDUE)).boxed());
         // An earlier failure may be over.
         Ok(Outcome::Changed)
@@ -230,6 +234,12 @@ impl fmt::Debug for KubernetesResolver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("KubernetesResolver").field(&self.name()).finish()
     }
+}
+
+/// The answer to a request, unless it takes too long.
+async fn answered<T>(request: impl Future<Output = kube::Result<T>>) -> kube::Result<T> {
+    let late = |_| Err(Error::Service(format!("no answer within {} s", ANSWER_TIMEOUT.as_secs()).into()));
+    timeout(ANSWER_TIMEOUT, request).await.unwrap_or_else(late)
 }
 
 /// The error of a request with its causes.

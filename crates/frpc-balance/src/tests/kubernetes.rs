@@ -7,6 +7,7 @@ use frpc_balance::kubernetes::KubernetesResolver;
 use frpc_balance::kubernetes::kube::{Client, Config};
 use frpc_balance::resolve::{Endpoint, Resolver};
 use frpc_balance::{Balance, FleetView};
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -15,13 +16,13 @@ use tokio::time::timeout;
 /// No test waits longer for events that take milliseconds; a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn client(api: &Api) -> Client {
-    let address = format!("http://{}", api.address).parse().expect("it is an address");
+fn client(address: SocketAddr) -> Client {
+    let address = format!("http://{address}").parse().expect("it is an address");
     Client::try_from(Config::new(address)).expect("it needs no files")
 }
 
 fn resolver(api: &Api) -> KubernetesResolver {
-    KubernetesResolver::new(client(api), "prod/shop", "grpc").expect("it is a name")
+    KubernetesResolver::new(client(api.address), "prod/shop", "grpc").expect("it is a name")
 }
 
 /// A resolver that runs in the background, as in a channel: no call of `next` is dropped.
@@ -233,7 +234,7 @@ async fn malformed_lists_and_events_are_errors() {
 #[tokio::test]
 async fn refusal_has_the_text_of_the_server() {
     let api = Api::start().await;
-    let other = KubernetesResolver::new(client(&api), "shop", "grpc").expect("it is a name");
+    let other = KubernetesResolver::new(client(api.address), "shop", "grpc").expect("it is a name");
     let mut other = Followed::new(other);
     let why = trouble(&mut other).await;
     let start = "API server: status 403: /apis/discovery.k8s.io/v1/namespaces/default";
@@ -285,6 +286,15 @@ async fn listener() -> (TcpListener, u16) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let port = listener.local_addr().expect("it is bound").port();
     (listener, port)
+}
+
+#[tokio::test(start_paused = true)]
+async fn silent_server_fails_a_list() {
+    let (_listener, port) = listener().await;
+    let client = client(SocketAddr::from(([127, 0, 0, 1], port)));
+    let mut resolver = KubernetesResolver::new(client, "prod/shop", "grpc").expect("it is a name");
+    let failed = timeout(10 * PATIENCE, resolver.next()).await.expect("it ends").expect_err("there is no answer");
+    assert!(failed.to_string().contains("no answer within 120 s"), "{failed}");
 }
 
 #[tokio::test]
