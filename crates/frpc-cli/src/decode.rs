@@ -18,11 +18,16 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::sleep;
 
 /// How many bytes a proxy reads at a time.
 const READ: usize = 64 << 10;
+
+/// The pause after the system has refused to accept: mostly it is out of descriptors.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Shows the input named by the arguments, and runs a proxy until it is stopped.
 pub(crate) async fn decode(
@@ -138,7 +143,7 @@ where
     let address = listener.local_addr().map_err(|error| Failure::new(error.to_string()))?;
     eprintln!("listening on {address} for {server}");
     for number in 0_u64.. {
-        let (client, _) = listener.accept().await.map_err(|error| Failure::new(format!("accepting: {error}")))?;
+        let (client, _) = accept(async || listener.accept().await).await;
         let (server, watch) = (server.clone(), watch(number));
         tokio::spawn(async move {
             if let Err(error) = carry(client, &server, watch).await {
@@ -147,6 +152,19 @@ where
         });
     }
     Ok(())
+}
+
+/// The next connection, however often the system fails to accept one.
+async fn accept<T>(mut next: impl AsyncFnMut() -> std::io::Result<T>) -> T {
+    let mut is_failing = false;
+    loop {
+        match next().await {
+            Ok(accepted) => return accepted,
+            Err(error) if !std::mem::replace(&mut is_failing, true) => eprintln!("accepting: {error}"),
+            Err(_) => {}
+        }
+        sleep(PAUSE).await;
+    }
 }
 
 async fn carry<W: FnMut(FrameSender, &[u8])>(client: TcpStream, server: &str, watch: W) -> std::io::Result<()> {
@@ -188,5 +206,18 @@ async fn copy(
         let Some(bytes) = buffer.get(..length).filter(|bytes| !bytes.is_empty()) else { return to.shutdown().await };
         show(bytes);
         to.write_all(bytes).await?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Error, ErrorKind};
+
+    #[tokio::test(start_paused = true)]
+    async fn proxy_accepts_after_errors() {
+        let errors = [ErrorKind::ConnectionAborted, ErrorKind::Other, ErrorKind::Other];
+        let mut results = errors.into_iter().map(|kind| Err(Error::from(kind))).chain([Ok(7)]);
+        assert_eq!(accept(async || results.next().expect("it has ended")).await, 7);
     }
 }
