@@ -137,10 +137,10 @@ fn print(file: &FileDescriptor, symbols: &BTreeSet<String>) -> String {
     if !proto.package().is_empty() {
         let _ = writeln!(printer.out, "\npackage {};", proto.package());
     }
-    for (at, import) in proto.dependency.iter().enumerate() {
-        let public = proto.public_dependency.iter().any(|it| usize::try_from(*it).is_ok_and(|it| it == at));
+    let public: BTreeSet<i32> = proto.public_dependency.iter().copied().collect();
+    for (at, import) in (0..).zip(&proto.dependency) {
         let blank = if at == 0 { "\n" } else { "" };
-        let _ = writeln!(printer.out, "{blank}import {}{import:?};", if public { "public " } else { "" });
+        let _ = writeln!(printer.out, "{blank}import {}{import:?};", if public.contains(&at) { "public " } else { "" });
     }
     let full = |name: &str| match proto.package() {
         "" => name.to_owned(),
@@ -234,22 +234,25 @@ impl Printer {
             self.line(depth + 1, "option deprecated = true;");
         }
         let entries: HashMap<&str, &DescriptorProto> = message.nested_type.iter().map(|it| (it.name(), it)).collect();
-        let mut oneofs = BTreeSet::new();
+        let oneof_of = |field: &FieldDescriptorProto| field.oneof_index.filter(|_| !field.proto3_optional());
+        let mut oneofs: HashMap<i32, Vec<(i32, &FieldDescriptorProto)>> = HashMap::new();
         for (at, field) in (0..).zip(&message.field) {
-            let Some(oneof) = field.oneof_index.filter(|_| !field.proto3_optional()) else {
+            if let Some(oneof) = oneof_of(field) {
+                oneofs.entry(oneof).or_default().push((at, field));
+            }
+        }
+        for (at, field) in (0..).zip(&message.field) {
+            let Some(oneof) = oneof_of(field) else {
                 self.field(field, &entries, &[path, &[2, at]].concat(), depth + 1);
                 continue;
             };
-            if !oneofs.insert(oneof) {
-                continue;
-            }
+            // All members are shown at the place of the first one.
+            let Some(members) = oneofs.remove(&oneof) else { continue };
             let declared = usize::try_from(oneof).ok().and_then(|oneof| message.oneof_decl.get(oneof));
             self.comment(&[path, &[8, oneof]].concat(), depth + 1);
             self.line(depth + 1, &format!("oneof {} {{", declared.map_or("", OneofDescriptorProto::name)));
-            for (at, member) in (0..).zip(&message.field) {
-                if member.oneof_index == Some(oneof) {
-                    self.field(member, &entries, &[path, &[2, at]].concat(), depth + 2);
-                }
+            for (at, member) in members {
+                self.field(member, &entries, &[path, &[2, at]].concat(), depth + 2);
             }
             self.line(depth + 1, "}");
         }

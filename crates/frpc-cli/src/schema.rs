@@ -20,6 +20,8 @@ pub(crate) struct Schema {
     pub(crate) pool: DescriptorPool,
     /// In the order of the files.
     pub(crate) services: Vec<Service>,
+    /// The first method with each operation, by the indices of its service and its own.
+    operations: HashMap<u16, (usize, usize)>,
     pub(crate) codec: Codec,
 }
 
@@ -148,17 +150,17 @@ impl ServiceDescription {
 impl Schema {
     /// The services of the descriptors with known wire properties.
     pub(crate) fn of(pool: DescriptorPool, descriptions: &[ServiceDescription]) -> Self {
-        let mut services = Vec::new();
+        let (mut services, mut operations) = (Vec::new(), HashMap::new());
+        let descriptions: HashMap<&str, _> = descriptions.iter().map(|it| (it.service.as_str(), it)).collect();
         for descriptor in pool.services() {
-            let Some(described) = descriptions.iter().find(|described| described.service == descriptor.full_name())
-            else {
-                continue;
-            };
+            let Some(described) = descriptions.get(descriptor.full_name()) else { continue };
             let layout = leak_layout(described);
+            let found: HashMap<&str, _> = described.methods.iter().map(|it| (it.name.as_str(), it)).collect();
             let mut methods = Vec::new();
             for method in descriptor.methods() {
-                let Some(found) = described.methods.iter().find(|found| found.name == method.name()) else { continue };
-                let MethodDescription { operation, appended: (request, reply), .. } = *found;
+                let Some(found) = found.get(method.name()) else { continue };
+                let MethodDescription { operation, appended: (request, reply), .. } = **found;
+                operations.entry(operation).or_insert((services.len(), methods.len()));
                 let mut made = Method::new(layout, leak_str(method.name()), operation).with_added(request, reply);
                 made = match Callable::idempotency(&method) {
                     IdempotencyLevel::NoSideEffects => made.without_side_effects(),
@@ -170,7 +172,13 @@ impl Schema {
             }
             services.push(Service { descriptor, layout, methods });
         }
-        Self { pool, services, codec: Codec::new() }
+        Self { pool, services, operations, codec: Codec::new() }
+    }
+
+    /// The first method with this operation.
+    pub(crate) fn by_operation(&self, operation: u16) -> Option<&Callable> {
+        let (service, method) = self.operations.get(&operation)?;
+        self.services.get(*service)?.methods.get(*method)
     }
 
     pub(crate) fn methods(&self) -> impl Iterator<Item = &Callable> {

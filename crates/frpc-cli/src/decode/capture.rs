@@ -174,9 +174,10 @@ impl Direction {
     /// Adds the next bytes to the pieces; with `skip` also those after a gap.
     fn drain(&mut self, key: &(End, End), skip: bool, pieces: &mut Vec<CapturedBytes>) {
         loop {
-            // The segment whose beginning is nearest, before or after the next byte.
-            let nearest = self.early.keys().copied().min_by_key(|at| at.wrapping_sub(self.next).cast_signed());
-            let Some(at) = nearest else { break };
+            // The segment that begins first, up to half of all sequence numbers before the next byte.
+            let first = self.next.wrapping_add(1 << 31);
+            let nearest = self.early.range(first..).next().or_else(|| self.early.first_key_value());
+            let Some(at) = nearest.map(|(at, _)| *at) else { break };
             let distance = at.wrapping_sub(self.next).cast_signed();
             if distance > 0 && !skip {
                 break;

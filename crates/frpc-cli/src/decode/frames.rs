@@ -287,7 +287,7 @@ impl WatchedConnection {
     }
 
     fn method(&self, operation: u16) -> Option<&Callable> {
-        self.schema.as_ref()?.methods().find(|callable| callable.operation == operation)
+        self.schema.as_ref()?.by_operation(operation)
     }
 
     /// The method of an operation, or its name without a schema.
