@@ -143,11 +143,19 @@ pub(crate) async fn subscribe(
         };
         count += 1;
         let payload = message.payload();
+        let json = match typed.as_ref().map(|typed| typed.json(payload)).transpose() {
+            Ok(json) => json,
+            Err(failure) => {
+                // Anyone may have published it.
+                screen.failure(&failure);
+                continue;
+            }
+        };
         let text = || String::from_utf8_lossy(payload).into_owned();
-        match (&typed, screen.json) {
-            (Some(typed), false) => screen.json_line(&format!("{} {}", message.topic(), typed.json(payload)?))?,
-            (Some(typed), true) => {
-                let value: serde_json::Value = serde_json::from_str(&typed.json(payload)?).unwrap_or_default();
+        match (json, screen.json) {
+            (Some(json), false) => screen.json_line(&format!("{} {json}", message.topic()))?,
+            (Some(json), true) => {
+                let value: serde_json::Value = serde_json::from_str(&json).unwrap_or_default();
                 screen.json_line(&json!({ "topic": message.topic(), "message": value }).to_string())?;
             }
             (None, true) => screen.json_line(&json!({ "topic": message.topic(), "payload": text() }).to_string())?,

@@ -364,6 +364,18 @@ fn messages_of_a_topic_come_as_text_and_by_their_type() {
 }
 
 #[test]
+fn message_of_another_type_ends_no_subscription() {
+    let address = greeter();
+    let schema = ["-p", "proto/greet.proto", "--type", "greet.Name"];
+    let mut subscriber = command(&address, &[&["sub", "a.*", "-n", "2", "-v"], &schema[..]].concat());
+    let mut child = subscriber.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it was built");
+    let _remarks = after_first_remark(&mut child, "* subscribed to a.*\n");
+    stdout(&run(&address, &["pub", "a.b", "plain"]));
+    stdout(&run(&address, &[&["pub", "a.b", "name=Ada"], &schema[..]].concat()));
+    assert_eq!(stdout(&child.wait_with_output().expect("it ends with both")), "a.b {\"name\":\"Ada\"}\n");
+}
+
+#[test]
 fn subscriber_starts_at_the_stated_message_of_a_history() {
     let address = greeter();
     for message in ["1", "2", "3"] {
