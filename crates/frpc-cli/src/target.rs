@@ -7,12 +7,24 @@ use frpc::tls::{Authorities, ClientTls, Identity};
 use frpc::{Channel, ChannelBuilder, HeaderForm, pubsub};
 use frpc_gateway::web_socket;
 use std::path::Path;
+#[cfg(any(test, feature = "grpc-backend"))]
+use std::time::Duration;
 use std::{fs, io};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 /// The server if none is named.
 const DEFAULT: &str = "localhost:8080";
+
+/// Silence of a gRPC server with calls in progress, after which it gets a PING. Many gRPC servers close a connection
+/// that sends PINGs at shorter intervals than five minutes.
+#[cfg(feature = "grpc-backend")]
+const PING_INTERVAL: Duration = Duration::from_secs(310);
+
+/// How long the answer to such a PING may take, as in gRPC. Then the host is taken for dead, and the calls fail.
+#[cfg(feature = "grpc-backend")]
+const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A connection that carries frames, over any transport.
 pub(crate) type Transport = Box<dyn Carrier>;
@@ -93,6 +105,12 @@ impl Target {
     /// The server as one that speaks gRPC. It is connected when it is used.
     #[cfg(feature = "grpc-backend")]
     pub(crate) fn grpc(&self) -> Result<frpc_gateway::Forward, Failure> {
+        let message_max = usize::try_from(frisbee_core::BODY_MAX).unwrap_or(usize::MAX);
+        Ok(frpc_gateway::Forward::to_grpc(self.grpc_endpoint()?.connect_lazy(), &*self.address, message_max))
+    }
+
+    #[cfg(feature = "grpc-backend")]
+    fn grpc_endpoint(&self) -> Result<tonic::transport::Endpoint, Failure> {
         use tonic::transport::{Certificate, ClientTlsConfig, Endpoint, Identity};
         if self.is_web_socket() || is_path(&self.address) {
             return Err(Failure::new(format!("{}: a gRPC server is reached by HOST:PORT", self.address)));
@@ -104,6 +122,7 @@ impl Target {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         let mut endpoint = Endpoint::from_shared(format!("{scheme}://{}", self.address)).map_err(wrong)?;
         endpoint = endpoint.connect_timeout(self.arguments.connect_timeout);
+        endpoint = endpoint.http2_keep_alive_interval(PING_INTERVAL).keep_alive_timeout(PING_TIMEOUT);
         if self.tls.is_some() {
             let mut tls = ClientTlsConfig::new().domain_name(self.server_name());
             tls = match &self.arguments.cacert {
@@ -115,8 +134,7 @@ impl Target {
             }
             endpoint = endpoint.tls_config(tls).map_err(wrong)?;
         }
-        let message_max = usize::try_from(frisbee_core::BODY_MAX).unwrap_or(usize::MAX);
-        Ok(frpc_gateway::Forward::to_grpc(endpoint.connect_lazy(), &*self.address, message_max))
+        Ok(endpoint)
     }
 
     /// Makes a connection that carries frames.
@@ -147,7 +165,7 @@ impl Target {
         if self.is_web_socket() {
             return Err(io::Error::other("tools are reached by HOST:PORT or unix:PATH"));
         }
-        self.dial().await
+        timeout(self.arguments.connect_timeout, self.dial()).await?
     }
 
     /// Makes the handshake of TLS, if there is TLS.
@@ -236,4 +254,62 @@ fn of_the_system() -> Result<Authorities, Failure> {
 
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|error| Failure::file(path, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::net::TcpListener;
+
+    async fn listener() -> (TcpListener, Target) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+        let arguments = ServerArguments {
+            server: Some(listener.local_addr().expect("it is bound").to_string()),
+            tls: false,
+            cacert: None,
+            cert: None,
+            key: None,
+            server_name: None,
+            header: Header::New,
+            connect_timeout: Duration::from_secs(10),
+        };
+        (listener, Target::new(&arguments).expect("it is an address"))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn silent_handshake_of_tools_times_out() {
+        let (_silent, mut target) = listener().await;
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("it is valid");
+        let trusted = Authorities::new([made.cert.der().clone()]).expect("it is one");
+        target.tls = Some(ClientTls::new(trusted).expect("it is valid"));
+        let dialled = timeout(2 * target.arguments.connect_timeout, target.dial_lines()).await.expect("it ends");
+        assert_eq!(dialled.err().map(|error| error.kind()), Some(io::ErrorKind::TimedOut));
+    }
+
+    #[cfg(feature = "grpc-backend")]
+    #[tokio::test(start_paused = true)]
+    async fn calls_of_a_grpc_server_that_vanishes_fail() {
+        use std::future::poll_fn;
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        use tonic::body::Body;
+        use tonic::client::GrpcService;
+        use tonic::codegen::http::Request;
+
+        let (listener, target) = listener().await;
+        let vanished = tokio::spawn(async move {
+            let (mut socket, _) = listener.accept().await.expect("it is called");
+            // SETTINGS, and nothing more.
+            socket.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).await.expect("it is open");
+            socket.read_to_end(&mut Vec::new()).await
+        });
+        let mut channel = target.grpc_endpoint().expect("it is an address").connect_lazy();
+        let failing = async {
+            poll_fn(|task| GrpcService::<Body>::poll_ready(&mut channel, task)).await.expect("it is connected");
+            let path = format!("http://{}/greet.Greeter/Greet", target.address);
+            let request = Request::post(path).body(Body::empty()).expect("it is a request");
+            channel.call(request).await.map(|_| ()).expect_err("there is no answer");
+        };
+        timeout(2 * (PING_INTERVAL + PING_TIMEOUT), failing).await.expect("it fails");
+        vanished.abort();
+    }
 }
