@@ -154,6 +154,10 @@ impl<C: Codec> Codec for Vec<C> {
 
     #[inline]
     fn decode_over(list: &mut Vec<C::Target>, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        if list.capacity() == 0 {
+            *list = Self::decode(from)?;
+            return Ok(());
+        }
         let len = from.list(C::KIND)?;
         from.charge::<C::Target>(len)?;
         list.truncate(len);

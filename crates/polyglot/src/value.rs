@@ -59,7 +59,7 @@ macro_rules! text {
                 $decode(from)
             }
 
-            $(#[inline]
+            $(#[inline(always)]
             fn decode_over(value: &mut Self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
                 $decode_over(from, value)
             })?

@@ -53,7 +53,9 @@ impl<T: Codec<Target = T> + Default> Codec for Wrapped<T> {
 
     #[inline]
     fn decode(from: &mut Decoder<'_>) -> Result<T, DecodeError> {
-        from.message(|from| from.field("value")).map(Option::unwrap_or_default)
+        let mut value = T::default();
+        from.message(|from| from.field_over("value", &mut value))?;
+        Ok(value)
     }
 
     #[inline]
@@ -109,7 +111,7 @@ macro_rules! wrappers {
 
             #[inline]
             fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
-                decode_as(Self::NAME, from, |from| from.field("value"))
+                decode_as(Self::NAME, from, |value, from| from.field_over("value", value))
             }
         }
     )*};
@@ -138,7 +140,7 @@ impl Fields for () {
     }
 
     #[inline]
-    fn decode_fields(_: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+    fn decode_fields(&mut self, _: &mut Decoder<'_>) -> Result<(), DecodeError> {
         Ok(())
     }
 }
@@ -147,7 +149,7 @@ impl MessageView<'_> for () {
     const NAME: &'static str = <Self as Fields>::NAME;
 
     #[inline]
-    fn decode_fields(_: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+    fn decode_fields(&mut self, _: &mut Decoder<'_>) -> Result<(), DecodeError> {
         Ok(())
     }
 }
@@ -179,8 +181,9 @@ mod structs {
                     Ok(())
                 }
 
-                fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
-                    Ok(Self { $($field: from.field(stringify!($field))?),* })
+                fn decode_fields(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+                    $(from.field_over(stringify!($field), &mut self.$field)?;)*
+                    Ok(())
                 }
             }
         };
@@ -217,7 +220,7 @@ mod structs {
             to.flat_member("list_value", member!(self, ListValue))
         }
 
-        fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+        fn decode_fields(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
             let mut kind = from.oneof("kind")?;
             kind.member_as::<Index<NullValue>>(from, "null_value", Kind::NullValue)?;
             kind.member(from, "number_value", Kind::NumberValue)?;
@@ -225,7 +228,8 @@ mod structs {
             kind.member(from, "bool_value", Kind::BoolValue)?;
             kind.member(from, "struct_value", Kind::StructValue)?;
             kind.member(from, "list_value", Kind::ListValue)?;
-            Ok(Self { kind: kind.into_option() })
+            self.kind = kind.into_option();
+            Ok(())
         }
     }
 
@@ -288,8 +292,9 @@ mod views {
             impl<'a> MessageView<'a> for $view<'a> {
                 const NAME: &'static str = $type::NAME;
 
-                fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-                    Ok(Self { $($field: from.view(stringify!($field))?),* })
+                fn decode_fields(&mut self, from: &mut Decoder<'a>) -> Result<(), DecodeError> {
+                    $(self.$field = from.view(stringify!($field))?;)*
+                    Ok(())
                 }
             }
 
@@ -311,8 +316,8 @@ mod views {
             impl<'a> MessageView<'a> for $type {
                 const NAME: &'static str = <Self as Fields>::NAME;
 
-                fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-                    <Self as Fields>::decode_fields(from)
+                fn decode_fields(&mut self, from: &mut Decoder<'a>) -> Result<(), DecodeError> {
+                    Fields::decode_fields(self, from)
                 }
             }
 
@@ -346,7 +351,7 @@ mod views {
     impl<'a> MessageView<'a> for ValueView<'a> {
         const NAME: &'static str = Value::NAME;
 
-        fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        fn decode_fields(&mut self, from: &mut Decoder<'a>) -> Result<(), DecodeError> {
             let mut kind = from.oneof_view("kind")?;
             kind.member_as::<Index<NullValue>>(from, "null_value", ValueKindView::NullValue)?;
             kind.view_member(from, "number_value", ValueKindView::NumberValue)?;
@@ -354,7 +359,8 @@ mod views {
             kind.view_member(from, "bool_value", ValueKindView::BoolValue)?;
             kind.view_member(from, "struct_value", ValueKindView::StructValue)?;
             kind.view_member(from, "list_value", ValueKindView::ListValue)?;
-            Ok(Self { kind: kind.into_option() })
+            self.kind = kind.into_option();
+            Ok(())
         }
     }
 

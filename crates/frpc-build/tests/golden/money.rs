@@ -26,12 +26,12 @@ impl ::frpc::polyglot::Fields for Amount {
     }
     #[inline(always)]
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self {
-            cents: from.field("cents")?,
-            code: from.field_as::<::frpc::polyglot::Index<currency::Code>>("code")?,
-        })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("cents", &mut self.cents)?;
+        self.code = from.field_as::<::frpc::polyglot::Index<currency::Code>>("code")?;
+        Ok(())
     }
 }
 
@@ -53,9 +53,10 @@ impl ::frpc::polyglot::Fields for Currency {
     }
     #[inline(always)]
     fn decode_fields(
+        &mut self,
         _: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self {})
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        Ok(())
     }
 }
 

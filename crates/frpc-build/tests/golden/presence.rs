@@ -42,22 +42,6 @@ impl ::frpc::polyglot::Fields for Optionals {
         to.field("inner", &self.inner)
     }
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self {
-            number: from.field("number")?,
-            word: from.field("word")?,
-            data: from.field("data")?,
-            color: from
-                .field_as::<
-                    ::core::option::Option<::frpc::polyglot::Index<Color>>,
-                >("color")?,
-            plain: from.field("plain")?,
-            inner: from.field("inner")?,
-        })
-    }
-    #[inline]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -159,34 +143,6 @@ impl ::frpc::polyglot::Fields for Choices {
         )
     }
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        let mut first = from.oneof("first")?;
-        first.member(from, "number", choices::First::Number)?;
-        first
-            .member_as::<
-                ::frpc::polyglot::Index<choices::Mood>,
-            >(from, "mood", choices::First::Mood)?;
-        first
-            .member_as::<
-                ::frpc::polyglot::Index<Color>,
-            >(from, "color", choices::First::Color)?;
-        first.member(from, "data", choices::First::Data)?;
-        let mut r#type = from.oneof("type")?;
-        r#type.member(from, "word", choices::Type::Word)?;
-        r#type.member(from, "flag", choices::Type::Flag)?;
-        let last = from.field("last")?;
-        let from_ = from.field("from")?;
-        first.member(from, "nested", choices::First::Nested)?;
-        Ok(Self {
-            first: first.into_option(),
-            r#type: r#type.into_option(),
-            last,
-            from: from_,
-        })
-    }
-    #[inline]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -400,11 +356,13 @@ impl ::frpc::polyglot::Fields for Single {
         )
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
         let mut item = from.oneof("item")?;
         item.member(from, "one", single::ItemOneOf::One)?;
-        Ok(Self { item: item.into_option() })
+        self.item = item.into_option();
+        Ok(())
     }
 }
 
@@ -426,9 +384,10 @@ pub mod single {
         }
         #[inline(always)]
         fn decode_fields(
+            &mut self,
             _: &mut ::frpc::polyglot::Decoder<'_>,
-        ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-            Ok(Self {})
+        ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+            Ok(())
         }
     }
     /// The type `ItemOneOf`.

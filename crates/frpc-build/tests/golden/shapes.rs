@@ -58,28 +58,6 @@ impl ::frpc::polyglot::Fields for Order {
             >("level_by_name", &self.level_by_name)
     }
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self {
-            level: from.field_as::<::frpc::polyglot::Index<Level>>("level")?,
-            data: from.field("data")?,
-            number: from.field("number")?,
-            list: from.field("list")?,
-            levels: from
-                .field_as::<::std::vec::Vec<::frpc::polyglot::Index<Level>>>("levels")?,
-            message: from.field("message")?,
-            map: from.field("map")?,
-            level_by_name: from
-                .field_as::<
-                    ::std::collections::HashMap<
-                        ::frpc::prost::alloc::string::String,
-                        ::frpc::polyglot::Index<Level>,
-                    >,
-                >("level_by_name")?,
-        })
-    }
-    #[inline]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -129,15 +107,6 @@ impl ::frpc::polyglot::Fields for Leaf {
     }
     #[inline(always)]
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self {
-            name: from.field("name")?,
-            from: from.field("from")?,
-        })
-    }
-    #[inline(always)]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -179,17 +148,6 @@ impl ::frpc::polyglot::Fields for Tree {
         to.field("named", &self.named)
     }
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self {
-            branches: from.field("branches")?,
-            leaf: from.field("leaf")?,
-            left: from.field("left")?,
-            named: from.field("named")?,
-        })
-    }
-    #[inline]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -231,19 +189,6 @@ impl ::frpc::polyglot::Fields for Outer {
         to.field("inners", &self.inners)
     }
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self {
-            kinds: from
-                .field_as::<
-                    ::std::vec::Vec<::frpc::polyglot::Index<outer::middle::inner::Kind>>,
-                >("kinds")?,
-            middle: from.field("middle")?,
-            inners: from.field("inners")?,
-        })
-    }
-    #[inline]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -283,16 +228,6 @@ pub mod outer {
             to.field("inner", &self.inner)
         }
         fn decode_fields(
-            from: &mut ::frpc::polyglot::Decoder<'_>,
-        ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-            Ok(Self {
-                kind: from
-                    .field_as::<::frpc::polyglot::Index<middle::inner::Kind>>("kind")?,
-                inner: from.field("inner")?,
-            })
-        }
-        #[inline]
-        fn decode_fields_over(
             &mut self,
             from: &mut ::frpc::polyglot::Decoder<'_>,
         ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -325,15 +260,6 @@ pub mod outer {
                 to.field("back", &self.back)
             }
             fn decode_fields(
-                from: &mut ::frpc::polyglot::Decoder<'_>,
-            ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-                Ok(Self {
-                    kind: from.field_as::<::frpc::polyglot::Index<inner::Kind>>("kind")?,
-                    back: from.field("back")?,
-                })
-            }
-            #[inline]
-            fn decode_fields_over(
                 &mut self,
                 from: &mut ::frpc::polyglot::Decoder<'_>,
             ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {

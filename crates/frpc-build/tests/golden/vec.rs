@@ -18,9 +18,10 @@ impl ::frpc::polyglot::Fields for Nothing {
     }
     #[inline(always)]
     fn decode_fields(
+        &mut self,
         _: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self {})
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        Ok(())
     }
 }
 
@@ -46,9 +47,11 @@ impl ::frpc::polyglot::Fields for VBool {
     }
     #[inline(always)]
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -74,9 +77,11 @@ impl ::frpc::polyglot::Fields for VInt32 {
     }
     #[inline(always)]
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -102,9 +107,11 @@ impl ::frpc::polyglot::Fields for VSint32 {
     }
     #[inline(always)]
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -130,9 +137,11 @@ impl ::frpc::polyglot::Fields for VSfixed32 {
     }
     #[inline(always)]
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -158,9 +167,11 @@ impl ::frpc::polyglot::Fields for VUint32 {
     }
     #[inline(always)]
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -186,9 +197,11 @@ impl ::frpc::polyglot::Fields for VFixed32 {
     }
     #[inline(always)]
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -214,9 +227,11 @@ impl ::frpc::polyglot::Fields for VInt64 {
     }
     #[inline(always)]
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -242,9 +257,11 @@ impl ::frpc::polyglot::Fields for VSint64 {
     }
     #[inline(always)]
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -270,9 +287,11 @@ impl ::frpc::polyglot::Fields for VSfixed64 {
     }
     #[inline(always)]
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -298,9 +317,11 @@ impl ::frpc::polyglot::Fields for VUint64 {
     }
     #[inline(always)]
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -326,9 +347,11 @@ impl ::frpc::polyglot::Fields for VFixed64 {
     }
     #[inline(always)]
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -354,9 +377,11 @@ impl ::frpc::polyglot::Fields for VFloat {
     }
     #[inline(always)]
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -382,9 +407,11 @@ impl ::frpc::polyglot::Fields for VDouble {
     }
     #[inline(always)]
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -410,12 +437,6 @@ impl ::frpc::polyglot::Fields for VString {
     }
     #[inline(always)]
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
-    }
-    #[inline(always)]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -446,12 +467,6 @@ impl ::frpc::polyglot::Fields for VBytes {
     }
     #[inline(always)]
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
-    }
-    #[inline(always)]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -482,11 +497,11 @@ impl ::frpc::polyglot::Fields for VPlain {
     }
     #[inline(always)]
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self {
-            v: from.field_as::<::frpc::polyglot::Index<Plain>>("v")?,
-        })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        self.v = from.field_as::<::frpc::polyglot::Index<Plain>>("v")?;
+        Ok(())
     }
 }
 
@@ -512,11 +527,11 @@ impl ::frpc::polyglot::Fields for VSparse {
     }
     #[inline(always)]
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self {
-            v: from.field_as::<::frpc::polyglot::Index<Sparse>>("v")?,
-        })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        self.v = from.field_as::<::frpc::polyglot::Index<Sparse>>("v")?;
+        Ok(())
     }
 }
 
@@ -542,11 +557,11 @@ impl ::frpc::polyglot::Fields for VAlias {
     }
     #[inline(always)]
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self {
-            v: from.field_as::<::frpc::polyglot::Index<Alias>>("v")?,
-        })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        self.v = from.field_as::<::frpc::polyglot::Index<Alias>>("v")?;
+        Ok(())
     }
 }
 
@@ -572,9 +587,11 @@ impl ::frpc::polyglot::Fields for VInner {
     }
     #[inline(always)]
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { n: from.field("n")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("n", &mut self.n)?;
+        Ok(())
     }
 }
 
@@ -598,12 +615,6 @@ impl ::frpc::polyglot::Fields for VMessage {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
-    }
-    #[inline]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -632,12 +643,6 @@ impl ::frpc::polyglot::Fields for VDeep {
         to.field("next", &self.next)
     }
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { next: from.field("next")? })
-    }
-    #[inline]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -668,12 +673,6 @@ impl ::frpc::polyglot::Fields for RBool {
     }
     #[inline(always)]
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
-    }
-    #[inline(always)]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -704,12 +703,6 @@ impl ::frpc::polyglot::Fields for RInt32 {
     }
     #[inline(always)]
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
-    }
-    #[inline(always)]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -740,12 +733,6 @@ impl ::frpc::polyglot::Fields for RInt32Unpacked {
     }
     #[inline(always)]
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
-    }
-    #[inline(always)]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -776,12 +763,6 @@ impl ::frpc::polyglot::Fields for RSint32 {
     }
     #[inline(always)]
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
-    }
-    #[inline(always)]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -812,12 +793,6 @@ impl ::frpc::polyglot::Fields for RSfixed32 {
     }
     #[inline(always)]
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
-    }
-    #[inline(always)]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -848,12 +823,6 @@ impl ::frpc::polyglot::Fields for RUint32 {
     }
     #[inline(always)]
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
-    }
-    #[inline(always)]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -884,12 +853,6 @@ impl ::frpc::polyglot::Fields for RFixed32 {
     }
     #[inline(always)]
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
-    }
-    #[inline(always)]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -920,12 +883,6 @@ impl ::frpc::polyglot::Fields for RInt64 {
     }
     #[inline(always)]
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
-    }
-    #[inline(always)]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -956,12 +913,6 @@ impl ::frpc::polyglot::Fields for RSint64 {
     }
     #[inline(always)]
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
-    }
-    #[inline(always)]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -992,12 +943,6 @@ impl ::frpc::polyglot::Fields for RSfixed64 {
     }
     #[inline(always)]
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
-    }
-    #[inline(always)]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -1028,12 +973,6 @@ impl ::frpc::polyglot::Fields for RUint64 {
     }
     #[inline(always)]
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
-    }
-    #[inline(always)]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -1064,12 +1003,6 @@ impl ::frpc::polyglot::Fields for RFixed64 {
     }
     #[inline(always)]
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
-    }
-    #[inline(always)]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -1100,12 +1033,6 @@ impl ::frpc::polyglot::Fields for RFloat {
     }
     #[inline(always)]
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
-    }
-    #[inline(always)]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -1136,12 +1063,6 @@ impl ::frpc::polyglot::Fields for RDouble {
     }
     #[inline(always)]
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
-    }
-    #[inline(always)]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -1172,12 +1093,6 @@ impl ::frpc::polyglot::Fields for RString {
     }
     #[inline(always)]
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
-    }
-    #[inline(always)]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -1206,12 +1121,6 @@ impl ::frpc::polyglot::Fields for RMessage {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
-    }
-    #[inline]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -1243,9 +1152,11 @@ impl ::frpc::polyglot::Fields for MStringString {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1269,9 +1180,11 @@ impl ::frpc::polyglot::Fields for MStringInt32 {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1295,9 +1208,11 @@ impl ::frpc::polyglot::Fields for MStringInt64 {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1321,9 +1236,11 @@ impl ::frpc::polyglot::Fields for MStringUint32 {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1347,9 +1264,11 @@ impl ::frpc::polyglot::Fields for MStringUint64 {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1373,9 +1292,11 @@ impl ::frpc::polyglot::Fields for MStringSint32 {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1399,9 +1320,11 @@ impl ::frpc::polyglot::Fields for MStringFixed64 {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1425,9 +1348,11 @@ impl ::frpc::polyglot::Fields for MStringFloat {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1451,9 +1376,11 @@ impl ::frpc::polyglot::Fields for MStringDouble {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1477,9 +1404,11 @@ impl ::frpc::polyglot::Fields for MStringBool {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1508,17 +1437,17 @@ impl ::frpc::polyglot::Fields for MStringEnum {
             >("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self {
-            v: from
-                .field_as::<
-                    ::std::collections::HashMap<
-                        ::frpc::prost::alloc::string::String,
-                        ::frpc::polyglot::Index<Sparse>,
-                    >,
-                >("v")?,
-        })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        self.v = from
+            .field_as::<
+                ::std::collections::HashMap<
+                    ::frpc::prost::alloc::string::String,
+                    ::frpc::polyglot::Index<Sparse>,
+                >,
+            >("v")?;
+        Ok(())
     }
 }
 
@@ -1542,9 +1471,11 @@ impl ::frpc::polyglot::Fields for MStringMessage {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1568,9 +1499,11 @@ impl ::frpc::polyglot::Fields for MBool {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1594,9 +1527,11 @@ impl ::frpc::polyglot::Fields for MInt32 {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1620,9 +1555,11 @@ impl ::frpc::polyglot::Fields for MSint32 {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1646,9 +1583,11 @@ impl ::frpc::polyglot::Fields for MSfixed32 {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1672,9 +1611,11 @@ impl ::frpc::polyglot::Fields for MUint32 {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1698,9 +1639,11 @@ impl ::frpc::polyglot::Fields for MFixed32 {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1724,9 +1667,11 @@ impl ::frpc::polyglot::Fields for MInt64 {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1750,9 +1695,11 @@ impl ::frpc::polyglot::Fields for MSint64 {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1776,9 +1723,11 @@ impl ::frpc::polyglot::Fields for MSfixed64 {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1802,9 +1751,11 @@ impl ::frpc::polyglot::Fields for MUint64 {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1828,9 +1779,11 @@ impl ::frpc::polyglot::Fields for MFixed64 {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self { v: from.field("v")? })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1879,17 +1832,16 @@ impl ::frpc::polyglot::Fields for OneOf {
         )
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
         let mut choice = from.oneof("choice")?;
         choice.member(from, "number", one_of::Choice::Number)?;
         choice.member(from, "word", one_of::Choice::Word)?;
-        let after = from.field("after")?;
+        from.field_over("after", &mut self.after)?;
         choice.member(from, "inner", one_of::Choice::Inner)?;
-        Ok(Self {
-            choice: choice.into_option(),
-            after,
-        })
+        self.choice = choice.into_option();
+        Ok(())
     }
 }
 
@@ -1987,21 +1939,6 @@ impl ::frpc::polyglot::Fields for Order {
         to.field("mm", &self.mm)
     }
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self {
-            s: from.field("s")?,
-            i: from.field("i")?,
-            e: from.field_as::<::frpc::polyglot::Index<Plain>>("e")?,
-            b: from.field("b")?,
-            r: from.field("r")?,
-            rs: from.field("rs")?,
-            m: from.field("m")?,
-            mm: from.field("mm")?,
-        })
-    }
-    #[inline]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -2045,13 +1982,13 @@ impl ::frpc::polyglot::Fields for Numbers {
         to.field("second", &self.second)
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self {
-            third: from.field("third")?,
-            first: from.field("first")?,
-            second: from.field("second")?,
-        })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("third", &mut self.third)?;
+        from.field_over("first", &mut self.first)?;
+        from.field_over("second", &mut self.second)?;
+        Ok(())
     }
 }
 

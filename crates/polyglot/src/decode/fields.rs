@@ -87,7 +87,7 @@ impl<'a> Decoder<'a> {
     /// # Errors
     ///
     /// As [`field`](Self::field).
-    #[inline]
+    #[inline(always)]
     pub fn field_over<T: Codec<Target = T> + Default>(
         &mut self,
         name: &'static str,

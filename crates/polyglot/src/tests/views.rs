@@ -15,8 +15,9 @@ struct OneView<V> {
 impl<'a, V: polyglot::View<'a>> MessageView<'a> for OneView<V> {
     const NAME: &'static str = "vec.One";
 
-    fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-        Ok(Self { v: from.view("v")? })
+    fn decode_fields(&mut self, from: &mut Decoder<'a>) -> Result<(), DecodeError> {
+        self.v = from.view("v")?;
+        Ok(())
     }
 }
 

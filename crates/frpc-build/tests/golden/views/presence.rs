@@ -42,22 +42,6 @@ impl ::frpc::polyglot::Fields for Optionals {
         to.field("inner", &self.inner)
     }
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self {
-            number: from.field("number")?,
-            word: from.field("word")?,
-            data: from.field("data")?,
-            color: from
-                .field_as::<
-                    ::core::option::Option<::frpc::polyglot::Index<Color>>,
-                >("color")?,
-            plain: from.field("plain")?,
-            inner: from.field("inner")?,
-        })
-    }
-    #[inline]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -96,19 +80,19 @@ pub struct OptionalsView<'a> {
 impl<'a> ::frpc::polyglot::MessageView<'a> for OptionalsView<'a> {
     const NAME: &'static str = "presence.Optionals";
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'a>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        Ok(Self {
-            number: from.view("number")?,
-            word: from.view("word")?,
-            data: from.view("data")?,
-            color: from
-                .field_as::<
-                    ::core::option::Option<::frpc::polyglot::Index<Color>>,
-                >("color")?,
-            plain: from.view("plain")?,
-            inner: from.view("inner")?,
-        })
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        self.number = from.view("number")?;
+        self.word = from.view("word")?;
+        self.data = from.view("data")?;
+        self.color = from
+            .field_as::<
+                ::core::option::Option<::frpc::polyglot::Index<Color>>,
+            >("color")?;
+        self.plain = from.view("plain")?;
+        self.inner = from.view("inner")?;
+        Ok(())
     }
 }
 
@@ -202,34 +186,6 @@ impl ::frpc::polyglot::Fields for Choices {
         )
     }
     fn decode_fields(
-        from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-        let mut first = from.oneof("first")?;
-        first.member(from, "number", choices::First::Number)?;
-        first
-            .member_as::<
-                ::frpc::polyglot::Index<choices::Mood>,
-            >(from, "mood", choices::First::Mood)?;
-        first
-            .member_as::<
-                ::frpc::polyglot::Index<Color>,
-            >(from, "color", choices::First::Color)?;
-        first.member(from, "data", choices::First::Data)?;
-        let mut r#type = from.oneof("type")?;
-        r#type.member(from, "word", choices::Type::Word)?;
-        r#type.member(from, "flag", choices::Type::Flag)?;
-        let last = from.field("last")?;
-        let from_ = from.field("from")?;
-        first.member(from, "nested", choices::First::Nested)?;
-        Ok(Self {
-            first: first.into_option(),
-            r#type: r#type.into_option(),
-            last,
-            from: from_,
-        })
-    }
-    #[inline]
-    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -274,8 +230,9 @@ pub struct ChoicesView<'a> {
 impl<'a> ::frpc::polyglot::MessageView<'a> for ChoicesView<'a> {
     const NAME: &'static str = "presence.Choices";
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'a>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
         let mut first = from.oneof_view("first")?;
         first.view_member(from, "number", choices::FirstView::Number)?;
         first
@@ -290,15 +247,12 @@ impl<'a> ::frpc::polyglot::MessageView<'a> for ChoicesView<'a> {
         let mut r#type = from.oneof_view("type")?;
         r#type.view_member(from, "word", choices::TypeView::Word)?;
         r#type.view_member(from, "flag", choices::TypeView::Flag)?;
-        let last = from.view("last")?;
-        let from_ = from.view("from")?;
+        self.last = from.view("last")?;
+        self.from = from.view("from")?;
         first.view_member(from, "nested", choices::FirstView::Nested)?;
-        Ok(Self {
-            first: first.into_option(),
-            r#type: r#type.into_option(),
-            last,
-            from: from_,
-        })
+        self.first = first.into_option();
+        self.r#type = r#type.into_option();
+        Ok(())
     }
 }
 
@@ -555,11 +509,13 @@ impl ::frpc::polyglot::Fields for Single {
         )
     }
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
         let mut item = from.oneof("item")?;
         item.member(from, "one", single::ItemOneOf::One)?;
-        Ok(Self { item: item.into_option() })
+        self.item = item.into_option();
+        Ok(())
     }
 }
 
@@ -575,11 +531,13 @@ pub struct SingleView<'a> {
 impl<'a> ::frpc::polyglot::MessageView<'a> for SingleView<'a> {
     const NAME: &'static str = "presence.Single";
     fn decode_fields(
+        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'a>,
-    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
         let mut item = from.oneof_view("item")?;
         item.view_member(from, "one", single::ItemOneOfView::One)?;
-        Ok(Self { item: item.into_option() })
+        self.item = item.into_option();
+        Ok(())
     }
 }
 
@@ -606,9 +564,10 @@ pub mod single {
         }
         #[inline(always)]
         fn decode_fields(
+            &mut self,
             _: &mut ::frpc::polyglot::Decoder<'_>,
-        ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-            Ok(Self {})
+        ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+            Ok(())
         }
     }
     /// A view of [`struct@Item`] that borrows from the body.
@@ -620,11 +579,10 @@ pub mod single {
     impl<'a> ::frpc::polyglot::MessageView<'a> for ItemView<'a> {
         const NAME: &'static str = "presence.Single.Item";
         fn decode_fields(
+            &mut self,
             _: &mut ::frpc::polyglot::Decoder<'a>,
-        ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
-            Ok(Self {
-                _input: ::core::marker::PhantomData,
-            })
+        ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+            Ok(())
         }
     }
     impl ::frpc::polyglot::Viewed for Item {
