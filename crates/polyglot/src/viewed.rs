@@ -7,8 +7,8 @@ use std::marker::PhantomData;
 use bytes::Bytes;
 
 use crate::{
-    Codec, DecodeError, DecodeReason, Decoder, EncodeError, EncodeReason, Encoder, Enumeration, Fields, Index, Kind,
-    Message, MessageView, Nesting, OneofDecoder, Root, View, view_root,
+    CONTAINER_MEMORY_MAX, Codec, DecodeError, DecodeReason, Decoder, EncodeError, EncodeReason, Encoder, Enumeration,
+    Fields, Index, Kind, Message, MessageView, Nesting, OneofDecoder, Root, View, view_root,
 };
 
 /// A message that has a view. Implemented by generated code.
@@ -46,6 +46,7 @@ pub struct Undecoded<M> {
     body: Bytes,
     trailing_defaults: u32,
     nesting: Nesting,
+    container_memory: usize,
     message: PhantomData<fn() -> M>,
 }
 
@@ -58,7 +59,7 @@ impl<M: Fields> Undecoded<M> {
     pub fn new(message: &M) -> Result<Self, EncodeError> {
         let mut body = Vec::new();
         message.encode_root(&mut Encoder::new(&mut body).with_form(crate::Form::Extended))?;
-        Ok(Self { body: body.into(), nesting: Nesting::DEEPEST, ..Self::default() })
+        Ok(Self { body: body.into(), nesting: Nesting::DEEPEST, container_memory: usize::MAX, ..Self::default() })
     }
 
     /// The message with everything borrowed from the body. Each call decodes again.
@@ -101,7 +102,10 @@ impl<M: Fields> Undecoded<M> {
     }
 
     fn decoder(&self) -> Decoder<'_> {
-        Decoder::shared(&self.body).with_trailing_defaults(self.trailing_defaults).with_nesting(self.nesting)
+        Decoder::shared(&self.body)
+            .with_trailing_defaults(self.trailing_defaults)
+            .with_nesting(self.nesting)
+            .with_container_memory(self.container_memory)
     }
 
     #[cold]
@@ -127,21 +131,31 @@ impl<M: Fields> Message for Undecoded<M> {
             let text = from.error_text().map_err(|error| error.in_message(<M as Fields>::NAME))?;
             return Ok(Root::Error(text.to_owned()));
         }
-        let (trailing_defaults, nesting) = (from.trailing_defaults(), from.nesting());
-        Ok(Root::Message(Self { body: from.take_rest(), trailing_defaults, nesting, message: PhantomData }))
+        Ok(Root::Message(Self {
+            trailing_defaults: from.trailing_defaults(),
+            nesting: from.nesting(),
+            container_memory: from.container_memory(),
+            body: from.take_rest(),
+            message: PhantomData,
+        }))
     }
 }
 
 impl<M> Default for Undecoded<M> {
     fn default() -> Self {
-        Self { body: Bytes::new(), trailing_defaults: 0, nesting: Nesting::default(), message: PhantomData }
+        Self {
+            body: Bytes::new(),
+            trailing_defaults: 0,
+            nesting: Nesting::default(),
+            container_memory: CONTAINER_MEMORY_MAX,
+            message: PhantomData,
+        }
     }
 }
 
 impl<M> Clone for Undecoded<M> {
     fn clone(&self) -> Self {
-        let Self { ref body, trailing_defaults, nesting, message } = *self;
-        Self { body: body.clone(), trailing_defaults, nesting, message }
+        Self { body: self.body.clone(), ..*self }
     }
 }
 

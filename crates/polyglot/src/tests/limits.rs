@@ -311,6 +311,22 @@ fn a_failed_encoding_sets_nothing_aside() {
     assert_eq!((out.len(), bulk.len()), (1, 1));
 }
 
+/// A server lets longer bodies take more than the default.
+#[test]
+fn undecoded_message_has_the_memory_limit_of_its_decoder() {
+    let message = One { v: vec![true; 100] };
+    let body = encode(&message, Form::Flat);
+    let undecoded = |memory| {
+        let mut decoder = Decoder::new(&body).with_container_memory(memory);
+        match decode_root::<Undecoded<One<Vec<bool>>>>(&mut decoder).unwrap() {
+            polyglot::Root::Message(undecoded) => undecoded.decode(),
+            polyglot::Root::Error(text) => panic!("the error {text:?} instead of a message"),
+        }
+    };
+    assert_eq!(undecoded(100).unwrap(), message);
+    assert_eq!(undecoded(99).unwrap_err().reason(), &DecodeReason::ContainerMemory { needed: 100, left: 99 });
+}
+
 /// Long ones are copied in pieces.
 #[test]
 fn long_strings_keep_characters_whole_at_any_offset() {
