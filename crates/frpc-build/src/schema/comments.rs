@@ -168,7 +168,9 @@ fn escaped(text: &str) -> String {
             is_escaped = false;
             continue;
         }
-        let is_link = character == '[' && rest.split_once("](").is_some_and(|(_, to)| to.starts_with("http"));
+        // Not `[a][b](http`, where `[a][b]` would be a link to an item.
+        let is_web = |(text, to): (&str, &str)| to.starts_with("http") && !text.contains("][");
+        let is_link = character == '[' && rest.split_once("](").is_some_and(is_web);
         if matches!(character, '<' | '[') && !is_link && !is_escaped {
             result.push('\\');
         }
@@ -224,6 +226,7 @@ mod tests {
     fn html_and_brackets_are_escaped_outside_of_code_only() {
         assert_eq!(clean("<a> `<b>` ``<`c>`` <d>"), "\\<a> `<b>` ``<`c>`` \\<d>\n");
         assert_eq!(clean("[a] [b](c) [d](https://e) `[f]`"), "\\[a] \\[b](c) [d](https://e) `[f]`\n");
+        assert_eq!(clean("[a][b](https://e)"), "\\[a][b](https://e)\n");
         assert_eq!(clean("a ` <b>"), "a ` \\<b>\n");
         assert_eq!(clean(r"\<a> \\<b> \\\<c>"), "\\<a> \\\\\\<b> \\\\\\<c>\n");
     }
