@@ -145,6 +145,8 @@ fn the_codec_views_and_shared_strings_are_parameters_too() {
         ("codec=polyglot", built(|builder| builder)),
         ("utf8_bytes=.", built(|builder| builder.utf8_bytes("."))),
         ("dyn_traits", built(|builder| builder.dyn_traits(true))),
+        ("protobuf", built(|builder| builder.protobuf(true))),
+        ("lint_allows=false", built(|builder| builder.lint_allows(false))),
         ("reflection", built(|builder| builder.reflection(true))),
         ("views,undecoded_requests=Orders", built(|builder| builder.views(true).undecoded_requests("Orders"))),
     ] {

@@ -85,7 +85,7 @@ enum ParameterError {
 /// The form of the value of a switch.
 const SWITCH: &str = "[=true|false]";
 
-const PARAMETERS: [Parameter; 33] = [
+const PARAMETERS: [Parameter; 35] = [
     Parameter::language(
         "lang",
         "=rust|ts|py",
@@ -140,6 +140,7 @@ const PARAMETERS: [Parameter; 33] = [
         "write the JSON mapping of messages and enums too (needs the feature `json`)",
         Builder::json,
     ),
+    Parameter::switch("protobuf", "let gRPC and Connect call methods with protobuf's encoding", Builder::protobuf),
     Parameter::switch("reflection", "embed the schema of services, for reflection", Builder::reflection),
     Parameter::path(
         "undecoded_requests",
@@ -228,6 +229,7 @@ const PARAMETERS: [Parameter; 33] = [
     Parameter::path("skip_debug", "leave out `Debug`, for an implementation of yours", |builder, path| {
         builder.skip_debug(path)
     }),
+    Parameter::switch("lint_allows", "allow lints in generated code (the default)", Builder::lint_allows),
     Parameter::switch("enable_type_names", "implement prost's `Name` for messages", |builder, is_on| {
         if is_on { builder.enable_type_names() } else { builder }
     }),
