@@ -73,13 +73,14 @@ impl<E: Enumeration> Codec for Index<E> {
     }
 
     #[inline]
-    fn decode(from: &mut Decoder<'_>) -> Result<i32, DecodeError> {
+    fn decode(value: &mut i32, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
         let before = from.position();
         let index = from.u32()?;
-        match E::number(index) {
-            Some(number) => Ok(number),
-            None => keep::<E>(index, before),
-        }
+        *value = match E::number(index) {
+            Some(number) => number,
+            None => keep::<E>(index, before)?,
+        };
+        Ok(())
     }
 
     #[inline]

@@ -251,14 +251,7 @@ impl<M: Fields> Codec for M {
 
     /// Nil becomes the default message, as in lists and maps. A single message field is an option.
     #[inline]
-    fn decode(from: &mut Decoder<'_>) -> Result<M, DecodeError> {
-        let mut message = M::default();
-        from.message(|from| message.decode_fields(from))?;
-        Ok(message)
-    }
-
-    #[inline]
-    fn decode_over(message: &mut M, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+    fn decode(message: &mut M, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
         if from.message(|from| message.decode_fields(from))?.is_none() {
             *message = M::default();
         }

@@ -184,7 +184,9 @@ impl<'a, E: Enumeration> View<'a> for Number<E> {
 
     #[inline]
     fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-        Ok(Self { number: <Index<E> as Codec>::decode(from)?, enumeration: PhantomData })
+        let mut read = Self::default();
+        Index::<E>::decode(&mut read.number, from)?;
+        Ok(read)
     }
 
     #[inline]

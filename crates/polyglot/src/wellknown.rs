@@ -52,10 +52,11 @@ impl<T: Codec<Target = T> + Default> Codec for Wrapped<T> {
     }
 
     #[inline]
-    fn decode(from: &mut Decoder<'_>) -> Result<T, DecodeError> {
-        let mut value = T::default();
-        from.message(|from| from.field_over("value", &mut value))?;
-        Ok(value)
+    fn decode(value: &mut T, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        if from.message(|from| from.field_over("value", value))?.is_none() {
+            *value = T::default();
+        }
+        Ok(())
     }
 
     #[inline]
@@ -74,9 +75,9 @@ impl<C: Codec> Codec for Boxed<C> {
     }
 
     #[inline]
-    fn decode(from: &mut Decoder<'_>) -> Result<Box<C::Target>, DecodeError> {
+    fn decode(value: &mut Box<C::Target>, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
         from.charge::<C::Target>(1)?;
-        C::decode(from).map(Box::new)
+        C::decode(value, from)
     }
 
     #[inline]

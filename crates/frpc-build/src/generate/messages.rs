@@ -117,7 +117,7 @@ impl Message<'_> {
         if let Some(codec) = codec(self.externs, of, found.enumeration.as_ref(), found.boxed) {
             let codec = prost_code::field_codec(&found.ty, codec);
             lines.encode.push(quote! { to.field_as::<#codec>(#name, &self.#rust) });
-            lines.decode.push(quote! { self.#rust = from.field_as::<#codec>(#name)?; });
+            lines.decode.push(quote! { from.field_over_as::<#codec>(#name, &mut self.#rust)?; });
         } else {
             lines.encode.push(quote! { to.field(#name, &self.#rust) });
             lines.decode.push(quote! { from.field_over(#name, &mut self.#rust)?; });

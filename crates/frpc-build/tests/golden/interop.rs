@@ -123,7 +123,7 @@ impl ::frpc::polyglot::Fields for Scalars {
         from.field_over("d", &mut self.d)?;
         from.field_over("text", &mut self.text)?;
         from.field_over("raw", &mut self.raw)?;
-        self.color = from.field_as::<::frpc::polyglot::Index<Color>>("color")?;
+        from.field_over_as::<::frpc::polyglot::Index<Color>>("color", &mut self.color)?;
         Ok(())
     }
 }
@@ -387,13 +387,12 @@ impl ::frpc::polyglot::Fields for Maps {
         from.field_over("by_u64", &mut self.by_u64)?;
         from.field_over("by_flag", &mut self.by_flag)?;
         from.field_over("prices", &mut self.prices)?;
-        self.colors = from
-            .field_as::<
+        from.field_over_as::<
                 ::std::collections::HashMap<
                     ::frpc::prost::alloc::string::String,
                     ::frpc::polyglot::Index<Color>,
                 >,
-            >("colors")?;
+            >("colors", &mut self.colors)?;
         from.field_over("inners", &mut self.inners)?;
         Ok(())
     }
@@ -455,8 +454,9 @@ impl ::frpc::polyglot::Fields for Mixed {
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
         from.field_over("scalar_third", &mut self.scalar_third)?;
         from.field_over("scalar_fifth", &mut self.scalar_fifth)?;
-        self.enum_seventh = from
-            .field_as::<::frpc::polyglot::Index<Color>>("enum_seventh")?;
+        from.field_over_as::<
+                ::frpc::polyglot::Index<Color>,
+            >("enum_seventh", &mut self.enum_seventh)?;
         from.field_over("list_second", &mut self.list_second)?;
         from.field_over("list_sixth", &mut self.list_sixth)?;
         from.field_over("message_first", &mut self.message_first)?;

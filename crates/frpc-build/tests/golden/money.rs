@@ -30,7 +30,9 @@ impl ::frpc::polyglot::Fields for Amount {
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
         from.field_over("cents", &mut self.cents)?;
-        self.code = from.field_as::<::frpc::polyglot::Index<currency::Code>>("code")?;
+        from.field_over_as::<
+                ::frpc::polyglot::Index<currency::Code>,
+            >("code", &mut self.code)?;
         Ok(())
     }
 }

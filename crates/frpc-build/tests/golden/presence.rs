@@ -48,10 +48,9 @@ impl ::frpc::polyglot::Fields for Optionals {
         from.field_over("number", &mut self.number)?;
         from.field_over("word", &mut self.word)?;
         from.field_over("data", &mut self.data)?;
-        self.color = from
-            .field_as::<
+        from.field_over_as::<
                 ::core::option::Option<::frpc::polyglot::Index<Color>>,
-            >("color")?;
+            >("color", &mut self.color)?;
         from.field_over("plain", &mut self.plain)?;
         from.field_over("inner", &mut self.inner)?;
         Ok(())

@@ -61,21 +61,21 @@ impl ::frpc::polyglot::Fields for Order {
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        self.level = from.field_as::<::frpc::polyglot::Index<Level>>("level")?;
+        from.field_over_as::<::frpc::polyglot::Index<Level>>("level", &mut self.level)?;
         from.field_over("data", &mut self.data)?;
         from.field_over("number", &mut self.number)?;
         from.field_over("list", &mut self.list)?;
-        self.levels = from
-            .field_as::<::std::vec::Vec<::frpc::polyglot::Index<Level>>>("levels")?;
+        from.field_over_as::<
+                ::std::vec::Vec<::frpc::polyglot::Index<Level>>,
+            >("levels", &mut self.levels)?;
         from.field_over("message", &mut self.message)?;
         from.field_over("map", &mut self.map)?;
-        self.level_by_name = from
-            .field_as::<
+        from.field_over_as::<
                 ::std::collections::HashMap<
                     ::frpc::prost::alloc::string::String,
                     ::frpc::polyglot::Index<Level>,
                 >,
-            >("level_by_name")?;
+            >("level_by_name", &mut self.level_by_name)?;
         Ok(())
     }
 }
@@ -192,10 +192,9 @@ impl ::frpc::polyglot::Fields for Outer {
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        self.kinds = from
-            .field_as::<
+        from.field_over_as::<
                 ::std::vec::Vec<::frpc::polyglot::Index<outer::middle::inner::Kind>>,
-            >("kinds")?;
+            >("kinds", &mut self.kinds)?;
         from.field_over("middle", &mut self.middle)?;
         from.field_over("inners", &mut self.inners)?;
         Ok(())
@@ -231,8 +230,9 @@ pub mod outer {
             &mut self,
             from: &mut ::frpc::polyglot::Decoder<'_>,
         ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-            self.kind = from
-                .field_as::<::frpc::polyglot::Index<middle::inner::Kind>>("kind")?;
+            from.field_over_as::<
+                    ::frpc::polyglot::Index<middle::inner::Kind>,
+                >("kind", &mut self.kind)?;
             from.field_over("inner", &mut self.inner)?;
             Ok(())
         }
@@ -263,8 +263,9 @@ pub mod outer {
                 &mut self,
                 from: &mut ::frpc::polyglot::Decoder<'_>,
             ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-                self.kind = from
-                    .field_as::<::frpc::polyglot::Index<inner::Kind>>("kind")?;
+                from.field_over_as::<
+                        ::frpc::polyglot::Index<inner::Kind>,
+                    >("kind", &mut self.kind)?;
                 from.field_over("back", &mut self.back)?;
                 Ok(())
             }

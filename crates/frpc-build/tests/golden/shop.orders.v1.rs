@@ -94,10 +94,9 @@ impl ::frpc::polyglot::Fields for Order {
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        self.code = from
-            .field_as::<
+        from.field_over_as::<
                 ::frpc::polyglot::Index<super::super::super::money::currency::Code>,
-            >("code")?;
+            >("code", &mut self.code)?;
         let mut payment = from.oneof("payment")?;
         payment
             .member_as::<

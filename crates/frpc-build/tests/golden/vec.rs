@@ -500,7 +500,7 @@ impl ::frpc::polyglot::Fields for VPlain {
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        self.v = from.field_as::<::frpc::polyglot::Index<Plain>>("v")?;
+        from.field_over_as::<::frpc::polyglot::Index<Plain>>("v", &mut self.v)?;
         Ok(())
     }
 }
@@ -530,7 +530,7 @@ impl ::frpc::polyglot::Fields for VSparse {
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        self.v = from.field_as::<::frpc::polyglot::Index<Sparse>>("v")?;
+        from.field_over_as::<::frpc::polyglot::Index<Sparse>>("v", &mut self.v)?;
         Ok(())
     }
 }
@@ -560,7 +560,7 @@ impl ::frpc::polyglot::Fields for VAlias {
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        self.v = from.field_as::<::frpc::polyglot::Index<Alias>>("v")?;
+        from.field_over_as::<::frpc::polyglot::Index<Alias>>("v", &mut self.v)?;
         Ok(())
     }
 }
@@ -1440,13 +1440,12 @@ impl ::frpc::polyglot::Fields for MStringEnum {
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        self.v = from
-            .field_as::<
+        from.field_over_as::<
                 ::std::collections::HashMap<
                     ::frpc::prost::alloc::string::String,
                     ::frpc::polyglot::Index<Sparse>,
                 >,
-            >("v")?;
+            >("v", &mut self.v)?;
         Ok(())
     }
 }
@@ -1944,7 +1943,7 @@ impl ::frpc::polyglot::Fields for Order {
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
         from.field_over("s", &mut self.s)?;
         from.field_over("i", &mut self.i)?;
-        self.e = from.field_as::<::frpc::polyglot::Index<Plain>>("e")?;
+        from.field_over_as::<::frpc::polyglot::Index<Plain>>("e", &mut self.e)?;
         from.field_over("b", &mut self.b)?;
         from.field_over("r", &mut self.r)?;
         from.field_over("rs", &mut self.rs)?;

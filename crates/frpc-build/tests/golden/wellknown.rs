@@ -76,15 +76,13 @@ impl ::frpc::polyglot::Fields for Event {
             .member_as::<
                 ::frpc::polyglot::Index<::frpc::prost_types::NullValue>,
             >(from, "none", event::Source::None)?;
-        self.numbers = from
-            .field_as::<
+        from.field_over_as::<
                 ::std::vec::Vec<::frpc::polyglot::wellknown::Int64Value>,
-            >("numbers")?;
+            >("numbers", &mut self.numbers)?;
         from.field_over("at", &mut self.at)?;
-        self.name = from
-            .field_as::<
+        from.field_over_as::<
                 ::core::option::Option<::frpc::polyglot::wellknown::StringValue>,
-            >("name")?;
+            >("name", &mut self.name)?;
         from.field_over("details", &mut self.details)?;
         source
             .member_as::<

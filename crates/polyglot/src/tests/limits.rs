@@ -162,7 +162,7 @@ fn sorted_maps_and_boxes_count() {
 
     let mut wrapped = Vec::new();
     wellknown::UInt64Value::encode(&7, &mut Encoder::new(&mut wrapped)).unwrap();
-    expect_needs(&wrapped, 8, <wellknown::Boxed<wellknown::UInt64Value> as Codec>::decode);
+    expect_needs(&wrapped, 8, |from| from.field_as::<wellknown::Boxed<wellknown::UInt64Value>>("v"));
 }
 
 #[test]
