@@ -113,7 +113,6 @@ impl<A, B> Codec<A, B> {
     }
 }
 
-#[cold]
 fn decode_format<A, B>(
     format: &Format<A, B>,
     terms: &FormatTerms,
@@ -359,7 +358,6 @@ impl MethodState {
     }
 
     /// Answers a call whose handler has panicked.
-    #[cold]
     fn answer_panic(&self, panic: &(dyn Any + Send), started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
         let StartedHandler { caller, is_slow, .. } = started;
         let status = panicked(panic, *self.about.method(), &caller.connection);

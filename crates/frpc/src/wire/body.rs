@@ -384,7 +384,6 @@ pub(crate) fn request<M: Message>(body: &Bytes, reading: DecodeOptions) -> Resul
     }
 }
 
-#[cold]
 fn unencodable(name: &str, error: &EncodeError) -> PutError {
     PutError::Failed(Status::internal(format!("{name} cannot be encoded: {error}")))
 }
