@@ -30,7 +30,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 pub(crate) use pending::with_deadline;
-use pending::{Answer, ErasedReply, Waiting, put_reply};
+use pending::{Answer, AnyReplyMessage, Waiting, put_reply};
 
 /// A unary method of a service.
 pub(crate) struct UnaryMethod<S, H, A, B, F> {
@@ -329,7 +329,7 @@ where
         request: HandOffRequest,
         decision: &HandOff,
     ) {
-        let result = result.map(|response| response.map(|message| ErasedReply::new(message, None)));
+        let result = result.map(|response| response.map(|message| Box::new(message) as AnyReplyMessage));
         hand_off::settle(request, *self.state.about.method(), decision, body::reply_parts(&result));
         self.state.end(caller, code(&result), None);
     }

@@ -147,6 +147,16 @@ impl<M: Message> EncodeBody for M {
 /// A message of any type.
 pub(crate) type AnyMessage = dyn EncodeBody + Sync;
 
+impl EncodeBody for Box<dyn EncodeBody + Send> {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        (**self).encode(to)
+    }
+}
+
 impl EncodeBody for &dyn EncodeBody {
     fn name(&self) -> &'static str {
         (**self).name()

@@ -11,7 +11,6 @@ use crate::deadline::{HandlerFuture, InheritedContext};
 use crate::observe::observers::ObservedCall;
 use crate::schema::method::Method;
 use crate::service::failures::{caller_gone, log, panicked, too_many};
-use crate::service::formats::{self, FormatTerms};
 use crate::service::hand_off;
 use crate::service::invoke::{AdapterOutcome, PendingHandler, ReplyTo, ServeProgress};
 use crate::service::load::LoadGuard;
@@ -21,21 +20,27 @@ use crate::{Code, Response, Status};
 use bytes::Bytes;
 use frisbee::tasks::{Continuation, Executor, Job, ParkedFuture, Task, UnwindResult};
 use frisbee::{Operation, Outbox, PacketId};
-use polyglot::{EncodeError, Encoder, Message};
+use polyglot::Message;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// A handler that has to wait, of any method.
+/// A handler that has to wait, of any method. It is taken once.
 pub(super) trait WaitingHandler {
     /// The task of the handler, which ends with this answer.
     fn answered_by(&mut self, answer: Answer) -> Job;
 
     /// The outcome of the handler.
-    fn outcome(&mut self) -> Outcome;
+    fn outcome(&mut self) -> Outcome<AnyReplyMessage>;
+
+    /// The outcome of the handler, for a caller by another protocol.
+    fn formatted(&mut self) -> Outcome<Bytes>;
 }
 
-type Outcome = ParkedFuture<Result<Response<ErasedReply>, Status>>;
+type Outcome<B> = ParkedFuture<Result<Response<B>, Status>>;
+
+/// The message of a reply, of any type.
+pub(super) type AnyReplyMessage = Box<dyn EncodeBody + Send>;
 
 /// A handler that has to wait, and the codec of its reply.
 pub(super) struct Waiting<'a, A, B> {
@@ -44,67 +49,37 @@ pub(super) struct Waiting<'a, A, B> {
     pub(super) codec: &'a Codec<A, B>,
 }
 
-impl<A, B: Message + Send + 'static> WaitingHandler for Waiting<'_, A, B> {
-    fn answered_by(&mut self, answer: Answer) -> Job {
-        match self.handler.take() {
-            Some(handler) => handler.then(answer),
-            None => unreachable!("it is taken once"),
-        }
+impl<A, B: Message + Send + 'static> Waiting<'_, A, B> {
+    fn take(&mut self) -> ParkedFuture<Result<Response<B>, Status>, Answer> {
+        self.handler.take().unwrap_or_else(|| unreachable!("it is taken once"))
     }
 
-    fn outcome(&mut self) -> Outcome {
-        let (handler, format) = (self.handler.take(), self.codec.format());
+    /// The outcome, with the message of its reply changed.
+    fn mapped<T: 'static>(&mut self, map: impl FnOnce(B) -> Result<T, Status> + Send + 'static) -> Outcome<T> {
+        let handler = self.take();
         ParkedFuture::new(async move {
-            let Some(handler) = handler else { unreachable!("it is taken once") };
             let reply = handler.await.unwrap_or_else(|panic| resume_unwind(panic))?;
-            Ok(reply.map(|message| ErasedReply::new(message, format)))
+            let (message, extras) = reply.into_parts_with_extras();
+            Ok(Response::from_parts_with_extras(map(message)?, extras))
         })
     }
 }
 
-/// The message of a reply, of any type.
-pub(super) struct ErasedReply(Box<dyn EncodeReply>);
-
-impl ErasedReply {
-    pub(super) fn new<B: Message + Send + 'static>(
-        message: B,
-        format: Option<(formats::Encode<B>, FormatTerms)>,
-    ) -> Self {
-        Self(Box::new(FormattedReply { message, format }))
-    }
-}
-
-trait EncodeReply: Send {
-    /// For native peers.
-    fn body(&self) -> &dyn EncodeBody;
-
-    /// For another protocol.
-    fn formatted(&self) -> Result<Bytes, Status>;
-}
-
-struct FormattedReply<B> {
-    message: B,
-    format: Option<(formats::Encode<B>, FormatTerms)>,
-}
-
-impl<B: Message + Send> EncodeReply for FormattedReply<B> {
-    fn body(&self) -> &dyn EncodeBody {
-        &self.message
+impl<A, B: Message + Send + 'static> WaitingHandler for Waiting<'_, A, B> {
+    fn answered_by(&mut self, answer: Answer) -> Job {
+        self.take().then(answer)
     }
 
-    fn formatted(&self) -> Result<Bytes, Status> {
-        let Some((encode, terms)) = &self.format else { return Err(no_format()) };
-        encode(&self.message, terms)
-    }
-}
-
-impl EncodeBody for ErasedReply {
-    fn name(&self) -> &'static str {
-        self.0.body().name()
+    fn outcome(&mut self) -> Outcome<AnyReplyMessage> {
+        self.mapped(|message| Ok(Box::new(message) as AnyReplyMessage))
     }
 
-    fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        self.0.body().encode(to)
+    fn formatted(&mut self) -> Outcome<Bytes> {
+        let format = self.codec.format();
+        self.mapped(move |message| {
+            let (encode, terms) = format.ok_or_else(no_format)?;
+            encode(&message, &terms)
+        })
     }
 }
 
@@ -164,7 +139,7 @@ impl MethodState {
                 requested.filter(|_| !spawned).map(|(requested, decision)| ReplyTo::HandOff { requested, decision })
             }
             ReplyTo::Adapter { outcome, .. } => {
-                let handler = handler.outcome();
+                let handler = handler.formatted();
                 let (connection, observed_call) = (connection.clone(), observed_call());
                 let work = Box::pin(async move {
                     let worked = with_deadline(permits, inherited, handler).await;
@@ -172,8 +147,7 @@ impl MethodState {
                     if let Err(status) = &result {
                         log(status, name, &connection);
                     }
-                    let (message, extras) = result?.into_parts_with_extras();
-                    Ok(Response::from_parts_with_extras(message.0.formatted()?, extras))
+                    result
                 });
                 *outcome = Some(AdapterOutcome::Pending(PendingHandler { work, memory, observed_call }));
                 None
