@@ -2,6 +2,7 @@
 
 use super::address::{Address, Question};
 use crate::resolve::{ENDPOINTS_MAX, Endpoint, Resolver};
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use hickory_resolver::TokioResolver;
 use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolverConfig};
 use hickory_resolver::net::NetError;
@@ -25,6 +26,9 @@ const ATTEMPTS: usize = 2;
 
 /// The most targets of SRV records that are looked up. Each takes two questions.
 const TARGETS_MAX: usize = 256;
+
+/// The targets that are looked up at one time: a family that is never answered takes some seconds.
+const LOOKUPS: usize = 32;
 
 /// The servers of a name in DNS, for [`connect_resolved`](crate::FleetBuilder::connect_resolved).
 ///
@@ -90,14 +94,13 @@ impl DnsResolver {
             Some(resolver) => resolver,
             resolver => resolver.insert(asking(self.address.server).map_err(|error| failed(&error))?),
         };
-        let (families_before, mut families) = (&self.families, Families::new());
-        let found = match &self.address.question {
-            Question::Known(address) => (vec![Endpoint::new(address.to_string())], u32::MAX),
+        let (found, families) = match &self.address.question {
+            Question::Known(address) => ((vec![Endpoint::new(address.to_string())], u32::MAX), Families::new()),
             Question::Host { name, port } => {
-                let (ips, ttl) = addresses(resolver, name, families_before, &mut families).await?;
-                (ips.into_iter().map(|ip| endpoint(ip, *port, name)).collect(), ttl)
+                let ((ips, ttl), families) = addresses(resolver, name, &self.families).await?;
+                ((ips.into_iter().map(|ip| endpoint(ip, *port, name)).collect(), ttl), families)
             }
-            Question::Service { name } => services(resolver, name, families_before, &mut families).await?,
+            Question::Service { name } => services(resolver, name, &self.families).await?,
         };
         if !found.0.is_empty() {
             self.families = families;
@@ -162,7 +165,7 @@ fn asking(server: Option<SocketAddr>) -> Result<TokioResolver, NetError> {
 /// The families of addresses that names had in the last good answer.
 type Families = BTreeSet<(String, RecordType)>;
 
-/// The addresses of a name.
+/// The addresses of a name, and their families.
 ///
 /// If the question for one family fails and the last answer had addresses of it, the servers of this family would seem
 /// to have left, so that is an error. If it had none, the other family is enough: some servers of DNS never answer a
@@ -171,8 +174,7 @@ async fn addresses(
     resolver: &TokioResolver,
     name: &str,
     families_before: &Families,
-    found: &mut Families,
-) -> io::Result<Found<IpAddr>> {
+) -> io::Result<(Found<IpAddr>, Families)> {
     let (v4, v6) = tokio::join!(records(resolver, name, RecordType::A), records(resolver, name, RecordType::AAAA));
     let is_known = |family| families_before.contains(&(name.to_owned(), family));
     let (records, ttl) = match (v4, v6) {
@@ -180,7 +182,7 @@ async fn addresses(
         (Err(error), Ok(v6)) if !v6.is_empty() && !is_known(RecordType::A) => (v6, partial(name, "A", &error)),
         (v4, v6) => (v4?.into_iter().chain(v6?).collect(), u32::MAX),
     };
-    let (mut ips, mut ttl) = (Vec::new(), ttl);
+    let (mut ips, mut ttl, mut families) = (Vec::new(), ttl, Families::new());
     for record in records.into_iter().take(ENDPOINTS_MAX) {
         let ip = match record.data {
             RData::A(ip) => IpAddr::V4(ip.0),
@@ -192,11 +194,11 @@ async fn addresses(
             }
             _ => continue,
         };
-        found.insert((name.to_owned(), record.data.record_type()));
+        families.insert((name.to_owned(), record.data.record_type()));
         ips.push(ip);
         ttl = ttl.min(record.ttl);
     }
-    Ok((ips, ttl))
+    Ok(((ips, ttl), families))
 }
 
 /// Logs that one family is unknown. Returns the seconds after which it is looked up again.
@@ -211,8 +213,7 @@ async fn services(
     resolver: &TokioResolver,
     name: &str,
     families_before: &Families,
-    found: &mut Families,
-) -> io::Result<Found<Endpoint>> {
+) -> io::Result<(Found<Endpoint>, Families)> {
     let mut services = Vec::new();
     let mut ttl = u32::MAX;
     for record in records(resolver, name, RecordType::SRV).await? {
@@ -228,16 +229,21 @@ async fn services(
     services.retain(|service| Some(service.priority) == lowest);
     // A weight of 0 is a small chance among others.
     let is_weighted = services.iter().any(|service| service.weight > 0);
-    let mut endpoints = Vec::new();
-    for service in services.into_iter().take(TARGETS_MAX) {
+    let lookups = services.into_iter().take(TARGETS_MAX).map(|service| async move {
         let target = service.target.to_utf8();
-        let (ips, lasts) = addresses(resolver, &target, families_before, found).await?;
+        let found = addresses(resolver, &target, families_before).await?;
+        io::Result::Ok((service, target, found))
+    });
+    let mut lookups = stream::iter(lookups).buffered(LOOKUPS);
+    let (mut endpoints, mut families) = (Vec::new(), Families::new());
+    while let Some((service, target, ((ips, lasts), of_target))) = lookups.try_next().await? {
+        families.extend(of_target);
         ttl = ttl.min(lasts);
         let weight = if is_weighted { u32::from(service.weight.max(1)) } else { 1 };
         endpoints.extend(ips.into_iter().map(|ip| endpoint(ip, service.port, &target).with_weight(weight)));
     }
     endpoints.truncate(ENDPOINTS_MAX);
-    Ok((endpoints, ttl))
+    Ok(((endpoints, ttl), families))
 }
 
 fn endpoint(ip: IpAddr, port: u16, name: &str) -> Endpoint {

@@ -192,6 +192,17 @@ async fn one_family_is_enough_while_the_other_is_unknown() {
     assert_eq!(texts(&endpoints), ["[::1]:80 server_name=six.test"]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn targets_are_looked_up_at_one_time() {
+    let dns = Dns::start().await;
+    let names: Vec<&str> = (0..32).map(|at| &*format!("h{at}.test").leak()).collect();
+    names.iter().for_each(|name| dns.set(name, A, [vec![127, 0, 0, 1]]));
+    dns.set("_shop._tcp.test", SRV, names.iter().map(|name| service(1, 0, 80, name)));
+    dns.break_kind(Some((AAAA, None)));
+    let mut resolver = dns.resolver("_shop._tcp.test.");
+    assert_eq!(next(&mut resolver).await.expect("they have addresses").len(), 32);
+}
+
 #[tokio::test]
 async fn failing_family_that_had_servers_is_an_error() {
     let dns = Dns::start().await;
