@@ -330,10 +330,8 @@ mod proto2 {
             to.field("p", &self.p)
         }
 
-        fn decode_fields(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
-            self.v = from.field_as::<Index<Late>>("v")?;
-            from.field_over("n", &mut self.n)?;
-            from.field_over("p", &mut self.p)
+        fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+            Ok(Self { v: from.field_as::<Index<Late>>("v")?, n: from.field("n")?, p: from.field("p")? })
         }
     }
 

@@ -150,9 +150,9 @@ impl Fields for Opaque {
         Ok(())
     }
 
-    fn decode_fields(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+    fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
         // Nothing calls it: a payload is read by the codec of its plan.
-        from.nil()
+        from.nil().map(|()| Self)
     }
 }
 

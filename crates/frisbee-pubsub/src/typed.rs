@@ -24,7 +24,7 @@ use std::marker::PhantomData;
 /// # impl Fields for Order {
 /// #     const NAME: &'static str = "orders.Order";
 /// #     fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> { to.field("apples", &self.apples) }
-/// #     fn decode_fields(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> { from.field_over("apples", &mut self.apples) }
+/// #     fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> { Ok(Self { apples: from.field("apples")? }) }
 /// # }
 /// # let server = frisbee::Server::builder().bind("127.0.0.1:0", Broker::new()).await?;
 /// # let address = server.local_addr();

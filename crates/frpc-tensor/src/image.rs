@@ -52,8 +52,7 @@ impl polyglot::Fields for Image {
         to.field("data", &self.data)
     }
 
-    fn decode_fields(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
-        from.field_over("media_type", &mut self.media_type)?;
-        from.field_over("data", &mut self.data)
+    fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+        Ok(Self { media_type: from.field("media_type")?, data: from.field("data")? })
     }
 }

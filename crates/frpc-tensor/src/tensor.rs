@@ -237,9 +237,7 @@ impl polyglot::Fields for Tensor {
         to.field("shape", &self.shape)
     }
 
-    fn decode_fields(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
-        from.field_over("dtype", &mut self.dtype)?;
-        from.field_over("data", &mut self.data)?;
-        from.field_over("shape", &mut self.shape)
+    fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+        Ok(Self { dtype: from.field("dtype")?, data: from.field("data")?, shape: from.field("shape")? })
     }
 }

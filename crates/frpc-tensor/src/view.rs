@@ -18,11 +18,8 @@ pub struct TensorView<'a> {
 impl<'a> MessageView<'a> for TensorView<'a> {
     const NAME: &'static str = "frpc.Tensor";
 
-    fn decode_fields(&mut self, from: &mut Decoder<'a>) -> Result<(), DecodeError> {
-        self.dtype = from.view("dtype")?;
-        self.data = from.view("data")?;
-        self.shape = from.view("shape")?;
-        Ok(())
+    fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        Ok(Self { dtype: from.view("dtype")?, data: from.view("data")?, shape: from.view("shape")? })
     }
 }
 
@@ -42,10 +39,8 @@ pub struct ImageView<'a> {
 impl<'a> MessageView<'a> for ImageView<'a> {
     const NAME: &'static str = "frpc.Image";
 
-    fn decode_fields(&mut self, from: &mut Decoder<'a>) -> Result<(), DecodeError> {
-        self.media_type = from.view("media_type")?;
-        self.data = from.view("data")?;
-        Ok(())
+    fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        Ok(Self { media_type: from.view("media_type")?, data: from.view("data")? })
     }
 }
 

@@ -30,9 +30,8 @@ use crate::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind};
 ///         Ok(())
 ///     }
 ///
-///     fn decode(value: &mut Duration, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
-///         *value = Duration::from_millis(from.u32()?.into());
-///         Ok(())
+///     fn decode(from: &mut Decoder<'_>) -> Result<Duration, DecodeError> {
+///         Ok(Duration::from_millis(from.u32()?.into()))
 ///     }
 ///
 ///     fn is_default(value: &Duration) -> bool {
@@ -64,13 +63,24 @@ pub trait Codec {
     /// If the value cannot be encoded.
     fn encode(value: &Self::Target, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
 
-    /// Reads one value, over the default, or over a value that is no longer needed and whose memory is used again. After
-    /// an error its content is unspecified. As an element of a list or map, a message that is nil becomes its default.
+    /// Reads one value. As an element of a list or map, a message that is nil becomes its default.
     ///
     /// # Errors
     ///
     /// If the value is missing or malformed.
-    fn decode(value: &mut Self::Target, from: &mut Decoder<'_>) -> Result<(), DecodeError>;
+    fn decode(from: &mut Decoder<'_>) -> Result<Self::Target, DecodeError>;
+
+    /// As [`decode`](Self::decode), over a value that is no longer needed and whose memory is used again. After an
+    /// error its content is unspecified.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode).
+    #[inline]
+    fn decode_over(value: &mut Self::Target, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        *value = Self::decode(from)?;
+        Ok(())
+    }
 
     /// Whether the flat form cannot distinguish this value from an absent one. Negative zero is not the default of a
     /// float, and a message is never absent when it is there.
@@ -78,7 +88,7 @@ pub trait Codec {
 }
 
 /// A [`Codec`] whose values can be keys of maps: bool, an integer or a string.
-pub trait Key: Codec<Target = Self> + Default {}
+pub trait Key: Codec<Target = Self> {}
 
 impl<C: Codec> Codec for Option<C> {
     type Target = Option<C::Target>;
@@ -93,12 +103,23 @@ impl<C: Codec> Codec for Option<C> {
     }
 
     #[inline]
-    fn decode(value: &mut Option<C::Target>, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
-        if from.take_nil() {
-            *value = None;
-            return Ok(());
+    fn decode(from: &mut Decoder<'_>) -> Result<Option<C::Target>, DecodeError> {
+        if from.take_nil() { Ok(None) } else { C::decode(from).map(Some) }
+    }
+
+    #[inline]
+    fn decode_over(value: &mut Option<C::Target>, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        match value {
+            Some(value) if !from.take_nil() => C::decode_over(value, from),
+            Some(_) => {
+                *value = None;
+                Ok(())
+            }
+            None => {
+                *value = Self::decode(from)?;
+                Ok(())
+            }
         }
-        C::decode(value.get_or_insert_default(), from)
     }
 
     #[inline]
@@ -121,13 +142,27 @@ impl<C: Codec> Codec for Vec<C> {
     }
 
     #[inline]
-    fn decode(list: &mut Vec<C::Target>, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+    fn decode(from: &mut Decoder<'_>) -> Result<Vec<C::Target>, DecodeError> {
         let len = from.list(C::KIND)?;
         from.charge::<C::Target>(len)?;
-        list.reserve_exact(len.saturating_sub(list.len()));
-        list.resize_with(len, C::Target::default);
+        let mut list = Vec::with_capacity(len);
+        for index in 0..len {
+            list.push(C::decode(from).map_err(|error| error.in_element(index))?);
+        }
+        Ok(list)
+    }
+
+    #[inline]
+    fn decode_over(list: &mut Vec<C::Target>, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        let len = from.list(C::KIND)?;
+        from.charge::<C::Target>(len)?;
+        list.truncate(len);
         for (index, value) in list.iter_mut().enumerate() {
-            C::decode(value, from).map_err(|error| error.in_element(index))?;
+            C::decode_over(value, from).map_err(|error| error.in_element(index))?;
+        }
+        list.reserve_exact(len.saturating_sub(list.len()));
+        for index in list.len()..len {
+            list.push(C::decode(from).map_err(|error| error.in_element(index))?);
         }
         Ok(())
     }
@@ -158,18 +193,16 @@ macro_rules! map {
 
             /// Reads pairs in their order, so that of two equal keys the last wins.
             #[inline]
-            fn decode(map: &mut $map<K, C::Target>, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+            fn decode(from: &mut Decoder<'_>) -> Result<$map<K, C::Target>, DecodeError> {
                 let $len = from.map(K::KIND, C::KIND)?;
                 from.charge::<(K, C::Target)>($len)?;
-                *map = $empty;
+                let mut map = $empty;
                 for index in 0..$len {
-                    let (mut key, mut value) = (K::default(), C::Target::default());
-                    K::decode(&mut key, from)
-                        .and_then(|()| C::decode(&mut value, from))
-                        .map_err(|error| error.in_element(index))?;
+                    let key = K::decode(from).map_err(|error| error.in_element(index))?;
+                    let value = C::decode(from).map_err(|error| error.in_element(index))?;
                     map.insert(key, value);
                 }
-                Ok(())
+                Ok(map)
             }
 
             #[inline]

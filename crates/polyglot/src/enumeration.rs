@@ -73,14 +73,13 @@ impl<E: Enumeration> Codec for Index<E> {
     }
 
     #[inline]
-    fn decode(value: &mut i32, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+    fn decode(from: &mut Decoder<'_>) -> Result<i32, DecodeError> {
         let before = from.position();
         let index = from.u32()?;
-        *value = match E::number(index) {
-            Some(number) => number,
-            None => keep::<E>(index, before)?,
-        };
-        Ok(())
+        match E::number(index) {
+            Some(number) => Ok(number),
+            None => keep::<E>(index, before),
+        }
     }
 
     #[inline]

@@ -30,10 +30,8 @@
 //!         to.field("authors", &self.authors)
 //!     }
 //!
-//!     fn decode_fields(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
-//!         from.field_over("title", &mut self.title)?;
-//!         from.field_over("year", &mut self.year)?;
-//!         from.field_over("authors", &mut self.authors)
+//!     fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+//!         Ok(Self { title: from.field("title")?, year: from.field("year")?, authors: from.field("authors")? })
 //!     }
 //! }
 //!

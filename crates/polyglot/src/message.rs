@@ -80,13 +80,24 @@ pub trait Fields: Default {
     /// If a field cannot be encoded.
     fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
 
-    /// Reads the fields, after the head of the message, over those of a default message, or of one that is no longer
-    /// needed, whose memory is used again. After an error their content is unspecified.
+    /// Reads the fields, after the head of the message.
     ///
     /// # Errors
     ///
     /// If a field is missing or malformed.
-    fn decode_fields(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError>;
+    fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError>;
+
+    /// As [`decode_fields`](Self::decode_fields), over a message that is no longer needed and whose memory is used
+    /// again. After an error its content is unspecified.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode_fields`](Self::decode_fields).
+    #[inline]
+    fn decode_fields_over(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        *self = Self::decode_fields(from)?;
+        Ok(())
+    }
 }
 
 /// The content of a body: a message, or an error in its place.
@@ -152,8 +163,11 @@ impl<M: Fields> Message for M {
 
     #[inline(always)]
     fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
-        let mut message = M::default();
-        Ok(message.decode_root_over(from)?.with(message))
+        if !from.begin_root() {
+            return no_message(<M as Fields>::NAME, from);
+        }
+        let decoded = M::decode_fields(from);
+        end_root(<M as Fields>::NAME, from, decoded)
     }
 
     #[inline(always)]
@@ -162,8 +176,7 @@ impl<M: Fields> Message for M {
             *self = M::default(); // If the root is nil.
             return no_message(<M as Fields>::NAME, from);
         }
-        // No closure, as for encoding.
-        let decoded = self.decode_fields(from);
+        let decoded = self.decode_fields_over(from);
         end_root(<M as Fields>::NAME, from, decoded)
     }
 }
@@ -185,48 +198,35 @@ pub(crate) fn encode_as(
 pub(crate) fn decode_as<'a, M: Default>(
     name: &'static str,
     from: &mut Decoder<'a>,
-    fields: impl FnOnce(&mut M, &mut Decoder<'a>) -> Result<(), DecodeError>,
+    fields: impl FnOnce(&mut Decoder<'a>) -> Result<M, DecodeError>,
 ) -> Result<Root<M>, DecodeError> {
-    let mut message = M::default();
-    let root = if from.begin_root() {
-        let decoded = fields(&mut message, from);
-        end_root(name, from, decoded)?
-    } else {
-        no_message(name, from)?
-    };
-    Ok(root.with(message))
+    if !from.begin_root() {
+        return no_message(name, from);
+    }
+    let decoded = fields(from);
+    end_root(name, from, decoded)
 }
 
 /// Reads nil or an error in place of a message.
 #[inline(always)]
-fn no_message(name: &'static str, from: &mut Decoder<'_>) -> Result<Root<()>, DecodeError> {
+fn no_message<M: Default>(name: &'static str, from: &mut Decoder<'_>) -> Result<Root<M>, DecodeError> {
     match from.no_root() {
-        Ok(None) => Ok(Root::Message(())),
+        Ok(None) => Ok(Root::Message(M::default())),
         Ok(Some(text)) => Ok(Root::Error(text)),
         Err(error) => Err(error.in_message(name)),
     }
 }
 
 #[inline(always)]
-fn end_root(
+fn end_root<M>(
     name: &'static str,
     from: &mut Decoder<'_>,
-    decoded: Result<(), DecodeError>,
-) -> Result<Root<()>, DecodeError> {
+    decoded: Result<M, DecodeError>,
+) -> Result<Root<M>, DecodeError> {
     from.end_root();
     match decoded {
-        Ok(()) => Ok(Root::Message(())),
+        Ok(message) => Ok(Root::Message(message)),
         Err(error) => Err(error.in_message(name)),
-    }
-}
-
-impl Root<()> {
-    #[inline(always)]
-    fn with<M>(self, message: M) -> Root<M> {
-        match self {
-            Self::Message(()) => Root::Message(message),
-            Self::Error(text) => Root::Error(text),
-        }
     }
 }
 
@@ -251,8 +251,13 @@ impl<M: Fields> Codec for M {
 
     /// Nil becomes the default message, as in lists and maps. A single message field is an option.
     #[inline]
-    fn decode(message: &mut M, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
-        if from.message(|from| message.decode_fields(from))?.is_none() {
+    fn decode(from: &mut Decoder<'_>) -> Result<M, DecodeError> {
+        from.message(M::decode_fields).map(Option::unwrap_or_default)
+    }
+
+    #[inline]
+    fn decode_over(message: &mut M, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        if from.message(|from| message.decode_fields_over(from))?.is_none() {
             *message = M::default();
         }
         Ok(())
@@ -274,8 +279,14 @@ impl<M: Fields> Fields for Box<M> {
     }
 
     #[inline]
-    fn decode_fields(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
-        from.charge::<M>(1)?; // One box at a time exists before it is charged.
-        M::decode_fields(self, from)
+    fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+        from.charge::<M>(1)?;
+        M::decode_fields(from).map(Self::new)
+    }
+
+    #[inline]
+    fn decode_fields_over(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        from.charge::<M>(1)?;
+        M::decode_fields_over(self, from)
     }
 }

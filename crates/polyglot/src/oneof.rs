@@ -56,12 +56,11 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, Encoder, For
 ///         })
 ///     }
 ///
-///     fn decode_fields(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+///     fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
 ///         let mut choice = from.oneof("choice")?; // At the position of the first member.
 ///         choice.member(from, "number", Choice::Number)?;
 ///         choice.member(from, "word", Choice::Word)?;
-///         self.choice = choice.into_option();
-///         Ok(())
+///         Ok(Self { choice: choice.into_option() })
 ///     }
 /// }
 ///

@@ -18,9 +18,8 @@ macro_rules! scalar {
             }
 
             #[inline]
-            fn decode(value: &mut Self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
-                *value = from.$method()?;
-                Ok(())
+            fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+                from.$method()
             }
 
             #[inline]
@@ -42,9 +41,10 @@ scalar!(u64, U64, u64, |value| value == 0, Key);
 scalar!(f32, F32, f32, |value| value.to_bits() == 0);
 scalar!(f64, F64, f64, |value| value.to_bits() == 0);
 
-/// Strings and bytes, which are the default if they are empty: the type, its kind, and how it is written and read.
+/// Strings and bytes, which are the default if they are empty: the type, its kind, how it is written and read, and how it is
+/// read over another if that uses memory again.
 macro_rules! text {
-    ($type:ty, $kind:ident, $encode:expr, |$from:ident, $value:ident| $decode:expr) => {
+    ($type:ty, $kind:ident, $encode:expr, $decode:expr $(, $decode_over:expr)?) => {
         impl Codec for $type {
             type Target = Self;
             const KIND: Kind = Kind::$kind;
@@ -54,10 +54,15 @@ macro_rules! text {
                 $encode(to, value)
             }
 
-            #[inline(always)]
-            fn decode($value: &mut Self, $from: &mut Decoder<'_>) -> Result<(), DecodeError> {
-                $decode
+            #[inline]
+            fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+                $decode(from)
             }
+
+            $(#[inline]
+            fn decode_over(value: &mut Self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+                $decode_over(from, value)
+            })?
 
             #[inline]
             fn is_default(value: &Self) -> bool {
@@ -67,9 +72,9 @@ macro_rules! text {
     };
 }
 
-text!(String, String, Encoder::string, |from, text| from.string_over(text));
-text!(Utf8Bytes, String, Encoder::utf8_bytes, |from, text| from.utf8_bytes().map(|read| *text = read));
-text!(Vec<u8>, Bytes, Encoder::bytes, |from, bytes| from.bytes_over(bytes));
-text!(Bytes, Bytes, Encoder::shared, |from, bytes| from.bytes().map(|read| *bytes = read));
+text!(String, String, Encoder::string, Decoder::string, Decoder::string_over);
+text!(Utf8Bytes, String, Encoder::utf8_bytes, Decoder::utf8_bytes);
+text!(Vec<u8>, Bytes, Encoder::bytes, |from: &mut Decoder<'_>| from.slice().map(<[u8]>::to_vec), Decoder::bytes_over);
+text!(Bytes, Bytes, Encoder::shared, Decoder::bytes);
 
 impl Key for String {}

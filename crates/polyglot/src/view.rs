@@ -47,10 +47,8 @@ pub trait View<'a>: Default {
 /// impl<'a> MessageView<'a> for Book<'a> {
 ///     const NAME: &'static str = "library.Book";
 ///
-///     fn decode_fields(&mut self, from: &mut Decoder<'a>) -> Result<(), DecodeError> {
-///         self.title = from.view("title")?;
-///         self.authors = from.view("authors")?;
-///         Ok(())
+///     fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+///         Ok(Self { title: from.view("title")?, authors: from.view("authors")? })
 ///     }
 /// }
 ///
@@ -64,12 +62,12 @@ pub trait MessageView<'a>: Default {
     /// The full name, for errors: `package.Outer.Inner`.
     const NAME: &'static str;
 
-    /// Reads the fields, after the head of the message, over those of a default view.
+    /// Reads the fields, after the head of the message.
     ///
     /// # Errors
     ///
     /// If a field is missing or malformed.
-    fn decode_fields(&mut self, from: &mut Decoder<'a>) -> Result<(), DecodeError>;
+    fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError>;
 }
 
 impl<'a, V: MessageView<'a>> View<'a> for V {
@@ -78,9 +76,7 @@ impl<'a, V: MessageView<'a>> View<'a> for V {
     /// Nil becomes the default message, as in lists and maps. A single message field is an option.
     #[inline]
     fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-        let mut view = V::default();
-        from.message(|from| view.decode_fields(from))?;
-        Ok(view)
+        from.message(V::decode_fields).map(Option::unwrap_or_default)
     }
 }
 

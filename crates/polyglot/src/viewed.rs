@@ -26,13 +26,13 @@ pub trait Viewed: Fields {
 /// # impl Fields for Book {
 /// #     const NAME: &'static str = "library.Book";
 /// #     fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> { to.field("title", &self.title) }
-/// #     fn decode_fields(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> { from.field_over("title", &mut self.title) }
+/// #     fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> { Ok(Self { title: from.field("title")? }) }
 /// # }
 /// # #[derive(Default)]
 /// # struct BookView<'a> { title: &'a str }
 /// # impl<'a> MessageView<'a> for BookView<'a> {
 /// #     const NAME: &'static str = "library.Book";
-/// #     fn decode_fields(&mut self, from: &mut Decoder<'a>) -> Result<(), DecodeError> { from.view("title").map(|title| self.title = title) }
+/// #     fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> { Ok(Self { title: from.view("title")? }) }
 /// # }
 /// # impl Viewed for Book { type View<'a> = BookView<'a>; }
 /// let body = b"\x08\x00\x05\x0a\x04Emma";
@@ -184,9 +184,7 @@ impl<'a, E: Enumeration> View<'a> for Number<E> {
 
     #[inline]
     fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-        let mut read = Self::default();
-        Index::<E>::decode(&mut read.number, from)?;
-        Ok(read)
+        Ok(Self { number: <Index<E> as Codec>::decode(from)?, enumeration: PhantomData })
     }
 
     #[inline]

@@ -52,11 +52,8 @@ impl<T: Codec<Target = T> + Default> Codec for Wrapped<T> {
     }
 
     #[inline]
-    fn decode(value: &mut T, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
-        if from.message(|from| from.field_over("value", value))?.is_none() {
-            *value = T::default();
-        }
-        Ok(())
+    fn decode(from: &mut Decoder<'_>) -> Result<T, DecodeError> {
+        from.message(|from| from.field("value")).map(Option::unwrap_or_default)
     }
 
     #[inline]
@@ -75,9 +72,9 @@ impl<C: Codec> Codec for Boxed<C> {
     }
 
     #[inline]
-    fn decode(value: &mut Box<C::Target>, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+    fn decode(from: &mut Decoder<'_>) -> Result<Box<C::Target>, DecodeError> {
         from.charge::<C::Target>(1)?;
-        C::decode(value, from)
+        C::decode(from).map(Box::new)
     }
 
     #[inline]
@@ -112,7 +109,7 @@ macro_rules! wrappers {
 
             #[inline]
             fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
-                decode_as(Self::NAME, from, |value, from| from.field_over("value", value))
+                decode_as(Self::NAME, from, |from| from.field("value"))
             }
         }
     )*};
@@ -141,7 +138,7 @@ impl Fields for () {
     }
 
     #[inline]
-    fn decode_fields(&mut self, _: &mut Decoder<'_>) -> Result<(), DecodeError> {
+    fn decode_fields(_: &mut Decoder<'_>) -> Result<Self, DecodeError> {
         Ok(())
     }
 }
@@ -150,7 +147,7 @@ impl MessageView<'_> for () {
     const NAME: &'static str = <Self as Fields>::NAME;
 
     #[inline]
-    fn decode_fields(&mut self, _: &mut Decoder<'_>) -> Result<(), DecodeError> {
+    fn decode_fields(_: &mut Decoder<'_>) -> Result<Self, DecodeError> {
         Ok(())
     }
 }
@@ -182,9 +179,8 @@ mod structs {
                     Ok(())
                 }
 
-                fn decode_fields(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
-                    $(from.field_over(stringify!($field), &mut self.$field)?;)*
-                    Ok(())
+                fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+                    Ok(Self { $($field: from.field(stringify!($field))?),* })
                 }
             }
         };
@@ -221,7 +217,7 @@ mod structs {
             to.flat_member("list_value", member!(self, ListValue))
         }
 
-        fn decode_fields(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
             let mut kind = from.oneof("kind")?;
             kind.member_as::<Index<NullValue>>(from, "null_value", Kind::NullValue)?;
             kind.member(from, "number_value", Kind::NumberValue)?;
@@ -229,8 +225,7 @@ mod structs {
             kind.member(from, "bool_value", Kind::BoolValue)?;
             kind.member(from, "struct_value", Kind::StructValue)?;
             kind.member(from, "list_value", Kind::ListValue)?;
-            self.kind = kind.into_option();
-            Ok(())
+            Ok(Self { kind: kind.into_option() })
         }
     }
 
@@ -293,9 +288,8 @@ mod views {
             impl<'a> MessageView<'a> for $view<'a> {
                 const NAME: &'static str = $type::NAME;
 
-                fn decode_fields(&mut self, from: &mut Decoder<'a>) -> Result<(), DecodeError> {
-                    $(self.$field = from.view(stringify!($field))?;)*
-                    Ok(())
+                fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+                    Ok(Self { $($field: from.view(stringify!($field))?),* })
                 }
             }
 
@@ -317,8 +311,8 @@ mod views {
             impl<'a> MessageView<'a> for $type {
                 const NAME: &'static str = <Self as Fields>::NAME;
 
-                fn decode_fields(&mut self, from: &mut Decoder<'a>) -> Result<(), DecodeError> {
-                    Fields::decode_fields(self, from)
+                fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+                    <Self as Fields>::decode_fields(from)
                 }
             }
 
@@ -352,7 +346,7 @@ mod views {
     impl<'a> MessageView<'a> for ValueView<'a> {
         const NAME: &'static str = Value::NAME;
 
-        fn decode_fields(&mut self, from: &mut Decoder<'a>) -> Result<(), DecodeError> {
+        fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
             let mut kind = from.oneof_view("kind")?;
             kind.member_as::<Index<NullValue>>(from, "null_value", ValueKindView::NullValue)?;
             kind.view_member(from, "number_value", ValueKindView::NumberValue)?;
@@ -360,8 +354,7 @@ mod views {
             kind.view_member(from, "bool_value", ValueKindView::BoolValue)?;
             kind.view_member(from, "struct_value", ValueKindView::StructValue)?;
             kind.view_member(from, "list_value", ValueKindView::ListValue)?;
-            self.kind = kind.into_option();
-            Ok(())
+            Ok(Self { kind: kind.into_option() })
         }
     }
 

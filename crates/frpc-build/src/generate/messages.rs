@@ -3,10 +3,10 @@
 //! A codec has one line for each field, in wire order, with the protobuf name. The kind of a field follows from its
 //! Rust type, except for enums, which are `i32` in prost's structs, and wrappers, which are the values in them.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Literal, TokenStream};
-use prost_types::field_descriptor_proto::Type as FieldType;
+use prost_types::field_descriptor_proto::{Label, Type as FieldType};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, OneofDescriptorProto};
 use quote::{format_ident, quote};
 use syn::{Ident, Item, Path, Type, TypePath};
@@ -48,26 +48,45 @@ const INLINED_MAX: usize = 2;
 #[derive(Default)]
 struct Lines {
     encode: Vec<TokenStream>,
+    /// Statements that decode. Only messages with oneofs need them, because other fields may be between the members.
     decode: Vec<TokenStream>,
-    /// Statements that set the oneofs after these, by the oneof.
-    oneofs: BTreeMap<usize, TokenStream>,
+    /// The fields of the resulting struct.
+    result: Vec<TokenStream>,
+    /// Statements that decode over another message.
+    over: Vec<TokenStream>,
+    /// Statements after these, for the oneofs.
+    over_end: Vec<TokenStream>,
+    /// Another message has memory that can be used again.
+    has_memory: bool,
 }
 
 /// `impl Fields for …`.
 pub(crate) fn message_impl(message: &Message<'_>) -> Result<Item, Error> {
     let Message { full_name, proto, ident, index, .. } = message;
     let order = index.in_wire_order(proto);
+    let has_oneofs = order.iter().any(|field| oneof_of(field).is_some());
     let mut lines = Lines::default();
     for field in &order {
         match oneof_of(field) {
-            Some(oneof) => message.member_lines(field, oneof, &mut lines)?,
-            None => message.field_lines(field, &mut lines)?,
+            Some(_) => message.member_lines(field, &mut lines)?,
+            None => message.field_lines(field, has_oneofs, &mut lines)?,
         }
     }
-    let Lines { encode, decode, oneofs } = lines;
-    let oneofs = oneofs.values();
+    let Lines { encode, decode, result, over, over_end, has_memory } = lines;
     let is_leaf = order.iter().all(|field| field.r#type() != FieldType::Message);
     let inline = (is_leaf && order.len() <= INLINED_MAX).then(|| quote! { #[inline(always)] });
+    // Few programs need it, and these use it where they read.
+    let inline_over = inline.clone().unwrap_or_else(|| quote! { #[inline] });
+    let over = has_memory.then(|| {
+        quote! {
+            #inline_over
+            fn decode_fields_over(&mut self, from: &mut ::frpc::polyglot::Decoder<'_>) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+                #(#over)*
+                #(#over_end)*
+                Ok(())
+            }
+        }
+    });
     let (to, from) = if encode.is_empty() { (quote! { _ }, quote! { _ }) } else { (quote! { to }, quote! { from }) };
     let encode = match encode.split_last() {
         Some((last, before)) => quote! { #(#before?;)* #last },
@@ -82,11 +101,11 @@ pub(crate) fn message_impl(message: &Message<'_>) -> Result<Item, Error> {
                 #encode
             }
             #inline
-            fn decode_fields(&mut self, #from: &mut ::frpc::polyglot::Decoder<'_>) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+            fn decode_fields(#from: &mut ::frpc::polyglot::Decoder<'_>) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
                 #(#decode)*
-                #(#oneofs)*
-                Ok(())
+                Ok(Self { #(#result),* })
             }
+            #over
         }
     })
 }
@@ -109,42 +128,66 @@ pub(crate) fn protobuf_impl(full_name: &str, ident: &Ident) -> Item {
 
 impl Message<'_> {
     /// A field that is not a member of a oneof.
-    fn field_lines(&self, field: &FieldDescriptorProto, lines: &mut Lines) -> Result<(), Error> {
+    fn field_lines(&self, field: &FieldDescriptorProto, by_statement: bool, lines: &mut Lines) -> Result<(), Error> {
         let name = field.name();
         let found = self.field(field)?;
         let rust = &found.ident;
+        let over = |read: &TokenStream| quote! { self.#rust = #read; };
         let of = field_type(field, self.index);
-        if let Some(codec) = codec(self.externs, of, found.enumeration.as_ref(), found.boxed) {
-            let codec = prost_code::field_codec(&found.ty, codec);
-            lines.encode.push(quote! { to.field_as::<#codec>(#name, &self.#rust) });
-            lines.decode.push(quote! { from.field_over_as::<#codec>(#name, &mut self.#rust)?; });
-        } else {
-            lines.encode.push(quote! { to.field(#name, &self.#rust) });
-            lines.decode.push(quote! { from.field_over(#name, &mut self.#rust)?; });
+        let (read, over) = match codec(self.externs, of, found.enumeration.as_ref(), found.boxed) {
+            Some(codec) => {
+                let codec = prost_code::field_codec(&found.ty, codec);
+                lines.encode.push(quote! { to.field_as::<#codec>(#name, &self.#rust) });
+                let read = quote! { from.field_as::<#codec>(#name)? };
+                (read.clone(), over(&read))
+            }
+            None => {
+                lines.encode.push(quote! { to.field(#name, &self.#rust) });
+                lines.has_memory |= has_memory(field) && map_value(field, self.index).is_none();
+                (quote! { from.field(#name)? }, quote! { from.field_over(#name, &mut self.#rust)?; })
+            }
+        };
+        lines.over.push(over);
+        if !by_statement {
+            lines.result.push(quote! { #rust: #read });
+            return Ok(());
         }
+        let local = self.local(rust);
+        lines.decode.push(quote! { let #local = #read; });
+        lines.result.push(if local == *rust {
+            quote! { #rust }
+        } else {
+            quote! { #rust: #local }
+        });
         Ok(())
     }
 
     /// A member of a oneof. The first one in wire order also has the lines for the oneof itself.
-    fn member_lines(&self, field: &FieldDescriptorProto, at: usize, lines: &mut Lines) -> Result<(), Error> {
+    fn member_lines(&self, field: &FieldDescriptorProto, lines: &mut Lines) -> Result<(), Error> {
         let name = field.name();
         let OneofMember { oneof, field: StructOneof { ident: rust, path }, variant } = self.member(field)?;
         let ProstField { ident: variant, enumeration, boxed, .. } = variant;
         let local = self.local(rust);
-        if !lines.oneofs.contains_key(&at) {
+        let result = quote! { #rust: #local.into_option() };
+        if !lines.result.iter().any(|line| line.to_string() == result.to_string()) {
             let oneof_name = oneof.name();
             lines.encode.push(quote! { to.oneof(#oneof_name, &self.#rust) });
-            lines.decode.push(quote! { let mut #local = from.oneof(#oneof_name)?; });
-            lines.oneofs.insert(at, quote! { self.#rust = #local.into_option(); });
+            let begin = quote! { let mut #local = from.oneof(#oneof_name)?; };
+            lines.decode.push(begin.clone());
+            lines.over.push(begin);
+            lines.over_end.push(quote! { self.#rust = #local.into_option(); });
+            lines.result.push(result);
         }
         let value = quote! { match &self.#rust { Some(#path::#variant(value)) => Some(value), _ => None } };
-        if let Some(codec) = codec(self.externs, field.type_name(), enumeration.as_ref(), boxed) {
+        let read = if let Some(codec) = codec(self.externs, field.type_name(), enumeration.as_ref(), boxed) {
             lines.encode.push(quote! { to.flat_member_as::<#codec>(#name, #value) });
-            lines.decode.push(quote! { #local.member_as::<#codec>(from, #name, #path::#variant)?; });
+            quote! { #local.member_as::<#codec>(from, #name, #path::#variant)?; }
         } else {
             lines.encode.push(quote! { to.flat_member(#name, #value) });
-            lines.decode.push(quote! { #local.member(from, #name, #path::#variant)?; });
-        }
+            quote! { #local.member(from, #name, #path::#variant)?; }
+        };
+        lines.decode.push(read.clone());
+        lines.over.push(read);
         Ok(())
     }
 
@@ -173,10 +216,10 @@ impl Message<'_> {
         find().ok_or_else(|| self.missing_field(field.name()))
     }
 
-    /// The name of a local variable for a oneof. It must not be `from`, the name of the decoder.
-    pub(crate) fn local(&self, oneof: &Ident) -> Ident {
-        let mut local = oneof.clone();
-        while local == "from" || (local != *oneof && self.fields.order.contains(&local)) {
+    /// The name of a local variable for a field. It must not be `from`, the name of the decoder.
+    pub(crate) fn local(&self, field: &Ident) -> Ident {
+        let mut local = field.clone();
+        while local == "from" || (local != *field && self.fields.order.contains(&local)) {
             local = format_ident!("{local}_");
         }
         local
@@ -193,6 +236,12 @@ impl Message<'_> {
 fn codec(externs: &Externs, full_name: &str, enumeration: Option<&Path>, boxed: bool) -> Option<TokenStream> {
     let index = enumeration.map(|path| quote! { ::frpc::polyglot::Index<#path> });
     index.or_else(|| externs.field_codec(full_name, boxed))
+}
+
+/// Whether a value of a field, which is not a map, has memory that another value can use.
+fn has_memory(field: &FieldDescriptorProto) -> bool {
+    let is_long = matches!(field.r#type(), FieldType::String | FieldType::Bytes | FieldType::Message);
+    is_long || field.label() == Label::Repeated
 }
 
 /// The value field of the entries of a map, or none for other fields.

@@ -67,9 +67,12 @@ struct Borrowed {
 struct Lines {
     /// The types of the fields.
     declared: HashMap<Ident, TokenStream>,
+    /// Statements that decode. Only messages with oneofs need them.
     decode: Vec<TokenStream>,
-    /// Statements that set the oneofs after these, by the oneof.
-    oneofs: BTreeMap<usize, TokenStream>,
+    /// The fields of the resulting struct.
+    result: Vec<TokenStream>,
+    /// The oneofs that have lines already.
+    oneofs: HashSet<usize>,
 }
 
 impl Views<'_> {
@@ -78,15 +81,15 @@ impl Views<'_> {
         let Message { full_name, proto, ident, fields, index, .. } = message;
         let view = self.names.get(*full_name).ok_or_else(|| missing_field(full_name))?;
         let order = index.in_wire_order(proto);
+        let by_statement = order.iter().any(|field| oneof_of(field).is_some());
         let mut lines = Lines::default();
         for field in &order {
             match oneof_of(field) {
                 Some(oneof) => self.member_lines(message, field, oneof, &mut lines)?,
-                None => self.field_lines(message, field, &mut lines)?,
+                None => self.field_lines(message, field, by_statement, &mut lines)?,
             }
         }
-        let Lines { declared, decode, oneofs } = lines;
-        let oneofs = oneofs.values();
+        let Lines { declared, decode, mut result, .. } = lines;
         let redacted = redacted(message);
         let debug = (!redacted.is_empty()).then(|| {
             let shown = fields.order.iter().filter(|rust| declared.contains_key(rust));
@@ -99,6 +102,7 @@ impl Views<'_> {
             let mut reserved = proto.field.iter().map(|field| field.name().to_owned()).collect();
             let unused = free_name("_input", &mut reserved, "", &mut |_| {});
             declared.push(quote! { #[doc(hidden)] pub #unused: ::core::marker::PhantomData<&'a ()> });
+            result.push(quote! { #unused: ::core::marker::PhantomData });
         }
         let from = if order.is_empty() {
             quote! { _ }
@@ -116,10 +120,9 @@ impl Views<'_> {
 
             impl<'a> ::frpc::polyglot::MessageView<'a> for #view<'a> {
                 const NAME: &'static str = #wire_name;
-                fn decode_fields(&mut self, #from: &mut ::frpc::polyglot::Decoder<'a>) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+                fn decode_fields(#from: &mut ::frpc::polyglot::Decoder<'a>) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
                     #(#decode)*
-                    #(#oneofs)*
-                    Ok(())
+                    Ok(Self { #(#result),* })
                 }
             }
 
@@ -142,21 +145,28 @@ impl Views<'_> {
         let (oneof, variable) = (oneof.name(), message.local(rust));
         let full_name = format!("{}.{oneof}", message.full_name);
         let path = with_last(path, self.names.get(&full_name).ok_or_else(|| missing_field(&full_name))?);
-        if !lines.oneofs.contains_key(&at) {
+        if lines.oneofs.insert(at) {
             let lifetime = self.borrows(message.proto, at).then(|| quote! { <'a> });
             lines.declared.insert(rust.clone(), quote! { ::core::option::Option<#path #lifetime> });
             lines.decode.push(quote! { let mut #variable = from.oneof_view(#oneof)?; });
-            lines.oneofs.insert(at, quote! { self.#rust = #variable.into_option(); });
+            lines.result.push(quote! { #rust: #variable.into_option() });
         }
         lines.decode.push(self.member(field, &variant, &path, &variable));
         Ok(())
     }
 
     /// The lines for a field that is not a member of a oneof.
-    fn field_lines(&self, message: &Message<'_>, field: &FieldDescriptorProto, lines: &mut Lines) -> Result<(), Error> {
+    fn field_lines(
+        &self,
+        message: &Message<'_>,
+        field: &FieldDescriptorProto,
+        by_statement: bool,
+        lines: &mut Lines,
+    ) -> Result<(), Error> {
         let name = field.name();
         let found = message.field(field)?;
         let rust = &found.ident;
+        let variable = message.local(rust);
         let value = map_value(field, message.index);
         let of = value.unwrap_or(field);
         let Borrowed { single, element, is_wrapper } =
@@ -186,7 +196,16 @@ impl Views<'_> {
             (declared, read)
         };
         lines.declared.insert(rust.clone(), declared);
-        lines.decode.push(quote! { self.#rust = #read; });
+        if !by_statement {
+            lines.result.push(quote! { #rust: #read });
+            return Ok(());
+        }
+        lines.decode.push(quote! { let #variable = #read; });
+        lines.result.push(if variable == *rust {
+            quote! { #rust }
+        } else {
+            quote! { #rust: #variable }
+        });
         Ok(())
     }
 

@@ -20,6 +20,12 @@ impl ::frpc::polyglot::Fields for Rootless {
         to.field("part", &self.part)
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { part: from.field("part")? })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -46,10 +52,9 @@ pub mod rootless {
         }
         #[inline(always)]
         fn decode_fields(
-            &mut self,
             _: &mut ::frpc::polyglot::Decoder<'_>,
-        ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-            Ok(())
+        ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+            Ok(Self {})
         }
     }
 }

@@ -22,6 +22,14 @@ impl ::frpc::polyglot::Fields for Echo {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            value: from.field("value")?,
+        })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -48,10 +56,9 @@ impl ::frpc::polyglot::Fields for EchoClient {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         _: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {})
     }
 }
 
@@ -95,6 +102,22 @@ impl ::frpc::polyglot::Fields for Fields {
         )
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        let value = from.field("value")?;
+        let mut value_ = from.oneof("Value")?;
+        value_.member(from, "yes", fields::Value::Yes)?;
+        value_
+            .member_as::<
+                ::frpc::polyglot::Index<fields::Kind>,
+            >(from, "no", fields::Value::No)?;
+        Ok(Self {
+            value,
+            value_: value_.into_option(),
+        })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {

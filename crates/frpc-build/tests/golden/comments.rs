@@ -70,6 +70,20 @@ impl ::frpc::polyglot::Fields for Comments {
         )
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        let a = from.field("a")?;
+        let b = from.field("b")?;
+        let mut choice = from.oneof("choice")?;
+        choice.member(from, "c", comments::Choice::C)?;
+        Ok(Self {
+            a,
+            b,
+            choice: choice.into_option(),
+        })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {

@@ -18,10 +18,9 @@ impl ::frpc::polyglot::Fields for Empty {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         _: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {})
     }
 }
 
@@ -105,6 +104,29 @@ impl ::frpc::polyglot::Fields for Scalars {
         to.field_as::<::frpc::polyglot::Index<Color>>("color", &self.color)
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            flag: from.field("flag")?,
+            i32: from.field("i32")?,
+            i64: from.field("i64")?,
+            u32: from.field("u32")?,
+            u64: from.field("u64")?,
+            s32: from.field("s32")?,
+            s64: from.field("s64")?,
+            fx32: from.field("fx32")?,
+            fx64: from.field("fx64")?,
+            sfx32: from.field("sfx32")?,
+            sfx64: from.field("sfx64")?,
+            f: from.field("f")?,
+            d: from.field("d")?,
+            text: from.field("text")?,
+            raw: from.field("raw")?,
+            color: from.field_as::<::frpc::polyglot::Index<Color>>("color")?,
+        })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -123,7 +145,7 @@ impl ::frpc::polyglot::Fields for Scalars {
         from.field_over("d", &mut self.d)?;
         from.field_over("text", &mut self.text)?;
         from.field_over("raw", &mut self.raw)?;
-        from.field_over_as::<::frpc::polyglot::Index<Color>>("color", &mut self.color)?;
+        self.color = from.field_as::<::frpc::polyglot::Index<Color>>("color")?;
         Ok(())
     }
 }
@@ -154,6 +176,15 @@ impl ::frpc::polyglot::Fields for Inner {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            id: from.field("id")?,
+            name: from.field("name")?,
+        })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -187,6 +218,15 @@ impl ::frpc::polyglot::Fields for Middle {
         to.field("inner", &self.inner)
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            weight: from.field("weight")?,
+            inner: from.field("inner")?,
+        })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -228,6 +268,17 @@ impl ::frpc::polyglot::Fields for Nested {
         to.field("absent", &self.absent)
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            label: from.field("label")?,
+            first: from.field("first")?,
+            middle: from.field("middle")?,
+            absent: from.field("absent")?,
+        })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -307,6 +358,26 @@ impl ::frpc::polyglot::Fields for Lists {
         to.field("inners", &self.inners)
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            flags: from.field("flags")?,
+            i32s: from.field("i32s")?,
+            i64s: from.field("i64s")?,
+            u32s: from.field("u32s")?,
+            u64s: from.field("u64s")?,
+            s32s: from.field("s32s")?,
+            s64s: from.field("s64s")?,
+            fx32s: from.field("fx32s")?,
+            sfx64s: from.field("sfx64s")?,
+            fs: from.field("fs")?,
+            ds: from.field("ds")?,
+            texts: from.field("texts")?,
+            inners: from.field("inners")?,
+        })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -379,22 +450,23 @@ impl ::frpc::polyglot::Fields for Maps {
         to.field("inners", &self.inners)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("words", &mut self.words)?;
-        from.field_over("by_i32", &mut self.by_i32)?;
-        from.field_over("by_u64", &mut self.by_u64)?;
-        from.field_over("by_flag", &mut self.by_flag)?;
-        from.field_over("prices", &mut self.prices)?;
-        from.field_over_as::<
-                ::std::collections::HashMap<
-                    ::frpc::prost::alloc::string::String,
-                    ::frpc::polyglot::Index<Color>,
-                >,
-            >("colors", &mut self.colors)?;
-        from.field_over("inners", &mut self.inners)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            words: from.field("words")?,
+            by_i32: from.field("by_i32")?,
+            by_u64: from.field("by_u64")?,
+            by_flag: from.field("by_flag")?,
+            prices: from.field("prices")?,
+            colors: from
+                .field_as::<
+                    ::std::collections::HashMap<
+                        ::frpc::prost::alloc::string::String,
+                        ::frpc::polyglot::Index<Color>,
+                    >,
+                >("colors")?,
+            inners: from.field("inners")?,
+        })
     }
 }
 
@@ -449,14 +521,28 @@ impl ::frpc::polyglot::Fields for Mixed {
         to.field("map_fourth", &self.map_fourth)
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            scalar_third: from.field("scalar_third")?,
+            scalar_fifth: from.field("scalar_fifth")?,
+            enum_seventh: from
+                .field_as::<::frpc::polyglot::Index<Color>>("enum_seventh")?,
+            list_second: from.field("list_second")?,
+            list_sixth: from.field("list_sixth")?,
+            message_first: from.field("message_first")?,
+            map_fourth: from.field("map_fourth")?,
+        })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
         from.field_over("scalar_third", &mut self.scalar_third)?;
         from.field_over("scalar_fifth", &mut self.scalar_fifth)?;
-        from.field_over_as::<
-                ::frpc::polyglot::Index<Color>,
-            >("enum_seventh", &mut self.enum_seventh)?;
+        self.enum_seventh = from
+            .field_as::<::frpc::polyglot::Index<Color>>("enum_seventh")?;
         from.field_over("list_second", &mut self.list_second)?;
         from.field_over("list_sixth", &mut self.list_sixth)?;
         from.field_over("message_first", &mut self.message_first)?;
@@ -487,6 +573,14 @@ impl ::frpc::polyglot::Fields for Text {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            value: from.field("value")?,
+        })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -521,6 +615,15 @@ impl ::frpc::polyglot::Fields for Payload {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            seq: from.field("seq")?,
+            data: from.field("data")?,
+        })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -556,12 +659,12 @@ impl ::frpc::polyglot::Fields for AddRequest {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("a", &mut self.a)?;
-        from.field_over("b", &mut self.b)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            a: from.field("a")?,
+            b: from.field("b")?,
+        })
     }
 }
 
@@ -591,12 +694,12 @@ impl ::frpc::polyglot::Fields for Sum {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("total", &mut self.total)?;
-        from.field_over("count", &mut self.count)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            total: from.field("total")?,
+            count: from.field("count")?,
+        })
     }
 }
 
@@ -626,12 +729,12 @@ impl ::frpc::polyglot::Fields for SleepRequest {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("millis", &mut self.millis)?;
-        from.field_over("tag", &mut self.tag)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            millis: from.field("millis")?,
+            tag: from.field("tag")?,
+        })
     }
 }
 
@@ -661,12 +764,12 @@ impl ::frpc::polyglot::Fields for Range {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("from", &mut self.from)?;
-        from.field_over("count", &mut self.count)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            from: from.field("from")?,
+            count: from.field("count")?,
+        })
     }
 }
 
@@ -692,11 +795,11 @@ impl ::frpc::polyglot::Fields for Count {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("value", &mut self.value)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            value: from.field("value")?,
+        })
     }
 }
 

@@ -26,14 +26,12 @@ impl ::frpc::polyglot::Fields for Amount {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("cents", &mut self.cents)?;
-        from.field_over_as::<
-                ::frpc::polyglot::Index<currency::Code>,
-            >("code", &mut self.code)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            cents: from.field("cents")?,
+            code: from.field_as::<::frpc::polyglot::Index<currency::Code>>("code")?,
+        })
     }
 }
 
@@ -55,10 +53,9 @@ impl ::frpc::polyglot::Fields for Currency {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         _: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {})
     }
 }
 

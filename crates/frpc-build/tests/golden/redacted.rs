@@ -62,6 +62,29 @@ impl ::frpc::polyglot::Fields for Account {
         to.field("parent", &self.parent)
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        let name = from.field("name")?;
+        let password = from.field("password")?;
+        let pin = from.field("pin")?;
+        let mut contact = from.oneof("contact")?;
+        contact.member(from, "email", account::Contact::Email)?;
+        contact.member(from, "room", account::Contact::Room)?;
+        let keys = from.field("keys")?;
+        let tokens = from.field("tokens")?;
+        let parent = from.field("parent")?;
+        Ok(Self {
+            name,
+            password,
+            pin,
+            contact: contact.into_option(),
+            keys,
+            tokens,
+            parent,
+        })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -118,20 +141,26 @@ impl<'a> ::core::fmt::Debug for AccountView<'a> {
 impl<'a> ::frpc::polyglot::MessageView<'a> for AccountView<'a> {
     const NAME: &'static str = "redacted.Account";
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'a>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        self.name = from.view("name")?;
-        self.password = from.view("password")?;
-        self.pin = from.view("pin")?;
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        let name = from.view("name")?;
+        let password = from.view("password")?;
+        let pin = from.view("pin")?;
         let mut contact = from.oneof_view("contact")?;
         contact.view_member(from, "email", account::ContactView::Email)?;
         contact.view_member(from, "room", account::ContactView::Room)?;
-        self.keys = from.view("keys")?;
-        self.tokens = from.view("tokens")?;
-        self.parent = from.view("parent")?;
-        self.contact = contact.into_option();
-        Ok(())
+        let keys = from.view("keys")?;
+        let tokens = from.view("tokens")?;
+        let parent = from.view("parent")?;
+        Ok(Self {
+            name,
+            password,
+            pin,
+            contact: contact.into_option(),
+            keys,
+            tokens,
+            parent,
+        })
     }
 }
 

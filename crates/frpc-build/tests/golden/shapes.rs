@@ -58,24 +58,46 @@ impl ::frpc::polyglot::Fields for Order {
             >("level_by_name", &self.level_by_name)
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            level: from.field_as::<::frpc::polyglot::Index<Level>>("level")?,
+            data: from.field("data")?,
+            number: from.field("number")?,
+            list: from.field("list")?,
+            levels: from
+                .field_as::<::std::vec::Vec<::frpc::polyglot::Index<Level>>>("levels")?,
+            message: from.field("message")?,
+            map: from.field("map")?,
+            level_by_name: from
+                .field_as::<
+                    ::std::collections::HashMap<
+                        ::frpc::prost::alloc::string::String,
+                        ::frpc::polyglot::Index<Level>,
+                    >,
+                >("level_by_name")?,
+        })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over_as::<::frpc::polyglot::Index<Level>>("level", &mut self.level)?;
+        self.level = from.field_as::<::frpc::polyglot::Index<Level>>("level")?;
         from.field_over("data", &mut self.data)?;
         from.field_over("number", &mut self.number)?;
         from.field_over("list", &mut self.list)?;
-        from.field_over_as::<
-                ::std::vec::Vec<::frpc::polyglot::Index<Level>>,
-            >("levels", &mut self.levels)?;
+        self.levels = from
+            .field_as::<::std::vec::Vec<::frpc::polyglot::Index<Level>>>("levels")?;
         from.field_over("message", &mut self.message)?;
         from.field_over("map", &mut self.map)?;
-        from.field_over_as::<
+        self.level_by_name = from
+            .field_as::<
                 ::std::collections::HashMap<
                     ::frpc::prost::alloc::string::String,
                     ::frpc::polyglot::Index<Level>,
                 >,
-            >("level_by_name", &mut self.level_by_name)?;
+            >("level_by_name")?;
         Ok(())
     }
 }
@@ -107,6 +129,15 @@ impl ::frpc::polyglot::Fields for Leaf {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            name: from.field("name")?,
+            from: from.field("from")?,
+        })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -148,6 +179,17 @@ impl ::frpc::polyglot::Fields for Tree {
         to.field("named", &self.named)
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            branches: from.field("branches")?,
+            leaf: from.field("leaf")?,
+            left: from.field("left")?,
+            named: from.field("named")?,
+        })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -189,12 +231,26 @@ impl ::frpc::polyglot::Fields for Outer {
         to.field("inners", &self.inners)
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            kinds: from
+                .field_as::<
+                    ::std::vec::Vec<::frpc::polyglot::Index<outer::middle::inner::Kind>>,
+                >("kinds")?,
+            middle: from.field("middle")?,
+            inners: from.field("inners")?,
+        })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over_as::<
+        self.kinds = from
+            .field_as::<
                 ::std::vec::Vec<::frpc::polyglot::Index<outer::middle::inner::Kind>>,
-            >("kinds", &mut self.kinds)?;
+            >("kinds")?;
         from.field_over("middle", &mut self.middle)?;
         from.field_over("inners", &mut self.inners)?;
         Ok(())
@@ -227,12 +283,21 @@ pub mod outer {
             to.field("inner", &self.inner)
         }
         fn decode_fields(
+            from: &mut ::frpc::polyglot::Decoder<'_>,
+        ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+            Ok(Self {
+                kind: from
+                    .field_as::<::frpc::polyglot::Index<middle::inner::Kind>>("kind")?,
+                inner: from.field("inner")?,
+            })
+        }
+        #[inline]
+        fn decode_fields_over(
             &mut self,
             from: &mut ::frpc::polyglot::Decoder<'_>,
         ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-            from.field_over_as::<
-                    ::frpc::polyglot::Index<middle::inner::Kind>,
-                >("kind", &mut self.kind)?;
+            self.kind = from
+                .field_as::<::frpc::polyglot::Index<middle::inner::Kind>>("kind")?;
             from.field_over("inner", &mut self.inner)?;
             Ok(())
         }
@@ -260,12 +325,20 @@ pub mod outer {
                 to.field("back", &self.back)
             }
             fn decode_fields(
+                from: &mut ::frpc::polyglot::Decoder<'_>,
+            ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+                Ok(Self {
+                    kind: from.field_as::<::frpc::polyglot::Index<inner::Kind>>("kind")?,
+                    back: from.field("back")?,
+                })
+            }
+            #[inline]
+            fn decode_fields_over(
                 &mut self,
                 from: &mut ::frpc::polyglot::Decoder<'_>,
             ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-                from.field_over_as::<
-                        ::frpc::polyglot::Index<inner::Kind>,
-                    >("kind", &mut self.kind)?;
+                self.kind = from
+                    .field_as::<::frpc::polyglot::Index<inner::Kind>>("kind")?;
                 from.field_over("back", &mut self.back)?;
                 Ok(())
             }

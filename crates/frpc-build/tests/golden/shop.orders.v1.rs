@@ -22,6 +22,12 @@ impl ::frpc::polyglot::Fields for Item {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { name: from.field("name")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -91,12 +97,40 @@ impl ::frpc::polyglot::Fields for Order {
         )
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        let code = from
+            .field_as::<
+                ::frpc::polyglot::Index<super::super::super::money::currency::Code>,
+            >("code")?;
+        let mut payment = from.oneof("payment")?;
+        payment
+            .member_as::<
+                ::frpc::polyglot::Index<super::super::super::money::currency::Code>,
+            >(from, "card", order::Payment::Card)?;
+        let items = from.field("items")?;
+        let total = from.field("total")?;
+        let address = from.field("address")?;
+        let amounts = from.field("amounts")?;
+        payment.member(from, "cash", order::Payment::Cash)?;
+        Ok(Self {
+            code,
+            payment: payment.into_option(),
+            items,
+            total,
+            address,
+            amounts,
+        })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over_as::<
+        self.code = from
+            .field_as::<
                 ::frpc::polyglot::Index<super::super::super::money::currency::Code>,
-            >("code", &mut self.code)?;
+            >("code")?;
         let mut payment = from.oneof("payment")?;
         payment
             .member_as::<

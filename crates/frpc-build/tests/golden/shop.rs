@@ -22,6 +22,14 @@ impl ::frpc::polyglot::Fields for Address {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            street: from.field("street")?,
+        })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {

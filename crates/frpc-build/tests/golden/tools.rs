@@ -22,6 +22,12 @@ impl ::frpc::polyglot::Fields for Query {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { text: from.field("text")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {

@@ -18,10 +18,9 @@ impl ::frpc::polyglot::Fields for Nothing {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         _: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {})
     }
 }
 
@@ -47,11 +46,9 @@ impl ::frpc::polyglot::Fields for VBool {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -77,11 +74,9 @@ impl ::frpc::polyglot::Fields for VInt32 {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -107,11 +102,9 @@ impl ::frpc::polyglot::Fields for VSint32 {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -137,11 +130,9 @@ impl ::frpc::polyglot::Fields for VSfixed32 {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -167,11 +158,9 @@ impl ::frpc::polyglot::Fields for VUint32 {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -197,11 +186,9 @@ impl ::frpc::polyglot::Fields for VFixed32 {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -227,11 +214,9 @@ impl ::frpc::polyglot::Fields for VInt64 {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -257,11 +242,9 @@ impl ::frpc::polyglot::Fields for VSint64 {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -287,11 +270,9 @@ impl ::frpc::polyglot::Fields for VSfixed64 {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -317,11 +298,9 @@ impl ::frpc::polyglot::Fields for VUint64 {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -347,11 +326,9 @@ impl ::frpc::polyglot::Fields for VFixed64 {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -377,11 +354,9 @@ impl ::frpc::polyglot::Fields for VFloat {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -407,11 +382,9 @@ impl ::frpc::polyglot::Fields for VDouble {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -437,6 +410,12 @@ impl ::frpc::polyglot::Fields for VString {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -467,6 +446,12 @@ impl ::frpc::polyglot::Fields for VBytes {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -497,11 +482,11 @@ impl ::frpc::polyglot::Fields for VPlain {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over_as::<::frpc::polyglot::Index<Plain>>("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            v: from.field_as::<::frpc::polyglot::Index<Plain>>("v")?,
+        })
     }
 }
 
@@ -527,11 +512,11 @@ impl ::frpc::polyglot::Fields for VSparse {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over_as::<::frpc::polyglot::Index<Sparse>>("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            v: from.field_as::<::frpc::polyglot::Index<Sparse>>("v")?,
+        })
     }
 }
 
@@ -557,11 +542,11 @@ impl ::frpc::polyglot::Fields for VAlias {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over_as::<::frpc::polyglot::Index<Alias>>("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            v: from.field_as::<::frpc::polyglot::Index<Alias>>("v")?,
+        })
     }
 }
 
@@ -587,11 +572,9 @@ impl ::frpc::polyglot::Fields for VInner {
     }
     #[inline(always)]
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("n", &mut self.n)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { n: from.field("n")? })
     }
 }
 
@@ -615,6 +598,12 @@ impl ::frpc::polyglot::Fields for VMessage {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -643,6 +632,12 @@ impl ::frpc::polyglot::Fields for VDeep {
         to.field("next", &self.next)
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { next: from.field("next")? })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -673,6 +668,12 @@ impl ::frpc::polyglot::Fields for RBool {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -703,6 +704,12 @@ impl ::frpc::polyglot::Fields for RInt32 {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -733,6 +740,12 @@ impl ::frpc::polyglot::Fields for RInt32Unpacked {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -763,6 +776,12 @@ impl ::frpc::polyglot::Fields for RSint32 {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -793,6 +812,12 @@ impl ::frpc::polyglot::Fields for RSfixed32 {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -823,6 +848,12 @@ impl ::frpc::polyglot::Fields for RUint32 {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -853,6 +884,12 @@ impl ::frpc::polyglot::Fields for RFixed32 {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -883,6 +920,12 @@ impl ::frpc::polyglot::Fields for RInt64 {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -913,6 +956,12 @@ impl ::frpc::polyglot::Fields for RSint64 {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -943,6 +992,12 @@ impl ::frpc::polyglot::Fields for RSfixed64 {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -973,6 +1028,12 @@ impl ::frpc::polyglot::Fields for RUint64 {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -1003,6 +1064,12 @@ impl ::frpc::polyglot::Fields for RFixed64 {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -1033,6 +1100,12 @@ impl ::frpc::polyglot::Fields for RFloat {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -1063,6 +1136,12 @@ impl ::frpc::polyglot::Fields for RDouble {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -1093,6 +1172,12 @@ impl ::frpc::polyglot::Fields for RString {
     }
     #[inline(always)]
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -1121,6 +1206,12 @@ impl ::frpc::polyglot::Fields for RMessage {
         to.field("v", &self.v)
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -1152,11 +1243,9 @@ impl ::frpc::polyglot::Fields for MStringString {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -1180,11 +1269,9 @@ impl ::frpc::polyglot::Fields for MStringInt32 {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -1208,11 +1295,9 @@ impl ::frpc::polyglot::Fields for MStringInt64 {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -1236,11 +1321,9 @@ impl ::frpc::polyglot::Fields for MStringUint32 {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -1264,11 +1347,9 @@ impl ::frpc::polyglot::Fields for MStringUint64 {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -1292,11 +1373,9 @@ impl ::frpc::polyglot::Fields for MStringSint32 {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -1320,11 +1399,9 @@ impl ::frpc::polyglot::Fields for MStringFixed64 {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -1348,11 +1425,9 @@ impl ::frpc::polyglot::Fields for MStringFloat {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -1376,11 +1451,9 @@ impl ::frpc::polyglot::Fields for MStringDouble {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -1404,11 +1477,9 @@ impl ::frpc::polyglot::Fields for MStringBool {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -1437,16 +1508,17 @@ impl ::frpc::polyglot::Fields for MStringEnum {
             >("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over_as::<
-                ::std::collections::HashMap<
-                    ::frpc::prost::alloc::string::String,
-                    ::frpc::polyglot::Index<Sparse>,
-                >,
-            >("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            v: from
+                .field_as::<
+                    ::std::collections::HashMap<
+                        ::frpc::prost::alloc::string::String,
+                        ::frpc::polyglot::Index<Sparse>,
+                    >,
+                >("v")?,
+        })
     }
 }
 
@@ -1470,11 +1542,9 @@ impl ::frpc::polyglot::Fields for MStringMessage {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -1498,11 +1568,9 @@ impl ::frpc::polyglot::Fields for MBool {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -1526,11 +1594,9 @@ impl ::frpc::polyglot::Fields for MInt32 {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -1554,11 +1620,9 @@ impl ::frpc::polyglot::Fields for MSint32 {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -1582,11 +1646,9 @@ impl ::frpc::polyglot::Fields for MSfixed32 {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -1610,11 +1672,9 @@ impl ::frpc::polyglot::Fields for MUint32 {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -1638,11 +1698,9 @@ impl ::frpc::polyglot::Fields for MFixed32 {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -1666,11 +1724,9 @@ impl ::frpc::polyglot::Fields for MInt64 {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -1694,11 +1750,9 @@ impl ::frpc::polyglot::Fields for MSint64 {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -1722,11 +1776,9 @@ impl ::frpc::polyglot::Fields for MSfixed64 {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -1750,11 +1802,9 @@ impl ::frpc::polyglot::Fields for MUint64 {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -1778,11 +1828,9 @@ impl ::frpc::polyglot::Fields for MFixed64 {
         to.field("v", &self.v)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("v", &mut self.v)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self { v: from.field("v")? })
     }
 }
 
@@ -1831,16 +1879,17 @@ impl ::frpc::polyglot::Fields for OneOf {
         )
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         let mut choice = from.oneof("choice")?;
         choice.member(from, "number", one_of::Choice::Number)?;
         choice.member(from, "word", one_of::Choice::Word)?;
-        from.field_over("after", &mut self.after)?;
+        let after = from.field("after")?;
         choice.member(from, "inner", one_of::Choice::Inner)?;
-        self.choice = choice.into_option();
-        Ok(())
+        Ok(Self {
+            choice: choice.into_option(),
+            after,
+        })
     }
 }
 
@@ -1938,12 +1987,27 @@ impl ::frpc::polyglot::Fields for Order {
         to.field("mm", &self.mm)
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            s: from.field("s")?,
+            i: from.field("i")?,
+            e: from.field_as::<::frpc::polyglot::Index<Plain>>("e")?,
+            b: from.field("b")?,
+            r: from.field("r")?,
+            rs: from.field("rs")?,
+            m: from.field("m")?,
+            mm: from.field("mm")?,
+        })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
         from.field_over("s", &mut self.s)?;
         from.field_over("i", &mut self.i)?;
-        from.field_over_as::<::frpc::polyglot::Index<Plain>>("e", &mut self.e)?;
+        self.e = from.field_as::<::frpc::polyglot::Index<Plain>>("e")?;
         from.field_over("b", &mut self.b)?;
         from.field_over("r", &mut self.r)?;
         from.field_over("rs", &mut self.rs)?;
@@ -1981,13 +2045,13 @@ impl ::frpc::polyglot::Fields for Numbers {
         to.field("second", &self.second)
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        from.field_over("third", &mut self.third)?;
-        from.field_over("first", &mut self.first)?;
-        from.field_over("second", &mut self.second)?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            third: from.field("third")?,
+            first: from.field("first")?,
+            second: from.field("second")?,
+        })
     }
 }
 

@@ -28,6 +28,16 @@ impl ::frpc::polyglot::Fields for VOptional {
         to.field("c", &self.c)
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            a: from.field("a")?,
+            b: from.field("b")?,
+            c: from.field("c")?,
+        })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {

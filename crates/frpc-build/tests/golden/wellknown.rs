@@ -68,6 +68,38 @@ impl ::frpc::polyglot::Fields for Event {
         )
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        let mut source = from.oneof("source")?;
+        source
+            .member_as::<
+                ::frpc::polyglot::Index<::frpc::prost_types::NullValue>,
+            >(from, "none", event::Source::None)?;
+        let numbers = from
+            .field_as::<
+                ::std::vec::Vec<::frpc::polyglot::wellknown::Int64Value>,
+            >("numbers")?;
+        let at = from.field("at")?;
+        let name = from
+            .field_as::<
+                ::core::option::Option<::frpc::polyglot::wellknown::StringValue>,
+            >("name")?;
+        let details = from.field("details")?;
+        source
+            .member_as::<
+                ::frpc::polyglot::wellknown::BytesValue,
+            >(from, "key", event::Source::Key)?;
+        source.member(from, "described", event::Source::Described)?;
+        Ok(Self {
+            source: source.into_option(),
+            numbers,
+            at,
+            name,
+            details,
+        })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -76,13 +108,15 @@ impl ::frpc::polyglot::Fields for Event {
             .member_as::<
                 ::frpc::polyglot::Index<::frpc::prost_types::NullValue>,
             >(from, "none", event::Source::None)?;
-        from.field_over_as::<
+        self.numbers = from
+            .field_as::<
                 ::std::vec::Vec<::frpc::polyglot::wellknown::Int64Value>,
-            >("numbers", &mut self.numbers)?;
+            >("numbers")?;
         from.field_over("at", &mut self.at)?;
-        from.field_over_as::<
+        self.name = from
+            .field_as::<
                 ::core::option::Option<::frpc::polyglot::wellknown::StringValue>,
-            >("name", &mut self.name)?;
+            >("name")?;
         from.field_over("details", &mut self.details)?;
         source
             .member_as::<

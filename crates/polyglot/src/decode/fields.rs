@@ -81,15 +81,26 @@ impl<'a> Decoder<'a> {
         self.field_as::<T>(name)
     }
 
-    /// As [`field`](Self::field), over the default, or over a value that is no longer needed and whose memory is used
-    /// again. After an error its content is unspecified.
+    /// As [`field`](Self::field), over a value that is no longer needed and whose memory is used again. After an error
+    /// its content is unspecified.
     ///
     /// # Errors
     ///
     /// As [`field`](Self::field).
-    #[inline(always)]
-    pub fn field_over<T: Codec<Target = T>>(&mut self, name: &'static str, value: &mut T) -> Result<(), DecodeError> {
-        self.field_over_as::<T>(name, value)
+    #[inline]
+    pub fn field_over<T: Codec<Target = T> + Default>(
+        &mut self,
+        name: &'static str,
+        value: &mut T,
+    ) -> Result<(), DecodeError> {
+        let left = self.rest.len();
+        match T::decode_over(value, self) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                *value = self.default_for_missing(error, left, name)?;
+                Ok(())
+            }
+        }
     }
 
     /// Reads a field by a [`Codec`], for types that do not determine their encoding: [`Index`](crate::Index) for enums.
@@ -99,25 +110,11 @@ impl<'a> Decoder<'a> {
     /// If the value is missing or malformed; the error names the field.
     #[inline]
     pub fn field_as<C: Codec>(&mut self, name: &'static str) -> Result<C::Target, DecodeError> {
-        let mut value = C::Target::default();
-        self.field_over_as::<C>(name, &mut value)?;
-        Ok(value)
-    }
-
-    /// As [`field_over`](Self::field_over), by a [`Codec`].
-    ///
-    /// # Errors
-    ///
-    /// As [`field`](Self::field).
-    #[inline(always)]
-    pub fn field_over_as<C: Codec>(&mut self, name: &'static str, value: &mut C::Target) -> Result<(), DecodeError> {
         let left = self.rest.len();
-        match C::decode(value, self) {
-            Ok(()) => Ok(()),
-            Err(error) => {
-                *value = self.default_for_missing(error, left, name)?;
-                Ok(())
-            }
+        match C::decode(self) {
+            // Not by a closure, whose reference to this decoder would keep it in memory.
+            Ok(value) => Ok(value),
+            Err(error) => self.default_for_missing(error, left, name),
         }
     }
 

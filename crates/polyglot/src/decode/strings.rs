@@ -29,24 +29,23 @@ fn checked(bytes: Vec<u8>) -> Result<String, FromUtf8Error> {
 }
 
 /// As [`string`], over another text. Whether it is a string.
-#[inline(always)] // Mostly it is known that the text is a new one.
+#[inline(always)] // Its caller is a loop over messages.
 pub(super) fn string_over(content: &[u8], text: &mut String) -> bool {
-    if text.capacity() > 0 {
-        return reuse(content, text);
-    }
-    string(content).map(|string| *text = string).is_some()
-}
-
-/// As [`string_over`], with the memory of the text.
-#[inline(never)]
-fn reuse(content: &[u8], text: &mut String) -> bool {
-    text.clear();
     if content.len() >= BULK_MIN {
+        text.clear();
         return long_string_into(content, text).is_some();
     }
     let mut bytes = std::mem::take(text).into_bytes();
+    bytes.clear();
     bytes.extend_from_slice(content);
-    checked(bytes).map(|string| *text = string).is_ok()
+    match checked(bytes) {
+        Ok(string) => {
+            // There is nothing to drop.
+            std::mem::forget(std::mem::replace(text, string));
+            true
+        }
+        Err(_) => false,
+    }
 }
 
 /// Checks a long string, by vectors where the processor has them.

@@ -100,8 +100,8 @@ fn nil_elements_cannot_balloon() {
         fn encode_fields(&self, _: &mut Encoder<'_>) -> Result<(), polyglot::EncodeError> {
             Ok(())
         }
-        fn decode_fields(&mut self, _: &mut Decoder<'_>) -> Result<(), DecodeError> {
-            Ok(())
+        fn decode_fields(_: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+            Ok(Self::default())
         }
     }
     let count = CONTAINER_MEMORY_MAX / size_of::<Wide>() + 1;
@@ -162,7 +162,7 @@ fn sorted_maps_and_boxes_count() {
 
     let mut wrapped = Vec::new();
     wellknown::UInt64Value::encode(&7, &mut Encoder::new(&mut wrapped)).unwrap();
-    expect_needs(&wrapped, 8, |from| from.field_as::<wellknown::Boxed<wellknown::UInt64Value>>("v"));
+    expect_needs(&wrapped, 8, <wellknown::Boxed<wellknown::UInt64Value> as Codec>::decode);
 }
 
 #[test]
@@ -300,9 +300,8 @@ fn a_failed_encoding_sets_nothing_aside() {
             to.field("bytes", &self.0)?;
             to.field("deep", &self.1)
         }
-        fn decode_fields(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
-            from.field_over("bytes", &mut self.0)?;
-            from.field_over("deep", &mut self.1)
+        fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+            Ok(Self(from.field("bytes")?, from.field("deep")?))
         }
     }
     let (mut out, mut bulk) = (vec![0xee], vec![Bulk { at: 0, bytes: Bytes::new() }]);

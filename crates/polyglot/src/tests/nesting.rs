@@ -169,32 +169,35 @@ impl Fields for Wide {
         to.field("next", &self.next)
     }
 
-    fn decode_fields(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
-        from.field_over("text", &mut self.text)?;
-        from.field_over("name", &mut self.name)?;
-        from.field_over("title", &mut self.title)?;
-        from.field_over("path", &mut self.path)?;
-        from.field_over("id", &mut self.id)?;
-        from.field_over("size", &mut self.size)?;
-        from.field_over("flag", &mut self.flag)?;
-        from.field_over("ratio", &mut self.ratio)?;
-        from.field_over("blob", &mut self.blob)?;
-        from.field_over("maybe_text", &mut self.maybe_text)?;
-        from.field_over("maybe_number", &mut self.maybe_number)?;
-        from.field_over("numbers", &mut self.numbers)?;
-        from.field_over("words", &mut self.words)?;
-        from.field_over("parts", &mut self.parts)?;
-        from.field_over("part", &mut self.part)?;
-        from.field_over("by_text", &mut self.by_text)?;
-        from.field_over("by_number", &mut self.by_number)?;
-        from.field_over("sorted", &mut self.sorted)?;
-        from.field_over("named", &mut self.named)?;
-        from.field_over("next", &mut self.next)
+    fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            text: from.field("text")?,
+            name: from.field("name")?,
+            title: from.field("title")?,
+            path: from.field("path")?,
+            id: from.field("id")?,
+            size: from.field("size")?,
+            flag: from.field("flag")?,
+            ratio: from.field("ratio")?,
+            blob: from.field("blob")?,
+            maybe_text: from.field("maybe_text")?,
+            maybe_number: from.field("maybe_number")?,
+            numbers: from.field("numbers")?,
+            words: from.field("words")?,
+            parts: from.field("parts")?,
+            part: from.field("part")?,
+            by_text: from.field("by_text")?,
+            by_number: from.field("by_number")?,
+            sorted: from.field("sorted")?,
+            named: from.field("named")?,
+            next: from.field("next")?,
+        })
     }
 }
 
 /// A view that contains itself and borrowed fields.
 #[derive(Debug, Default)]
+#[expect(dead_code, reason = "they are read by `Debug`")]
 struct NamedView<'a> {
     name: &'a str,
     next: Option<Nested<'a, NamedView<'a>>>,
@@ -203,10 +206,8 @@ struct NamedView<'a> {
 impl<'a> MessageView<'a> for NamedView<'a> {
     const NAME: &'static str = "test.NamedView";
 
-    fn decode_fields(&mut self, from: &mut Decoder<'a>) -> Result<(), DecodeError> {
-        self.name = from.view("name")?;
-        self.next = from.view("next")?;
-        Ok(())
+    fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        Ok(Self { name: from.view("name")?, next: from.view("next")? })
     }
 }
 

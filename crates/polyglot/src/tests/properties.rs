@@ -135,16 +135,17 @@ struct OrderView<'a> {
 impl<'a> MessageView<'a> for OrderView<'a> {
     const NAME: &'static str = "vec.Order";
 
-    fn decode_fields(&mut self, from: &mut Decoder<'a>) -> Result<(), polyglot::DecodeError> {
-        self.s = from.view("s")?;
-        self.i = from.view("i")?;
-        self.e = from.view("e")?;
-        self.b = from.view("b")?;
-        self.r = from.view("r")?;
-        self.rs = from.view("rs")?;
-        self.m = from.view("m")?;
-        self.mm = from.view("mm")?;
-        Ok(())
+    fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, polyglot::DecodeError> {
+        Ok(Self {
+            s: from.view("s")?,
+            i: from.view("i")?,
+            e: from.view("e")?,
+            b: from.view("b")?,
+            r: from.view("r")?,
+            rs: from.view("rs")?,
+            m: from.view("m")?,
+            mm: from.view("mm")?,
+        })
     }
 }
 

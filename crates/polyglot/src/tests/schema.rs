@@ -21,8 +21,13 @@ macro_rules! message {
             }
 
             #[allow(unused_variables)]
-            fn decode_fields(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
-                $(message!(@decode from, self, $field $(as $codec)?);)*
+            fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+                Ok(Self { $($field: message!(@decode from, $field $(as $codec)?)),* })
+            }
+
+            #[allow(unused_variables)]
+            fn decode_fields_over(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+                $(message!(@over from, self, $field $(as $codec)?);)*
                 Ok(())
             }
         }
@@ -31,8 +36,12 @@ macro_rules! message {
     (@encode $to:ident, $self:ident, $field:ident as $codec:ty) => {
         $to.field_as::<$codec>(stringify!($field), &$self.$field)?
     };
-    (@decode $from:ident, $self:ident, $field:ident) => { $from.field_over(stringify!($field), &mut $self.$field)? };
-    (@decode $from:ident, $self:ident, $field:ident as $codec:ty) => {
+    (@decode $from:ident, $field:ident) => { $from.field(stringify!($field))? };
+    (@decode $from:ident, $field:ident as $codec:ty) => {
+        $from.field_as::<$codec>(stringify!($field))?
+    };
+    (@over $from:ident, $self:ident, $field:ident) => { $from.field_over(stringify!($field), &mut $self.$field)? };
+    (@over $from:ident, $self:ident, $field:ident as $codec:ty) => {
         $self.$field = $from.field_as::<$codec>(stringify!($field))?
     };
 }
@@ -54,7 +63,11 @@ impl<T: polyglot::Codec<Target = T> + Default> Fields for One<T> {
         to.field("v", &self.v)
     }
 
-    fn decode_fields(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+    fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+        Ok(Self { v: from.field("v")? })
+    }
+
+    fn decode_fields_over(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
         from.field_over("v", &mut self.v)
     }
 }
@@ -184,15 +197,14 @@ impl Fields for OneOf {
         )
     }
 
-    fn decode_fields(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+    fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
         let mut choice = from.oneof("choice")?;
         choice.member(from, "number", Choice::Number)?;
         choice.member(from, "word", Choice::Word)?;
         choice.member_as::<Index<Sparse>>(from, "sparse", Choice::Sparse)?;
-        from.field_over("after", &mut self.after)?;
+        let after = from.field("after")?;
         choice.member(from, "inner", Choice::Inner)?;
-        self.choice = choice.into_option();
-        Ok(())
+        Ok(Self { choice: choice.into_option(), after })
     }
 }
 
@@ -282,9 +294,8 @@ pub(crate) struct InnerView {
 impl<'a> MessageView<'a> for InnerView {
     const NAME: &'static str = "vec.VInner";
 
-    fn decode_fields(&mut self, from: &mut Decoder<'a>) -> Result<(), DecodeError> {
-        self.n = from.view("n")?;
-        Ok(())
+    fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        Ok(Self { n: from.view("n")? })
     }
 }
 
@@ -296,9 +307,8 @@ pub(crate) struct DeepView<'a> {
 impl<'a> MessageView<'a> for DeepView<'a> {
     const NAME: &'static str = "vec.VDeep";
 
-    fn decode_fields(&mut self, from: &mut Decoder<'a>) -> Result<(), DecodeError> {
-        self.next = from.view("next")?;
-        Ok(())
+    fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        Ok(Self { next: from.view("next")? })
     }
 }
 

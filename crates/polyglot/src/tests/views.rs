@@ -15,9 +15,8 @@ struct OneView<V> {
 impl<'a, V: polyglot::View<'a>> MessageView<'a> for OneView<V> {
     const NAME: &'static str = "vec.One";
 
-    fn decode_fields(&mut self, from: &mut Decoder<'a>) -> Result<(), DecodeError> {
-        self.v = from.view("v")?;
-        Ok(())
+    fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        Ok(Self { v: from.view("v")? })
     }
 }
 

@@ -42,15 +42,32 @@ impl ::frpc::polyglot::Fields for Optionals {
         to.field("inner", &self.inner)
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            number: from.field("number")?,
+            word: from.field("word")?,
+            data: from.field("data")?,
+            color: from
+                .field_as::<
+                    ::core::option::Option<::frpc::polyglot::Index<Color>>,
+                >("color")?,
+            plain: from.field("plain")?,
+            inner: from.field("inner")?,
+        })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
         from.field_over("number", &mut self.number)?;
         from.field_over("word", &mut self.word)?;
         from.field_over("data", &mut self.data)?;
-        from.field_over_as::<
+        self.color = from
+            .field_as::<
                 ::core::option::Option<::frpc::polyglot::Index<Color>>,
-            >("color", &mut self.color)?;
+            >("color")?;
         from.field_over("plain", &mut self.plain)?;
         from.field_over("inner", &mut self.inner)?;
         Ok(())
@@ -206,6 +223,34 @@ impl ::frpc::polyglot::Fields for Choices {
         )
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        let mut first = from.oneof("first")?;
+        first.member(from, "number", choices::First::Number)?;
+        first
+            .member_as::<
+                ::frpc::polyglot::Index<choices::Mood>,
+            >(from, "mood", choices::First::Mood)?;
+        first
+            .member_as::<
+                ::frpc::polyglot::Index<Color>,
+            >(from, "color", choices::First::Color)?;
+        first.member(from, "data", choices::First::Data)?;
+        let mut r#type = from.oneof("type")?;
+        r#type.member(from, "word", choices::Type::Word)?;
+        r#type.member(from, "flag", choices::Type::Flag)?;
+        let last = from.field("last")?;
+        let from_ = from.field("from")?;
+        first.member(from, "nested", choices::First::Nested)?;
+        Ok(Self {
+            first: first.into_option(),
+            r#type: r#type.into_option(),
+            last,
+            from: from_,
+        })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -531,13 +576,11 @@ impl ::frpc::polyglot::Fields for Single {
         )
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         let mut item = from.oneof("item")?;
         item.member(from, "one", single::ItemOneOf::One)?;
-        self.item = item.into_option();
-        Ok(())
+        Ok(Self { item: item.into_option() })
     }
 }
 
@@ -592,10 +635,9 @@ pub mod single {
         }
         #[inline(always)]
         fn decode_fields(
-            &mut self,
             _: &mut ::frpc::polyglot::Decoder<'_>,
-        ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-            Ok(())
+        ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+            Ok(Self {})
         }
     }
     impl ::frpc::json::Fields for Item {

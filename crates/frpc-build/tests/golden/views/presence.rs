@@ -42,15 +42,32 @@ impl ::frpc::polyglot::Fields for Optionals {
         to.field("inner", &self.inner)
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            number: from.field("number")?,
+            word: from.field("word")?,
+            data: from.field("data")?,
+            color: from
+                .field_as::<
+                    ::core::option::Option<::frpc::polyglot::Index<Color>>,
+                >("color")?,
+            plain: from.field("plain")?,
+            inner: from.field("inner")?,
+        })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
         from.field_over("number", &mut self.number)?;
         from.field_over("word", &mut self.word)?;
         from.field_over("data", &mut self.data)?;
-        from.field_over_as::<
+        self.color = from
+            .field_as::<
                 ::core::option::Option<::frpc::polyglot::Index<Color>>,
-            >("color", &mut self.color)?;
+            >("color")?;
         from.field_over("plain", &mut self.plain)?;
         from.field_over("inner", &mut self.inner)?;
         Ok(())
@@ -79,19 +96,19 @@ pub struct OptionalsView<'a> {
 impl<'a> ::frpc::polyglot::MessageView<'a> for OptionalsView<'a> {
     const NAME: &'static str = "presence.Optionals";
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'a>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        self.number = from.view("number")?;
-        self.word = from.view("word")?;
-        self.data = from.view("data")?;
-        self.color = from
-            .field_as::<
-                ::core::option::Option<::frpc::polyglot::Index<Color>>,
-            >("color")?;
-        self.plain = from.view("plain")?;
-        self.inner = from.view("inner")?;
-        Ok(())
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        Ok(Self {
+            number: from.view("number")?,
+            word: from.view("word")?,
+            data: from.view("data")?,
+            color: from
+                .field_as::<
+                    ::core::option::Option<::frpc::polyglot::Index<Color>>,
+                >("color")?,
+            plain: from.view("plain")?,
+            inner: from.view("inner")?,
+        })
     }
 }
 
@@ -185,6 +202,34 @@ impl ::frpc::polyglot::Fields for Choices {
         )
     }
     fn decode_fields(
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+        let mut first = from.oneof("first")?;
+        first.member(from, "number", choices::First::Number)?;
+        first
+            .member_as::<
+                ::frpc::polyglot::Index<choices::Mood>,
+            >(from, "mood", choices::First::Mood)?;
+        first
+            .member_as::<
+                ::frpc::polyglot::Index<Color>,
+            >(from, "color", choices::First::Color)?;
+        first.member(from, "data", choices::First::Data)?;
+        let mut r#type = from.oneof("type")?;
+        r#type.member(from, "word", choices::Type::Word)?;
+        r#type.member(from, "flag", choices::Type::Flag)?;
+        let last = from.field("last")?;
+        let from_ = from.field("from")?;
+        first.member(from, "nested", choices::First::Nested)?;
+        Ok(Self {
+            first: first.into_option(),
+            r#type: r#type.into_option(),
+            last,
+            from: from_,
+        })
+    }
+    #[inline]
+    fn decode_fields_over(
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
@@ -229,9 +274,8 @@ pub struct ChoicesView<'a> {
 impl<'a> ::frpc::polyglot::MessageView<'a> for ChoicesView<'a> {
     const NAME: &'static str = "presence.Choices";
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'a>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         let mut first = from.oneof_view("first")?;
         first.view_member(from, "number", choices::FirstView::Number)?;
         first
@@ -246,12 +290,15 @@ impl<'a> ::frpc::polyglot::MessageView<'a> for ChoicesView<'a> {
         let mut r#type = from.oneof_view("type")?;
         r#type.view_member(from, "word", choices::TypeView::Word)?;
         r#type.view_member(from, "flag", choices::TypeView::Flag)?;
-        self.last = from.view("last")?;
-        self.from = from.view("from")?;
+        let last = from.view("last")?;
+        let from_ = from.view("from")?;
         first.view_member(from, "nested", choices::FirstView::Nested)?;
-        self.first = first.into_option();
-        self.r#type = r#type.into_option();
-        Ok(())
+        Ok(Self {
+            first: first.into_option(),
+            r#type: r#type.into_option(),
+            last,
+            from: from_,
+        })
     }
 }
 
@@ -508,13 +555,11 @@ impl ::frpc::polyglot::Fields for Single {
         )
     }
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         let mut item = from.oneof("item")?;
         item.member(from, "one", single::ItemOneOf::One)?;
-        self.item = item.into_option();
-        Ok(())
+        Ok(Self { item: item.into_option() })
     }
 }
 
@@ -530,13 +575,11 @@ pub struct SingleView<'a> {
 impl<'a> ::frpc::polyglot::MessageView<'a> for SingleView<'a> {
     const NAME: &'static str = "presence.Single";
     fn decode_fields(
-        &mut self,
         from: &mut ::frpc::polyglot::Decoder<'a>,
-    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+    ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         let mut item = from.oneof_view("item")?;
         item.view_member(from, "one", single::ItemOneOfView::One)?;
-        self.item = item.into_option();
-        Ok(())
+        Ok(Self { item: item.into_option() })
     }
 }
 
@@ -563,10 +606,9 @@ pub mod single {
         }
         #[inline(always)]
         fn decode_fields(
-            &mut self,
             _: &mut ::frpc::polyglot::Decoder<'_>,
-        ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-            Ok(())
+        ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+            Ok(Self {})
         }
     }
     /// A view of [`struct@Item`] that borrows from the body.
@@ -578,10 +620,11 @@ pub mod single {
     impl<'a> ::frpc::polyglot::MessageView<'a> for ItemView<'a> {
         const NAME: &'static str = "presence.Single.Item";
         fn decode_fields(
-            &mut self,
             _: &mut ::frpc::polyglot::Decoder<'a>,
-        ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-            Ok(())
+        ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+            Ok(Self {
+                _input: ::core::marker::PhantomData,
+            })
         }
     }
     impl ::frpc::polyglot::Viewed for Item {
