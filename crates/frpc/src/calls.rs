@@ -164,6 +164,7 @@ pub(crate) enum CallOutcome<T> {
 
 impl Calls {
     /// Enters a call, whose `caller` is woken when it ends.
+    #[inline]
     pub(crate) fn begin(
         &mut self,
         operation: Operation,

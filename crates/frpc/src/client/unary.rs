@@ -137,7 +137,6 @@ where
     }
 
     /// Attempts a call that could not be sent at once.
-    #[cold]
     fn start_retrying(
         &mut self,
         picked: Option<PickedConnection>,
