@@ -238,6 +238,8 @@ impl Outbox {
     /// body exceeds the [`limit`](Self::limit) of this outbox.
     pub fn extend_from(&mut self, other: &Self) {
         debug_assert_eq!(self.form, other.form, "packets are appended as they are");
+        // Messages that join a packet must not follow another one.
+        self.tail = LastPacket::default();
         let shift = self.buffer.len().wrapping_sub(other.written);
         self.buffer.extend_from_slice(other.buffer.get(other.written..).unwrap_or_default());
         self.bulk.extend(other.bulk.iter().map(|(at, bytes)| (at.wrapping_add(shift), bytes.clone())));

@@ -191,3 +191,20 @@ fn failed_message_leaves_the_others_unchanged() {
     put(&mut outbox, STREAM, true, &message).unwrap();
     assert_eq!(messages(read(HeaderForm::Current, &mut outbox)), [&message, &message, &message]);
 }
+
+#[test]
+fn no_message_joins_across_packets_of_another_outbox() {
+    let mut others = outbox();
+    others.push(PacketId(1), Operation::FIRST_USER, vec![7; 10_000]).unwrap();
+    others.share();
+    let mut outbox = outbox();
+    for message in ["one", "two"] {
+        put(&mut outbox, STREAM, true, &Bytes::from(message)).unwrap();
+    }
+    outbox.extend_from(&others);
+    put(&mut outbox, STREAM, true, &Bytes::from("three")).unwrap();
+    let packets = read(HeaderForm::Current, &mut outbox);
+    let operations: Vec<_> = packets.iter().map(|(operation, ..)| *operation).collect();
+    assert_eq!(operations, [Operation::BATCH, Operation::FIRST_USER, Operation::STREAM]);
+    assert_eq!(messages(packets), [&b"one"[..], b"two", &[7; 10_000], b"three"]);
+}
