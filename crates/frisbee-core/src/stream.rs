@@ -52,7 +52,7 @@ pub enum StreamSignal {
 
 impl StreamSignal {
     /// Puts the packet for the peer into an outbox, if there is one. A reset states its reason: a code of gRPC's
-    /// and a text, cut to the length that the peer accepts.
+    /// and a text, cut to the length that may be sent at the moment.
     pub fn put(self, outbox: &mut Outbox, id: PacketId, code: u32, reason: &str) {
         let operation = match self {
             Self::Nothing => return,
@@ -66,14 +66,14 @@ impl StreamSignal {
             let sent = packet.finish();
             debug_assert!(sent.is_ok(), "one byte is within every limit");
         }
+        let mut packet = outbox.packet(id, operation);
         let mut body = Vec::new();
         if matches!(self, Self::Reset | Self::Refuse) {
             tlv::put_varint(&mut body, code.into());
             body.extend_from_slice(reason.as_bytes());
             // The receiver of a text accepts one that is cut anywhere.
-            body.truncate(usize::try_from(outbox.limit()).unwrap_or(usize::MAX));
+            body.truncate(usize::try_from(packet.limit()).unwrap_or(usize::MAX));
         }
-        let mut packet = outbox.packet(id, operation);
         packet.put_slice(&body);
         let sent = packet.finish();
         debug_assert!(sent.is_ok(), "the body has been cut to the limit");
@@ -251,5 +251,13 @@ mod tests {
         let reset = [0, 15, 0, 9, 0, 7, 0, 0, 0, 3, 8, b'f', b'u'];
         assert_eq!(bytes(StreamSignal::Reset), reset[..]);
         assert_eq!(bytes(StreamSignal::Refuse), [&[0, 15, 0, 9, 0, 5, 0, 0, 0, 1, 0][..], &reset].concat());
+    }
+
+    #[test]
+    fn reset_reason_is_cut_to_the_memory_of_the_server() {
+        let mut outbox = Outbox::new(crate::HeaderForm::Current);
+        outbox.set_room(Some(3));
+        StreamSignal::Reset.put(&mut outbox, PacketId(9), 8, "full");
+        assert_eq!(outbox.take_bytes(), [0, 15, 0, 9, 0, 7, 0, 0, 0, 3, 8, b'f', b'u'][..]);
     }
 }
