@@ -1,7 +1,7 @@
 //! The beginning of a connection: the kind of the peer, its HELLO, and mail that waits for the form of headers.
 
 use super::Engine;
-use crate::{HeaderForm, Hello, PeerKind, Protocol, Routed};
+use crate::{HeaderForm, Hello, Outbox, PeerKind, Protocol, Routed};
 use frisbee_core::{Decoder, Role};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -64,10 +64,14 @@ impl<R: Protocol> Engine<R> {
         drop(inner);
         let mut packets = packets.take_bytes();
         let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
+        // They have been accepted, however little memory there is by now.
+        let mut reframed = Outbox::new(form);
+        reframed.set_limit(u32::MAX);
         while let Ok(Some(packet)) = decoder.next(&mut packets) {
-            let sent = self.core.outbox().forward(&packet);
-            debug_assert!(sent.is_ok(), "it was within the same limit before");
+            let sent = reframed.forward(&packet);
+            debug_assert!(sent.is_ok(), "there is no limit");
         }
+        self.core.outbox().append(&mut reframed);
         // With old headers the backlog is shorter than before, and no write may follow that would notify producers.
         self.notify_producers();
     }
@@ -87,4 +91,49 @@ fn share_hello(core: &mut frisbee_core::Connection) {
             *last = Some(hello.clone());
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Connection, MemoryCharge, Operation, Outbox, Packet, PacketId, Router, Server};
+    use bytes::BytesMut;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    const MEMORY: usize = 1 << 20;
+
+    /// Welcomes each client by a long packet, and uses up the memory after that.
+    struct Welcome;
+
+    impl Router for Welcome {
+        type Session = MemoryCharge;
+
+        fn connected(&self, connection: &Connection) -> MemoryCharge {
+            let welcome = |outbox: &mut Outbox| outbox.push(PacketId(0), Operation::FIRST_USER, vec![7; 10_000]);
+            connection.send_now(welcome).expect("it is open").expect("it is short enough");
+            connection.charge(MEMORY - 4096)
+        }
+
+        fn route(&self, _session: &mut MemoryCharge, _packet: Packet, _outbox: &mut Outbox) -> Routed {
+            Routed::Continue
+        }
+    }
+
+    #[tokio::test]
+    async fn early_packets_leave_though_memory_is_short_by_then() {
+        let acceptor = Server::builder().memory_max(MEMORY).build(Welcome).expect("the settings are valid");
+        let (mut here, there) = tokio::io::duplex(64 * 1024);
+        tokio::spawn(async move { acceptor.serve_connection(there).await });
+        let mut first = Outbox::new(HeaderForm::Current);
+        first.push(PacketId(1), Operation::FIRST_USER, "hello").expect("it is short");
+        here.write_all(&first.take_bytes()).await.expect("the server reads");
+        let (mut decoder, mut received) = (Decoder::new(HeaderForm::Current, u32::MAX), BytesMut::new());
+        let welcome = loop {
+            assert_ne!(here.read_buf(&mut received).await.expect("the connection is open"), 0, "it was closed");
+            if let Some(packet) = decoder.next(&mut received.split().freeze()).expect("it keeps to the protocol") {
+                break packet;
+            }
+        };
+        assert_eq!(welcome.body.len(), 10_000);
+    }
 }
