@@ -183,8 +183,12 @@ impl Mailbox {
         Poll::Ready(Ok(filled))
     }
 
-    /// Ready when there is room for a packet; otherwise the caller is woken when there is.
-    pub(crate) fn poll_room(&self, context: &mut Context<'_>) -> Result<Poll<()>, SendError> {
+    /// Ready when there is room for a packet, after a `look` at the outbox; otherwise the caller is woken when there is.
+    pub(crate) fn poll_room(
+        &self,
+        context: &mut Context<'_>,
+        look: impl FnOnce(&Outbox),
+    ) -> Result<Poll<()>, SendError> {
         let mut inner = self.inner.lock();
         inner.check_open()?;
         inner.update_charge(&self.account);
@@ -192,6 +196,7 @@ impl Mailbox {
             self.wait_for_room(inner, Some(context), None);
             return Ok(Poll::Pending);
         }
+        look(&inner.outbox);
         Ok(Poll::Ready(()))
     }
 

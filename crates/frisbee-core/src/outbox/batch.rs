@@ -259,6 +259,11 @@ impl MessageBatch {
         Self { id, joins, packets: outbox.new_like() }
     }
 
+    /// Sets the longest message to that of an outbox, which changes with the memory of a server.
+    pub fn set_limits_of(&mut self, outbox: &Outbox) {
+        (self.packets.limit, self.packets.room) = (outbox.limit, outbox.room);
+    }
+
     /// Lets `write` put one message in place; returns its result, and the length of the message if there is one.
     #[inline(always)] // As `message`.
     pub fn put<T>(&mut self, write: impl FnOnce(PacketWriter<'_>) -> T) -> (T, Option<usize>) {

@@ -73,17 +73,17 @@ fn senders_wait_at_full_queue_and_wake_below_limit() {
     assert!(mailbox.poll_write(Some(&context), None, |outbox| push(outbox, 60)).is_ready());
     assert!(mailbox.poll_write(Some(&context), None, |outbox| push(outbox, 90)).is_ready(), "there is some room");
     assert!(mailbox.poll_write(Some(&context), None, |outbox| push(outbox, 10)).is_pending());
-    assert!(mailbox.poll_room(&mut context).expect("it is open").is_pending());
+    assert!(mailbox.poll_room(&mut context, |_| ()).expect("it is open").is_pending());
     assert_eq!(mailbox.lock().queued(), 150);
     driver.take(&mailbox, &waker, true);
     assert_eq!((driver.pending, mailbox.lock().queued()), (150, 150), "it waits at the driver");
     assert!(mailbox.is_full(100) && !mailbox.is_full(99));
     mailbox.handle_drained(&mut driver.reader, 100);
-    assert!(mailbox.poll_room(&mut context).expect("it is open").is_pending());
+    assert!(mailbox.poll_room(&mut context, |_| ()).expect("it is open").is_pending());
     assert_eq!(sender.count(), 0);
     mailbox.handle_drained(&mut driver.reader, 99);
     assert_eq!((sender.count(), mailbox.lock().queued()), (1, 99), "once, after any number of polls");
-    assert!(mailbox.poll_room(&mut context).expect("it is open").is_ready());
+    assert!(mailbox.poll_room(&mut context, |_| ()).expect("it is open").is_ready());
     driver.pending = 99;
     assert_eq!(driver.take(&mailbox, &waker, true), TakeOutcome::Nothing, "handles know it");
 }
@@ -186,7 +186,7 @@ fn senders_wait_for_server_memory_below_queue_limit() {
     assert_eq!(sender.count(), 1, "there is room for a little");
     (0..5).for_each(|_| mailbox.write(|outbox| push(outbox, 1000)).expect("it is open"));
     assert!(woken.count() > before);
-    assert!(mailbox.poll_room(&mut context).expect("it is open").is_pending());
+    assert!(mailbox.poll_room(&mut context, |_| ()).expect("it is open").is_pending());
     driver.take(&mailbox, &waker, true);
     assert_eq!((sender.count(), mailbox.is_full(0)), (1, true), "the driver's queue counts");
     other.release(8 * MIB + 1);
@@ -225,7 +225,7 @@ fn closed_mailbox_rejects_mail_and_wakes_all_waiters() {
     let refused = |refused: Result<(), SendError>| matches!(refused, Err(SendError::Closed(CloseReason::Shutdown)));
     assert!(refused(mailbox.write(|_| ())));
     assert_eq!(mailbox.poll_write(Some(&context), None, |_| ()).map(refused), Poll::Ready(true));
-    assert!(refused(mailbox.poll_room(&mut context).map(|_| ())));
+    assert!(refused(mailbox.poll_room(&mut context, |_| ()).map(|_| ())));
     let peer = mailbox.poll_peer(&mut context, &mut second);
     assert_eq!(peer.map(|peer| refused(peer.map(|_| ()))), Poll::Ready(true));
     assert!(mailbox.poll_abandoned(&mut context, &mut third).is_ready());

@@ -62,7 +62,9 @@ impl StreamBatch {
         if self.credit.is_some() {
             return Poll::Ready(Ok(()));
         }
-        if self.guard.connection.mailbox.poll_room(context)?.is_pending() {
+        let batch = &mut self.batch;
+        let room = self.guard.connection.mailbox.poll_room(context, |outbox| batch.set_limits_of(outbox))?;
+        if room.is_pending() {
             return Poll::Pending;
         }
         let credit = self.guard.shared.poll_credit(context, Some(&mut self.number), flow::Credit::take);

@@ -425,6 +425,31 @@ async fn reader_with_constant_messages_yields_to_others() {
 }
 
 #[tokio::test]
+async fn longest_message_of_a_batch_follows_memory() {
+    let (end, stream) = End::with(&native(1 << 20), Config::default(), MIB);
+    let shortage = || end.connection.charge(MIB - 4096);
+    let send = |batch: &mut StreamBatch, length: usize| {
+        assert!(matches!(batch.poll_ready(&mut Context::from_waker(Waker::noop())), Poll::Ready(Ok(()))));
+        let put = batch.put(|mut packet| {
+            packet.put_slice(&vec![3; length]);
+            packet.finish()
+        });
+        batch.flush().expect("it is open");
+        drop(end.sent());
+        put.is_ok()
+    };
+    let short = shortage();
+    stream.try_send(&Bytes::from_static(b"short")).expect("there is room for that");
+    let mut batch = stream.sender().batch();
+    assert!(!send(&mut batch, 5000));
+    drop(short);
+    assert!(send(&mut batch, 5000), "there is memory again");
+    let _short = shortage();
+    assert!(!send(&mut batch, 5000));
+    assert!(send(&mut batch, 1000));
+}
+
+#[tokio::test]
 async fn batched_messages_are_sent_at_once_and_reserve_credit() {
     let (end, stream) = End::new(&native(10_000));
     let sender = stream.sender();
