@@ -1,9 +1,10 @@
 //! Generates the JSON mapping: `Fields` of frpc-json for structs and `Enumeration` for enums.
 //!
 //! A message has a line for each field in both directions, in the order of declaration. Messages that are well-known
-//! types have their own forms, with a macro in frpc-json.
+//! types have their own forms, with a macro in frpc-json. Parsing has set the JSON names of all fields, and refused a
+//! message with two that are equal.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use proc_macro2::{Literal, TokenStream};
 use prost_types::FieldDescriptorProto;
@@ -11,7 +12,7 @@ use quote::{format_ident, quote};
 use syn::{Ident, Item, ItemStatic, Path, Type};
 
 use super::free_names::{ReservedNames, free_name};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::generate::messages::{Message, OneofMember, map_value};
 use crate::generate::prost_code::{self, ProstField, unboxed};
 use crate::schema::externs::{NULL_VALUE, has_json_form};
@@ -24,20 +25,13 @@ pub(crate) fn json_impl(message: &Message<'_>) -> Result<Item, Error> {
     if let Some(name) = has_json_form(full_name) {
         return well_known_impl(message, name);
     }
-    let names = json_names(message)?;
     let (mut encode, mut decode) = (Vec::new(), Vec::new());
-    let mut at = 0;
-    while let Some(field) = proto.field.get(at) {
-        match oneof_of(field) {
-            None => encode.push(encode_field(message, field, &names[at])?),
-            // Consecutive members are written by one `match`.
-            Some(oneof) => {
-                let run = proto.field[at..].iter().take_while(|field| oneof_of(field) == Some(oneof)).count();
-                encode.push(encode_members(message, &proto.field[at..at + run], &names[at..at + run])?);
-                at += run - 1;
-            }
-        }
-        at += 1;
+    // Consecutive members of a oneof are written by one `match`.
+    for run in proto.field.chunk_by(|one, next| oneof_of(one).is_some() && oneof_of(one) == oneof_of(next)) {
+        encode.push(match oneof_of(&run[0]) {
+            None => encode_field(message, &run[0])?,
+            Some(_) => encode_members(message, run)?,
+        });
     }
     for (field, index) in proto.field.iter().zip(0_usize..) {
         let (index, read) = (Literal::usize_unsuffixed(index), decode_field(message, field)?);
@@ -52,13 +46,13 @@ pub(crate) fn json_impl(message: &Message<'_>) -> Result<Item, Error> {
     } else {
         quote! { match field { #(#decode)* _ => from.skip() } }
     };
-    let (argument, lookup) = field_lookup(message, &names);
-    let escaped = names.iter().map(|name| escaped(name));
+    let (argument, lookup) = field_lookup(message);
+    let names = proto.field.iter().map(|field| escaped(field.json_name()));
     let wire_name = full_name.trim_start_matches('.');
     Ok(syn::parse_quote! {
         impl ::frpc::json::Fields for #ident {
             const NAME: &'static str = #wire_name;
-            const FIELDS: &'static [&'static str] = &[#(#escaped),*];
+            const FIELDS: &'static [&'static str] = &[#(#names),*];
             fn field(#argument: &str) -> ::core::option::Option<usize> {
                 #lookup
             }
@@ -87,49 +81,11 @@ fn well_known_impl(message: &Message<'_>, name: &str) -> Result<Item, Error> {
     Ok(syn::parse_quote! { ::frpc::json::well_known! { #name for #ident #argument } })
 }
 
-/// The names of the fields in JSON, in the order of declaration.
-fn json_names(message: &Message<'_>) -> Result<Vec<String>, Error> {
-    let mut used: HashMap<String, &str> = HashMap::new();
-    let mut names = Vec::new();
-    for field in &message.proto.field {
-        let name = json_name(field);
-        if let Some(other) = used.insert(name.clone(), field.name()) {
-            let (owner, field) = (message.full_name.trim_start_matches('.'), field.name());
-            let text = format!("the fields `{other}` and `{field}` of `{owner}` have the same name in JSON, {name:?}");
-            return Err(Error::new(ErrorKind::Unsupported, text));
-        }
-        names.push(name);
-    }
-    Ok(names)
-}
-
-/// The name of a field in JSON.
-pub(super) fn json_name(field: &FieldDescriptorProto) -> String {
-    field.json_name.clone().unwrap_or_else(|| lower_camel_case(field.name()))
-}
-
-/// The name that protoc gives a field in JSON if the schema does not.
-fn lower_camel_case(name: &str) -> String {
-    let mut lower_camel_case = String::with_capacity(name.len());
-    let mut is_after_underscore = false;
-    for letter in name.chars() {
-        match letter {
-            '_' => is_after_underscore = true,
-            letter if is_after_underscore => {
-                lower_camel_case.push(letter.to_ascii_uppercase());
-                is_after_underscore = false;
-            }
-            letter => lower_camel_case.push(letter),
-        }
-    }
-    lower_camel_case
-}
-
 /// The argument and body of the function that finds a field by its name in JSON or its original one.
-fn field_lookup(message: &Message<'_>, names: &[String]) -> (TokenStream, TokenStream) {
-    let json_names: HashSet<&str> = names.iter().map(String::as_str).collect();
-    let arms = message.proto.field.iter().zip(names).zip(0_usize..).map(|((field, name), index)| {
-        let index = Literal::usize_unsuffixed(index);
+fn field_lookup(message: &Message<'_>) -> (TokenStream, TokenStream) {
+    let json_names: HashSet<&str> = message.proto.field.iter().map(FieldDescriptorProto::json_name).collect();
+    let arms = message.proto.field.iter().zip(0_usize..).map(|(field, index)| {
+        let (name, index) = (field.json_name(), Literal::usize_unsuffixed(index));
         // The name that another field has in JSON is that field's.
         let original = Some(field.name()).filter(|original| !json_names.contains(original)).into_iter();
         quote! { #name #(| #original)* => #index, }
@@ -142,8 +98,8 @@ fn field_lookup(message: &Message<'_>, names: &[String]) -> (TokenStream, TokenS
 }
 
 /// Writes a field that is not a member of a oneof.
-fn encode_field(message: &Message<'_>, field: &FieldDescriptorProto, name: &str) -> Result<TokenStream, Error> {
-    let (ident, key) = (&message.field(field)?.ident, key(name));
+fn encode_field(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<TokenStream, Error> {
+    let (ident, key) = (&message.field(field)?.ident, key(field));
     Ok(match field_codec(message, field)? {
         None => quote! { to.field(#key, &self.#ident) },
         Some(codec) => quote! { to.field_as::<#codec>(#key, &self.#ident) },
@@ -151,16 +107,12 @@ fn encode_field(message: &Message<'_>, field: &FieldDescriptorProto, name: &str)
 }
 
 /// Writes the member of a oneof that is set, if it is one of `fields`.
-fn encode_members(
-    message: &Message<'_>,
-    fields: &[FieldDescriptorProto],
-    names: &[String],
-) -> Result<TokenStream, Error> {
+fn encode_members(message: &Message<'_>, fields: &[FieldDescriptorProto]) -> Result<TokenStream, Error> {
     let mut arms = Vec::new();
     let mut oneof = None;
-    for (field, name) in fields.iter().zip(names) {
+    for field in fields {
         let OneofMember { field: member, variant, .. } = message.member(field)?;
-        let (path, ident, key) = (&member.path, &variant.ident, key(name));
+        let (path, ident, key) = (&member.path, &variant.ident, key(field));
         let write = match member_codec(message, field)? {
             None => quote! { to.member(#key, value) },
             Some(codec) => quote! { to.member_as::<#codec>(#key, value) },
@@ -213,8 +165,8 @@ fn codec(field: &FieldDescriptorProto, enumeration: Option<&Path>, is_boxed: boo
 }
 
 /// A key as it is written: the name as a string of JSON, and a colon.
-fn key(name: &str) -> String {
-    format!("\"{}\":", escaped(name))
+fn key(field: &FieldDescriptorProto) -> String {
+    format!("\"{}\":", escaped(field.json_name()))
 }
 
 /// A text in the form of a JSON string.
@@ -277,25 +229,11 @@ pub(super) fn any_list(paths: &[Path], reserved: &mut ReservedNames, warn: &mut 
 
 #[cfg(test)]
 mod tests {
-    use super::{key, lower_camel_case};
+    use super::escaped;
 
     #[test]
-    fn a_name_becomes_camel_case_as_protoc_has_it() {
-        for (name, expected) in [
-            ("foo_bar", "fooBar"),
-            ("fooBar", "fooBar"),
-            ("_foo", "Foo"),
-            ("__foo__bar_", "FooBar"),
-            ("foo_3", "foo3"),
-            ("FOO_bar", "FOOBar"),
-        ] {
-            assert_eq!(lower_camel_case(name), expected);
-        }
-    }
-
-    #[test]
-    fn a_key_is_a_string_of_json() {
-        assert_eq!(key("fooBar"), "\"fooBar\":");
-        assert_eq!(key("a\"b\\c\n"), "\"a\\\"b\\\\c\\u000a\":");
+    fn a_name_is_escaped_as_a_string_of_json() {
+        assert_eq!(escaped("fooBar"), "fooBar");
+        assert_eq!(escaped("a\"b\\c\n"), "a\\\"b\\\\c\\u000a");
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use prost_types::field_descriptor_proto::{Label, Type as ProtoType};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
-use super::json::{escaped, json_name};
+use super::json::escaped;
 use super::messages::map_value;
 use crate::schema::externs::{Externs, NULL_VALUE, Owner, has_json_form};
 use crate::schema::patterns::path_matches;
@@ -102,7 +102,7 @@ impl<'a> JsonSchemas<'a> {
                 comment if schema.starts_with(r#""$ref""#) => format!(r#""allOf":[{{{schema}}}]{comment}"#),
                 comment => format!("{schema}{comment}"),
             };
-            properties.push(format!(r#""{}":{{{schema}}}"#, escaped(&json_name(field))));
+            properties.push(format!(r#""{}":{{{schema}}}"#, escaped(field.json_name())));
         }
         // Callers may also use forms other than that of their fields.
         let forms = match full_name {
@@ -203,7 +203,7 @@ fn one_of_each(proto: &DescriptorProto) -> String {
     for oneof in 0..proto.oneof_decl.len() {
         let members = proto.field.iter().filter(|field| oneof_of(field) == Some(oneof));
         let required: Vec<_> =
-            members.map(|member| format!(r#"{{"required":["{}"]}}"#, escaped(&json_name(member)))).collect();
+            members.map(|member| format!(r#"{{"required":["{}"]}}"#, escaped(member.json_name()))).collect();
         if required.len() > 1 {
             let required = required.join(",");
             rules.push(format!(r#"{{"oneOf":[{required},{{"not":{{"anyOf":[{required}]}}}}]}}"#));
