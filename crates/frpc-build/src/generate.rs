@@ -42,7 +42,7 @@ use crate::schema::externs::Externs;
 use crate::schema::{Index, Schema, full_name};
 use free_names::ReservedNames;
 use modules::{Generated, check_modules};
-use prost_code::{MARKER, NameClash, OneofEnum};
+use prost_code::{MARKER, OneofEnum, missing};
 use rpc::ServiceOptions;
 use services::ServiceConstants;
 
@@ -97,7 +97,7 @@ fn modules(
     modules.iter().filter(|_| externs.views).for_each(|(_, items)| name_views(items, &mut views, warn));
     let mut generated = Vec::new();
     for (module, mut items) in modules {
-        prost_code::make_unique(&mut items, warn).map_err(|clash| clashing(&clash, schema, index))?;
+        prost_code::make_unique(&mut items, schema, index, warn)?;
         share_strings(&mut items, index, &externs.utf8_bytes)?;
         let inner = modules::of_messages(&items);
         let messages = if has_any { json::any_paths(&items, index) } else { Vec::new() };
@@ -155,10 +155,7 @@ fn services_of<'a>(
 ) -> impl Iterator<Item = Result<&'a Service, Error>> {
     file.service.iter().map(|declared| {
         let is_it = |service: &&Service| service.package == file.package() && service.proto_name == declared.name();
-        services.iter().find(is_it).ok_or_else(|| {
-            let text = format!("prost-build generated nothing for the service `{}`", declared.name());
-            Error::new(ErrorKind::Unsupported, text)
-        })
+        services.iter().find(is_it).ok_or_else(|| missing(format_args!("the service `{}`", declared.name())))
     })
 }
 
@@ -202,16 +199,6 @@ impl ServiceGenerator for Collector {
         self.0.borrow_mut().push(service);
         text.push('\n'); // prost-build forgets modules without text, and then misses them.
     }
-}
-
-fn clashing(clash: &NameClash, schema: &Schema, index: &Index<'_>) -> Error {
-    let NameClash { ident, first, second } = clash;
-    let text = format!(
-        "`{}` and `{}` are both called `{ident}` in Rust; rename one of them",
-        first.trim_start_matches('.'),
-        second.trim_start_matches('.')
-    );
-    index.unsupported(schema, second, text)
 }
 
 /// The enums that prost has generated for oneofs, by full name.

@@ -12,8 +12,8 @@ use quote::{format_ident, quote};
 use syn::{Ident, Item, Path, Type, TypePath};
 
 use crate::codec::Codec;
-use crate::error::{Error, ErrorKind};
-use crate::generate::prost_code::{self, OneofEnum, ProstField, StructFields, StructOneof, unboxed};
+use crate::error::Error;
+use crate::generate::prost_code::{self, OneofEnum, ProstField, StructFields, StructOneof, missing, unboxed};
 use crate::schema::Index;
 use crate::schema::externs::Externs;
 use crate::schema::wire_order::oneof_of;
@@ -226,9 +226,7 @@ impl Message<'_> {
     }
 
     pub(crate) fn missing_field(&self, field: &str) -> Error {
-        let text =
-            format!("prost-build generated nothing for `{field}` of `{}`", self.full_name.trim_start_matches('.'));
-        Error::new(ErrorKind::Unsupported, text)
+        missing(format_args!("`{field}` of `{}`", self.full_name.trim_start_matches('.')))
     }
 }
 
@@ -283,9 +281,7 @@ pub(crate) fn oneof_impl(
     for (field, number) in members.zip(1_u32..) {
         let (name, number) = (field.name(), Literal::u32_unsuffixed(number));
         let Some(ProstField { ident: variant, enumeration, boxed, .. }) = written.variants.get(&field.number()) else {
-            let text =
-                format!("prost-build generated nothing for the member `{name}` of a oneof of `{}`", proto.name());
-            return Err(Error::new(ErrorKind::Unsupported, text));
+            return Err(missing(format_args!("the member `{name}` of a oneof of `{}`", proto.name())));
         };
         if let Some(codec) = codec(externs, field.type_name(), enumeration.as_ref(), *boxed) {
             encode.push(quote! { Self::#variant(value) => to.member_as::<#codec>(#name, #number, value), });

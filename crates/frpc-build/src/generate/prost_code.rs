@@ -5,6 +5,7 @@
 //! `#[prost(…, tag = "N")]`. So this module does not depend on prost's rules for names.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -16,6 +17,7 @@ use syn::{
 };
 
 use crate::error::{Error, ErrorKind};
+use crate::schema::{Index, Schema};
 
 /// The attribute with the full protobuf name of a type.
 pub(crate) const MARKER: &str = "frpc_build_type";
@@ -66,6 +68,11 @@ pub(crate) fn text_of(meta: &Meta) -> Option<(String, &LitStr)> {
     Some((path.get_ident()?.to_string(), text))
 }
 
+/// The error for something that is not in prost's output.
+pub(crate) fn missing(what: impl fmt::Display) -> Error {
+    Error::new(ErrorKind::Unsupported, format!("prost-build generated nothing for {what}"))
+}
+
 /// The full name of the type with these attributes: the longest marker, because prost-build adds the markers of outer
 /// types to the types within them.
 pub(crate) fn marker(attributes: &[Attribute]) -> Option<String> {
@@ -80,17 +87,14 @@ pub(crate) fn take_marker(attributes: &mut Vec<Attribute>) -> Option<String> {
     name
 }
 
-/// Two types with the same name in the same scope.
-pub(crate) struct NameClash {
-    pub(crate) ident: String,
-    /// Full protobuf names.
-    pub(crate) first: String,
-    pub(crate) second: String,
-}
-
 /// Adds a trailing `_` to fields and variants with the name of an earlier one. Types cannot be renamed, because other
 /// code of prost refers to them.
-pub(crate) fn make_unique(items: &mut [Item], warn: &mut dyn FnMut(String)) -> Result<(), NameClash> {
+pub(crate) fn make_unique(
+    items: &mut [Item],
+    schema: &Schema,
+    index: &Index<'_>,
+    warn: &mut dyn FnMut(String),
+) -> Result<(), Error> {
     let mut types = HashMap::new();
     for item in items {
         let (ident, attributes) = match item {
@@ -98,7 +102,7 @@ pub(crate) fn make_unique(items: &mut [Item], warn: &mut dyn FnMut(String)) -> R
             Item::Enum(item) => (&item.ident, &item.attrs),
             Item::Mod(item) => {
                 if let Some((_, items)) = &mut item.content {
-                    make_unique(items, warn)?;
+                    make_unique(items, schema, index, warn)?;
                 }
                 continue;
             }
@@ -106,7 +110,9 @@ pub(crate) fn make_unique(items: &mut [Item], warn: &mut dyn FnMut(String)) -> R
         };
         let (ident, name) = (ident.clone(), marker(attributes).unwrap_or_default());
         if let Some(first) = types.insert(ident.to_string(), name.clone()) {
-            return Err(NameClash { ident: ident.to_string(), first, second: name });
+            let [first, second] = [&first, &name].map(|name| name.trim_start_matches('.'));
+            let text = format!("`{first}` and `{second}` are both called `{ident}` in Rust; rename one of them");
+            return Err(index.unsupported(schema, &name, text));
         }
         match item {
             Item::Struct(item) => {

@@ -12,9 +12,9 @@ use quote::quote;
 use syn::{Ident, Item, Path, Type};
 
 use super::free_names::free_name;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::generate::messages::{Message, OneofMember, map_value};
-use crate::generate::prost_code::{self, OneofEnum, ProstField, StructOneof, generics, is_named};
+use crate::generate::prost_code::{self, OneofEnum, ProstField, StructOneof, generics, is_named, missing};
 use crate::generate::redact::{oneof_debug, redacted, redacts_member, struct_debug};
 use crate::schema::externs::{Externs, Owner};
 use crate::schema::wire_order::oneof_of;
@@ -358,6 +358,5 @@ fn key_type(ty: &Type) -> TokenStream {
 }
 
 fn missing_field(name: &str) -> Error {
-    let text = format!("prost-build generated nothing for `{}`", name.trim_start_matches('.'));
-    Error::new(ErrorKind::Unsupported, text)
+    missing(format_args!("`{}`", name.trim_start_matches('.')))
 }
