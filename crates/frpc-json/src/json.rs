@@ -165,40 +165,39 @@ impl<M: Fields> Json for M {
 
     fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
         let mut has_type = !from.mark_any(false);
-        from.enter()?;
-        let mut seen = SeenFields::default();
-        // Writers keep to the order of declaration, so that the next field is probably the next one that is there.
-        let mut next = 0_usize;
-        let mut is_field = from.first_field()?;
-        while is_field {
-            let field = match M::FIELDS.get(next) {
-                Some(expected) if from.take_key(expected) => Some(next),
-                _ => {
-                    let name = from.key()?;
-                    let field = M::field(&name);
-                    if field.is_none() {
-                        unknown_field::<M>(&name, &mut has_type, from)?;
+        from.level(|from| {
+            let mut seen = SeenFields::default();
+            // Writers keep to the order of declaration, so that the next field is probably the next one that is there.
+            let mut next = 0_usize;
+            let mut is_field = from.first_field()?;
+            while is_field {
+                let field = match M::FIELDS.get(next) {
+                    Some(expected) if from.take_key(expected) => Some(next),
+                    _ => {
+                        let name = from.key()?;
+                        let field = M::field(&name);
+                        if field.is_none() {
+                            unknown_field::<M>(&name, &mut has_type, from)?;
+                        }
+                        field
                     }
-                    field
+                };
+                if let Some(field) = field {
+                    if !seen.insert(field) {
+                        return Err(from.duplicate(M::FIELDS.get(field).copied().unwrap_or_default()));
+                    }
+                    self.decode_field(field, from).map_err(|error| in_field::<M>(field, error))?;
+                    next = field.wrapping_add(1);
                 }
-            };
-            if let Some(field) = field {
-                if !seen.insert(field) {
-                    return Err(from.duplicate(M::FIELDS.get(field).copied().unwrap_or_default()));
-                }
-                self.decode_field(field, from).map_err(|error| in_field::<M>(field, error))?;
-                next = field.wrapping_add(1);
+                is_field = from.next_field()?;
             }
-            is_field = from.next_field()?;
-        }
-        from.leave();
-        Ok(())
+            Ok(())
+        })
     }
 
     fn decode_positional(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
-        from.enter()?;
         let mut field = 0_usize;
-        from.array(|from| {
+        let mut element = |from: &mut Reader<'_>| {
             if field >= M::FIELDS.len() {
                 let reason =
                     DecodeReason::TooManyFields { message: <M as Fields>::NAME.into(), fields: M::FIELDS.len() };
@@ -207,9 +206,8 @@ impl<M: Fields> Json for M {
             self.decode_field(field, from).map_err(|error| in_field::<M>(field, error))?;
             field = field.wrapping_add(1);
             Ok(())
-        })?;
-        from.leave();
-        Ok(())
+        };
+        from.level(|from| from.array(&mut element))
     }
 }
 

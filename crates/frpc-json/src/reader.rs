@@ -361,8 +361,7 @@ impl<'a> Reader<'a> {
     /// # Ok::<(), frpc_json::DecodeError>(())
     /// ```
     pub fn raw(&mut self) -> Result<&'a str, DecodeError> {
-        self.peek();
-        let start = self.at;
+        let start = self.value_offset();
         self.skip()?;
         Ok(self.text.get(start..self.at).unwrap_or_default())
     }
@@ -421,21 +420,14 @@ impl<'a> Reader<'a> {
         if self.take(b':') { Ok(()) } else { Err(self.unexpected("`:`")) }
     }
 
-    /// Goes one level deeper, until [`leave`](Self::leave).
+    /// Reads something a level deeper.
     #[inline(always)]
-    pub(crate) fn enter(&mut self) -> Result<(), DecodeError> {
-        match self.levels.checked_sub(1) {
-            Some(levels) => {
-                self.levels = levels;
-                Ok(())
-            }
-            None => Err(self.too_deep()),
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn leave(&mut self) {
-        self.levels = self.levels.wrapping_add(1);
+    #[doc(hidden)]
+    pub fn level<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, DecodeError>) -> Result<T, DecodeError> {
+        self.levels = self.levels.checked_sub(1).ok_or_else(|| self.too_deep())?;
+        let value = read(self)?;
+        self.levels = self.levels.wrapping_add(1); // The same level as before.
+        Ok(value)
     }
 
     /// Charges memory for `count` values to the remaining budget.

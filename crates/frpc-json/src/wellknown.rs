@@ -69,27 +69,11 @@ impl Reader<'_> {
         self.value(&mut value)?;
         Ok(value)
     }
-
-    /// Reads something a level deeper.
-    pub fn level(&mut self, read: impl FnOnce(&mut Self) -> Result<(), DecodeError>) -> Result<(), DecodeError> {
-        self.enter()?;
-        read(self)?;
-        self.leave();
-        Ok(())
-    }
 }
 
 /// What [`well_known!`](crate::well_known) uses.
 #[doc(hidden)]
 impl Writer<'_> {
-    /// Writes something a level deeper.
-    pub fn level(&mut self, write: impl FnOnce(&mut Self) -> Result<(), EncodeError>) -> Result<(), EncodeError> {
-        self.enter()?;
-        write(self)?;
-        self.leave();
-        Ok(())
-    }
-
     /// Writes the number of a `Value`.
     pub fn number_value(&mut self, number: f64) -> Result<(), EncodeError> {
         if !number.is_finite() {

@@ -95,12 +95,12 @@ impl<'a> Writer<'a> {
     /// ```
     #[inline]
     pub fn message(&mut self, fields: impl FnOnce(&mut Self) -> Result<(), EncodeError>) -> Result<(), EncodeError> {
-        self.enter()?;
-        self.out.push(b'{');
-        fields(self)?;
-        self.out.push(b'}');
-        self.leave();
-        Ok(())
+        self.level(|to| {
+            to.out.push(b'{');
+            fields(to)?;
+            to.out.push(b'}');
+            Ok(())
+        })
     }
 
     /// Writes a field, unless it is absent: a field without presence that has its default, an option without a value, an
@@ -276,21 +276,15 @@ impl<'a> Writer<'a> {
         self.raw(text.strip_suffix(".0").unwrap_or(text));
     }
 
-    /// Goes one level deeper, until [`leave`](Self::leave).
+    /// Writes something a level deeper.
     #[inline(always)]
-    pub(crate) fn enter(&mut self) -> Result<(), EncodeError> {
-        match self.levels.checked_sub(1) {
-            Some(levels) => {
-                self.levels = levels;
-                Ok(())
-            }
-            None => Err(EncodeError::new(EncodeReason::NestingTooDeep)),
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn leave(&mut self) {
-        self.levels = self.levels.wrapping_add(1);
+    #[doc(hidden)]
+    pub fn level(&mut self, write: impl FnOnce(&mut Self) -> Result<(), EncodeError>) -> Result<(), EncodeError> {
+        let levels = self.levels.checked_sub(1);
+        self.levels = levels.ok_or_else(|| EncodeError::new(EncodeReason::NestingTooDeep))?;
+        write(self)?;
+        self.levels = self.levels.wrapping_add(1); // The same level as before.
+        Ok(())
     }
 
     /// Takes memory for the content of an `Any`.

@@ -41,10 +41,7 @@ pub fn encode_any(type_url: &str, value: &[u8], to: &mut Writer<'_>) -> Result<(
 ///
 /// If there is no object, it has no `@type` or one that is not [known](crate::Types), or the content is bad.
 pub fn decode_any(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
-    from.enter()?;
-    let any = in_object(from)?;
-    from.leave();
-    Ok(any)
+    from.level(in_object)
 }
 
 fn in_object(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
