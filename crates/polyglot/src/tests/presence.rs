@@ -1,10 +1,10 @@
 //! Absent, default and unknown values in both forms.
 
 use bytes::Bytes;
-use polyglot::wellknown::Boxed;
-use polyglot::{Codec, DecodeReason, Decoder, EncodeReason, Encoder, Form, Message, Undecoded, encode_root};
 #[cfg(feature = "prost-types")]
-use polyglot::{Enumeration, Index};
+use polyglot::Enumeration;
+use polyglot::wellknown::Boxed;
+use polyglot::{Codec, DecodeReason, Decoder, EncodeReason, Encoder, Form, Index, Message, Undecoded, encode_root};
 
 use crate::tests::schema::{Choice, Everything, Inner, Lowest, One, OneOf, Sparse, decode, encode, hex};
 
