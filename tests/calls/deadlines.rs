@@ -122,6 +122,21 @@ async fn stream_past_deadline_fails_despite_its_server() {
     assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn stream_past_deadline_ends_though_its_first_message_is_unread() {
+    let server = Server::builder().add_service(InteropServer::new(Service)).build().expect("nothing overlaps");
+    let (here, there) = tokio::io::duplex(64 * 1024);
+    tokio::spawn(async move { server.serve_connection(there).await });
+    let channel = Channel::builder().connect_io(here).await.expect("it is in memory");
+    let counts = InteropClient::new(channel).count_up(within(100 * MS, Range { from: 0, count: 1_000_000 })).await;
+    let mut counts = counts.expect("it streams").into_inner();
+    counts.opened().await.expect("a message comes in time");
+    tokio::time::advance(100 * MS).await;
+    let status = counts.message().await.expect_err("it is late");
+    assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");
+    assert_eq!(counts.message().await, Ok(None), "it has ended");
+}
+
 fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().expect("there are threads")
 }
