@@ -310,3 +310,19 @@ fn the_files_of_an_output_in_memory_have_names_without_a_path() {
         frpc_build::configure().lock_dir("locks").generate(set, &["test.proto"]).unwrap_err();
     }
 }
+
+/// protoc states the JSON name of each field; other programs need not.
+#[test]
+fn fields_without_json_names_get_those_of_protoc() {
+    let generate = |names: &[&str]| {
+        let field = |(name, number): (&&str, i32)| FieldDescriptorProto { number: Some(number), ..field(name) };
+        let message = DescriptorProto { field: names.iter().zip(1..).map(field).collect(), ..message("A") };
+        let file = FileDescriptorProto { message_type: vec![message], ..file("test") };
+        frpc_build::configure().json(true).generate(FileDescriptorSet { file: vec![file] }, &["test.proto"])
+    };
+    let output = generate(&["foo_bar", "_foo", "__foo__baz_", "foo_3", "FOO_qux"]).unwrap();
+    let text: String = output.files[0].text.split_whitespace().collect();
+    assert!(text.contains(r#"&["fooBar","Foo","FooBaz","foo3","FOOQux",]"#), "{text}");
+    let error = generate(&["foo_bar", "fooBar"]).unwrap_err();
+    assert!(error.to_string().contains("foo_bar") && error.to_string().contains("fooBar"), "{error}");
+}
