@@ -127,38 +127,26 @@ impl<'a> Reader<'a> {
 }
 
 /// How many bytes from the beginning are simply themselves in a string: no quotation mark, backslash or control
-/// character.
+/// character. The first block is examined by words, since most strings are short.
 #[inline(always)]
 pub fn plain_length(bytes: &[u8]) -> usize {
-    let (words, rest) = bytes.as_chunks::<8>();
-    let mut length = 0_usize;
-    for word in words.get(..SHORT / 8).unwrap_or(words) {
-        let special = special_in(u64::from_le_bytes(*word));
-        if special != 0 {
-            return length.wrapping_add((special.trailing_zeros() / 8) as usize);
-        }
-        length = length.wrapping_add(8);
+    match bytes.split_at_checked(BLOCK) {
+        None => plain_words(bytes),
+        Some((first, rest)) => match plain_words(first) {
+            BLOCK => BLOCK.wrapping_add(long_plain_length(rest)),
+            length => length,
+        },
     }
-    if words.len() > SHORT / 8 {
-        return length.wrapping_add(long_plain_length(bytes.get(length..).unwrap_or_default()));
-    }
-    length.wrapping_add(rest.iter().take_while(|byte| !is_special(**byte)).count())
 }
-
-/// As far as this, texts are looked at by words, and then by blocks.
-const SHORT: usize = 64;
 
 /// Bytes that a few instructions examine at once.
 const BLOCK: usize = 64;
 
-/// As [`plain_length`], for texts that are probably long.
-#[inline(never)]
-fn long_plain_length(bytes: &[u8]) -> usize {
-    let (blocks, _) = bytes.as_chunks::<BLOCK>();
-    let plain = blocks.iter().take_while(|block| !has_special(block)).count().wrapping_mul(BLOCK);
-    let rest = bytes.get(plain..).unwrap_or_default();
-    let (words, end) = rest.as_chunks::<8>();
-    let mut length = plain;
+/// As [`plain_length`], by words.
+#[inline(always)]
+fn plain_words(bytes: &[u8]) -> usize {
+    let (words, end) = bytes.as_chunks::<8>();
+    let mut length = 0_usize;
     for word in words {
         let special = special_in(u64::from_le_bytes(*word));
         if special != 0 {
@@ -167,6 +155,14 @@ fn long_plain_length(bytes: &[u8]) -> usize {
         length = length.wrapping_add(8);
     }
     length.wrapping_add(end.iter().take_while(|byte| !is_special(**byte)).count())
+}
+
+/// As [`plain_length`], for texts that are probably long.
+#[inline(never)]
+fn long_plain_length(bytes: &[u8]) -> usize {
+    let (blocks, _) = bytes.as_chunks::<BLOCK>();
+    let plain = blocks.iter().take_while(|block| !has_special(block)).count().wrapping_mul(BLOCK);
+    plain.wrapping_add(plain_words(bytes.get(plain..).unwrap_or_default()))
 }
 
 /// Whether a block has a special byte. Without a branch, so that the compiler looks at sixteen bytes at a time.
@@ -179,7 +175,7 @@ fn has_special(block: &[u8; BLOCK]) -> bool {
 #[inline(always)]
 pub(crate) fn is_plain(text: &[u8]) -> bool {
     let Some(last) = text.last_chunk::<8>() else { return !text.iter().any(|byte| is_special(*byte)) };
-    if text.len() > SHORT {
+    if text.len() > BLOCK {
         return long_plain_length(text) == text.len();
     }
     let (words, rest) = text.as_chunks::<8>();
@@ -215,11 +211,11 @@ fn special_in(word: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK, SHORT, is_plain, is_special, plain_length, special_in};
+    use super::{BLOCK, is_plain, is_special, plain_length, special_in};
 
     #[test]
     fn first_special_byte_of_text_is_found_at_any_offset() {
-        for length in (0..40).chain([SHORT - 1, SHORT, SHORT + 1, SHORT + BLOCK, SHORT + 3 * BLOCK + 13]) {
+        for length in (0..40).chain([BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 4 * BLOCK + 13]) {
             let text = vec![b'a'; length];
             assert_eq!((plain_length(&text), is_plain(&text)), (length, true), "{length}");
             for index in 0..length {
