@@ -220,6 +220,7 @@ struct SentCall {
 /// The end of a call that has failed, or whose reply is long or lacks fields. In a box, so that other calls need no room
 /// for it.
 struct RareEnding {
+    ticket: CallTicket,
     ended: CallOutcome<()>,
     until: Option<Instant>,
     /// The call as its observer knows it.
@@ -268,15 +269,18 @@ impl SentCall {
         }
     }
 
-    /// Notes the success of a call whose reply is long or lacks fields.
-    fn succeed(&self, over: Option<&EndedCall>) {
-        self.link.calls.handle_answer(Code::Ok);
-        over.into_iter().for_each(|over| self.observe_end(Code::Ok, over));
+    /// The result of a call that was answered.
+    fn finish<B>(&self, ending: RareEnding, reply: Result<B, Status>) -> Result<B, Box<Failure>> {
+        if reply.is_ok() {
+            self.link.calls.handle_answer(Code::Ok);
+            ending.over.iter().for_each(|over| self.observe_end(Code::Ok, over));
+        }
+        reply.map_err(|status| self.fail(ending, Some(status)))
     }
 
     /// The failure of a call, with the status that it was answered with, if it was.
-    fn fail(&self, ticket: CallTicket, ending: RareEnding, answered: Option<Status>) -> Box<Failure> {
-        let RareEnding { ended, until, over } = ending;
+    fn fail(&self, ending: RareEnding, answered: Option<Status>) -> Box<Failure> {
+        let RareEnding { ticket, ended, until, over } = ending;
         let (status, sent) = match (answered, ended) {
             (Some(status), _) => {
                 self.link.calls.handle_answer(status.code());
@@ -311,44 +315,33 @@ impl<B> InFlight<B> {
     }
 }
 
-/// The result of a call that has failed, or whose reply could not be read in place.
-#[cold]
-fn finish<B: Message>(
-    call: &SentCall,
-    ticket: CallTicket,
-    ending: RareEnding,
-    reply: Option<Result<Response<B>, Status>>,
-    unread: Option<Bytes>,
-) -> Result<Response<B>, Box<Failure>> {
-    let reply = match unread {
-        Some(body) => Some(body::reply(&body, call.reading(), &call.link.connection)),
-        None => reply,
-    };
-    match reply {
-        Some(Ok(reply)) => {
-            call.succeed(ending.over.as_ref());
-            Ok(reply)
-        }
-        Some(Err(status)) => Err(call.fail(ticket, ending, Some(status))),
-        None => Err(call.fail(ticket, ending, None)),
-    }
+/// A reply that has been read, or the body of one that is long or lacks fields, to be read outside of the lock.
+enum ReadReply<B> {
+    None,
+    Read(Result<Response<B>, Status>),
+    Unread(Bytes),
 }
 
-/// Reads a short reply in place. A long one, or one that lacks fields, is left to be read outside of the lock.
-fn read<B: Message>(
-    body: Body<'_>,
-    nesting: Nesting,
-    reply: &mut Option<Result<Response<B>, Status>>,
-    unread: &mut Option<Bytes>,
-) {
-    match body {
-        Body::Copied(body) => {
-            *reply = body::whole_reply(body, nesting);
-            if reply.is_none() {
-                *unread = Some(Bytes::copy_from_slice(body));
+impl<B: Message> ReadReply<B> {
+    /// Reads a short reply in place. Returns whether it is a success.
+    fn read(&mut self, body: Body<'_>, nesting: Nesting) -> bool {
+        *self = match body {
+            Body::Copied(body) => {
+                body::whole_reply(body, nesting).map_or_else(|| Self::Unread(Bytes::copy_from_slice(body)), Self::Read)
             }
+            Body::Shared(body) => Self::Unread(body.clone()),
+        };
+        matches!(self, Self::Read(Ok(_)))
+    }
+
+    /// The result of a call that has failed, or whose reply could not be read in place.
+    #[cold]
+    fn finish(self, call: &SentCall, ending: RareEnding) -> Result<Response<B>, Box<Failure>> {
+        match self {
+            Self::None => Err(call.fail(ending, None)),
+            Self::Read(reply) => call.finish(ending, reply),
+            Self::Unread(body) => call.finish(ending, body::reply(&body, call.reading(), &call.link.connection)),
         }
-        Body::Shared(body) => *unread = Some(body.clone()),
     }
 }
 
@@ -356,16 +349,34 @@ impl<B: Message> Future for InFlight<B> {
     type Output = Result<Response<B>, Box<Failure>>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let call = &mut self.call;
-        let Some(ticket) = call.ticket else { return Poll::Pending };
-        let (nesting, is_observed) = (call.link.nesting, call.is_observed);
-        let (mut reply, mut unread, mut length, mut observed) = (None, None, 0, None);
-        let ending = ready!(call.link.calls.with(|calls| {
+        let mut reply = ReadReply::None;
+        let ending = ready!(self.call.poll_end(context, &mut |body, nesting| reply.read(body, nesting)));
+        Poll::Ready(match (ending, reply) {
+            (None, ReadReply::Read(reply)) => reply.map_err(|_| unreachable!("it is a success")),
+            (Some(ending), reply) => reply.finish(&self.call, *ending),
+            (None, _) => unreachable!("there is a reply"),
+        })
+    }
+}
+
+impl SentCall {
+    /// Polls for the end of the call. `read` gets the body of the reply, and returns whether it has read a success, for
+    /// which there is no ending.
+    #[inline(always)]
+    fn poll_end(
+        &mut self,
+        context: &mut Context<'_>,
+        read: &mut dyn FnMut(Body<'_>, Nesting) -> bool,
+    ) -> Poll<Option<Box<RareEnding>>> {
+        let Some(ticket) = self.ticket else { return Poll::Pending };
+        let (nesting, is_observed) = (self.link.nesting, self.is_observed);
+        let (mut is_success, mut length, mut observed) = (false, 0, None);
+        let ending = ready!(self.link.calls.with(|calls| {
             let ended = ready!(calls.take_reply(ticket, context, |body| {
                 length = body.len() as u64;
-                read(body, nesting, &mut reply, &mut unread);
+                is_success = read(body, nesting);
             }));
-            if matches!(reply, Some(Ok(_))) {
+            if is_success {
                 if is_observed {
                     observed = calls.observe_ok(ticket);
                 }
@@ -374,20 +385,16 @@ impl<B: Message> Future for InFlight<B> {
             let until = calls.deadline(ticket);
             let mut over = if is_observed { calls.over_as(&ended, ticket) } else { None };
             over.iter_mut().for_each(|over| over.tracked.sizes.reply = length);
-            Poll::Ready(Some(Box::new(RareEnding { ended, until, over })))
+            Poll::Ready(Some(Box::new(RareEnding { ticket, ended, until, over })))
         }));
-        call.ticket = None;
-        Poll::Ready(match (ending, reply) {
-            (None, Some(Ok(reply))) => {
-                call.link.calls.handle_answer(Code::Ok);
-                if let Some((token, request)) = observed {
-                    call.notify_end(token, Code::Ok, CallSizes { request, reply: length });
-                }
-                Ok(reply)
+        self.ticket = None;
+        if is_success {
+            self.link.calls.handle_answer(Code::Ok);
+            if let Some((token, request)) = observed {
+                self.notify_end(token, Code::Ok, CallSizes { request, reply: length });
             }
-            (Some(ending), reply) => finish(call, ticket, *ending, reply, unread),
-            (None, _) => unreachable!("there is a reply"),
-        })
+        }
+        Poll::Ready(ending)
     }
 }
 

@@ -6,8 +6,8 @@ use crate::api::extras::OptionalExtras;
 use crate::api::hand_off::HandOff;
 use crate::api::middleware::{Chain, MethodInfo, PooledCall};
 use crate::deadline::{self, InheritedContext};
-use crate::observe::Token;
 use crate::observe::observers::MethodObserver;
+use crate::observe::{Token, TraceContext};
 use crate::service::admission::{Guard, admit};
 use crate::service::caller::Caller;
 use crate::service::erased::ErasedUnary;
@@ -16,21 +16,23 @@ use crate::service::formats::{self, Format, FormatTerms, LARGE_BODY};
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
 use crate::service::invoke::{AdapterOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, ServeProgress};
-use crate::wire::body::{self, DecodeOptions, Received};
+use crate::wire::body::{self, DecodeOptions, EncodeBody, Received, ReplyParts};
 use crate::wire::envelope::Envelope;
 use crate::wire::packed;
 use crate::{Code, Policy, Request, Response, Status};
 use bytes::Bytes;
 use frisbee::tasks::{Cell, Executor, FirstPoll, TrustHandle};
-use frisbee::{Connection, HandOffRequest, Outbox};
+use frisbee::{Connection, HandOffRequest, Operation, Outbox, PacketId};
 use polyglot::Message;
 use std::any::Any;
+use std::borrow::Borrow;
 use std::marker::PhantomData;
+use std::mem;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 pub(crate) use pending::with_deadline;
-use pending::{Answer, AnyReplyMessage, Waiting, put_reply};
+use pending::{Answer, Waiting, put_reply};
 
 /// A unary method of a service.
 pub(crate) struct UnaryMethod<S, H, A, B, F> {
@@ -174,45 +176,29 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    fn serve(&mut self, Incoming { caller, envelope, trace, reply, inline }: Incoming<'_>) -> ServeProgress {
-        let Envelope { mut options, mut body, length } = envelope;
-        let state = &mut self.state;
+    fn serve(&mut self, Incoming { caller, mut envelope, trace, reply, inline }: Incoming<'_>) -> ServeProgress {
         let mut inherited = InheritedContext { deadline: None, trace: trace.copied() };
-        if let Some(method_observer) = &mut state.method_observer {
-            method_observer.begin_unary(length, &mut inherited.trace, caller.batch_calls().is_none());
-        }
-        if caller.connection.is_overloaded() {
-            caller.connection.count_rejected();
-            return state.refuse(caller, reply, overloaded(), ServeProgress::Overloaded);
-        }
-        if (options.is_some() || state.needs_options)
-            && let Err(status) = admit(state.guard.as_ref(), &mut options)
-        {
-            return state.refuse(caller, reply, status, ServeProgress::Refused);
-        }
-        let is_packed = state.unpacks && packed::is_present(&body);
-        if is_packed {
-            body = match packed::unpacked(body, packed::REQUEST, &caller.connection) {
-                Ok(unpacked) => unpacked,
-                Err(status) => return state.refuse(caller, reply, status, ServeProgress::Refused),
-            };
-        }
-        let Received { message, mut memory } = match self.codec.decode(&body, &caller.connection) {
-            Ok(received) => received,
-            Err(status) => return state.refuse(caller, reply, status, ServeProgress::Refused),
+        let is_packed = match self.state.admit(caller, &mut envelope, &mut inherited.trace) {
+            Ok(is_packed) => is_packed,
+            Err((status, served)) => return self.state.refuse(caller, reply, status, served),
         };
-        if takes_too_much(&caller.connection, memory) {
-            return state.refuse(caller, reply, overloaded(), ServeProgress::Refused);
-        }
+        let read = self.codec.decode(&envelope.body, &caller.connection);
+        let Received { message, mut memory } = match read {
+            Ok(received) if !takes_too_much(&caller.connection, received.memory) => received,
+            read => {
+                let status = read.err().unwrap_or_else(overloaded);
+                return self.state.refuse(caller, reply, status, ServeProgress::Refused);
+            }
+        };
         let (mut timeout, mut extras) = (None, OptionalExtras::default());
-        if let Some(options) = options {
+        if let Some(options) = envelope.options {
             memory += options.memory;
             (timeout, extras, inherited.deadline) = (options.timeout, options.extras, options.deadline);
         }
         let inherited = inherited.is_something().then_some(&inherited);
         let request = Request::from_parts_with_extras(message, timeout, reply.origin(caller), extras);
-        let started = StartedHandler { caller, inherited, memory, is_slow: is_packed || state.packs };
-        if inline && state.trust.as_ref().is_some_and(|trust| trust.is_kept()) {
+        let started = StartedHandler { caller, inherited, memory, is_slow: is_packed || self.state.packs };
+        if inline && self.state.trust.as_ref().is_some_and(|trust| trust.is_kept()) {
             self.call_inline(request, started, reply)
         } else {
             self.call_as_task(request, started, reply)
@@ -246,7 +232,19 @@ where
             true => self.poll_layered(request),
         });
         match polled {
-            FirstPoll::Ready(result) => self.answer(started, result, reply),
+            FirstPoll::Ready(result) => {
+                let StartedHandler { caller, is_slow, .. } = started;
+                match reply {
+                    ReplyTo::Packet { id, operation, outbox } => {
+                        self.state.answer(caller, id, operation, body::reply_parts(&result), outbox);
+                    }
+                    ReplyTo::Adapter { out, outcome } => *outcome = Some(self.answer_adapter(caller, result, out)),
+                    ReplyTo::HandOff { requested, decision } => {
+                        self.state.answer_hand_off(caller, body::reply_parts(&result), requested, &decision);
+                    }
+                }
+                if is_slow { ServeProgress::Slow } else { ServeProgress::Started }
+            }
             FirstPoll::Pending(handler) => {
                 let mut waiting = Waiting { handler: Some(handler), codec: &self.codec };
                 self.state.park(&mut waiting, started, self.state.executor(), None, reply)
@@ -279,32 +277,6 @@ where
         self.state.park(&mut waiting, started, Executor::Runtime, self.state.permits.clone(), reply)
     }
 
-    #[inline(always)]
-    fn answer(
-        &self,
-        started: StartedHandler<'_>,
-        result: Result<Response<B>, Status>,
-        reply: ReplyTo<'_>,
-    ) -> ServeProgress {
-        let (StartedHandler { caller, is_slow, .. }, state) = (started, &self.state);
-        if let Err(status) = &result {
-            log(status, *state.about.method(), &caller.connection);
-        }
-        match reply {
-            ReplyTo::Packet { id, operation, outbox } => {
-                // Packets that the handler has sent by handles go first.
-                caller.connection.collect(outbox);
-                let before = outbox.len();
-                let kinds = (state.packs, state.chain.is_some());
-                put_reply(outbox, id, operation, body::reply_parts(&result), caller.style, None, kinds);
-                state.end(caller, code(&result), Some((outbox, before)));
-            }
-            ReplyTo::Adapter { out, outcome } => *outcome = Some(self.answer_adapter(caller, result, out)),
-            ReplyTo::HandOff { requested, decision } => self.answer_hand_off(caller, result, requested, &decision),
-        }
-        if is_slow { ServeProgress::Slow } else { ServeProgress::Started }
-    }
-
     #[cold]
     fn answer_adapter(
         &self,
@@ -312,6 +284,7 @@ where
         result: Result<Response<B>, Status>,
         out: &mut Vec<u8>,
     ) -> AdapterOutcome {
+        self.state.log(caller, result.as_ref().err());
         let result = result.and_then(|response| {
             let (message, extras) = response.into_parts_with_extras();
             self.codec.append(&message, out)?;
@@ -319,19 +292,6 @@ where
         });
         self.state.end(caller, code(&result), None);
         AdapterOutcome::Ready(result)
-    }
-
-    #[cold]
-    fn answer_hand_off(
-        &self,
-        caller: &Caller,
-        result: Result<Response<B>, Status>,
-        request: HandOffRequest,
-        decision: &HandOff,
-    ) {
-        let result = result.map(|response| response.map(|message| Box::new(message) as AnyReplyMessage));
-        hand_off::settle(request, *self.state.about.method(), decision, body::reply_parts(&result));
-        self.state.end(caller, code(&result), None);
     }
 }
 
@@ -351,10 +311,75 @@ impl MethodState {
         }
     }
 
+    /// Applies the rules of the method to a call, and unpacks its request. Returns whether it was packed.
+    #[inline(always)]
+    fn admit(
+        &mut self,
+        caller: &Caller,
+        envelope: &mut Envelope,
+        trace: &mut Option<TraceContext>,
+    ) -> Result<bool, (Status, ServeProgress)> {
+        if let Some(method_observer) = &mut self.method_observer {
+            method_observer.begin_unary(envelope.length, trace, caller.batch_calls().is_none());
+        }
+        if caller.connection.is_overloaded() {
+            caller.connection.count_rejected();
+            return Err((overloaded(), ServeProgress::Overloaded));
+        }
+        let refused = |status| (status, ServeProgress::Refused);
+        if envelope.options.is_some() || self.needs_options {
+            admit(self.guard.as_ref(), &mut envelope.options).map_err(refused)?;
+        }
+        let is_packed = self.unpacks && packed::is_present(&envelope.body);
+        if is_packed {
+            let body = mem::take(&mut envelope.body);
+            envelope.body = packed::unpacked(body, packed::REQUEST, &caller.connection).map_err(refused)?;
+        }
+        Ok(is_packed)
+    }
+
     /// The place of a handler that was polled in place and waits.
     fn executor(&self) -> Executor {
         let operation = self.about.method().operation;
         self.trust.clone().map_or(Executor::Runtime, |trust| Executor::Worker(operation, trust))
+    }
+
+    /// Answers a native call whose handler was ready at once.
+    #[inline(always)]
+    fn answer<B: EncodeBody>(
+        &self,
+        caller: &Caller,
+        id: PacketId,
+        operation: Operation,
+        result: ReplyParts<'_, B>,
+        outbox: &mut Outbox,
+    ) {
+        self.log(caller, result.err());
+        // Packets that the handler has sent by handles go first.
+        caller.connection.collect(outbox);
+        let before = outbox.len();
+        put_reply(outbox, id, operation, result, caller.style, None, (self.packs, self.chain.is_some()));
+        self.end(caller, code(&result), Some((outbox, before)));
+    }
+
+    /// Answers a request for a hand-off whose handler was ready at once.
+    #[cold]
+    fn answer_hand_off<B: EncodeBody>(
+        &self,
+        caller: &Caller,
+        result: ReplyParts<'_, B>,
+        request: HandOffRequest,
+        decision: &HandOff,
+    ) {
+        self.log(caller, result.err());
+        hand_off::settle(request, *self.about.method(), decision, result);
+        self.end(caller, code(&result), None);
+    }
+
+    fn log(&self, caller: &Caller, failure: Option<&Status>) {
+        if let Some(status) = failure {
+            log(status, *self.about.method(), &caller.connection);
+        }
     }
 
     /// Answers a call whose handler has panicked.
@@ -416,6 +441,6 @@ fn end_observed(method_observer: &MethodObserver, caller: &Caller, code: Code, r
 }
 
 /// The code of a reply.
-fn code<B>(reply: &Result<B, Status>) -> Code {
-    reply.as_ref().map_or_else(Status::code, |_| Code::Ok)
+fn code<B, E: Borrow<Status>>(reply: &Result<B, E>) -> Code {
+    reply.as_ref().map_or_else(|status| status.borrow().code(), |_| Code::Ok)
 }
