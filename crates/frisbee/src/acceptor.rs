@@ -318,7 +318,7 @@ impl<R: Protocol> ServerShared<R> {
 
     fn serve_inner(&self, transport: RawTransport, handle: Connection, allowed: AllowedProtocols) -> Inner<'_> {
         let context = Some(self.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
-        let Some(entry) = OpenConnections::admit_within(&self.open) else {
+        let Some(entry) = OpenConnections::admit_until(&self.open, ServerPhase::Closing) else {
             return Box::pin(async { CloseReason::Shutdown });
         };
         // A ring's adapter connections are driven by ordinary tasks.
@@ -442,11 +442,6 @@ impl OpenConnections {
     /// Takes in a connection when it is accepted, unless the server is shutting down.
     pub(crate) fn admit(open: &Arc<Self>) -> Option<OpenConnection> {
         Self::admit_until(open, ServerPhase::Stopping)
-    }
-
-    /// Takes in a connection within one that was taken in before.
-    fn admit_within(open: &Arc<Self>) -> Option<OpenConnection> {
-        Self::admit_until(open, ServerPhase::Closing)
     }
 
     fn admit_until(open: &Arc<Self>, phase: ServerPhase) -> Option<OpenConnection> {

@@ -188,7 +188,7 @@ impl ConnectionTasks {
         if slots.in_use() >= max {
             return JobStart::Full;
         }
-        let on_worker = on_worker && !slots.prefers_tasks();
+        let on_worker = on_worker && slots.apart.as_ref().is_none_or(|apart| apart.is_over(Instant::now()));
         let free = &mut slots.free;
         let index = free.spare(on_worker).pop().or_else(|| free.bare.pop()).unwrap_or_else(|| {
             slots.all.push(JobSlot::default());
@@ -322,11 +322,6 @@ impl JobSlots {
     /// How many are taken.
     fn in_use(&self) -> usize {
         self.all.len() - self.free.len()
-    }
-
-    /// Whether jobs run in separate tasks, since some took long on the worker recently.
-    fn prefers_tasks(&self) -> bool {
-        self.apart.as_ref().is_some_and(|apart| !apart.is_over(Instant::now()))
     }
 }
 

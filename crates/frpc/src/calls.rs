@@ -58,7 +58,7 @@ pub(crate) struct Calls {
     /// Set when the connection has ended.
     ended: Option<Status>,
     /// Wakers to be dropped without the lock: each may be the last reference to a task with calls of this table.
-    stale: Vec<Waker>,
+    pub(crate) stale: Vec<Waker>,
     /// The number of packets that answered no call.
     strays: u64,
     /// The number of cancelled and unanswered calls.
@@ -198,11 +198,6 @@ impl Calls {
     /// The time, read at most once in a turn.
     pub(crate) fn now(&mut self, clock: impl FnOnce() -> Instant) -> Instant {
         *self.now.get_or_insert_with(clock)
-    }
-
-    /// Wakers to be dropped without the lock.
-    pub(crate) fn take_stale(&mut self) -> Vec<Waker> {
-        std::mem::take(&mut self.stale)
     }
 
     /// Counts a caller that begins or ends to wait for a slot.

@@ -26,11 +26,6 @@ impl Connection {
         self.0.mailbox.order(Order::WhenIdle(CloseReason::Shutdown));
     }
 
-    /// As [`close_when_idle`](Self::close_when_idle), at the connection's maximum age.
-    pub(crate) fn drain_for_age(&self) {
-        self.0.mailbox.order(Order::WhenIdle(CloseReason::MaxAge));
-    }
-
     /// Closes the connection at once, after its maximum age and the grace.
     pub(crate) fn abort_for_age(&self) {
         tracing::debug!(peer = ?self.peer_addr(), work = self.in_progress(), "grace after the maximum age is over");

@@ -452,7 +452,7 @@ impl<R: Protocol> Engine<R> {
         self.age = age;
         match age {
             Age::Over => self.handle.abort_for_age(),
-            _ => self.handle.drain_for_age(),
+            _ => self.handle.0.mailbox.order(Order::WhenIdle(CloseReason::MaxAge)),
         }
     }
 

@@ -4,8 +4,8 @@
 //! `frpc::codegen::utf8_bytes`.
 
 use proc_macro2::TokenStream;
+use prost_types::DescriptorProto;
 use prost_types::field_descriptor_proto::Type as ProtoType;
-use prost_types::{DescriptorProto, FieldDescriptorProto};
 use quote::quote;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Field, GenericArgument, Item, Meta, PathArguments, Token, Type};
@@ -47,7 +47,9 @@ pub(crate) fn share_strings(items: &mut [Item], index: &Index<'_>, paths: &[Stri
             let Some(prost) = ProstAttribute::read(attributes)? else { continue };
             let ([tag], None) = (&prost.tags[..], prost.oneof) else { continue };
             let Some(declared) = message.field.iter().find(|field| field.number() == *tag) else { continue };
-            if is_string(declared, index) && is_selected(name, declared, paths) && share(ty) {
+            let is_string = map_value(declared, index).unwrap_or(declared).r#type() == ProtoType::String;
+            let name = full_name(name.trim_start_matches('.'), declared.name());
+            if is_string && paths.iter().any(|path| path_matches(path, &name)) && share(ty) {
                 attributes.iter_mut().for_each(declare);
                 is_changed = true;
             }
@@ -71,16 +73,6 @@ fn message_of<'a>(attributes: &[Attribute], index: &'a Index<'_>) -> Option<(&'a
     let outer = || name.rsplit_once('.').and_then(|(outer, _)| index.messages.get_key_value(outer));
     let (name, found) = index.messages.get_key_value(&name).or_else(outer)?;
     Some((name, found.proto))
-}
-
-/// Whether a field, or the values of a map, are strings.
-fn is_string(field: &FieldDescriptorProto, index: &Index<'_>) -> bool {
-    map_value(field, index).unwrap_or(field).r#type() == ProtoType::String
-}
-
-fn is_selected(message: &str, field: &FieldDescriptorProto, paths: &[String]) -> bool {
-    let name = full_name(message.trim_start_matches('.'), field.name());
-    paths.iter().any(|path| path_matches(path, &name))
 }
 
 /// Replaces `String` within options, lists and the values of maps. Returns false if there is none.

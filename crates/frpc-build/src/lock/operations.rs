@@ -43,7 +43,7 @@ pub(crate) fn number(
         numbering,
         bases,
         homes: &homes,
-        used: records.flat_map(recorded_operations).chain(OPERATIONS_KEPT).collect(),
+        used: records.flat_map(|record| &record.files).flat_map(file_operations).chain(OPERATIONS_KEPT).collect(),
     };
     let mut operations = Operations::new();
     // Files that already have a first operation come before those that take a free one.
@@ -174,11 +174,7 @@ fn services(proto: &FileDescriptorProto) -> impl Iterator<Item = String> {
     proto.service.iter().map(|service| full_name(proto.package(), service.name()))
 }
 
-/// All operations that a lock records, including those of removed methods.
-fn recorded_operations(record: &Record) -> impl Iterator<Item = u16> {
-    record.files.iter().flat_map(file_operations)
-}
-
+/// All operations that a lock records for a file, including those of removed methods.
 fn file_operations(file: &record::File) -> impl Iterator<Item = u16> {
     let methods = file.services.iter().flat_map(|service| &service.methods).map(|method| method.operation);
     methods.chain(file.removed.iter().map(|(operation, _)| *operation))

@@ -181,7 +181,6 @@ impl Metadata {
 }
 
 /// Whether this is a key, and a value of its kind.
-#[inline(always)] // Into those that set entries, as what it calls.
 fn is_entry(key: &[u8], value: &[u8]) -> bool {
     // Few values are bytes, so the kind of the key is mostly not looked at.
     is_key(key) && (is_printable(value) || is_binary(key))
@@ -239,14 +238,10 @@ fn is_printable(text: &[u8]) -> bool {
         let (first, last) = (unprintable(first), unprintable(last));
         return is_zero(std::array::from_fn(|at| first[at] | first[LANES + at] | last[at] | last[LANES + at]));
     }
-    let Some(last) = text.last_chunk::<LANES>() else { return is_short_printable(text) };
+    let Some(last) = text.last_chunk::<LANES>() else { return text.iter().all(|byte| matches!(byte, b' '..=b'~')) };
     let (chunks, _) = text.as_chunks();
     // Some of the last bytes may have been looked at before.
     chunks.iter().all(|chunk| is_zero(unprintable::<LANES>(chunk))) && is_zero(unprintable(last))
-}
-
-fn is_short_printable(text: &[u8]) -> bool {
-    text.iter().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 /// Not zero where a byte is no printable ASCII.

@@ -174,13 +174,6 @@ impl ObservedCalls {
         }
     }
 
-    /// Counts the call in a slot that was not counted when its reply came.
-    #[cold]
-    fn count_late(&mut self, slot: usize) {
-        self.count_ok(slot);
-        self.flush();
-    }
-
     /// Records the call in a slot, which is sent at the time of the last one and is of its method.
     fn record(&mut self, slot: usize, token: Token, trace: Option<&TraceContext>) {
         let has_observer = self.has_observer && token != Token::NO_END;
@@ -299,7 +292,8 @@ impl Calls {
         let observed = self.observed.as_mut()?;
         let slot = usize::from(ticket.slot);
         if observed.records.get(slot).is_some_and(|record| !record.is_counted()) {
-            observed.count_late(slot);
+            observed.count_ok(slot);
+            observed.flush();
         }
         let tracked = observed.tracked.get(slot).filter(|tracked| tracked.token != Token::NO_END)?;
         Some((tracked.token, tracked.sizes.request))

@@ -76,7 +76,7 @@ impl CallTable {
         let mut calls = self.calls.lock();
         let result = change(&mut calls);
         let vacancy = calls.has_vacancy();
-        let stale = calls.take_stale();
+        let stale = std::mem::take(&mut calls.stale);
         drop(calls);
         drop(stale);
         if vacancy {

@@ -222,7 +222,9 @@ where
         Some(reply) => reply,
         None => {
             let reply = poll_fn(|context| replies.poll_message(context));
-            terms.within(terms.limit, reply).await.map_err(|_| unanswered())?
+            terms.within(terms.limit, reply).await.map_err(|_| {
+                Status::deadline_exceeded("the call was not answered before its deadline and may have run")
+            })?
         }
     };
     let reply = reply.unwrap_or_else(|| Err(Status::internal("the server ended the call without a reply")))?;
@@ -444,10 +446,6 @@ fn time_left(until: Option<Instant>) -> Option<Duration> {
 
 fn not_opened() -> Status {
     Status::deadline_exceeded("not sent: the limit of open streams was reached until the deadline").not_run()
-}
-
-fn unanswered() -> Status {
-    Status::deadline_exceeded("the call was not answered before its deadline and may have run")
 }
 
 #[cfg(test)]

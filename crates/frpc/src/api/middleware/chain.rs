@@ -70,7 +70,7 @@ impl ChainFuture {
             return Poll::Pending;
         };
         let Some(middleware) = chain.middleware.get(at) else { return Poll::Pending };
-        let spare = last.take_slot().filter(|slot| slot.runs.is_of(middleware));
+        let spare = last.slots.pop().filter(|slot| slot.runs.is_of(middleware));
         let slot = self.middleware.insert(spare.unwrap_or_else(|| middleware.clone().slot()));
         last.rest = InnerChain::of(&chain, at + 1);
         let polled = slot.as_mut().project().runs.poll(Some((Call { parts }, Next { last })), context);

@@ -32,15 +32,10 @@ pub(super) struct InnermostCall {
     pub(super) extras: OptionalExtras,
     /// Slots of the middleware inside the outermost, whose slot is elsewhere. They are taken and returned at the
     /// end.
-    slots: Vec<Pin<Box<RunnerSlot>>>,
+    pub(super) slots: Vec<Pin<Box<RunnerSlot>>>,
 }
 
 impl InnermostCall {
-    /// Takes the slot that was kept last.
-    pub(super) fn take_slot(&mut self) -> Option<Pin<Box<RunnerSlot>>> {
-        self.slots.pop()
-    }
-
     /// Keeps the slot of a middleware that has ended.
     pub(super) fn keep_slot(&mut self, slot: Pin<Box<RunnerSlot>>) {
         if self.slots.len() < SLOTS_MAX {

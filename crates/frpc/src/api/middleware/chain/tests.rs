@@ -70,7 +70,7 @@ fn outermost<T>(around: &PooledCall<T>) -> Option<usize> {
 fn boxes<T>(around: &mut PooledCall<T>) -> Vec<usize> {
     let mut found = outermost(around).into_iter().collect::<Vec<_>>();
     let last = around.outermost().expect("it is kept").last.as_mut().expect("it has ended well");
-    let slots: Vec<_> = std::iter::from_fn(|| last.take_slot()).collect();
+    let slots: Vec<_> = std::iter::from_fn(|| last.slots.pop()).collect();
     found.extend(slots.iter().map(|slot| (&raw const **slot).addr()));
     slots.into_iter().rev().for_each(|slot| last.keep_slot(slot));
     let parts = last.parts.as_ref().expect("middleware has passed it on");
