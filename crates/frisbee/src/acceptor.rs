@@ -10,9 +10,6 @@
 //! * **A shutdown counts connections from the accept.** Otherwise connections in a queue or a handshake would be dropped. A
 //!   client that has sent nothing yet gets one second for its first bytes, so a process with a successor loses nothing.
 
-mod arrivals;
-
-use self::arrivals::Arrivals;
 use crate::adapter::peers::{AdapterListener, AdapterPeers};
 use crate::adapter::{AdapterHost, AdapterServer, AllowedProtocols, Inner, ServerPhase};
 use crate::budget::{Budget, Stats};
@@ -416,20 +413,24 @@ pub(crate) struct OpenConnections {
 
 #[derive(Debug, Default)]
 struct Connections {
-    /// Without a handle as long as it is on the way. In the order of arrival: the end of a server takes the same course in
-    /// each run of a simulation.
-    by_number: BTreeMap<u64, Option<Connection>>,
-    arrivals: Arrivals,
+    /// In the order of arrival: the end of a server takes the same course in each run of a simulation.
+    by_number: BTreeMap<u64, Arrival>,
     next: u64,
     phase: ServerPhase,
 }
 
-impl Connections {
-    /// A connection that is not on the way any more.
+#[derive(Debug)]
+struct Arrival {
+    accepted: Instant,
+    /// `None` as long as it is on the way.
+    connection: Option<Connection>,
+}
+
+impl Arrival {
+    /// The connection, unless it is on the way.
     fn listed(&self, number: u64) -> Option<ListedConnection> {
-        let connection = self.by_number.get(&number)?.clone()?;
-        let age = now().saturating_duration_since(self.arrivals.since(number)?);
-        Some(ListedConnection { number, age, connection })
+        let age = now().saturating_duration_since(self.accepted);
+        Some(ListedConnection { number, age, connection: self.connection.clone()? })
     }
 }
 
@@ -451,8 +452,7 @@ impl OpenConnections {
         }
         let number = inner.next;
         inner.next += 1;
-        inner.by_number.insert(number, None);
-        inner.arrivals.record(number, now());
+        inner.by_number.insert(number, Arrival { accepted: now(), connection: None });
         Some(OpenConnection { open: open.clone(), number })
     }
 
@@ -460,12 +460,12 @@ impl OpenConnections {
     pub(crate) fn page(&self, after: Option<u64>, max: usize) -> Vec<ListedConnection> {
         let inner = self.inner.lock();
         let next = inner.by_number.range((after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded));
-        next.filter_map(|(number, _)| inner.listed(*number)).take(max).collect()
+        next.filter_map(|(number, arrival)| arrival.listed(*number)).take(max).collect()
     }
 
     /// The connection with a number, unless it is on the way.
     pub(crate) fn get(&self, number: u64) -> Option<ListedConnection> {
-        self.inner.lock().listed(number)
+        self.inner.lock().by_number.get(&number)?.listed(number)
     }
 
     /// Ends the connections when the returned value is dropped, and accepts no more.
@@ -477,7 +477,7 @@ impl OpenConnections {
     fn begin(&self, phase: ServerPhase) -> Vec<Connection> {
         let mut inner = self.inner.lock();
         inner.phase = inner.phase.max(phase);
-        let open = inner.by_number.values().flatten().cloned().collect();
+        let open = inner.by_number.values().filter_map(|arrival| arrival.connection.clone()).collect();
         drop(inner);
         self.phase.send_if_modified(|last| {
             let is_later = *last < phase;
@@ -556,8 +556,10 @@ impl OpenConnection {
     fn connect(&self, connection: &Connection) -> bool {
         let mut inner = self.open.inner.lock();
         let phase = inner.phase;
-        if phase < ServerPhase::Closing {
-            inner.by_number.insert(self.number, Some(connection.clone()));
+        if phase < ServerPhase::Closing
+            && let Some(arrival) = inner.by_number.get_mut(&self.number)
+        {
+            arrival.connection = Some(connection.clone());
         }
         drop(inner);
         if phase == ServerPhase::Stopping {

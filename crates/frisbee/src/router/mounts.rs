@@ -300,22 +300,6 @@ trait ErasedRouter: Send + Sync {
     fn blocked(&self, connection: &Connection, operation: Operation) -> bool;
 }
 
-/// A router and its state for one connection: each of the calls below is one of its [`Router`] methods.
-trait ErasedSession: Send {
-    fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed;
-    fn when_full(&self, packet: &Packet) -> OverflowPolicy;
-    fn stream(&mut self, first: Bytes, stream: Stream) -> Routed;
-    fn discarded(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed;
-    fn peer_known(&mut self, peer: &PeerKind);
-    fn cancelled(&mut self, id: PacketId, body: Bytes, outbox: &mut Outbox);
-    fn hand_off(&mut self, request: HandOffRequest) -> Routed;
-    fn going_away(&mut self);
-    fn is_busy(&mut self) -> bool;
-    fn idle(&mut self);
-    fn batch_ended(&mut self, batch: &mut BatchEnd<'_>) -> Option<Instant>;
-    fn disconnected(self: Box<Self>, reason: &CloseReason);
-}
-
 struct MountedRouter<R>(Arc<R>);
 
 impl<R: Protocol> ErasedRouter for MountedRouter<R> {
@@ -341,54 +325,43 @@ struct Mounted<R: Protocol> {
     session: R::Session,
 }
 
-impl<R: Protocol> ErasedSession for Mounted<R> {
-    fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed {
-        self.router.route(&mut self.session, packet, outbox)
-    }
+/// Declares and implements the methods that each call the [`Protocol`] method of the same name.
+macro_rules! erased_session {
+    ($($method:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
+        /// A router and its state for one connection.
+        trait ErasedSession: Send {
+            $(fn $method(&mut self $(, $argument: $type)*) $(-> $result)?;)*
+            fn when_full(&self, packet: &Packet) -> OverflowPolicy;
+            fn disconnected(self: Box<Self>, reason: &CloseReason);
+        }
 
-    fn when_full(&self, packet: &Packet) -> OverflowPolicy {
-        self.router.when_full(&self.session, packet)
-    }
+        impl<R: Protocol> ErasedSession for Mounted<R> {
+            $(fn $method(&mut self $(, $argument: $type)*) $(-> $result)? {
+                self.router.$method(&mut self.session $(, $argument)*)
+            })*
 
-    fn stream(&mut self, first: Bytes, stream: Stream) -> Routed {
-        self.router.stream(&mut self.session, first, stream)
-    }
+            fn when_full(&self, packet: &Packet) -> OverflowPolicy {
+                self.router.when_full(&self.session, packet)
+            }
 
-    fn discarded(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed {
-        self.router.discarded(&mut self.session, packet, outbox)
-    }
+            fn disconnected(self: Box<Self>, reason: &CloseReason) {
+                self.router.disconnected(self.session, reason);
+            }
+        }
+    };
+}
 
-    fn peer_known(&mut self, peer: &PeerKind) {
-        self.router.peer_known(&mut self.session, peer);
-    }
-
-    fn cancelled(&mut self, id: PacketId, body: Bytes, outbox: &mut Outbox) {
-        self.router.cancelled(&mut self.session, id, body, outbox);
-    }
-
-    fn hand_off(&mut self, request: HandOffRequest) -> Routed {
-        self.router.hand_off(&mut self.session, request)
-    }
-
-    fn going_away(&mut self) {
-        self.router.going_away(&mut self.session);
-    }
-
-    fn is_busy(&mut self) -> bool {
-        self.router.is_busy(&mut self.session)
-    }
-
-    fn idle(&mut self) {
-        self.router.idle(&mut self.session);
-    }
-
-    fn batch_ended(&mut self, batch: &mut BatchEnd<'_>) -> Option<Instant> {
-        self.router.batch_ended(&mut self.session, batch)
-    }
-
-    fn disconnected(self: Box<Self>, reason: &CloseReason) {
-        self.router.disconnected(self.session, reason);
-    }
+erased_session! {
+    route(packet: Packet, outbox: &mut Outbox) -> Routed;
+    stream(first: Bytes, stream: Stream) -> Routed;
+    discarded(packet: Packet, outbox: &mut Outbox) -> Routed;
+    peer_known(peer: &PeerKind);
+    cancelled(id: PacketId, body: Bytes, outbox: &mut Outbox);
+    hand_off(request: HandOffRequest) -> Routed;
+    going_away();
+    is_busy() -> bool;
+    idle();
+    batch_ended(batch: &mut BatchEnd<'_>) -> Option<Instant>;
 }
 
 #[cfg(test)]
