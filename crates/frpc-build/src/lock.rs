@@ -15,7 +15,6 @@ mod options;
 mod record;
 mod refusal;
 mod scope;
-mod shared_operations;
 mod stored;
 mod text;
 
@@ -46,24 +45,12 @@ pub struct Plan {
     /// Locks to write after the build has succeeded.
     pub(crate) updates: Vec<LockFile>,
     pub(crate) layouts: Vec<Layout>,
-    /// Services of other builds that may share a server with those of this one.
-    neighbours: Vec<Layout>,
 }
 
 impl Plan {
     /// Returns the operations of the methods of a file, for each of its services, in the order of declaration.
     pub fn operations<'a>(&'a self, file: &FileDescriptorProto) -> impl Iterator<Item = &'a [u16]> {
         self.operations.get(file.name()).into_iter().flatten().map(Vec::as_slice)
-    }
-
-    /// Returns a warning if services of other builds have the same operations as those of this build. `shares_output`
-    /// is `true` if the other builds of this process write to the same folder.
-    pub(crate) fn remark(&self, numbering: Numbering, shares_output: bool) -> Option<String> {
-        if numbering == Numbering::Go {
-            return None;
-        }
-        let earlier = if shares_output { shared_operations::in_process(&self.layouts) } else { Vec::new() };
-        shared_operations::remark(&self.layouts, &[&self.neighbours[..], &earlier].concat())
     }
 
     /// Returns the layouts of all services.
@@ -110,7 +97,6 @@ pub(crate) fn plan(
         if let Some(path) = &scope.path {
             if let Some(lock) = &scope.lock {
                 record = successor(schema, path, lock, record, options, update, warn)?;
-                plan.neighbours.extend(layout::layouts(&record));
             } else if update == LockUpdate::Never {
                 missing.push(path.display().to_string());
             }
@@ -121,8 +107,6 @@ pub(crate) fn plan(
         }
         plan.layouts.extend(layout::layouts(&record));
     }
-    plan.neighbours
-        .extend(options.folder.iter().filter(|_| !options.is_off).flat_map(|it| shared_operations::in_folder(it)));
     if !missing.is_empty() {
         warn(missing_remark(&missing, &plan.operations, options));
     }

@@ -169,14 +169,11 @@ impl Builder {
         is_in_out_dir: bool,
         warn: &mut dyn FnMut(String),
     ) -> Result<Vec<OutputFile>, Error> {
-        let files = if let Some(backend) = &self.backend {
-            backend.emit(checked)?
-        } else {
-            let (prost, include_file) = (std::mem::take(&mut self.prost), self.include_file.as_deref());
-            generate::files(checked, prost, &self.externs, &self.services, include_file, is_in_out_dir, warn)?
-        };
-        checked.plan.remark(self.locks.numbering, is_in_out_dir).into_iter().for_each(warn);
-        Ok(files)
+        if let Some(backend) = &self.backend {
+            return backend.emit(checked);
+        }
+        let (prost, include_file) = (std::mem::take(&mut self.prost), self.include_file.as_deref());
+        generate::files(checked, prost, &self.externs, &self.services, include_file, is_in_out_dir, warn)
     }
 
     /// Refuses options that contradict each other, and passes those on that concern several parts of a build.

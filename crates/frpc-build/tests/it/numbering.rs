@@ -364,31 +364,6 @@ fn files_locked_with_same_operations_are_an_error() {
     }
 }
 
-/// The warnings of a program that generates code for one file of a descriptor set, with all locks in a folder.
-fn warnings(build: &Build, file: &str, locks: &std::path::Path, numbering: Numbering) -> Vec<String> {
-    let set = protox::compile([build.protos.path().join(file)], [build.protos.path()]).unwrap();
-    let builder = frpc_build::configure().lock_dir(locks).lock_update(LockUpdate::Never).numbering(numbering);
-    builder.generate(set, &[file]).unwrap().warnings
-}
-
-#[test]
-fn separate_builds_sharing_lock_folder_report_overlaps() {
-    let (build, locks) = (two_files(), tempfile::tempdir().unwrap());
-    let record = |file, numbering| {
-        build.run(|it| it.lock_dir(locks.path()).lock_update(LockUpdate::Safe).numbering(numbering), &[file]).unwrap();
-    };
-    record("one/a.proto", Numbering::Sequential);
-    record("two/b.proto", Numbering::Sequential);
-    let warnings = |numbering| warnings(&build, "two/b.proto", locks.path(), numbering);
-    let found = warnings(Numbering::Sequential);
-    let expected =
-        "the services `two.B` and `one.A`, which separate builds compile, both have operation 10, so that no server";
-    assert!(found.len() == 1 && found[0].starts_with(expected), "{found:?}");
-    assert!(warnings(Numbering::Go).is_empty());
-    fs::write(locks.path().join("one.frpc.lock"), "not a lock").unwrap();
-    assert!(warnings(Numbering::Sequential).is_empty(), "that is an error of the other build");
-}
-
 #[test]
 fn another_base_moves_all_methods_of_a_file() {
     let shop = Shop::locked();

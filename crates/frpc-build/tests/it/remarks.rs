@@ -5,7 +5,6 @@ use std::env;
 use std::process::Command;
 
 use crate::support::Build;
-use frpc_build::{Builder, Numbering};
 
 /// Set in the process where the test's build prints its instructions for cargo.
 const IS_CHILD: &str = "FRPC_BUILD_TEST_REMARKS";
@@ -60,46 +59,6 @@ fn cargo_warns_of_two_builds_with_one_include_file() {
     assert!(
         warnings.len() == 1 && warnings[0].starts_with("all.rs was written twice by this build script"),
         "{warnings:?}"
-    );
-}
-
-#[test]
-fn cargo_warns_of_separate_services_with_same_operations() {
-    if env::var_os(IS_CHILD).is_some() {
-        let sources = ["a", "b", "c", "d"].map(|name| {
-            let methods = "rpc A(M) returns (M); rpc B(M) returns (M);";
-            let source = format!("syntax = \"proto3\"; package {name}; message M {{}} service S {{ {methods} }}");
-            (format!("{name}.proto"), source)
-        });
-        let build = Build::of_files(&sources.each_ref().map(|(name, source)| (name.as_str(), source.as_str())));
-        let compile = |name: &str, configure: fn(Builder) -> Builder| {
-            let path = build.protos.path().join(name);
-            let builder = configure(frpc_build::configure().schema_lock(false));
-            builder.compile_protos(&[path], &[build.protos.path()]).unwrap();
-        };
-        compile("a.proto", |builder| builder);
-        compile("a.proto", |builder| builder);
-        compile("b.proto", |builder| builder.operation_base("b.proto", 20));
-        compile("c.proto", |builder| builder.operation_base("c.proto", 11));
-        compile("d.proto", |builder| builder.numbering(Numbering::Go));
-        compile("d.proto", |builder| builder.operation_base("d.proto", 21));
-        return;
-    }
-    let out = tempfile::tempdir().unwrap();
-    let test = "cargo_warns_of_separate_services_with_same_operations";
-    let expected = |pair: &str, operation: u16| {
-        format!(
-            "the services {pair}, which separate builds compile, both have operation {operation}, so that no server \
-             can serve both: compile their files in one build, set the `operation_base` of one of them, or set \
-             `numbering(Numbering::Go)` if they are for different servers"
-        )
-    };
-    assert_eq!(
-        warnings(test, out.path().to_str().unwrap())
-            .into_iter()
-            .filter(|it| !it.contains("written twice"))
-            .collect::<Vec<_>>(),
-        [expected("`c.S` and `a.S`", 11), expected("`d.S` and `b.S`", 21)]
     );
 }
 
