@@ -135,7 +135,7 @@ impl<'a> Writer<'a> {
     /// If the value has no JSON form.
     #[inline]
     pub fn field_as<C: Codec>(&mut self, key: &'static str, value: &C::Target) -> Result<(), EncodeError> {
-        if C::is_default(value) { Ok(()) } else { self.member_as::<C>(key, value) }
+        if C::is_default(value) { Ok(()) } else { self.member::<C>(key, value) }
     }
 
     /// Writes the member of a oneof that is set.
@@ -144,17 +144,7 @@ impl<'a> Writer<'a> {
     ///
     /// If the value has no JSON form.
     #[inline]
-    pub fn member<T: Codec<Target = T>>(&mut self, key: &'static str, value: &T) -> Result<(), EncodeError> {
-        self.member_as::<T>(key, value)
-    }
-
-    /// As [`member`](Self::member), by way of a [`Codec`].
-    ///
-    /// # Errors
-    ///
-    /// If the value has no JSON form.
-    #[inline]
-    pub fn member_as<C: Codec>(&mut self, key: &'static str, value: &C::Target) -> Result<(), EncodeError> {
+    pub fn member<C: Codec>(&mut self, key: &'static str, value: &C::Target) -> Result<(), EncodeError> {
         self.key(key);
         C::encode(value, self).map_err(|error| error.in_field(name_of(key)))
     }

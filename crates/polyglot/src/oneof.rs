@@ -22,8 +22,8 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, Encoder, For
 /// impl Oneof for Choice {
 ///     fn encode_member(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
 ///         match self {
-///             Self::Number(value) => to.member("number", 1, value),
-///             Self::Word(value) => to.member("word", 2, value),
+///             Self::Number(value) => to.member::<i32>("number", 1, value),
+///             Self::Word(value) => to.member::<String>("word", 2, value),
 ///         }
 ///     }
 ///
@@ -46,11 +46,11 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, Encoder, For
 ///
 ///     fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
 ///         to.oneof("choice", &self.choice)?; // At the position of the first member.
-///         to.flat_member("number", match &self.choice {
+///         to.flat_member::<i32>("number", match &self.choice {
 ///             Some(Choice::Number(value)) => Some(value),
 ///             _ => None,
 ///         })?;
-///         to.flat_member("word", match &self.choice {
+///         to.flat_member::<String>("word", match &self.choice {
 ///             Some(Choice::Word(value)) => Some(value),
 ///             _ => None,
 ///         })
@@ -58,8 +58,8 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, Encoder, For
 ///
 ///     fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
 ///         let mut choice = from.oneof("choice")?; // At the position of the first member.
-///         choice.member(from, "number", Choice::Number)?;
-///         choice.member(from, "word", Choice::Word)?;
+///         choice.member::<i32>(from, "number", Choice::Number)?;
+///         choice.member::<String>(from, "word", Choice::Word)?;
 ///         Ok(Self { choice: choice.into_option() })
 ///     }
 /// }
@@ -79,7 +79,7 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, Encoder, For
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Oneof: Sized {
-    /// Writes the member that is set, in the rich form: calls [`Encoder::member`] or [`Encoder::member_as`] with the
+    /// Writes the member that is set, in the rich form: calls [`Encoder::member`] with the
     /// member's index in the declaration, from 1.
     ///
     /// # Errors
@@ -122,57 +122,19 @@ impl Encoder<'_> {
     ///
     /// If the value cannot be encoded.
     #[inline]
-    pub fn member<T: Codec<Target = T>>(
-        &mut self,
-        name: &'static str,
-        member: u32,
-        value: &T,
-    ) -> Result<(), EncodeError> {
-        self.member_as::<T>(name, member, value)
-    }
-
-    /// Writes the member that is set by way of a [`Codec`], in the rich form. For [`Oneof::encode_member`].
-    ///
-    /// # Errors
-    ///
-    /// If the value cannot be encoded.
-    #[inline]
-    pub fn member_as<C: Codec>(
-        &mut self,
-        name: &'static str,
-        member: u32,
-        value: &C::Target,
-    ) -> Result<(), EncodeError> {
+    pub fn member<C: Codec>(&mut self, name: &'static str, member: u32, value: &C::Target) -> Result<(), EncodeError> {
         self.member_head(member);
         C::encode(value, self).map_err(|error| error.in_field(name))
     }
 
-    /// Writes a member at its own position, `None` if another or none is set. In the rich form this writes nothing.
-    ///
-    /// # Errors
-    ///
-    /// If the value cannot be encoded.
-    #[inline]
-    pub fn flat_member<T: Codec<Target = T>>(
-        &mut self,
-        name: &'static str,
-        value: Option<&T>,
-    ) -> Result<(), EncodeError> {
-        self.flat_member_as::<T>(name, value)
-    }
-
-    /// Writes a member at its own position by way of a [`Codec`], `None` if another or none is set. In the rich form
+    /// Writes a member at its own position, `None` if another or none is set. In the rich form
     /// this writes nothing.
     ///
     /// # Errors
     ///
     /// If the value cannot be encoded.
     #[inline]
-    pub fn flat_member_as<C: Codec>(
-        &mut self,
-        name: &'static str,
-        value: Option<&C::Target>,
-    ) -> Result<(), EncodeError> {
+    pub fn flat_member<C: Codec>(&mut self, name: &'static str, value: Option<&C::Target>) -> Result<(), EncodeError> {
         if self.form() == Form::Extended {
             return Ok(());
         }
@@ -225,44 +187,23 @@ impl<'a> Decoder<'a> {
 #[must_use]
 pub struct OneofDecoder<O> {
     value: Option<O>,
-    flat: bool,
+    pub(crate) flat: bool,
 }
 
 impl<O> OneofDecoder<O> {
-    #[inline]
-    pub(crate) fn is_flat(&self) -> bool {
-        self.flat
-    }
-
     #[inline]
     pub(crate) fn set(&mut self, value: O) {
         self.value = Some(value);
     }
 
-    /// Reads a member at its own position; it becomes the value unless it is its default. In the rich form this reads
-    /// nothing.
-    ///
-    /// # Errors
-    ///
-    /// If the member is missing or malformed.
-    #[inline]
-    pub fn member<T: Codec<Target = T>>(
-        &mut self,
-        from: &mut Decoder<'_>,
-        name: &'static str,
-        variant: impl FnOnce(T) -> O,
-    ) -> Result<(), DecodeError> {
-        self.member_as::<T>(from, name, variant)
-    }
-
-    /// Reads a member at its own position by way of a [`Codec`]; it becomes the value unless it is its default. In the
+    /// Reads a member at its own position; it becomes the value unless it is its default. In the
     /// rich form this reads nothing.
     ///
     /// # Errors
     ///
     /// If the member is missing or malformed.
     #[inline]
-    pub fn member_as<C: Codec>(
+    pub fn member<C: Codec>(
         &mut self,
         from: &mut Decoder<'_>,
         name: &'static str,

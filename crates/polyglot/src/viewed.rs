@@ -257,7 +257,7 @@ impl<O> OneofDecoder<O> {
         name: &'static str,
         variant: impl FnOnce(V) -> O,
     ) -> Result<(), DecodeError> {
-        if !self.is_flat() {
+        if !self.flat {
             return Ok(());
         }
         // Only messages can be nil.

@@ -209,22 +209,22 @@ mod structs {
 
         fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
             to.oneof("kind", &self.kind)?;
-            to.flat_member_as::<Index<NullValue>>("null_value", member!(self, NullValue))?;
-            to.flat_member("number_value", member!(self, NumberValue))?;
-            to.flat_member("string_value", member!(self, StringValue))?;
-            to.flat_member("bool_value", member!(self, BoolValue))?;
-            to.flat_member("struct_value", member!(self, StructValue))?;
-            to.flat_member("list_value", member!(self, ListValue))
+            to.flat_member::<Index<NullValue>>("null_value", member!(self, NullValue))?;
+            to.flat_member::<f64>("number_value", member!(self, NumberValue))?;
+            to.flat_member::<String>("string_value", member!(self, StringValue))?;
+            to.flat_member::<bool>("bool_value", member!(self, BoolValue))?;
+            to.flat_member::<Struct>("struct_value", member!(self, StructValue))?;
+            to.flat_member::<ListValue>("list_value", member!(self, ListValue))
         }
 
         fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
             let mut kind = from.oneof("kind")?;
-            kind.member_as::<Index<NullValue>>(from, "null_value", Kind::NullValue)?;
-            kind.member(from, "number_value", Kind::NumberValue)?;
-            kind.member(from, "string_value", Kind::StringValue)?;
-            kind.member(from, "bool_value", Kind::BoolValue)?;
-            kind.member(from, "struct_value", Kind::StructValue)?;
-            kind.member(from, "list_value", Kind::ListValue)?;
+            kind.member::<Index<NullValue>>(from, "null_value", Kind::NullValue)?;
+            kind.member::<f64>(from, "number_value", Kind::NumberValue)?;
+            kind.member::<String>(from, "string_value", Kind::StringValue)?;
+            kind.member::<bool>(from, "bool_value", Kind::BoolValue)?;
+            kind.member::<Struct>(from, "struct_value", Kind::StructValue)?;
+            kind.member::<ListValue>(from, "list_value", Kind::ListValue)?;
             Ok(Self { kind: kind.into_option() })
         }
     }
@@ -232,12 +232,12 @@ mod structs {
     impl Oneof for Kind {
         fn encode_member(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
             match self {
-                Self::NullValue(value) => to.member_as::<Index<NullValue>>("null_value", 1, value),
-                Self::NumberValue(value) => to.member("number_value", 2, value),
-                Self::StringValue(value) => to.member("string_value", 3, value),
-                Self::BoolValue(value) => to.member("bool_value", 4, value),
-                Self::StructValue(value) => to.member("struct_value", 5, value),
-                Self::ListValue(value) => to.member("list_value", 6, value),
+                Self::NullValue(value) => to.member::<Index<NullValue>>("null_value", 1, value),
+                Self::NumberValue(value) => to.member::<f64>("number_value", 2, value),
+                Self::StringValue(value) => to.member::<String>("string_value", 3, value),
+                Self::BoolValue(value) => to.member::<bool>("bool_value", 4, value),
+                Self::StructValue(value) => to.member::<Struct>("struct_value", 5, value),
+                Self::ListValue(value) => to.member::<ListValue>("list_value", 6, value),
             }
         }
 
@@ -348,7 +348,7 @@ mod views {
 
         fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
             let mut kind = from.oneof_view("kind")?;
-            kind.member_as::<Index<NullValue>>(from, "null_value", ValueKindView::NullValue)?;
+            kind.member::<Index<NullValue>>(from, "null_value", ValueKindView::NullValue)?;
             kind.view_member(from, "number_value", ValueKindView::NumberValue)?;
             kind.view_member(from, "string_value", ValueKindView::StringValue)?;
             kind.view_member(from, "bool_value", ValueKindView::BoolValue)?;

@@ -113,11 +113,8 @@ fn encode_members(message: &Message<'_>, fields: &[FieldDescriptorProto]) -> Res
     for field in fields {
         let OneofMember { field: member, variant, .. } = message.member(field)?;
         let (path, ident, key) = (&member.path, &variant.ident, key(field));
-        let write = match member_codec(message, field)? {
-            None => quote! { to.member(#key, value) },
-            Some(codec) => quote! { to.member_as::<#codec>(#key, value) },
-        };
-        arms.push(quote! { Some(#path::#ident(value)) => #write, });
+        let codec = member_codec(message, field)?;
+        arms.push(quote! { Some(#path::#ident(value)) => to.member::<#codec>(#key, value), });
         oneof = Some(&member.ident);
     }
     Ok(quote! { match &self.#oneof { #(#arms)* _ => Ok(()), } })
@@ -128,10 +125,8 @@ fn decode_field(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<T
     if oneof_of(field).is_some() {
         let OneofMember { field: member, variant, .. } = message.member(field)?;
         let (field_ident, path, ident) = (&member.ident, &member.path, &variant.ident);
-        return Ok(match member_codec(message, field)? {
-            None => quote! { from.member(&mut self.#field_ident, #path::#ident) },
-            Some(codec) => quote! { from.member_as::<#codec, _>(&mut self.#field_ident, #path::#ident) },
-        });
+        let codec = member_codec(message, field)?;
+        return Ok(quote! { from.member::<#codec, _>(&mut self.#field_ident, #path::#ident) });
     }
     let ident = &message.field(field)?.ident;
     Ok(match field_codec(message, field)? {
@@ -149,9 +144,9 @@ fn field_codec(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<Op
 }
 
 /// The codec of a member of a oneof, in the module of the message.
-fn member_codec(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<Option<TokenStream>, Error> {
+fn member_codec(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<TokenStream, Error> {
     let ProstField { enumeration, boxed, ty, .. } = message.member(field)?.variant;
-    Ok(codec(field, enumeration.as_ref(), boxed, &ty))
+    Ok(codec(field, enumeration.as_ref(), boxed, &ty).unwrap_or_else(|| quote! { #ty }))
 }
 
 /// The codec of a value whose Rust type does not say how it is read: enums, and values of the type `ty` in boxes.

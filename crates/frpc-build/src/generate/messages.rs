@@ -166,7 +166,7 @@ impl Message<'_> {
     fn member_lines(&self, field: &FieldDescriptorProto, lines: &mut Lines) -> Result<(), Error> {
         let name = field.name();
         let OneofMember { oneof, field: StructOneof { ident: rust, path }, variant } = self.member(field)?;
-        let ProstField { ident: variant, enumeration, boxed, .. } = variant;
+        let ProstField { ident: variant, enumeration, boxed, ty } = variant;
         let local = self.local(rust);
         let result = quote! { #rust: #local.into_option() };
         if !lines.result.iter().any(|line| line.to_string() == result.to_string()) {
@@ -179,13 +179,10 @@ impl Message<'_> {
             lines.result.push(result);
         }
         let value = quote! { match &self.#rust { Some(#path::#variant(value)) => Some(value), _ => None } };
-        let read = if let Some(codec) = codec(self.externs, field.type_name(), enumeration.as_ref(), boxed) {
-            lines.encode.push(quote! { to.flat_member_as::<#codec>(#name, #value) });
-            quote! { #local.member_as::<#codec>(from, #name, #path::#variant)?; }
-        } else {
-            lines.encode.push(quote! { to.flat_member(#name, #value) });
-            quote! { #local.member(from, #name, #path::#variant)?; }
-        };
+        let codec = codec(self.externs, field.type_name(), enumeration.as_ref(), boxed);
+        let codec = codec.unwrap_or_else(|| quote! { #ty });
+        lines.encode.push(quote! { to.flat_member::<#codec>(#name, #value) });
+        let read = quote! { #local.member::<#codec>(from, #name, #path::#variant)?; };
         lines.decode.push(read.clone());
         lines.over.push(read);
         Ok(())
@@ -280,16 +277,13 @@ pub(crate) fn oneof_impl(
     let (mut encode, mut decode) = (Vec::new(), Vec::new());
     for (field, number) in members.zip(1_u32..) {
         let (name, number) = (field.name(), Literal::u32_unsuffixed(number));
-        let Some(ProstField { ident: variant, enumeration, boxed, .. }) = written.variants.get(&field.number()) else {
+        let Some(ProstField { ident: variant, enumeration, boxed, ty }) = written.variants.get(&field.number()) else {
             return Err(missing(format_args!("the member `{name}` of a oneof of `{}`", proto.name())));
         };
-        if let Some(codec) = codec(externs, field.type_name(), enumeration.as_ref(), *boxed) {
-            encode.push(quote! { Self::#variant(value) => to.member_as::<#codec>(#name, #number, value), });
-            decode.push(quote! { #number => Self::#variant(from.field_as::<#codec>(#name)?), });
-        } else {
-            encode.push(quote! { Self::#variant(value) => to.member(#name, #number, value), });
-            decode.push(quote! { #number => Self::#variant(from.field(#name)?), });
-        }
+        let codec = codec(externs, field.type_name(), enumeration.as_ref(), *boxed);
+        let codec = codec.unwrap_or_else(|| quote! { #ty });
+        encode.push(quote! { Self::#variant(value) => to.member::<#codec>(#name, #number, value), });
+        decode.push(quote! { #number => Self::#variant(from.field_as::<#codec>(#name)?), });
     }
     Ok(syn::parse_quote! {
         impl ::frpc::polyglot::Oneof for #ident {

@@ -263,7 +263,7 @@ impl Views<'_> {
         let (name, ProstField { ident, enumeration, .. }) = (field.name(), variant);
         if let Some(enumeration) = enumeration {
             return quote! {
-                #variable.member_as::<::frpc::polyglot::Index<#enumeration>>(from, #name, #view::#ident)?;
+                #variable.member::<::frpc::polyglot::Index<#enumeration>>(from, #name, #view::#ident)?;
             };
         }
         if self.externs.field_codec(field.type_name(), false).is_some() {

@@ -84,14 +84,16 @@ impl ::frpc::polyglot::Fields for Fields {
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("value", &self.value)?;
         to.oneof("Value", &self.value_)?;
-        to.flat_member(
+        to.flat_member::<
+                bool,
+            >(
             "yes",
             match &self.value_ {
                 Some(fields::Value::Yes(value)) => Some(value),
                 _ => None,
             },
         )?;
-        to.flat_member_as::<
+        to.flat_member::<
                 ::frpc::polyglot::Index<fields::Kind>,
             >(
             "no",
@@ -106,9 +108,9 @@ impl ::frpc::polyglot::Fields for Fields {
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         let value = from.field("value")?;
         let mut value_ = from.oneof("Value")?;
-        value_.member(from, "yes", fields::Value::Yes)?;
+        value_.member::<bool>(from, "yes", fields::Value::Yes)?;
         value_
-            .member_as::<
+            .member::<
                 ::frpc::polyglot::Index<fields::Kind>,
             >(from, "no", fields::Value::No)?;
         Ok(Self {
@@ -123,9 +125,9 @@ impl ::frpc::polyglot::Fields for Fields {
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
         from.field_over("value", &mut self.value)?;
         let mut value_ = from.oneof("Value")?;
-        value_.member(from, "yes", fields::Value::Yes)?;
+        value_.member::<bool>(from, "yes", fields::Value::Yes)?;
         value_
-            .member_as::<
+            .member::<
                 ::frpc::polyglot::Index<fields::Kind>,
             >(from, "no", fields::Value::No)?;
         self.value_ = value_.into_option();
@@ -204,9 +206,9 @@ pub mod fields {
             to: &mut ::frpc::polyglot::Encoder<'_>,
         ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
             match self {
-                Self::Yes(value) => to.member("yes", 1, value),
+                Self::Yes(value) => to.member::<bool>("yes", 1, value),
                 Self::No(value) => {
-                    to.member_as::<::frpc::polyglot::Index<Kind>>("no", 2, value)
+                    to.member::<::frpc::polyglot::Index<Kind>>("no", 2, value)
                 }
             }
         }
@@ -218,7 +220,7 @@ pub mod fields {
             ::frpc::polyglot::DecodeError,
         > {
             let value = match member {
-                1 => Self::Yes(from.field("yes")?),
+                1 => Self::Yes(from.field_as::<bool>("yes")?),
                 2 => Self::No(from.field_as::<::frpc::polyglot::Index<Kind>>("no")?),
                 _ => return Ok(None),
             };

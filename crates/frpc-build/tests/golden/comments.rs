@@ -61,7 +61,9 @@ impl ::frpc::polyglot::Fields for Comments {
         to.field("a", &self.a)?;
         to.field("b", &self.b)?;
         to.oneof("choice", &self.choice)?;
-        to.flat_member(
+        to.flat_member::<
+                ::frpc::prost::alloc::string::String,
+            >(
             "c",
             match &self.choice {
                 Some(comments::Choice::C(value)) => Some(value),
@@ -75,7 +77,10 @@ impl ::frpc::polyglot::Fields for Comments {
         let a = from.field("a")?;
         let b = from.field("b")?;
         let mut choice = from.oneof("choice")?;
-        choice.member(from, "c", comments::Choice::C)?;
+        choice
+            .member::<
+                ::frpc::prost::alloc::string::String,
+            >(from, "c", comments::Choice::C)?;
         Ok(Self {
             a,
             b,
@@ -90,7 +95,10 @@ impl ::frpc::polyglot::Fields for Comments {
         from.field_over("a", &mut self.a)?;
         from.field_over("b", &mut self.b)?;
         let mut choice = from.oneof("choice")?;
-        choice.member(from, "c", comments::Choice::C)?;
+        choice
+            .member::<
+                ::frpc::prost::alloc::string::String,
+            >(from, "c", comments::Choice::C)?;
         self.choice = choice.into_option();
         Ok(())
     }
@@ -166,7 +174,9 @@ pub mod comments {
             to: &mut ::frpc::polyglot::Encoder<'_>,
         ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
             match self {
-                Self::C(value) => to.member("c", 1, value),
+                Self::C(value) => {
+                    to.member::<::frpc::prost::alloc::string::String>("c", 1, value)
+                }
             }
         }
         fn decode_member(
@@ -177,7 +187,7 @@ pub mod comments {
             ::frpc::polyglot::DecodeError,
         > {
             let value = match member {
-                1 => Self::C(from.field("c")?),
+                1 => Self::C(from.field_as::<::frpc::prost::alloc::string::String>("c")?),
                 _ => return Ok(None),
             };
             Ok(Some(value))

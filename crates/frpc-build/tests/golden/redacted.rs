@@ -43,14 +43,18 @@ impl ::frpc::polyglot::Fields for Account {
         to.field("password", &self.password)?;
         to.field("pin", &self.pin)?;
         to.oneof("contact", &self.contact)?;
-        to.flat_member(
+        to.flat_member::<
+                ::frpc::prost::alloc::string::String,
+            >(
             "email",
             match &self.contact {
                 Some(account::Contact::Email(value)) => Some(value),
                 _ => None,
             },
         )?;
-        to.flat_member(
+        to.flat_member::<
+                u32,
+            >(
             "room",
             match &self.contact {
                 Some(account::Contact::Room(value)) => Some(value),
@@ -68,8 +72,11 @@ impl ::frpc::polyglot::Fields for Account {
         let password = from.field("password")?;
         let pin = from.field("pin")?;
         let mut contact = from.oneof("contact")?;
-        contact.member(from, "email", account::Contact::Email)?;
-        contact.member(from, "room", account::Contact::Room)?;
+        contact
+            .member::<
+                ::frpc::prost::alloc::string::String,
+            >(from, "email", account::Contact::Email)?;
+        contact.member::<u32>(from, "room", account::Contact::Room)?;
         let keys = from.field("keys")?;
         let tokens = from.field("tokens")?;
         let parent = from.field("parent")?;
@@ -92,8 +99,11 @@ impl ::frpc::polyglot::Fields for Account {
         from.field_over("password", &mut self.password)?;
         from.field_over("pin", &mut self.pin)?;
         let mut contact = from.oneof("contact")?;
-        contact.member(from, "email", account::Contact::Email)?;
-        contact.member(from, "room", account::Contact::Room)?;
+        contact
+            .member::<
+                ::frpc::prost::alloc::string::String,
+            >(from, "email", account::Contact::Email)?;
+        contact.member::<u32>(from, "room", account::Contact::Room)?;
         from.field_over("keys", &mut self.keys)?;
         from.field_over("tokens", &mut self.tokens)?;
         from.field_over("parent", &mut self.parent)?;
@@ -217,8 +227,10 @@ pub mod account {
             to: &mut ::frpc::polyglot::Encoder<'_>,
         ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
             match self {
-                Self::Email(value) => to.member("email", 1, value),
-                Self::Room(value) => to.member("room", 2, value),
+                Self::Email(value) => {
+                    to.member::<::frpc::prost::alloc::string::String>("email", 1, value)
+                }
+                Self::Room(value) => to.member::<u32>("room", 2, value),
             }
         }
         fn decode_member(
@@ -229,8 +241,12 @@ pub mod account {
             ::frpc::polyglot::DecodeError,
         > {
             let value = match member {
-                1 => Self::Email(from.field("email")?),
-                2 => Self::Room(from.field("room")?),
+                1 => {
+                    Self::Email(
+                        from.field_as::<::frpc::prost::alloc::string::String>("email")?,
+                    )
+                }
+                2 => Self::Room(from.field_as::<u32>("room")?),
                 _ => return Ok(None),
             };
             Ok(Some(value))

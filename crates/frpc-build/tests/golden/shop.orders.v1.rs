@@ -75,7 +75,7 @@ impl ::frpc::polyglot::Fields for Order {
                 ::frpc::polyglot::Index<super::super::super::money::currency::Code>,
             >("code", &self.code)?;
         to.oneof("payment", &self.payment)?;
-        to.flat_member_as::<
+        to.flat_member::<
                 ::frpc::polyglot::Index<super::super::super::money::currency::Code>,
             >(
             "card",
@@ -88,7 +88,9 @@ impl ::frpc::polyglot::Fields for Order {
         to.field("total", &self.total)?;
         to.field("address", &self.address)?;
         to.field("amounts", &self.amounts)?;
-        to.flat_member(
+        to.flat_member::<
+                super::super::super::money::Amount,
+            >(
             "cash",
             match &self.payment {
                 Some(order::Payment::Cash(value)) => Some(value),
@@ -105,14 +107,17 @@ impl ::frpc::polyglot::Fields for Order {
             >("code")?;
         let mut payment = from.oneof("payment")?;
         payment
-            .member_as::<
+            .member::<
                 ::frpc::polyglot::Index<super::super::super::money::currency::Code>,
             >(from, "card", order::Payment::Card)?;
         let items = from.field("items")?;
         let total = from.field("total")?;
         let address = from.field("address")?;
         let amounts = from.field("amounts")?;
-        payment.member(from, "cash", order::Payment::Cash)?;
+        payment
+            .member::<
+                super::super::super::money::Amount,
+            >(from, "cash", order::Payment::Cash)?;
         Ok(Self {
             code,
             payment: payment.into_option(),
@@ -133,14 +138,17 @@ impl ::frpc::polyglot::Fields for Order {
             >("code")?;
         let mut payment = from.oneof("payment")?;
         payment
-            .member_as::<
+            .member::<
                 ::frpc::polyglot::Index<super::super::super::money::currency::Code>,
             >(from, "card", order::Payment::Card)?;
         from.field_over("items", &mut self.items)?;
         from.field_over("total", &mut self.total)?;
         from.field_over("address", &mut self.address)?;
         from.field_over("amounts", &mut self.amounts)?;
-        payment.member(from, "cash", order::Payment::Cash)?;
+        payment
+            .member::<
+                super::super::super::money::Amount,
+            >(from, "cash", order::Payment::Cash)?;
         self.payment = payment.into_option();
         Ok(())
     }
@@ -169,9 +177,13 @@ pub mod order {
             to: &mut ::frpc::polyglot::Encoder<'_>,
         ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
             match self {
-                Self::Cash(value) => to.member("cash", 1, value),
+                Self::Cash(value) => {
+                    to.member::<
+                            super::super::super::super::money::Amount,
+                        >("cash", 1, value)
+                }
                 Self::Card(value) => {
-                    to.member_as::<
+                    to.member::<
                             ::frpc::polyglot::Index<
                                 super::super::super::super::money::currency::Code,
                             >,
@@ -187,7 +199,14 @@ pub mod order {
             ::frpc::polyglot::DecodeError,
         > {
             let value = match member {
-                1 => Self::Cash(from.field("cash")?),
+                1 => {
+                    Self::Cash(
+                        from
+                            .field_as::<
+                                super::super::super::super::money::Amount,
+                            >("cash")?,
+                    )
+                }
                 2 => {
                     Self::Card(
                         from

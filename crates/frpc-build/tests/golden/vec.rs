@@ -1855,14 +1855,18 @@ impl ::frpc::polyglot::Fields for OneOf {
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.oneof("choice", &self.choice)?;
-        to.flat_member(
+        to.flat_member::<
+                i32,
+            >(
             "number",
             match &self.choice {
                 Some(one_of::Choice::Number(value)) => Some(value),
                 _ => None,
             },
         )?;
-        to.flat_member(
+        to.flat_member::<
+                ::frpc::prost::alloc::string::String,
+            >(
             "word",
             match &self.choice {
                 Some(one_of::Choice::Word(value)) => Some(value),
@@ -1870,7 +1874,9 @@ impl ::frpc::polyglot::Fields for OneOf {
             },
         )?;
         to.field("after", &self.after)?;
-        to.flat_member(
+        to.flat_member::<
+                VInner,
+            >(
             "inner",
             match &self.choice {
                 Some(one_of::Choice::Inner(value)) => Some(value),
@@ -1882,10 +1888,13 @@ impl ::frpc::polyglot::Fields for OneOf {
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         let mut choice = from.oneof("choice")?;
-        choice.member(from, "number", one_of::Choice::Number)?;
-        choice.member(from, "word", one_of::Choice::Word)?;
+        choice.member::<i32>(from, "number", one_of::Choice::Number)?;
+        choice
+            .member::<
+                ::frpc::prost::alloc::string::String,
+            >(from, "word", one_of::Choice::Word)?;
         let after = from.field("after")?;
-        choice.member(from, "inner", one_of::Choice::Inner)?;
+        choice.member::<VInner>(from, "inner", one_of::Choice::Inner)?;
         Ok(Self {
             choice: choice.into_option(),
             after,
@@ -1916,9 +1925,11 @@ pub mod one_of {
             to: &mut ::frpc::polyglot::Encoder<'_>,
         ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
             match self {
-                Self::Number(value) => to.member("number", 1, value),
-                Self::Word(value) => to.member("word", 2, value),
-                Self::Inner(value) => to.member("inner", 3, value),
+                Self::Number(value) => to.member::<i32>("number", 1, value),
+                Self::Word(value) => {
+                    to.member::<::frpc::prost::alloc::string::String>("word", 2, value)
+                }
+                Self::Inner(value) => to.member::<super::VInner>("inner", 3, value),
             }
         }
         fn decode_member(
@@ -1929,9 +1940,13 @@ pub mod one_of {
             ::frpc::polyglot::DecodeError,
         > {
             let value = match member {
-                1 => Self::Number(from.field("number")?),
-                2 => Self::Word(from.field("word")?),
-                3 => Self::Inner(from.field("inner")?),
+                1 => Self::Number(from.field_as::<i32>("number")?),
+                2 => {
+                    Self::Word(
+                        from.field_as::<::frpc::prost::alloc::string::String>("word")?,
+                    )
+                }
+                3 => Self::Inner(from.field_as::<super::VInner>("inner")?),
                 _ => return Ok(None),
             };
             Ok(Some(value))

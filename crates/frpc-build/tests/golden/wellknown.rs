@@ -33,7 +33,7 @@ impl ::frpc::polyglot::Fields for Event {
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.oneof("source", &self.source)?;
-        to.flat_member_as::<
+        to.flat_member::<
                 ::frpc::polyglot::Index<::frpc::prost_types::NullValue>,
             >(
             "none",
@@ -50,7 +50,7 @@ impl ::frpc::polyglot::Fields for Event {
                 ::core::option::Option<::frpc::polyglot::wellknown::StringValue>,
             >("name", &self.name)?;
         to.field("details", &self.details)?;
-        to.flat_member_as::<
+        to.flat_member::<
                 ::frpc::polyglot::wellknown::BytesValue,
             >(
             "key",
@@ -59,7 +59,9 @@ impl ::frpc::polyglot::Fields for Event {
                 _ => None,
             },
         )?;
-        to.flat_member(
+        to.flat_member::<
+                ::frpc::prost_types::Struct,
+            >(
             "described",
             match &self.source {
                 Some(event::Source::Described(value)) => Some(value),
@@ -72,7 +74,7 @@ impl ::frpc::polyglot::Fields for Event {
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         let mut source = from.oneof("source")?;
         source
-            .member_as::<
+            .member::<
                 ::frpc::polyglot::Index<::frpc::prost_types::NullValue>,
             >(from, "none", event::Source::None)?;
         let numbers = from
@@ -86,10 +88,13 @@ impl ::frpc::polyglot::Fields for Event {
             >("name")?;
         let details = from.field("details")?;
         source
-            .member_as::<
+            .member::<
                 ::frpc::polyglot::wellknown::BytesValue,
             >(from, "key", event::Source::Key)?;
-        source.member(from, "described", event::Source::Described)?;
+        source
+            .member::<
+                ::frpc::prost_types::Struct,
+            >(from, "described", event::Source::Described)?;
         Ok(Self {
             source: source.into_option(),
             numbers,
@@ -105,7 +110,7 @@ impl ::frpc::polyglot::Fields for Event {
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
         let mut source = from.oneof("source")?;
         source
-            .member_as::<
+            .member::<
                 ::frpc::polyglot::Index<::frpc::prost_types::NullValue>,
             >(from, "none", event::Source::None)?;
         self.numbers = from
@@ -119,10 +124,13 @@ impl ::frpc::polyglot::Fields for Event {
             >("name")?;
         from.field_over("details", &mut self.details)?;
         source
-            .member_as::<
+            .member::<
                 ::frpc::polyglot::wellknown::BytesValue,
             >(from, "key", event::Source::Key)?;
-        source.member(from, "described", event::Source::Described)?;
+        source
+            .member::<
+                ::frpc::prost_types::Struct,
+            >(from, "described", event::Source::Described)?;
         self.source = source.into_option();
         Ok(())
     }
@@ -152,13 +160,13 @@ pub mod event {
         ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
             match self {
                 Self::Key(value) => {
-                    to.member_as::<
-                            ::frpc::polyglot::wellknown::BytesValue,
-                        >("key", 1, value)
+                    to.member::<::frpc::polyglot::wellknown::BytesValue>("key", 1, value)
                 }
-                Self::Described(value) => to.member("described", 2, value),
+                Self::Described(value) => {
+                    to.member::<::frpc::prost_types::Struct>("described", 2, value)
+                }
                 Self::None(value) => {
-                    to.member_as::<
+                    to.member::<
                             ::frpc::polyglot::Index<::frpc::prost_types::NullValue>,
                         >("none", 3, value)
                 }
@@ -177,7 +185,11 @@ pub mod event {
                         from.field_as::<::frpc::polyglot::wellknown::BytesValue>("key")?,
                     )
                 }
-                2 => Self::Described(from.field("described")?),
+                2 => {
+                    Self::Described(
+                        from.field_as::<::frpc::prost_types::Struct>("described")?,
+                    )
+                }
                 3 => {
                     Self::None(
                         from

@@ -48,21 +48,7 @@ impl Reader<'_> {
     ///
     /// If there is no such value, or another member is set.
     #[inline]
-    pub fn member<T: Codec<Target = T>, O>(
-        &mut self,
-        oneof: &mut Option<O>,
-        variant: impl FnOnce(T) -> O,
-    ) -> Result<(), DecodeError> {
-        self.member_as::<T, O>(oneof, variant)
-    }
-
-    /// As [`member`](Self::member), by way of a [`Codec`].
-    ///
-    /// # Errors
-    ///
-    /// If there is no such value, or another member is set.
-    #[inline]
-    pub fn member_as<C: Codec, O>(
+    pub fn member<C: Codec, O>(
         &mut self,
         oneof: &mut Option<O>,
         variant: impl FnOnce(C::Target) -> O,

@@ -119,9 +119,9 @@ impl Fields for Order {
         to.field("\"parts\":", &self.parts)?;
         to.field("\"notes\":", &self.notes)?;
         match &self.payment {
-            Some(Payment::Cash(value)) => to.member("\"cash\":", value)?,
-            Some(Payment::CardNumber(value)) => to.member("\"cardNumber\":", value)?,
-            Some(Payment::Swap(value)) => to.member_as::<Boxed<Self>>("\"swap\":", value)?,
+            Some(Payment::Cash(value)) => to.member::<bool>("\"cash\":", value)?,
+            Some(Payment::CardNumber(value)) => to.member::<String>("\"cardNumber\":", value)?,
+            Some(Payment::Swap(value)) => to.member::<Boxed<Self>>("\"swap\":", value)?,
             None => {}
         }
         to.field("\"total\":", &self.total)?;
@@ -140,9 +140,9 @@ impl Fields for Order {
             6 => from.field_as::<Option<Boxed<Self>>>(&mut self.parent),
             7 => from.field(&mut self.parts),
             8 => from.field(&mut self.notes),
-            9 => from.member(&mut self.payment, Payment::Cash),
-            10 => from.member(&mut self.payment, Payment::CardNumber),
-            11 => from.member_as::<Boxed<Self>, _>(&mut self.payment, Payment::Swap),
+            9 => from.member::<bool, _>(&mut self.payment, Payment::Cash),
+            10 => from.member::<String, _>(&mut self.payment, Payment::CardNumber),
+            11 => from.member::<Boxed<Self>, _>(&mut self.payment, Payment::Swap),
             12 => from.field(&mut self.total),
             13 => from.field_as::<HashMap<String, Enum<Color>>>(&mut self.palette),
             _ => from.field(&mut self.weight),

@@ -136,10 +136,10 @@ pub(crate) enum Choice {
 impl Oneof for Choice {
     fn encode_member(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
         match self {
-            Self::Number(value) => to.member("number", 1, value),
-            Self::Word(value) => to.member("word", 2, value),
-            Self::Inner(value) => to.member("inner", 3, value),
-            Self::Sparse(value) => to.member_as::<Index<Sparse>>("sparse", 4, value),
+            Self::Number(value) => to.member::<i32>("number", 1, value),
+            Self::Word(value) => to.member::<String>("word", 2, value),
+            Self::Inner(value) => to.member::<Inner>("inner", 3, value),
+            Self::Sparse(value) => to.member::<Index<Sparse>>("sparse", 4, value),
         }
     }
 
@@ -166,21 +166,21 @@ impl Fields for OneOf {
 
     fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
         to.oneof("choice", &self.choice)?;
-        to.flat_member(
+        to.flat_member::<i32>(
             "number",
             match &self.choice {
                 Some(Choice::Number(value)) => Some(value),
                 _ => None,
             },
         )?;
-        to.flat_member(
+        to.flat_member::<String>(
             "word",
             match &self.choice {
                 Some(Choice::Word(value)) => Some(value),
                 _ => None,
             },
         )?;
-        to.flat_member_as::<Index<Sparse>>(
+        to.flat_member::<Index<Sparse>>(
             "sparse",
             match &self.choice {
                 Some(Choice::Sparse(value)) => Some(value),
@@ -188,7 +188,7 @@ impl Fields for OneOf {
             },
         )?;
         to.field("after", &self.after)?;
-        to.flat_member(
+        to.flat_member::<Inner>(
             "inner",
             match &self.choice {
                 Some(Choice::Inner(value)) => Some(value),
@@ -199,11 +199,11 @@ impl Fields for OneOf {
 
     fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
         let mut choice = from.oneof("choice")?;
-        choice.member(from, "number", Choice::Number)?;
-        choice.member(from, "word", Choice::Word)?;
-        choice.member_as::<Index<Sparse>>(from, "sparse", Choice::Sparse)?;
+        choice.member::<i32>(from, "number", Choice::Number)?;
+        choice.member::<String>(from, "word", Choice::Word)?;
+        choice.member::<Index<Sparse>>(from, "sparse", Choice::Sparse)?;
         let after = from.field("after")?;
-        choice.member(from, "inner", Choice::Inner)?;
+        choice.member::<Inner>(from, "inner", Choice::Inner)?;
         Ok(Self { choice: choice.into_option(), after })
     }
 }

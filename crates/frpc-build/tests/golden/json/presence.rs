@@ -165,14 +165,16 @@ impl ::frpc::polyglot::Fields for Choices {
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.oneof("first", &self.first)?;
-        to.flat_member(
+        to.flat_member::<
+                i32,
+            >(
             "number",
             match &self.first {
                 Some(choices::First::Number(value)) => Some(value),
                 _ => None,
             },
         )?;
-        to.flat_member_as::<
+        to.flat_member::<
                 ::frpc::polyglot::Index<choices::Mood>,
             >(
             "mood",
@@ -181,7 +183,7 @@ impl ::frpc::polyglot::Fields for Choices {
                 _ => None,
             },
         )?;
-        to.flat_member_as::<
+        to.flat_member::<
                 ::frpc::polyglot::Index<Color>,
             >(
             "color",
@@ -190,7 +192,9 @@ impl ::frpc::polyglot::Fields for Choices {
                 _ => None,
             },
         )?;
-        to.flat_member(
+        to.flat_member::<
+                ::frpc::prost::alloc::vec::Vec<u8>,
+            >(
             "data",
             match &self.first {
                 Some(choices::First::Data(value)) => Some(value),
@@ -198,14 +202,18 @@ impl ::frpc::polyglot::Fields for Choices {
             },
         )?;
         to.oneof("type", &self.r#type)?;
-        to.flat_member(
+        to.flat_member::<
+                ::frpc::prost::alloc::string::String,
+            >(
             "word",
             match &self.r#type {
                 Some(choices::Type::Word(value)) => Some(value),
                 _ => None,
             },
         )?;
-        to.flat_member(
+        to.flat_member::<
+                bool,
+            >(
             "flag",
             match &self.r#type {
                 Some(choices::Type::Flag(value)) => Some(value),
@@ -214,7 +222,9 @@ impl ::frpc::polyglot::Fields for Choices {
         )?;
         to.field("last", &self.last)?;
         to.field("from", &self.from)?;
-        to.flat_member(
+        to.flat_member::<
+                Choices,
+            >(
             "nested",
             match &self.first {
                 Some(choices::First::Nested(value)) => Some(value),
@@ -226,22 +236,28 @@ impl ::frpc::polyglot::Fields for Choices {
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         let mut first = from.oneof("first")?;
-        first.member(from, "number", choices::First::Number)?;
+        first.member::<i32>(from, "number", choices::First::Number)?;
         first
-            .member_as::<
+            .member::<
                 ::frpc::polyglot::Index<choices::Mood>,
             >(from, "mood", choices::First::Mood)?;
         first
-            .member_as::<
+            .member::<
                 ::frpc::polyglot::Index<Color>,
             >(from, "color", choices::First::Color)?;
-        first.member(from, "data", choices::First::Data)?;
+        first
+            .member::<
+                ::frpc::prost::alloc::vec::Vec<u8>,
+            >(from, "data", choices::First::Data)?;
         let mut r#type = from.oneof("type")?;
-        r#type.member(from, "word", choices::Type::Word)?;
-        r#type.member(from, "flag", choices::Type::Flag)?;
+        r#type
+            .member::<
+                ::frpc::prost::alloc::string::String,
+            >(from, "word", choices::Type::Word)?;
+        r#type.member::<bool>(from, "flag", choices::Type::Flag)?;
         let last = from.field("last")?;
         let from_ = from.field("from")?;
-        first.member(from, "nested", choices::First::Nested)?;
+        first.member::<Choices>(from, "nested", choices::First::Nested)?;
         Ok(Self {
             first: first.into_option(),
             r#type: r#type.into_option(),
@@ -255,22 +271,28 @@ impl ::frpc::polyglot::Fields for Choices {
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
         let mut first = from.oneof("first")?;
-        first.member(from, "number", choices::First::Number)?;
+        first.member::<i32>(from, "number", choices::First::Number)?;
         first
-            .member_as::<
+            .member::<
                 ::frpc::polyglot::Index<choices::Mood>,
             >(from, "mood", choices::First::Mood)?;
         first
-            .member_as::<
+            .member::<
                 ::frpc::polyglot::Index<Color>,
             >(from, "color", choices::First::Color)?;
-        first.member(from, "data", choices::First::Data)?;
+        first
+            .member::<
+                ::frpc::prost::alloc::vec::Vec<u8>,
+            >(from, "data", choices::First::Data)?;
         let mut r#type = from.oneof("type")?;
-        r#type.member(from, "word", choices::Type::Word)?;
-        r#type.member(from, "flag", choices::Type::Flag)?;
+        r#type
+            .member::<
+                ::frpc::prost::alloc::string::String,
+            >(from, "word", choices::Type::Word)?;
+        r#type.member::<bool>(from, "flag", choices::Type::Flag)?;
         from.field_over("last", &mut self.last)?;
         from.field_over("from", &mut self.from)?;
-        first.member(from, "nested", choices::First::Nested)?;
+        first.member::<Choices>(from, "nested", choices::First::Nested)?;
         self.first = first.into_option();
         self.r#type = r#type.into_option();
         Ok(())
@@ -313,22 +335,26 @@ impl ::frpc::json::Fields for Choices {
     ) -> ::core::result::Result<(), ::frpc::json::EncodeError> {
         match &self.first {
             Some(choices::First::Nested(value)) => {
-                to.member_as::<::frpc::json::Boxed<Choices>>("\"nested\":", value)
+                to.member::<::frpc::json::Boxed<Choices>>("\"nested\":", value)
             }
-            Some(choices::First::Number(value)) => to.member("\"number\":", value),
+            Some(choices::First::Number(value)) => to.member::<i32>("\"number\":", value),
             Some(choices::First::Mood(value)) => {
-                to.member_as::<::frpc::json::Enum<choices::Mood>>("\"mood\":", value)
+                to.member::<::frpc::json::Enum<choices::Mood>>("\"mood\":", value)
             }
             Some(choices::First::Color(value)) => {
-                to.member_as::<::frpc::json::Enum<Color>>("\"color\":", value)
+                to.member::<::frpc::json::Enum<Color>>("\"color\":", value)
             }
-            Some(choices::First::Data(value)) => to.member("\"data\":", value),
+            Some(choices::First::Data(value)) => {
+                to.member::<::frpc::prost::alloc::vec::Vec<u8>>("\"data\":", value)
+            }
             _ => Ok(()),
         }?;
         to.field("\"from\":", &self.from)?;
         match &self.r#type {
-            Some(choices::Type::Word(value)) => to.member("\"word\":", value),
-            Some(choices::Type::Flag(value)) => to.member("\"flag\":", value),
+            Some(choices::Type::Word(value)) => {
+                to.member::<::frpc::prost::alloc::string::String>("\"word\":", value)
+            }
+            Some(choices::Type::Flag(value)) => to.member::<bool>("\"flag\":", value),
             _ => Ok(()),
         }?;
         to.field("\"last\":", &self.last)
@@ -340,28 +366,38 @@ impl ::frpc::json::Fields for Choices {
     ) -> ::core::result::Result<(), ::frpc::json::DecodeError> {
         match field {
             0 => {
-                from.member_as::<
+                from.member::<
                         ::frpc::json::Boxed<Choices>,
                         _,
                     >(&mut self.first, choices::First::Nested)
             }
-            1 => from.member(&mut self.first, choices::First::Number),
+            1 => from.member::<i32, _>(&mut self.first, choices::First::Number),
             2 => {
-                from.member_as::<
+                from.member::<
                         ::frpc::json::Enum<choices::Mood>,
                         _,
                     >(&mut self.first, choices::First::Mood)
             }
             3 => {
-                from.member_as::<
+                from.member::<
                         ::frpc::json::Enum<Color>,
                         _,
                     >(&mut self.first, choices::First::Color)
             }
-            4 => from.member(&mut self.first, choices::First::Data),
+            4 => {
+                from.member::<
+                        ::frpc::prost::alloc::vec::Vec<u8>,
+                        _,
+                    >(&mut self.first, choices::First::Data)
+            }
             5 => from.field(&mut self.from),
-            6 => from.member(&mut self.r#type, choices::Type::Word),
-            7 => from.member(&mut self.r#type, choices::Type::Flag),
+            6 => {
+                from.member::<
+                        ::frpc::prost::alloc::string::String,
+                        _,
+                    >(&mut self.r#type, choices::Type::Word)
+            }
+            7 => from.member::<bool, _>(&mut self.r#type, choices::Type::Flag),
             8 => from.field(&mut self.last),
             _ => from.skip(),
         }
@@ -475,17 +511,21 @@ pub mod choices {
             to: &mut ::frpc::polyglot::Encoder<'_>,
         ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
             match self {
-                Self::Nested(value) => to.member("nested", 1, value),
-                Self::Number(value) => to.member("number", 2, value),
+                Self::Nested(value) => {
+                    to.member::<
+                            ::frpc::prost::alloc::boxed::Box<super::Choices>,
+                        >("nested", 1, value)
+                }
+                Self::Number(value) => to.member::<i32>("number", 2, value),
                 Self::Mood(value) => {
-                    to.member_as::<::frpc::polyglot::Index<Mood>>("mood", 3, value)
+                    to.member::<::frpc::polyglot::Index<Mood>>("mood", 3, value)
                 }
                 Self::Color(value) => {
-                    to.member_as::<
-                            ::frpc::polyglot::Index<super::Color>,
-                        >("color", 4, value)
+                    to.member::<::frpc::polyglot::Index<super::Color>>("color", 4, value)
                 }
-                Self::Data(value) => to.member("data", 5, value),
+                Self::Data(value) => {
+                    to.member::<::frpc::prost::alloc::vec::Vec<u8>>("data", 5, value)
+                }
             }
         }
         fn decode_member(
@@ -496,15 +536,26 @@ pub mod choices {
             ::frpc::polyglot::DecodeError,
         > {
             let value = match member {
-                1 => Self::Nested(from.field("nested")?),
-                2 => Self::Number(from.field("number")?),
+                1 => {
+                    Self::Nested(
+                        from
+                            .field_as::<
+                                ::frpc::prost::alloc::boxed::Box<super::Choices>,
+                            >("nested")?,
+                    )
+                }
+                2 => Self::Number(from.field_as::<i32>("number")?),
                 3 => Self::Mood(from.field_as::<::frpc::polyglot::Index<Mood>>("mood")?),
                 4 => {
                     Self::Color(
                         from.field_as::<::frpc::polyglot::Index<super::Color>>("color")?,
                     )
                 }
-                5 => Self::Data(from.field("data")?),
+                5 => {
+                    Self::Data(
+                        from.field_as::<::frpc::prost::alloc::vec::Vec<u8>>("data")?,
+                    )
+                }
                 _ => return Ok(None),
             };
             Ok(Some(value))
@@ -528,8 +579,10 @@ pub mod choices {
             to: &mut ::frpc::polyglot::Encoder<'_>,
         ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
             match self {
-                Self::Word(value) => to.member("word", 1, value),
-                Self::Flag(value) => to.member("flag", 2, value),
+                Self::Word(value) => {
+                    to.member::<::frpc::prost::alloc::string::String>("word", 1, value)
+                }
+                Self::Flag(value) => to.member::<bool>("flag", 2, value),
             }
         }
         fn decode_member(
@@ -540,8 +593,12 @@ pub mod choices {
             ::frpc::polyglot::DecodeError,
         > {
             let value = match member {
-                1 => Self::Word(from.field("word")?),
-                2 => Self::Flag(from.field("flag")?),
+                1 => {
+                    Self::Word(
+                        from.field_as::<::frpc::prost::alloc::string::String>("word")?,
+                    )
+                }
+                2 => Self::Flag(from.field_as::<bool>("flag")?),
                 _ => return Ok(None),
             };
             Ok(Some(value))
@@ -567,7 +624,9 @@ impl ::frpc::polyglot::Fields for Single {
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.oneof("item", &self.item)?;
-        to.flat_member(
+        to.flat_member::<
+                single::Item,
+            >(
             "one",
             match &self.item {
                 Some(single::ItemOneOf::One(value)) => Some(value),
@@ -579,7 +638,7 @@ impl ::frpc::polyglot::Fields for Single {
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         let mut item = from.oneof("item")?;
-        item.member(from, "one", single::ItemOneOf::One)?;
+        item.member::<single::Item>(from, "one", single::ItemOneOf::One)?;
         Ok(Self { item: item.into_option() })
     }
 }
@@ -601,7 +660,9 @@ impl ::frpc::json::Fields for Single {
         to: &mut ::frpc::json::Writer<'_>,
     ) -> ::core::result::Result<(), ::frpc::json::EncodeError> {
         match &self.item {
-            Some(single::ItemOneOf::One(value)) => to.member("\"one\":", value),
+            Some(single::ItemOneOf::One(value)) => {
+                to.member::<single::Item>("\"one\":", value)
+            }
             _ => Ok(()),
         }
     }
@@ -611,7 +672,7 @@ impl ::frpc::json::Fields for Single {
         from: &mut ::frpc::json::Reader<'_>,
     ) -> ::core::result::Result<(), ::frpc::json::DecodeError> {
         match field {
-            0 => from.member(&mut self.item, single::ItemOneOf::One),
+            0 => from.member::<single::Item, _>(&mut self.item, single::ItemOneOf::One),
             _ => from.skip(),
         }
     }
@@ -675,7 +736,7 @@ pub mod single {
             to: &mut ::frpc::polyglot::Encoder<'_>,
         ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
             match self {
-                Self::One(value) => to.member("one", 1, value),
+                Self::One(value) => to.member::<Item>("one", 1, value),
             }
         }
         fn decode_member(
@@ -686,7 +747,7 @@ pub mod single {
             ::frpc::polyglot::DecodeError,
         > {
             let value = match member {
-                1 => Self::One(from.field("one")?),
+                1 => Self::One(from.field_as::<Item>("one")?),
                 _ => return Ok(None),
             };
             Ok(Some(value))

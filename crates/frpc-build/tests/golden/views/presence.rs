@@ -144,14 +144,16 @@ impl ::frpc::polyglot::Fields for Choices {
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.oneof("first", &self.first)?;
-        to.flat_member(
+        to.flat_member::<
+                i32,
+            >(
             "number",
             match &self.first {
                 Some(choices::First::Number(value)) => Some(value),
                 _ => None,
             },
         )?;
-        to.flat_member_as::<
+        to.flat_member::<
                 ::frpc::polyglot::Index<choices::Mood>,
             >(
             "mood",
@@ -160,7 +162,7 @@ impl ::frpc::polyglot::Fields for Choices {
                 _ => None,
             },
         )?;
-        to.flat_member_as::<
+        to.flat_member::<
                 ::frpc::polyglot::Index<Color>,
             >(
             "color",
@@ -169,7 +171,9 @@ impl ::frpc::polyglot::Fields for Choices {
                 _ => None,
             },
         )?;
-        to.flat_member(
+        to.flat_member::<
+                ::frpc::prost::alloc::vec::Vec<u8>,
+            >(
             "data",
             match &self.first {
                 Some(choices::First::Data(value)) => Some(value),
@@ -177,14 +181,18 @@ impl ::frpc::polyglot::Fields for Choices {
             },
         )?;
         to.oneof("type", &self.r#type)?;
-        to.flat_member(
+        to.flat_member::<
+                ::frpc::prost::alloc::string::String,
+            >(
             "word",
             match &self.r#type {
                 Some(choices::Type::Word(value)) => Some(value),
                 _ => None,
             },
         )?;
-        to.flat_member(
+        to.flat_member::<
+                bool,
+            >(
             "flag",
             match &self.r#type {
                 Some(choices::Type::Flag(value)) => Some(value),
@@ -193,7 +201,9 @@ impl ::frpc::polyglot::Fields for Choices {
         )?;
         to.field("last", &self.last)?;
         to.field("from", &self.from)?;
-        to.flat_member(
+        to.flat_member::<
+                Choices,
+            >(
             "nested",
             match &self.first {
                 Some(choices::First::Nested(value)) => Some(value),
@@ -205,22 +215,28 @@ impl ::frpc::polyglot::Fields for Choices {
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         let mut first = from.oneof("first")?;
-        first.member(from, "number", choices::First::Number)?;
+        first.member::<i32>(from, "number", choices::First::Number)?;
         first
-            .member_as::<
+            .member::<
                 ::frpc::polyglot::Index<choices::Mood>,
             >(from, "mood", choices::First::Mood)?;
         first
-            .member_as::<
+            .member::<
                 ::frpc::polyglot::Index<Color>,
             >(from, "color", choices::First::Color)?;
-        first.member(from, "data", choices::First::Data)?;
+        first
+            .member::<
+                ::frpc::prost::alloc::vec::Vec<u8>,
+            >(from, "data", choices::First::Data)?;
         let mut r#type = from.oneof("type")?;
-        r#type.member(from, "word", choices::Type::Word)?;
-        r#type.member(from, "flag", choices::Type::Flag)?;
+        r#type
+            .member::<
+                ::frpc::prost::alloc::string::String,
+            >(from, "word", choices::Type::Word)?;
+        r#type.member::<bool>(from, "flag", choices::Type::Flag)?;
         let last = from.field("last")?;
         let from_ = from.field("from")?;
-        first.member(from, "nested", choices::First::Nested)?;
+        first.member::<Choices>(from, "nested", choices::First::Nested)?;
         Ok(Self {
             first: first.into_option(),
             r#type: r#type.into_option(),
@@ -234,22 +250,28 @@ impl ::frpc::polyglot::Fields for Choices {
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
         let mut first = from.oneof("first")?;
-        first.member(from, "number", choices::First::Number)?;
+        first.member::<i32>(from, "number", choices::First::Number)?;
         first
-            .member_as::<
+            .member::<
                 ::frpc::polyglot::Index<choices::Mood>,
             >(from, "mood", choices::First::Mood)?;
         first
-            .member_as::<
+            .member::<
                 ::frpc::polyglot::Index<Color>,
             >(from, "color", choices::First::Color)?;
-        first.member(from, "data", choices::First::Data)?;
+        first
+            .member::<
+                ::frpc::prost::alloc::vec::Vec<u8>,
+            >(from, "data", choices::First::Data)?;
         let mut r#type = from.oneof("type")?;
-        r#type.member(from, "word", choices::Type::Word)?;
-        r#type.member(from, "flag", choices::Type::Flag)?;
+        r#type
+            .member::<
+                ::frpc::prost::alloc::string::String,
+            >(from, "word", choices::Type::Word)?;
+        r#type.member::<bool>(from, "flag", choices::Type::Flag)?;
         from.field_over("last", &mut self.last)?;
         from.field_over("from", &mut self.from)?;
-        first.member(from, "nested", choices::First::Nested)?;
+        first.member::<Choices>(from, "nested", choices::First::Nested)?;
         self.first = first.into_option();
         self.r#type = r#type.into_option();
         Ok(())
@@ -279,11 +301,11 @@ impl<'a> ::frpc::polyglot::MessageView<'a> for ChoicesView<'a> {
         let mut first = from.oneof_view("first")?;
         first.view_member(from, "number", choices::FirstView::Number)?;
         first
-            .member_as::<
+            .member::<
                 ::frpc::polyglot::Index<choices::Mood>,
             >(from, "mood", choices::FirstView::Mood)?;
         first
-            .member_as::<
+            .member::<
                 ::frpc::polyglot::Index<Color>,
             >(from, "color", choices::FirstView::Color)?;
         first.view_member(from, "data", choices::FirstView::Data)?;
@@ -393,17 +415,21 @@ pub mod choices {
             to: &mut ::frpc::polyglot::Encoder<'_>,
         ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
             match self {
-                Self::Nested(value) => to.member("nested", 1, value),
-                Self::Number(value) => to.member("number", 2, value),
+                Self::Nested(value) => {
+                    to.member::<
+                            ::frpc::prost::alloc::boxed::Box<super::Choices>,
+                        >("nested", 1, value)
+                }
+                Self::Number(value) => to.member::<i32>("number", 2, value),
                 Self::Mood(value) => {
-                    to.member_as::<::frpc::polyglot::Index<Mood>>("mood", 3, value)
+                    to.member::<::frpc::polyglot::Index<Mood>>("mood", 3, value)
                 }
                 Self::Color(value) => {
-                    to.member_as::<
-                            ::frpc::polyglot::Index<super::Color>,
-                        >("color", 4, value)
+                    to.member::<::frpc::polyglot::Index<super::Color>>("color", 4, value)
                 }
-                Self::Data(value) => to.member("data", 5, value),
+                Self::Data(value) => {
+                    to.member::<::frpc::prost::alloc::vec::Vec<u8>>("data", 5, value)
+                }
             }
         }
         fn decode_member(
@@ -414,15 +440,26 @@ pub mod choices {
             ::frpc::polyglot::DecodeError,
         > {
             let value = match member {
-                1 => Self::Nested(from.field("nested")?),
-                2 => Self::Number(from.field("number")?),
+                1 => {
+                    Self::Nested(
+                        from
+                            .field_as::<
+                                ::frpc::prost::alloc::boxed::Box<super::Choices>,
+                            >("nested")?,
+                    )
+                }
+                2 => Self::Number(from.field_as::<i32>("number")?),
                 3 => Self::Mood(from.field_as::<::frpc::polyglot::Index<Mood>>("mood")?),
                 4 => {
                     Self::Color(
                         from.field_as::<::frpc::polyglot::Index<super::Color>>("color")?,
                     )
                 }
-                5 => Self::Data(from.field("data")?),
+                5 => {
+                    Self::Data(
+                        from.field_as::<::frpc::prost::alloc::vec::Vec<u8>>("data")?,
+                    )
+                }
                 _ => return Ok(None),
             };
             Ok(Some(value))
@@ -483,8 +520,10 @@ pub mod choices {
             to: &mut ::frpc::polyglot::Encoder<'_>,
         ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
             match self {
-                Self::Word(value) => to.member("word", 1, value),
-                Self::Flag(value) => to.member("flag", 2, value),
+                Self::Word(value) => {
+                    to.member::<::frpc::prost::alloc::string::String>("word", 1, value)
+                }
+                Self::Flag(value) => to.member::<bool>("flag", 2, value),
             }
         }
         fn decode_member(
@@ -495,8 +534,12 @@ pub mod choices {
             ::frpc::polyglot::DecodeError,
         > {
             let value = match member {
-                1 => Self::Word(from.field("word")?),
-                2 => Self::Flag(from.field("flag")?),
+                1 => {
+                    Self::Word(
+                        from.field_as::<::frpc::prost::alloc::string::String>("word")?,
+                    )
+                }
+                2 => Self::Flag(from.field_as::<bool>("flag")?),
                 _ => return Ok(None),
             };
             Ok(Some(value))
@@ -546,7 +589,9 @@ impl ::frpc::polyglot::Fields for Single {
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.oneof("item", &self.item)?;
-        to.flat_member(
+        to.flat_member::<
+                single::Item,
+            >(
             "one",
             match &self.item {
                 Some(single::ItemOneOf::One(value)) => Some(value),
@@ -558,7 +603,7 @@ impl ::frpc::polyglot::Fields for Single {
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         let mut item = from.oneof("item")?;
-        item.member(from, "one", single::ItemOneOf::One)?;
+        item.member::<single::Item>(from, "one", single::ItemOneOf::One)?;
         Ok(Self { item: item.into_option() })
     }
 }
@@ -644,7 +689,7 @@ pub mod single {
             to: &mut ::frpc::polyglot::Encoder<'_>,
         ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
             match self {
-                Self::One(value) => to.member("one", 1, value),
+                Self::One(value) => to.member::<Item>("one", 1, value),
             }
         }
         fn decode_member(
@@ -655,7 +700,7 @@ pub mod single {
             ::frpc::polyglot::DecodeError,
         > {
             let value = match member {
-                1 => Self::One(from.field("one")?),
+                1 => Self::One(from.field_as::<Item>("one")?),
                 _ => return Ok(None),
             };
             Ok(Some(value))
