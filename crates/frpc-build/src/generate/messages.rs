@@ -180,7 +180,10 @@ impl Message<'_> {
         }
         let value = quote! { match &self.#rust { Some(#path::#variant(value)) => Some(value), _ => None } };
         let codec = codec(self.externs, field.type_name(), enumeration.as_ref(), boxed);
-        let codec = codec.unwrap_or_else(|| quote! { #ty });
+        let codec = codec.unwrap_or_else(|| match boxed {
+            true => quote! { ::frpc::prost::alloc::boxed::Box<#ty> },
+            false => quote! { #ty },
+        });
         lines.encode.push(quote! { to.flat_member::<#codec>(#name, #value) });
         let read = quote! { #local.member::<#codec>(from, #name, #path::#variant)?; };
         lines.decode.push(read.clone());
