@@ -6,7 +6,7 @@ use crate::schema::Schema;
 
 /// Has cargo run the build script again when a file of the schema changes.
 pub(crate) fn print_rerun_if_changed(schema: &Schema) {
-    for path in schema.read_files() {
+    for path in schema.files.iter().filter_map(|file| schema.path(file)) {
         print_rerun_if_path_changed(path);
     }
 }

@@ -141,11 +141,6 @@ impl Schema {
         self.paths.get(file.name()).map(PathBuf::as_path)
     }
 
-    /// The paths of all files.
-    pub(crate) fn read_files(&self) -> impl Iterator<Item = &Path> {
-        self.files.iter().filter_map(|file| self.paths.get(file.name())).map(PathBuf::as_path)
-    }
-
     /// The position of a descriptor path in a file. A path without a position gets that of the innermost enclosing item
     /// that has one.
     pub(crate) fn position(&self, file: &FileDescriptorProto, path: &[i32]) -> SourcePosition {

@@ -131,7 +131,7 @@ impl LockComparer<'_> {
             return;
         }
         if let Shape::Member { oneof, .. } = &field.shape
-            && oneofs.has_members(oneof)
+            && oneofs.pairs.iter().any(|(_, now)| now == oneof)
         {
             let text = format!(
                 "{what} was added to the oneof `{oneof}`, and older peers cannot read a member that they do not know"

@@ -6,7 +6,7 @@ use crate::lock::record::{Message, Shape};
 
 /// Pairs of old and new oneofs that have members in common.
 pub(super) struct Oneofs<'a> {
-    pairs: BTreeSet<(&'a str, &'a str)>,
+    pub(super) pairs: BTreeSet<(&'a str, &'a str)>,
 }
 
 /// Compares two messages. `matches` has the old position of each new field, or none.
@@ -36,10 +36,5 @@ impl Oneofs<'_> {
             (Shape::Member { oneof: old, .. }, Shape::Member { oneof: new, .. }) => self.is_same(old, new),
             _ => true,
         }
-    }
-
-    /// Whether a oneof of the new message has old members.
-    pub(super) fn has_members(&self, new: &str) -> bool {
-        self.pairs.iter().any(|(_, now)| *now == new)
     }
 }
