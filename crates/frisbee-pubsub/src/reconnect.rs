@@ -4,7 +4,7 @@ use super::Kind;
 use super::client::{ClientShared, OwnedConnection};
 use super::inbox::{Entry, Inbox, Notice};
 use super::receive::ClientRouter;
-use frisbee::{CloseReason, Connection, Error, Packet, PacketId};
+use frisbee::{CloseReason, Connection, Error, Packet, PacketId, SendError};
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -91,23 +91,32 @@ async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
             again.inbox.extend([Entry::Notice(Notice::Reconnected)].into_iter(), shared.inbox_max);
         }
         let packet = Packet::new(PacketId(again.id), shared.operations.of(again.kind), again.body.clone());
-        if connection.send(&packet).await.is_err() {
+        match connection.send(&packet).await {
+            Ok(()) if shared.inbox(again.id).is_some() => {}
+            // It was dropped before the request was sent.
+            Ok(()) => shared.unsubscribe(connection, again.id),
+            Err(SendError::TooLong(error)) => shared.handle_answer(again.id, Err(error.to_string())),
             // It is lost again, maybe before these were registered as its own: then no other code marks them as lost.
-            return shared.lose_all();
+            Err(_) => return shared.lose_all(),
         }
     }
     for again in disconnected {
         if let Ok(Err(text)) = again.answered.await {
-            again.inbox.close(&CloseReason::Router(format!("refused by the broker: {text}").into()));
+            again.inbox.close(&CloseReason::Router(format!("not subscribed again: {text}").into()));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::follow::{Answer, NextOffset};
+    use super::super::resume::{Follow, Start};
     use super::super::tests::{Member, runtime};
-    use super::super::{Broker, Client, FIRST_OPERATION};
+    use super::super::{Broker, Client, FIRST_OPERATION, RecvError};
     use super::*;
+    use frisbee::BODY_MAX;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
     use tokio::sync::mpsc;
 
     /// A client dialled without a pause if its connections were made and ended at once.
@@ -141,5 +150,57 @@ mod tests {
         runtime.block_on(subscribe_again(&shared, next.connection()));
         let again: Vec<_> = shared.again().into_iter().map(|again| again.body).collect();
         assert_eq!(again, [b"\x05topic"]);
+    }
+
+    /// The broker kept a subscription that was dropped while its request waited for room: a member of a group then lost
+    /// the messages it was given.
+    #[test]
+    fn subscription_dropped_during_resubscription_ends() {
+        let runtime = runtime();
+        let shared = Arc::new(ClientShared::new(FIRST_OPERATION));
+        let subscription = shared.persistent_subscription("topic");
+        shared.handle_close(&CloseReason::ClosedByPeer);
+        let mut next = Member::new(&Broker::new(), runtime.handle());
+        let connection = next.connection().clone();
+        shared.connected(&connection, true);
+        let filler = Packet::new(PacketId(9), shared.operations.of(Kind::Message), vec![0; BODY_MAX as usize]);
+        connection.send_now(|outbox| outbox.forward(&filler)).expect("it is open").expect("it is within the limit");
+        let mut again = pin!(subscribe_again(&shared, &connection));
+        assert!(again.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        drop(subscription);
+        connection.collect(&mut next.outbox);
+        next.take_packets();
+        runtime.block_on(again);
+        connection.collect(&mut next.outbox);
+        let last = next.take_packets().pop().expect("requests were sent");
+        assert_eq!((last.id.0, last.operation), (1, shared.operations.of(Kind::Unsubscribe)));
+    }
+
+    /// All further subscriptions were silent until the next loss of the connection, and nobody was notified.
+    #[test]
+    fn oversized_resubscription_does_not_stop_others() {
+        let runtime = runtime();
+        let shared = Arc::new(ClientShared::new(FIRST_OPERATION));
+        let follow = Box::new(Follow::new("a.*", Start::Now));
+        let follow = shared.enter(("a.*", "", Some(follow)), oneshot::channel().0, None).expect("it is not closed");
+        let mut subscriptions = [follow, shared.persistent_subscription("b")];
+        let answer = Answer { is_covered: true, epoch: 7, topics: 0 };
+        shared.follow(1, |follow| follow.handle_answer(answer)).expect("it follows");
+        let position = |topic| (format!("a.{topic:0120}").into(), NextOffset { epoch: 7, offset: 1 });
+        shared.handle_stream((0..50_000).map(position).collect(), false);
+        shared.handle_close(&CloseReason::ClosedByPeer);
+        let mut next = Member::new(&Broker::new(), runtime.handle());
+        let connection = next.connection().clone();
+        let mut again = pin!(subscribe_again(&shared, &connection));
+        assert!(again.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        connection.collect(&mut next.outbox);
+        assert_eq!(next.take_packets().pop().map(|packet| packet.body), Some(b"\x01b"[..].into()));
+        shared.handle_answer(2, Ok(()));
+        runtime.block_on(again);
+        let [follow, plain] = &mut subscriptions;
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(matches!(follow.poll_recv(&mut context), Poll::Ready(Err(RecvError::Closed(_)))));
+        assert!(matches!(plain.poll_recv(&mut context), Poll::Ready(Err(RecvError::Reconnected))));
+        assert!(plain.poll_recv(&mut context).is_pending());
     }
 }

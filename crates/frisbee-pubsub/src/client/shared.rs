@@ -113,10 +113,13 @@ impl ClientShared {
         drop(inner);
         let connection = self.connection.lock().clone();
         if let Some(connection) = connection.filter(|_| !closed) {
-            let operation = self.operations.of(Kind::Unsubscribe);
-            // If the connection has ended, so has the subscription.
-            let _ = connection.send_now(|outbox| put(outbox, PacketId(subscription.id), operation, &[]));
+            self.unsubscribe(&connection, subscription.id);
         }
+    }
+
+    pub(crate) fn unsubscribe(&self, connection: &Connection, id: u16) {
+        // If the connection has ended, so has the subscription.
+        let _ = connection.send_now(|outbox| put(outbox, PacketId(id), self.operations.of(Kind::Unsubscribe), &[]));
     }
 
     pub(crate) fn close_reason(&self) -> CloseReason {
