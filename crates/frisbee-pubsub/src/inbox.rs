@@ -238,6 +238,10 @@ impl Inbox {
         }
     }
 
+    pub(super) fn is_closed(&self) -> bool {
+        self.0.lock().closed.is_some()
+    }
+
     pub(super) fn close(&self, reason: &CloseReason) {
         let mut queue = self.0.lock();
         queue.closed = Some(reason.clone());

@@ -202,5 +202,8 @@ mod tests {
         assert!(matches!(follow.poll_recv(&mut context), Poll::Ready(Err(RecvError::Closed(_)))));
         assert!(matches!(plain.poll_recv(&mut context), Poll::Ready(Err(RecvError::Reconnected))));
         assert!(plain.poll_recv(&mut context).is_pending());
+        shared.handle_close(&CloseReason::ClosedByPeer);
+        let again: Vec<_> = shared.again().into_iter().map(|again| again.id).collect();
+        assert_eq!(again, [2], "a subscription that was closed stays closed");
     }
 }

@@ -42,7 +42,7 @@ impl ClientShared {
     /// The subscriptions of the connection that was lost, to be made again.
     pub(crate) fn again(&self) -> Vec<Resubscription> {
         let ClientState { inboxes, pending, .. } = &mut *self.inner.lock();
-        let disconnected = inboxes.iter_mut().filter(|(_, entered)| entered.is_disconnected);
+        let disconnected = inboxes.iter_mut().filter(|(_, one)| one.is_disconnected && !one.inbox.is_closed());
         let again = |(id, entered): (&u16, &mut RegisteredSubscription)| {
             let (answer, answered) = oneshot::channel();
             pending.insert(*id, answer);
