@@ -3,12 +3,13 @@
 //! [`MetricsExporter`] copies [`Counters`] to the recorder of the program at each call of `record`. Calls themselves do not use
 //! the facade: each would pay for a lookup in a table of the recorder.
 
-use crate::{Calls, Counters, FigureKind, Histogram};
+use crate::{Calls, Counters, FigureKind};
 use frpc::Stats;
 use frpc::observe::CallSide;
 use metrics::{Label, SharedString, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use std::collections::HashMap;
 use std::fmt;
+use std::time::Duration;
 
 /// The histogram of calls at servers, and that of calls at clients, in seconds.
 const DURATIONS: [&str; 2] = ["frpc_server_call_duration_seconds", "frpc_client_call_duration_seconds"];
@@ -40,7 +41,7 @@ pub struct MetricsExporter {
     counters: Counters,
     stats: Option<Stats>,
     /// The durations that the recorder has.
-    reported: HashMap<Row, Histogram>,
+    reported: HashMap<Row, HashMap<Duration, u64>>,
     is_described: bool,
 }
 
@@ -106,14 +107,14 @@ impl MetricsExporter {
             CallSide::Server => histogram!(server, labels),
             CallSide::Client => histogram!(client, labels),
         };
-        let before: HashMap<_, _> = reported.ranges().collect();
         for (end, count) in calls.durations.ranges() {
-            let new = count.saturating_sub(before.get(&end).copied().unwrap_or(0));
+            let before = reported.entry(end).or_default();
+            let new = count.saturating_sub(*before);
             if new > 0 {
                 histogram.record_many(end.as_secs_f64(), usize::try_from(new).unwrap_or(usize::MAX));
             }
+            *before += new; // A success that is taken back stays reported.
         }
-        reported.clone_from(&calls.durations);
     }
 }
 

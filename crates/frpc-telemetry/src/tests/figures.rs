@@ -1,6 +1,8 @@
 //! The records of calls.
 
-use frpc::{Channel, Server};
+use frpc::codegen::{Layout, Method};
+use frpc::observe::{BatchObserver as _, CallSide, ObservedMethod};
+use frpc::{CallKind, Channel, Code, Server};
 use frpc_telemetry::Counters;
 use frpc_telemetry::metrics::MetricsExporter;
 use metrics::{
@@ -113,4 +115,25 @@ async fn recorder_receives_each_call_once() {
         assert_eq!(values.get("frisbee_connections{}"), Some(&1.0));
         assert_eq!(values.get(&format!("frpc_client_server_connections{{server={address}}}")), Some(&1.0));
     }
+}
+
+/// The next success was recorded twice.
+#[test]
+fn success_taken_back_after_its_record_counts_once() {
+    static LAYOUT: Layout = Layout::new("test.Test", &[10], 1, &[]);
+    let about = ObservedMethod::new(CallSide::Client, Method::new(&LAYOUT, "One", 10), CallKind::Unary);
+    let counters = Counters::new();
+    let method = counters.register(&about);
+    let (recorded, mut exporter) = (RecordedFigures::default(), MetricsExporter::new(&counters));
+    let mut record = || with_local_recorder(&recorded, || exporter.record());
+    counters.ended(method, Code::Ok, 1, 1000);
+    record();
+    counters.reclassified(method, Code::Cancelled, 1000);
+    record();
+    counters.ended(method, Code::Ok, 1, 1000);
+    record();
+    let recorded = recorded.0.lock().unwrap();
+    let count =
+        |code| recorded.get(&format!("frpc_client_call_duration_seconds{{service=test.Test,method=One,code={code}}}"));
+    assert_eq!((count("ok"), count("cancelled")), (Some(&1.0), Some(&1.0)), "{recorded:?}");
 }
