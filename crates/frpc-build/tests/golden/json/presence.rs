@@ -223,7 +223,7 @@ impl ::frpc::polyglot::Fields for Choices {
         to.field("last", &self.last)?;
         to.field("from", &self.from)?;
         to.flat_member::<
-                Choices,
+                ::frpc::prost::alloc::boxed::Box<Choices>,
             >(
             "nested",
             match &self.first {
@@ -257,7 +257,10 @@ impl ::frpc::polyglot::Fields for Choices {
         r#type.member::<bool>(from, "flag", choices::Type::Flag)?;
         let last = from.field("last")?;
         let from_ = from.field("from")?;
-        first.member::<Choices>(from, "nested", choices::First::Nested)?;
+        first
+            .member::<
+                ::frpc::prost::alloc::boxed::Box<Choices>,
+            >(from, "nested", choices::First::Nested)?;
         Ok(Self {
             first: first.into_option(),
             r#type: r#type.into_option(),
@@ -292,7 +295,10 @@ impl ::frpc::polyglot::Fields for Choices {
         r#type.member::<bool>(from, "flag", choices::Type::Flag)?;
         from.field_over("last", &mut self.last)?;
         from.field_over("from", &mut self.from)?;
-        first.member::<Choices>(from, "nested", choices::First::Nested)?;
+        first
+            .member::<
+                ::frpc::prost::alloc::boxed::Box<Choices>,
+            >(from, "nested", choices::First::Nested)?;
         self.first = first.into_option();
         self.r#type = r#type.into_option();
         Ok(())
