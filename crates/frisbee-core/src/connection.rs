@@ -235,7 +235,7 @@ impl Connection {
     /// Watches how fast the packet arrives that has begun, if one has.
     #[inline]
     fn watch_pace(&mut self, now: Instant) {
-        if self.decoder.is_mid_packet() && self.hearing.is_none() {
+        if self.decoder.is_mid_packet() && self.hearing.is_none() && !self.is_resting() {
             self.pace.waiting(self.received, now);
         } else {
             self.pace.complete();
@@ -379,8 +379,9 @@ impl Connection {
             self.keepalive.received(now); // It was not listened to.
             if matches!(self.hearing.as_deref(), Some(SilenceExcuse::Again { until }) if *until <= now) {
                 self.hearing = None;
-                self.watch_pace(now);
             }
+            self.pace.complete(); // Nor could a packet arrive.
+            self.watch_pace(now);
         }
         if self.shows_by.is_some_and(|by| now >= by) && !self.is_beginning() {
             return Err(match self.role {

@@ -579,6 +579,26 @@ fn first_packet_follows_the_event_of_its_kind() {
     assert!(!connection.holds_packet() && connection.is_at_packet());
 }
 
+/// A peer was too slow for bytes that were not read while it had to rest.
+#[test]
+fn resting_peer_is_not_too_slow() {
+    let start = Instant::now();
+    let config = Config::default().waste_rate(1000).least_rate_window(SECOND);
+    let mut connection = Connection::server(&config.into(), start);
+    feed(&mut connection, PING, start).unwrap();
+    connection.waste(4_000);
+    feed(&mut connection, &[0, 0x0F, 0, 1, 0, 10, 0, 1, 0, 0], start).unwrap();
+    assert!(connection.is_resting() && connection.is_mid_packet());
+    let mut due = start;
+    while connection.is_resting() {
+        due = connection.next_timeout().expect("a rest ends");
+        connection.handle_timeout(due).expect("its bytes were not read");
+    }
+    assert!(due > start + SECOND);
+    assert_eq!(connection.pace.deadline(), Some(due + SECOND), "its window begins");
+    assert!(matches!(connection.handle_timeout(due + SECOND), Err(CloseReason::TooSlow)));
+}
+
 #[test]
 fn a_peer_that_is_listened_to_again_has_its_time_only_once() {
     let start = Instant::now();
