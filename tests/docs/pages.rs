@@ -143,7 +143,7 @@ pub(crate) mod routers {
 
     async fn reconnecting(requests: frisbee_requests::Requester, shout: frisbee::Operation) -> Outcome {
         use frisbee::Client;
-        use frisbee_requests::ReconnectingClient;
+        use frisbee_requests::{ReconnectingClient, RequestError};
         statements!("router-connections-2");
         Ok(())
     }

@@ -23,7 +23,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 ///
 /// ```
 /// use frisbee::{Client, Handlers, Operation, Packet, Server};
-/// use frisbee_requests::{ReconnectingClient, Requester};
+/// use frisbee_requests::{ReconnectingClient, RequestError, Requester};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -36,7 +36,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 /// let client = ReconnectingClient::new(Client::builder(), address, requests.clone())?;
 /// let reply = loop {
 ///     match requests.call(&client.connection().await, echo, "hello").await {
-///         Err(error) if !error.was_sent() => continue,
+///         Err(RequestError::NotSent(_)) => continue, // On the next connection.
 ///         replied => break replied?,
 ///     }
 /// };
