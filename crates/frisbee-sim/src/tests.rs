@@ -3,6 +3,5 @@
 mod environment;
 mod faults;
 mod hashes;
-mod large;
 mod repeatable;
 mod worlds;

@@ -1,8 +1,6 @@
 //! Nodes, networks, disks and clocks behave as they say, and runs are repeated, compared and shrunk.
 
 use frisbee_sim::{Cable, EventKind, Fault, FaultKind, Faults, Process, Sim, World, sim};
-use samples::greeter::{GreeterClient, GreeterServer, Name};
-use samples::started::Polite;
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,55 +12,11 @@ const fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-async fn greeter(process: Process) {
-    let server = frpc::Server::builder().add_service(GreeterServer::new(Polite));
-    process.serve(server.build().expect("there is one service"));
-}
-
-/// A client at node `client` of the greeter at node `server`.
-async fn client(world: &World) -> GreeterClient {
-    let connector = world.node("client").process().connector("server");
-    let channel = frpc::Channel::builder().connect_with_connector(connector).await;
-    GreeterClient::new(channel.expect("the server accepts"))
-}
-
-fn ada() -> Name {
-    Name { name: "Ada".to_owned() }
-}
-
 /// Sends back each byte.
 async fn echo(process: Process) {
     process.accept(|mut transport| async move {
         let mut byte = [0];
         while transport.read_exact(&mut byte).await.is_ok() && transport.write_all(&byte).await.is_ok() {}
-    });
-}
-
-#[test]
-fn one_seed_takes_one_course_and_another_seed_another() {
-    let run = |seed| {
-        sim(seed, |world| async move {
-            world.node("server").start(greeter);
-            let client = client(&world).await;
-            for _ in 0..10 {
-                client.greet(ada()).await.expect("nothing fails");
-            }
-        })
-    };
-    assert_eq!(run(1), run(1));
-    assert_ne!(run(1).trace_hash, run(2).trace_hash);
-}
-
-#[test]
-fn a_channel_reaches_a_server_that_has_restarted() {
-    sim(3, |world| async move {
-        world.node("server").start(greeter);
-        let client = client(&world).await;
-        client.greet(ada()).await.expect("the server is up");
-        world.node("server").crash();
-        sleep(Duration::from_secs(60)).await;
-        world.node("server").restart();
-        client.greet(ada()).await.expect("the server is up again");
     });
 }
 

@@ -1,0 +1,92 @@
+//! The course of a world with servers, channels and tasks of frpc depends on its seed alone.
+
+use frisbee_sim::{Faults, Process, World, sim, sim_test};
+use samples::greeter::{GreeterClient, GreeterServer, Name};
+use samples::started::Polite;
+use std::env;
+use std::process::Command;
+use std::time::Duration;
+use tokio::time::sleep;
+
+async fn greeter(process: Process) {
+    let server = frpc::Server::builder().add_service(GreeterServer::new(Polite));
+    process.serve(server.build().expect("there is one service"));
+}
+
+/// A client at node `client` of the greeter at node `server`.
+async fn client(world: &World) -> GreeterClient {
+    let connector = world.node("client").process().connector("server");
+    let channel = frpc::Channel::builder().connect_with_connector(connector).await;
+    GreeterClient::new(channel.expect("the server accepts"))
+}
+
+fn ada() -> Name {
+    Name { name: "Ada".to_owned() }
+}
+
+#[test]
+fn one_seed_takes_one_course_and_another_seed_another() {
+    let run = |seed| {
+        sim(seed, |world| async move {
+            world.node("server").start(greeter);
+            let client = client(&world).await;
+            for _ in 0..10 {
+                client.greet(ada()).await.expect("nothing fails");
+            }
+        })
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1).trace_hash, run(2).trace_hash);
+}
+
+#[test]
+fn a_channel_reaches_a_server_that_has_restarted() {
+    sim(3, |world| async move {
+        world.node("server").start(greeter);
+        let client = client(&world).await;
+        client.greet(ada()).await.expect("the server is up");
+        world.node("server").crash();
+        sleep(Duration::from_secs(60)).await;
+        world.node("server").restart();
+        client.greet(ada()).await.expect("the server is up again");
+    });
+}
+
+#[sim_test(seeds = 5)]
+#[ignore = "for the test below"]
+async fn greetings(world: World) {
+    world.node("server").start(greeter);
+    world.inject(Faults::drawn(4, ["server"]).peers(["client"]));
+    let connector = world.node("client").process().connector("server");
+    let channel = frpc::Channel::builder().timeout(Duration::from_secs(2)).connect_lazy_with_connector(connector);
+    let client = GreeterClient::new(channel.expect("there is nothing to overlap"));
+    for _ in 0..20 {
+        drop(client.greet(ada()).await);
+        sleep(Duration::from_millis(500)).await;
+    }
+}
+
+/// Other addresses, hash seeds, environments, and numbers of threads: each process has its own.
+#[test]
+fn a_world_takes_the_same_course_in_every_process() {
+    let report = |seed: &str, name: &str, value: &str| {
+        let mut command = Command::new(env::current_exe().expect("it is a program"));
+        command
+            .args(["simulation::courses::greetings", "--exact", "--ignored", "--nocapture"])
+            .env("FRISBEE_SEED", seed)
+            .env(name, value);
+        let output = command.output().expect("it runs");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let report = text.lines().find_map(|line| line.find(": Report").map(|at| line[at..].to_owned()));
+        report.unwrap_or_else(|| panic!("no report: {text}"))
+    };
+    for seed in ["0", "1", "2"] {
+        let first = report(seed, "LANG", "C");
+        let long = "x".repeat(10_000);
+        for (name, value) in
+            [("RUST_TEST_THREADS", "1"), ("TZ", "Asia/Tokyo"), ("SOMETHING", &long), ("RUST_BACKTRACE", "1")]
+        {
+            assert_eq!(report(seed, name, value), first, "with {name}");
+        }
+    }
+}
