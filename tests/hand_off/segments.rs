@@ -1,4 +1,4 @@
-//! Bytes after the last packet in the same segment, a thousand times on every transport.
+//! Bytes after the last packet in the same segment, a hundred times on every transport.
 
 use super::{GREETING, Gateway, PATIENCE, TUNNEL, operation};
 use bytes::Bytes;
@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::mpsc;
 use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
 
-const TIMES: usize = 400;
+const TIMES: usize = 100;
 
 /// A mebibyte with a different value at each position.
 static RAW: LazyLock<Vec<u8>> = LazyLock::new(|| (0_u32..1 << 18).flat_map(u32::to_le_bytes).collect());

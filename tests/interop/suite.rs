@@ -569,7 +569,7 @@ async fn streams_with_calls(client: InteropClient) -> Outcome {
 async fn successive_streams(client: InteropClient) -> Outcome {
     // In the long run there are more than ids, or than slots in a Go peer that were never freed.
     let many = std::env::var("FRISBEE_MANY").ok().and_then(|many| many.parse().ok());
-    for n in 0..many.map_or(1000, |many: i64| (many / 3).min(25_000)) {
+    for n in 0..many.map_or(300, |many: i64| (many / 3).min(25_000)) {
         counts_up(client.clone(), n % 4).await?;
         sums_up(client.clone(), n % 4).await?;
         chats(client.clone(), 1).await?;
