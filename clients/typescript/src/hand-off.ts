@@ -44,10 +44,18 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
   const dial = (events: TransportEvents): ReturnType<ConstructorParameters<typeof Channel>[0]> => {
     const open = openSocket(address, options.tls);
     let reason = "the server closed the connection";
+    let isUp = false;
     /** The id of the call whose request is a HAND_OFF. */
     let pending: number | undefined;
     const end = (): void => closeSocket(open);
-    const closed = (): void => events.close(reason);
+    const closed = (): void => {
+      if (isUp && options.before) {
+        // Another connection would be one without the calls before.
+        problem ??= new Status(Code.UNAVAILABLE, `the connection was lost before its hand-off: ${reason}`, { mayHaveRun: pending !== undefined });
+        channel.close();
+      }
+      events.close(reason);
+    };
     const failed = (error: Error): void => void (reason = reasonOf(error));
     const give = (id: number, operation: number, body?: Uint8Array): void => events.data(packet("current", id, operation, body));
 
@@ -98,7 +106,10 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
       }
     };
     const detach = (): void => void open.off("data", data).off("close", closed).off("error", failed);
-    open.once(options.tls ? "secureConnect" : "connect", () => events.open());
+    open.once(options.tls ? "secureConnect" : "connect", () => {
+      isUp = true;
+      events.open();
+    });
     open.on("data", data).on("close", closed).on("error", failed);
     return {
       send: (bytes) => {
@@ -125,7 +136,7 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
     throw new Status(Code.FAILED_PRECONDITION, "the handler kept the connection");
   } catch (error) {
     socket?.destroy();
-    throw problem ?? error;
+    throw isArmed ? problem ?? error : error;
   } finally {
     channel.close();
   }

@@ -93,3 +93,30 @@ test("abort before the answer closes the connection", async () => {
   await once(socket, "close");
   silent.close();
 });
+
+// The hand-off was requested on the connection that replaced the lost one, without a login.
+test("connection lost after the calls before the hand-off is not replaced", async () => {
+  const sockets: Socket[] = [];
+  let isRequested = false;
+  // It greets as a server and answers nothing.
+  const greeting = createServer((socket) => {
+    sockets.push(socket);
+    socket.once("data", () => socket.write(Buffer.from("000f00000003000000056672697301000f0000000100000000", "hex")));
+    socket.on("data", (chunk: Buffer) => {
+      if (!chunk.toString("hex").includes("000f00000008")) return;
+      isRequested = true;
+      socket.destroy();
+    }).on("error", () => {});
+  }).listen(0, host);
+  await once(greeting, "listening");
+  const lost = await failed(blob({ host, port: (greeting.address() as { port: number }).port }, "take", {
+    before: async (channel) => {
+      const first = await channel.connected();
+      sockets[0]?.destroy();
+      while (first.isUp) await new Promise(setImmediate);
+    },
+  }));
+  assert.deepEqual([lost.code, lost.mayHaveRun, isRequested], [Code.UNAVAILABLE, false, false]);
+  sockets.forEach((socket) => socket.destroy());
+  greeting.close();
+});
