@@ -10,7 +10,9 @@ use parking_lot::Mutex;
 use std::future::{pending, ready};
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
+use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 /// A server, its calls, and the times of its connections.
@@ -238,6 +240,34 @@ async fn two_records_of_one_address_are_one_and_the_last_counts(world: World) {
     assert_eq!((one.connections(), other.connections()), (1, 1));
     let share = one.executed(0..400);
     assert!((280..=320).contains(&share), "{share} of 400, where three quarters are due");
+}
+
+/// Each reply of such a server brought a report of how idle it was, and with that the next call.
+#[sim_test(seeds = 10)]
+async fn endpoint_of_weight_zero_gets_no_calls_by_its_reports(world: World) {
+    let [_stays, rests] = ["stays", "rests"].map(|name| Node::start(&world, name));
+    let weighed = |weight| vec![Endpoint::new("stays"), Endpoint::new("rests").with_weight(weight)];
+    let (sets, resolver) = WatchResolver::new(weighed(1));
+    let (_channel, client) = client(&world, resolver).await;
+    sleep(Duration::from_secs(1)).await;
+    let tags = Arc::new(AtomicU32::new(0));
+    let callers = (0..20).map(|_| {
+        let (client, tags) = (client.clone(), tags.clone());
+        async move {
+            for _ in 0..100 {
+                let request = SleepRequest { millis: 20, tag: tags.fetch_add(1, Ordering::Relaxed) };
+                client.sleep(request).await.expect("a server is there");
+            }
+        }
+    });
+    let callers: JoinSet<_> = callers.collect();
+    sleep(Duration::from_secs(1)).await;
+    sets.send_replace(weighed(0));
+    sleep(Duration::from_millis(100)).await;
+    let (before, at) = (rests.executed(0..2_000), i64::from(tags.load(Ordering::Relaxed)));
+    callers.join_all().await;
+    assert!(before > 100 && at < 1_800, "{before} of {at}");
+    assert_eq!(rests.executed(0..2_000), before, "the other one is connected");
 }
 
 #[sim_test(seeds = 5)]

@@ -168,8 +168,8 @@ impl CandidateSet {
         for (server, weight) in near.weighed().chain(far.weighed()) {
             server.estimate.set_share(f64::from(weight.max(1)) / heaviest);
         }
-        for (index, server) in (0..).zip(&near.servers) {
-            server.estimate.set_rank(Some(index));
+        for (index, (server, weight)) in (0..).zip(near.weighed()) {
+            server.estimate.set_rank(Some(index).filter(|_| weight > 0));
         }
         far.servers.iter().for_each(|server| server.estimate.set_rank(None));
         near.prepare();
@@ -271,7 +271,7 @@ impl CandidateSet {
         }
         // At the beginning nothing is known of any server.
         let is_other = |server: &&Candidate| !std::ptr::eq(server.link.as_ptr(), Arc::as_ptr(link));
-        let server = self.near.servers.iter().filter(is_other).find(|server| server.estimate.cost() == TRIAL)?;
+        let server = self.near.lots.iter().filter(is_other).find(|server| server.estimate.cost() == TRIAL)?;
         server.estimate.begin_trial();
         server.link()
     }
