@@ -121,19 +121,23 @@ fn is_ordinary(cost: u64) -> bool {
     cost.wrapping_sub(TRIAL + 1) < EXCLUDED - TRIAL - 1
 }
 
+/// The cost of the last of so many calls at a server with this cost. It is [`EXCLUDED`] or more if that is, however many
+/// there are, and otherwise less: a connection has no more than 2^14 calls and 2^16 streams, and others have as many.
+#[inline]
+fn of_calls(cost: u64, calls: u64) -> u64 {
+    cost.saturating_mul(calls)
+}
+
 impl Candidate {
     /// The cost of the next call, by the calls of this client.
     #[inline]
     fn cost(&self) -> u64 {
-        // Neither factor can be so large that the product overflows: a connection has no more than 2^14 calls, and 2^16
-        // streams.
-        self.estimate.cost().wrapping_mul(self.link.strong_count() as u64)
+        of_calls(self.estimate.cost(), self.link.strong_count() as u64)
     }
 
     /// The cost of the next call, with the calls of others.
     fn whole_cost(&self) -> u64 {
-        // As in `cost`; others have no more than 2^16.
-        self.estimate.cost().wrapping_mul(self.link.strong_count() as u64 + self.estimate.others())
+        of_calls(self.estimate.cost(), self.link.strong_count() as u64 + self.estimate.others())
     }
 
     /// The cost of a call that is no trial.
@@ -422,6 +426,7 @@ fn common(mut one: u32, mut other: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fleet::estimate::COST_MAX;
 
     #[test]
     fn calls_leave_the_own_zone_as_far_as_its_servers_cannot_work() {
@@ -439,6 +444,16 @@ mod tests {
     fn servers_begin_slowly_unless_most_have_just_come() {
         let slow = |start_progress| fleet_state(10, 0, start_progress).is_slow_start;
         assert_eq!([1, 5, 6, 10].map(slow), [true, true, false, false]);
+    }
+
+    /// Calls that take half a minute excluded a server that had 256 of them, and so all servers: the choice went by the number
+    /// of calls alone, whatever the weights and zones.
+    #[test]
+    fn no_number_of_calls_excludes_a_server() {
+        for calls in [1, 2, 256, 1 << 14, 1 << 17] {
+            assert!(is_ordinary(of_calls(1 << 35, calls)) && is_ordinary(of_calls(COST_MAX, calls)), "{calls}");
+            assert!(of_calls(EXCLUDED, calls) >= EXCLUDED && of_calls(TRIAL, calls) == TRIAL, "{calls}");
+        }
     }
 
     #[test]

@@ -55,11 +55,11 @@ const FAILURE_PENALTY_STEP: f64 = 0.25;
 /// The cost of a server that is to get a measuring call.
 pub(crate) const TRIAL: u64 = 0;
 
-/// The highest cost of a server that is to get calls, an hour. Its product with a number of calls cannot overflow.
-const COST_MAX: u64 = 1 << 42;
+/// The highest cost of a server that is to get calls, an hour.
+pub(crate) const COST_MAX: u64 = 1 << 42;
 
-/// The cost of a server that is to get none.
-pub(crate) const EXCLUDED: u64 = 1 << 43;
+/// The cost of a server that is to get none: more than [`COST_MAX`] for as many calls as there can be.
+pub(crate) const EXCLUDED: u64 = 1 << 63;
 
 /// The rank of a server that is not chosen by its reports.
 const NOWHERE: u32 = u32::MAX;
