@@ -97,11 +97,16 @@ async fn read(path: PathBuf) -> io::Result<String> {
 
 fn read_now(path: &Path) -> io::Result<String> {
     use io::Read;
-    let mut text = String::new();
-    let length = std::fs::File::open(path)?.take(LENGTH_MAX + 1).read_to_string(&mut text)? as u64;
+    let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
+    // To open a pipe blocks the thread until another program writes to it, and the runtime could not end before.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(invalid("not a regular file".to_owned()));
+    }
+    let mut text = Vec::new();
+    let length = std::fs::File::open(path)?.take(LENGTH_MAX + 1).read_to_end(&mut text)? as u64;
     match length {
-        ..=LENGTH_MAX => Ok(text),
-        _ => Err(io::Error::new(io::ErrorKind::InvalidData, format!("the file exceeds {LENGTH_MAX} bytes"))),
+        ..=LENGTH_MAX => String::from_utf8(text).map_err(|error| invalid(error.to_string())),
+        _ => Err(invalid(format!("the file exceeds {LENGTH_MAX} bytes"))),
     }
 }
 
@@ -131,6 +136,33 @@ mod tests {
             spoil(&path).expect("it is there");
             resolver.next().await.expect_err("there is no set");
         }
+        std::fs::remove_file(&path).expect("it is there");
+    }
+
+    #[test]
+    fn too_long_file_is_reported_wherever_its_limit_cuts() {
+        let path = std::env::temp_dir().join(format!("frpc-endpoints-long-{}", std::process::id()));
+        // The second and the third are cut within a character.
+        for text in ["a", "é", "🦀"] {
+            std::fs::write(&path, text.repeat(LENGTH_MAX as usize + 1)).expect("there is room");
+            let error = read_now(&path).expect_err("it is too long");
+            assert!(error.to_string().contains("exceeds"), "{error}");
+        }
+        std::fs::remove_file(&path).expect("it is there");
+    }
+
+    /// The thread that opened it waited for a writer, and the runtime for the thread.
+    #[cfg(unix)]
+    #[test]
+    fn pipe_is_an_error_and_blocks_no_thread() {
+        let path = std::env::temp_dir().join(format!("frpc-endpoints-pipe-{}", std::process::id()));
+        let made = std::process::Command::new("mkfifo").arg(&path).status().expect("it is a standard program");
+        assert!(made.success());
+        let (done, is_done) = std::sync::mpsc::channel();
+        let of = path.clone();
+        std::thread::spawn(move || done.send(read_now(&of)));
+        let read = is_done.recv_timeout(Duration::from_secs(10)).expect("it waits for nobody");
+        assert!(read.is_err_and(|error| error.to_string().contains("regular file")));
         std::fs::remove_file(&path).expect("it is there");
     }
 
