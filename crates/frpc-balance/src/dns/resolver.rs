@@ -2,7 +2,7 @@
 
 use super::address::{Address, Question};
 use crate::resolve::{ENDPOINTS_MAX, Endpoint, Resolver};
-use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+use futures_util::stream::{self, StreamExt as _};
 use hickory_resolver::TokioResolver;
 use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolverConfig};
 use hickory_resolver::net::NetError;
@@ -201,14 +201,14 @@ async fn addresses(
     Ok(((ips, ttl), families))
 }
 
-/// Logs that one family is unknown. Returns the seconds after which it is looked up again.
+/// Logs that the addresses of a family are unknown. Returns the seconds after which they are looked up again.
 fn partial(name: &str, family: &str, error: &io::Error) -> u32 {
-    tracing::debug!(name, family, %error, "DNS lookup of one address family failed, using the other");
+    tracing::debug!(name, family, %error, "DNS lookup failed, using the other addresses");
     30
 }
 
 /// The targets of the SRV records of a name. Those of another priority than the lowest are for the case that all of
-/// these are gone from DNS.
+/// these are gone from DNS. A target whose lookup fails is left out, unless the last answer had addresses of it.
 async fn services(
     resolver: &TokioResolver,
     name: &str,
@@ -231,19 +231,32 @@ async fn services(
     let is_weighted = services.iter().any(|service| service.weight > 0);
     let lookups = services.into_iter().take(TARGETS_MAX).map(|service| async move {
         let target = service.target.to_utf8();
-        let found = addresses(resolver, &target, families_before).await?;
-        io::Result::Ok((service, target, found))
+        let found = addresses(resolver, &target, families_before).await;
+        (service, target, found)
     });
     let mut lookups = stream::iter(lookups).buffered(LOOKUPS);
-    let (mut endpoints, mut families) = (Vec::new(), Families::new());
-    while let Some((service, target, ((ips, lasts), of_target))) = lookups.try_next().await? {
+    let (mut endpoints, mut families, mut failure) = (Vec::new(), Families::new(), None);
+    while let Some((service, target, found)) = lookups.next().await {
+        let ((ips, lasts), of_target) = match found {
+            Ok(found) => found,
+            // As with one family of addresses: its servers would seem to have left.
+            Err(error) if families_before.iter().any(|(name, _)| *name == target) => return Err(error),
+            Err(error) => {
+                ttl = ttl.min(partial(&target, "any", &error));
+                failure = Some(error);
+                continue;
+            }
+        };
         families.extend(of_target);
         ttl = ttl.min(lasts);
         let weight = if is_weighted { u32::from(service.weight.max(1)) } else { 1 };
         endpoints.extend(ips.into_iter().map(|ip| endpoint(ip, service.port, &target).with_weight(weight)));
     }
     endpoints.truncate(ENDPOINTS_MAX);
-    Ok(((endpoints, ttl), families))
+    match failure {
+        Some(error) if endpoints.is_empty() => Err(error),
+        _ => Ok(((endpoints, ttl), families)),
+    }
 }
 
 fn endpoint(ip: IpAddr, port: u16, name: &str) -> Endpoint {

@@ -15,6 +15,9 @@ const A: u16 = 1;
 const AAAA: u16 = 28;
 const SRV: u16 = 33;
 
+/// The code of a server that cannot answer.
+const SERVFAIL: u8 = 2;
+
 /// The data of records by name and type. A name without any does not exist.
 type Zone = BTreeMap<(&'static str, u16), Vec<Vec<u8>>>;
 
@@ -29,6 +32,8 @@ struct Dns {
     failure: Arc<Mutex<Option<u8>>>,
     /// A type whose questions fail: by this code, or without an answer.
     broken: Arc<Mutex<Broken>>,
+    /// A name whose questions fail.
+    broken_name: Arc<Mutex<Option<&'static str>>>,
     address: SocketAddr,
 }
 
@@ -36,7 +41,8 @@ impl Dns {
     async fn start() -> Self {
         let socket = UdpSocket::bind("127.0.0.1:0").await.expect("loopback has free ports");
         let address = socket.local_addr().expect("it is bound");
-        let dns = Self { zone: Arc::default(), failure: Arc::default(), broken: Arc::default(), address };
+        let (zone, failure, broken, broken_name) = (Arc::default(), Arc::default(), Arc::default(), Arc::default());
+        let dns = Self { zone, failure, broken, broken_name, address };
         let answering = dns.clone();
         tokio::spawn(async move {
             let mut question = [0; 1500];
@@ -55,6 +61,10 @@ impl Dns {
 
     fn break_kind(&self, broken: Broken) {
         *self.broken.lock().expect("no panic") = broken;
+    }
+
+    fn break_name(&self, name: Option<&'static str>) {
+        *self.broken_name.lock().expect("no panic") = name;
     }
 
     fn fail(&self, code: Option<u8>) {
@@ -77,6 +87,9 @@ impl Dns {
             && broken == kind
         {
             failure = Some(code?);
+        }
+        if self.broken_name.lock().expect("no panic").is_some_and(|broken| broken == name) {
+            failure = Some(SERVFAIL);
         }
         let none = Vec::new();
         let recorded = zone.iter().find(|((recorded, of), _)| (*recorded, *of) == (&*name, kind));
@@ -170,7 +183,6 @@ async fn missing_name_and_failing_server_are_errors() {
 
 #[tokio::test]
 async fn one_family_is_enough_while_the_other_is_unknown() {
-    const SERVFAIL: u8 = 2;
     const NOTIMP: u8 = 4;
     const REFUSED: u8 = 5;
     let dns = Dns::start().await;
@@ -190,6 +202,25 @@ async fn one_family_is_enough_while_the_other_is_unknown() {
     dns.break_kind(Some((A, Some(SERVFAIL))));
     let endpoints = next(&mut dns.resolver("_shop._tcp.test.")).await.expect("it has an address");
     assert_eq!(texts(&endpoints), ["[::1]:80 server_name=six.test"]);
+}
+
+/// One target that could not be looked up kept a channel from all others, and a set from any change.
+#[tokio::test]
+async fn failing_target_is_left_out_unless_it_had_servers() {
+    let dns = Dns::start().await;
+    dns.set("_shop._tcp.test", SRV, [service(1, 0, 80, "a.test"), service(1, 0, 81, "b.test")]);
+    dns.set("a.test", A, [vec![127, 0, 0, 1]]);
+    dns.set("b.test", A, [vec![127, 0, 0, 2]]);
+    let [one, other] = ["127.0.0.1:80 server_name=a.test", "127.0.0.2:81 server_name=b.test"];
+    let mut resolver = dns.resolver("_shop._tcp.test.");
+    dns.break_name(Some("b.test"));
+    assert_eq!(texts(&next(&mut resolver).await.expect("one target has an address")), [one]);
+    dns.break_name(None);
+    assert_eq!(texts(&next(&mut resolver).await.expect("both have")), [one, other]);
+    dns.break_name(Some("b.test"));
+    next(&mut resolver).await.expect_err("half of the servers would seem to have left");
+    dns.set("_shop._tcp.test", SRV, [service(1, 0, 81, "b.test")]);
+    next(&mut dns.resolver("_shop._tcp.test.")).await.expect_err("no target has an address");
 }
 
 #[tokio::test(start_paused = true)]
