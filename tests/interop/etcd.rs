@@ -6,7 +6,7 @@
 use super::databases::servers;
 use frpc::{Channel, Server};
 use frpc_balance::etcd::{Etcd, EtcdResolver, Registered, Registration};
-use frpc_balance::resolve::Endpoint;
+use frpc_balance::resolve::{Endpoint, Resolver};
 use frpc_balance::{Balance, FleetView};
 use samples::greeter::{GreeterClient, GreeterServer, Name};
 use samples::started::Polite;
@@ -170,4 +170,23 @@ async fn a_server_that_has_died_is_gone_soon_after_its_lease() {
     let died = Instant::now();
     until_addresses(&channel, &[&stays.address]).await;
     println!("gone {:?} after its death, with a lease of {TTL:?}", died.elapsed());
+}
+
+/// The server was not found any more, although it lived and renewed its lease.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_was_deleted_is_put_again() {
+    let Some(server) = servers::etcd().await else { return };
+    let etcd = Etcd::new([format!("http://{}", server.address)]).expect("it is an address");
+    let registered = async || {
+        let registration = Registration::new(&etcd, PREFIX, &Endpoint::new("127.0.0.1:9"));
+        let registered = registration.expect("it has a form as text").with_ttl(Duration::from_secs(2)).start();
+        registered.registered().await;
+        registered
+    };
+    // The second has the key, which ends with its lease.
+    let (_stays, leaves) = (registered().await, registered().await);
+    leaves.leave().await;
+    let mut resolver = EtcdResolver::new(&etcd, PREFIX);
+    let found = tokio::time::timeout(PATIENCE, async { while resolver.next().await.expect("etcd is there").is_empty() {} });
+    found.await.expect("it is registered");
 }

@@ -105,6 +105,13 @@ impl Etcd {
         self.call("/etcdserverpb.KV/Range", RangeRequest { key, range_end, limit }).await
     }
 
+    /// Whether there is a key.
+    pub(crate) async fn has(&self, key: &str) -> io::Result<bool> {
+        let request = RangeRequest { key: key.into(), range_end: Vec::new(), limit: 1 };
+        let found: RangeResponse = self.call("/etcdserverpb.KV/Range", request).await?;
+        Ok(!found.kvs.is_empty())
+    }
+
     pub(crate) async fn put(&self, key: Vec<u8>, value: Vec<u8>, lease: i64) -> io::Result<()> {
         let PutResponse {} = self.call("/etcdserverpb.KV/Put", PutRequest { key, value, lease }).await?;
         Ok(())

@@ -89,15 +89,21 @@ impl Registration {
         state.send_replace(State::Left);
     }
 
-    /// Renews the lease, or puts the key with another.
+    /// Renews the lease, or puts the key with another. A key that was deleted is put again: by an operator, or since another
+    /// process registered the same address and has left.
     async fn renew(&self, lease: &mut Option<i64>) -> io::Result<()> {
-        if let Some(id) = *lease
-            && self.etcd.keep_alive(id).await?
-        {
-            return Ok(());
-        }
-        *lease = None;
-        let id = self.etcd.grant(self.ttl).await?;
+        let id = match *lease {
+            Some(id) if self.etcd.keep_alive(id).await? => {
+                if self.etcd.has(&self.key).await? {
+                    return Ok(());
+                }
+                id
+            }
+            _ => {
+                *lease = None;
+                self.etcd.grant(self.ttl).await?
+            }
+        };
         self.etcd.put(self.key.clone().into(), self.value.clone().into(), id).await?;
         *lease = Some(id);
         Ok(())
