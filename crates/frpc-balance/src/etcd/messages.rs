@@ -31,6 +31,9 @@ pub(crate) struct RangeResponse {
     pub(crate) header: Option<Header>,
     #[prost(message, repeated, tag = "2")]
     pub(crate) kvs: Vec<KeyValue>,
+    /// There are keys beyond the limit.
+    #[prost(bool, tag = "3")]
+    pub(crate) more: bool,
 }
 
 #[derive(Clone, PartialEq, prost::Message)]

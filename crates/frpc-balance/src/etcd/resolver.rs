@@ -39,7 +39,7 @@ impl EtcdResolver {
         let all = self.etcd.range(self.prefix.as_bytes(), ENDPOINTS_MAX).await?;
         let revision = all.header.map_or(0, |header| header.revision);
         self.watched = Some(self.etcd.watch(self.prefix.as_bytes(), revision.saturating_add(1)).await?);
-        self.is_truncated = all.kvs.len() >= ENDPOINTS_MAX;
+        self.is_truncated = all.more;
         self.endpoints = all.kvs.into_iter().filter_map(|kv| parse(&kv).map(|endpoint| (kv.key, endpoint))).collect();
         Ok(())
     }
@@ -57,13 +57,18 @@ impl EtcdResolver {
                 return Err(io::Error::other(format!("watch ended by etcd: {}", response.cancel_reason)));
             }
             if !response.events.is_empty() {
-                for event in response.events {
-                    self.is_truncated |= !apply(&mut self.endpoints, event);
-                }
-                // A key that was left out may have a place now.
-                return Ok(!self.is_truncated || self.endpoints.len() >= ENDPOINTS_MAX);
+                return Ok(self.apply_all(response.events));
             }
         }
+    }
+
+    /// Applies events. Returns `false` if a key that was left out may have a place now.
+    fn apply_all(&mut self, events: Vec<Event>) -> bool {
+        let before = self.endpoints.len();
+        for event in events {
+            self.is_truncated |= !apply(&mut self.endpoints, event);
+        }
+        !self.is_truncated || self.endpoints.len() >= before
     }
 }
 
@@ -138,6 +143,18 @@ mod tests {
         assert!(apply(&mut endpoints, put("shop/1", "no endpoint at all")));
         let left: Vec<_> = endpoints.values().map(Endpoint::address).collect();
         assert_eq!(left, ["10.0.0.2:80"], "as a client that reads the keys now");
+    }
+
+    /// Keys with invalid values leave the set below the maximum, and each event read all keys again.
+    #[tokio::test]
+    async fn keys_are_read_again_only_when_one_has_gone() {
+        let etcd = Etcd::new(["http://127.0.0.1:1"]).expect("it is an address");
+        let mut resolver = EtcdResolver { is_truncated: true, ..EtcdResolver::new(&etcd, "shop/") };
+        assert!(resolver.apply_all(vec![put("shop/1", "10.0.0.1:80"), put("shop/2", "10.0.0.2:80")]));
+        assert!(resolver.apply_all(vec![put("shop/1", "10.0.0.1:80 weight=2")]), "the others are as they were");
+        let gone = Event { kind: DELETED, ..put("shop/2", "") };
+        assert!(!resolver.apply_all(vec![gone.clone()]), "another key may have its place");
+        assert!(resolver.apply_all(vec![gone]), "it had none");
     }
 
     #[test]
