@@ -83,17 +83,32 @@ fn since_start() -> Duration {
 /// The token bucket of one caller, by the generic cell rate algorithm.
 pub(crate) struct Bucket {
     rate: Rate,
+    /// Several callers have it, since there was no room for one of each.
+    is_shared: bool,
     /// When the bucket is full again.
     full_at: Mutex<Duration>,
 }
 
 impl Bucket {
-    fn new(rate: Rate) -> Self {
-        Self { rate, full_at: Mutex::new(Duration::ZERO) }
+    fn new(rate: Rate, is_shared: bool) -> Self {
+        Self { rate, is_shared, full_at: Mutex::new(Duration::ZERO) }
+    }
+
+    /// Takes one call of a caller out of its bucket, if it has one. A shared one is looked up again by `find`: there may be
+    /// room for one of the caller by now.
+    pub(crate) fn take_from(
+        bucket: Option<&Arc<Self>>,
+        find: impl FnOnce() -> Option<Arc<Self>>,
+    ) -> Result<(), Status> {
+        match bucket {
+            None => Ok(()),
+            Some(bucket) if bucket.is_shared => find().map_or(Ok(()), |bucket| bucket.take()),
+            Some(bucket) => bucket.take(),
+        }
     }
 
     /// Takes one call out.
-    pub(crate) fn take(&self) -> Result<(), Status> {
+    fn take(&self) -> Result<(), Status> {
         let now = since_start();
         let mut full_at = self.full_at.lock();
         let missing = full_at.saturating_sub(now);
@@ -206,9 +221,9 @@ impl Limits {
             return Some(bucket.clone());
         }
         if buckets.by_caller.len() >= CALLERS_MAX && !buckets.sweep(now()) {
-            return Some(buckets.shared.entry(number).or_insert_with(|| Arc::new(Bucket::new(rate))).clone());
+            return Some(buckets.shared.entry(number).or_insert_with(|| Arc::new(Bucket::new(rate, true))).clone());
         }
-        let bucket = Arc::new(Bucket::new(rate));
+        let bucket = Arc::new(Bucket::new(rate, false));
         buckets.by_caller.insert(caller, bucket.clone());
         Some(bucket)
     }
@@ -312,5 +327,20 @@ mod tests {
         advance(Duration::from_secs(60)).await;
         take_token(&limits, &named(CALLERS_MAX + 3)).expect("all are");
         assert!(limits.buckets.lock().by_caller.len() <= 2);
+    }
+    /// A caller that came during a flood shared a bucket for as long as its connection lived.
+    #[tokio::test(start_paused = true)]
+    async fn caller_gets_its_own_bucket_when_there_is_room() {
+        let limits = limits([(Who::known(), Rate::one_in(Duration::from_secs(60)))]);
+        for number in 0..CALLERS_MAX {
+            take_token(&limits, &named(number)).unwrap();
+        }
+        let late = [CALLERS_MAX, CALLERS_MAX + 1].map(named);
+        let kept = late.each_ref().map(|caller| limits.bucket(Some(caller), None));
+        let take = |at: usize| Bucket::take_from(kept[at].as_ref(), || limits.bucket(Some(&late[at]), None));
+        assert_eq!([take(0), take(1)].map(|taken| taken.is_ok()), [true, false], "they share one");
+        advance(Duration::from_secs(120)).await;
+        assert_eq!([take(0), take(1)].map(|taken| taken.is_ok()), [true, true], "each has its own");
+        assert!(take(0).is_err() && take(1).is_err(), "and no more");
     }
 }

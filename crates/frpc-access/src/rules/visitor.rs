@@ -55,13 +55,14 @@ impl JudgedCaller {
 
     /// Takes a call out of the buckets for its method and for all methods.
     fn take(&self, access: &RuleSet, rule: Option<Rule>, address: Option<IpAddr>) -> Result<(), Status> {
+        let principal = self.principal.as_ref();
         if let Some(set) = rule.and_then(|rule| rule.limits)
             && let (Some(bucket), Some(numbers)) = (self.of_methods.get(set), access.rules.limit_sets.get(set))
         {
-            let find = || access.limits.bucket_among(numbers.iter().copied(), self.principal.as_ref(), address);
-            bucket.get_or_init(find).as_ref().map_or(Ok(()), |bucket| bucket.take())?;
+            let find = || access.limits.bucket_among(numbers.iter().copied(), principal, address);
+            Bucket::take_from(bucket.get_or_init(find).as_ref(), find)?;
         }
-        self.bucket.as_ref().map_or(Ok(()), |bucket| bucket.take())
+        Bucket::take_from(self.bucket.as_ref(), || access.limits.bucket(principal, address))
     }
 
     fn expires(&self) -> Option<Instant> {
