@@ -7,7 +7,7 @@ use crate::{Calls, Counters, FigureKind};
 use frpc::Stats;
 use frpc::observe::CallSide;
 use metrics::{Label, SharedString, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 
@@ -42,14 +42,15 @@ pub struct MetricsExporter {
     stats: Option<Stats>,
     /// The durations that the recorder has.
     reported: HashMap<Row, HashMap<Duration, u64>>,
-    is_described: bool,
+    /// The names that were described. Some figures appear later, such as those of the servers of a channel.
+    described: HashSet<&'static str>,
 }
 
 impl MetricsExporter {
     /// Copies these counters.
     #[must_use]
     pub fn new(counters: &Counters) -> Self {
-        Self { counters: counters.clone(), stats: None, reported: HashMap::new(), is_described: false }
+        Self { counters: counters.clone(), stats: None, reported: HashMap::new(), described: HashSet::new() }
     }
 
     /// Copies the connections of a server as well.
@@ -63,9 +64,8 @@ impl MetricsExporter {
     /// is kept for a later one.
     pub fn record(&mut self) {
         let snapshot = self.counters.snapshot();
-        let describes = !std::mem::replace(&mut self.is_described, true);
-        if describes {
-            for name in DURATIONS {
+        for name in DURATIONS {
+            if self.described.insert(name) {
                 describe_histogram!(name, metrics::Unit::Seconds, "Duration of calls, by method and code.");
             }
         }
@@ -75,6 +75,7 @@ impl MetricsExporter {
         for figure in snapshot.figures(self.stats.as_ref()) {
             let labels: Vec<_> = figure.labels.into_iter().map(|(name, value)| Label::new(name, value)).collect();
             let (name, help) = (figure.name, SharedString::const_str(figure.help));
+            let describes = self.described.insert(name);
             match figure.kind {
                 FigureKind::Gauge => {
                     if describes {
@@ -120,6 +121,6 @@ impl MetricsExporter {
 
 impl fmt::Debug for MetricsExporter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Figures").field("counters", &self.counters).field("stats", &self.stats).finish_non_exhaustive()
+        f.debug_struct("MetricsExporter").field("counters", &self.counters).field("stats", &self.stats).finish_non_exhaustive()
     }
 }

@@ -14,9 +14,16 @@ use samples::started::Polite;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// Values by name and labels: the last of a counter or gauge, the number of those of a histogram.
+/// Values by name and labels: the last of a counter or gauge, the number of those of a histogram; and by `# HELP` and a name
+/// how often that was described.
 #[derive(Clone, Default)]
 struct RecordedFigures(Arc<Mutex<BTreeMap<String, f64>>>);
+
+impl RecordedFigures {
+    fn describe(&self, name: &KeyName) {
+        *self.0.lock().unwrap().entry(format!("# HELP {}", name.as_str())).or_default() += 1.0;
+    }
+}
 
 /// One of them.
 struct Value {
@@ -69,9 +76,17 @@ impl HistogramFn for Value {
 }
 
 impl Recorder for RecordedFigures {
-    fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
-    fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
-    fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn describe_counter(&self, name: KeyName, _: Option<Unit>, _: SharedString) {
+        self.describe(&name);
+    }
+
+    fn describe_gauge(&self, name: KeyName, _: Option<Unit>, _: SharedString) {
+        self.describe(&name);
+    }
+
+    fn describe_histogram(&self, name: KeyName, _: Option<Unit>, _: SharedString) {
+        self.describe(&name);
+    }
 
     fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
         Counter::from_arc(Value::new(key, self))
@@ -115,6 +130,27 @@ async fn recorder_receives_each_call_once() {
         assert_eq!(values.get("frisbee_connections{}"), Some(&1.0));
         assert_eq!(values.get(&format!("frpc_client_server_connections{{server={address}}}")), Some(&1.0));
     }
+}
+
+/// Figures that the first record lacked were never described.
+#[test]
+fn figures_that_appear_later_are_described_once() {
+    static LAYOUT: Layout = Layout::new("test.Test", &[10], 1, &[]);
+    let about = ObservedMethod::new(CallSide::Client, Method::new(&LAYOUT, "One", 10), CallKind::Unary);
+    let counters = Counters::new();
+    let method = counters.register(&about);
+    let (recorded, mut exporter) = (RecordedFigures::default(), MetricsExporter::new(&counters));
+    assert!(format!("{exporter:?}").starts_with("MetricsExporter"));
+    for _ in 0..3 {
+        with_local_recorder(&recorded, || exporter.record());
+        counters.retried(method, Code::Unavailable);
+    }
+    let recorded = recorded.0.lock().unwrap();
+    let names = recorded.keys().filter_map(|key| key.split_once('{')).map(|(name, _)| name);
+    for name in names {
+        assert_eq!(recorded.get(&format!("# HELP {name}")), Some(&1.0), "{name}");
+    }
+    assert!(recorded.keys().any(|key| key.contains("retries")), "{recorded:#?}");
 }
 
 /// The next success was recorded twice.
