@@ -285,6 +285,22 @@ async fn deadline_ends_gateway_handlers_and_streams() {
     assert_eq!(code(host.method(UPPER).unary(request, "text").await), Code::DeadlineExceeded);
 }
 
+/// The call had no end before another one gave its permit back, and its handler began then.
+#[tokio::test(start_paused = true)]
+async fn deadline_ends_the_wait_for_a_permit() {
+    let mut host = Host::open(|builder| builder.method_policy("words.Words/Upper", Policy::AtMost(1))).await;
+    let first = host.call("a");
+    soon(&mut host.began).await;
+    let mut request = Request::new(Bytes::from_static(b"b"));
+    request.set_timeout(Duration::from_secs(1));
+    let method = host.method(UPPER);
+    let called = tokio::time::timeout(PATIENCE, method.unary(request, "text")).await.expect("it ends");
+    assert_eq!(code(called), Code::DeadlineExceeded);
+    host.gate.add_permits(1);
+    first.await.expect("it does not panic").expect("it answers");
+    assert_eq!(host.began.try_recv().ok(), None, "the other handler has not run");
+}
+
 #[tokio::test]
 async fn dropping_an_adapter_call_drops_its_handler() {
     for policy in [Policy::Inline, Policy::Concurrent] {

@@ -164,17 +164,16 @@ impl MethodState {
     }
 }
 
-/// The outcome of a handler once it has a permit, and until its deadline.
+/// The outcome of a handler once it has a permit. The deadline bounds the wait for the permit as well.
 pub(crate) async fn with_deadline<B>(
     permits: Option<Arc<Semaphore>>,
     inherited: InheritedContext,
     parked: ParkedFuture<Result<B, Status>>,
 ) -> UnwindResult<Result<B, Status>> {
-    let _permit = match &permits {
-        Some(permits) => permits.acquire().await.ok(),
-        None => None,
+    let work = async {
+        let _permit = if let Some(permits) = &permits { permits.acquire().await.ok() } else { None };
+        HandlerFuture { inherited, future: parked }.await
     };
-    let work = HandlerFuture { inherited, future: parked };
     match inherited.deadline {
         None => work.await,
         Some(deadline) => match tokio::time::timeout_at(deadline.into(), work).await {
