@@ -89,6 +89,20 @@ async fn a_call_without_any_time_has_not_run() {
     }
 }
 
+/// The status named the limit of streams, or a connection that nobody had waited for.
+#[tokio::test]
+async fn status_of_a_call_without_any_time_says_so() {
+    let connected = Channel::connect(serve_interop().await.to_string()).await.expect("the server listens");
+    let lazy = Channel::builder().connect_lazy("127.0.0.1:1").expect("it is an address");
+    for channel in [connected, lazy] {
+        let client = InteropClient::new(channel);
+        for kind in 0..4 {
+            let status = call(&client, kind, Some(Duration::ZERO)).await.expect_err("there is no time");
+            assert!(status.message().contains("its deadline had passed"), "{kind}: {status}");
+        }
+    }
+}
+
 /// By the sender of the status.
 #[tokio::test]
 async fn a_request_without_time_left_is_refused_before_its_handler() {

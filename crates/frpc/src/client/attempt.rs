@@ -1,6 +1,6 @@
 //! An attempt at a unary call on one connection: the wait for room, and the reply.
 
-use crate::calls::failures::{expired, out_of_time, unidentified, unreachable};
+use crate::calls::failures::{expired, unidentified, unreachable};
 use crate::calls::observed::EndedCall;
 use crate::calls::table::poll_notified;
 use crate::calls::{Body, CallOutcome, CallTicket, NotSent, ServerKind};
@@ -93,11 +93,7 @@ impl PendingCall<'_> {
         link: &Link,
         runtime: &Handle,
     ) -> Result<CallTicket, Box<Failure>> {
-        let timeout = self.options.timeout;
-        if timeout.is_some_and(|timeout| timeout.is_zero()) {
-            return Err(Failure::new(out_of_time(), SentState::Never));
-        }
-        let until = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+        let until = self.options.timeout.and_then(|timeout| deadline::now().checked_add(timeout));
         let _waiter = SlotWaiter::new(link);
         let is_unclear = AtomicBool::new(false);
         let sent = self.wait_and_send(message, link, until, &is_unclear);

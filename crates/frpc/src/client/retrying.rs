@@ -1,6 +1,6 @@
 //! Attempts at a unary call until it ends: retries, their limits, and the verdict of all attempts on the call.
 
-use crate::calls::failures::expired;
+use crate::calls::failures::{expired, out_of_time};
 use crate::client::attempt::{AnyReply, AwaitReply, Failure, SentState};
 use crate::client::call::{CallOptions, PendingCall};
 use crate::client::channel::{BoxedCall, Channel};
@@ -129,6 +129,9 @@ impl Channel {
                     if let Some(pause) = pause {
                         deadline::wait_until(&self.inner.runtime, deadline::now() + pause).await;
                     }
+                }
+                if until.is_some_and(|until| until <= deadline::now()) {
+                    return Err(attempts.verdict(out_of_time(), method));
                 }
                 let PickedConnection { link, trial } = match picked.take() {
                     Some(picked) => picked,

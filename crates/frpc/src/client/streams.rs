@@ -3,7 +3,7 @@
 use crate::api::extras::Extras;
 use crate::api::middleware::{CallKind, MethodInfo};
 use crate::api::streams::carried_by;
-use crate::calls::failures::{closed_status, takes_no_calls, unidentified};
+use crate::calls::failures::{closed_status, out_of_time, takes_no_calls, unidentified};
 use crate::calls::offers::rules;
 use crate::client::call::PendingCall;
 use crate::client::channel::Channel;
@@ -350,7 +350,7 @@ impl OpenDeadlines {
     ) -> Pin<Box<dyn Future<Output = Result<OpenedStream, Status>> + Send + 'a>> {
         Box::pin(async move {
             if time_left(self.open_until).is_some_and(|left| left.is_zero()) {
-                return Err(not_opened());
+                return Err(out_of_time());
             }
             let is_unclear = AtomicBool::new(false);
             let open = async {
