@@ -222,6 +222,33 @@ async fn slow_call_hedges_within_budget_and_counts_once(world: World) {
     assert_eq!((reported.len() as u64, late), (calls + more, more), "the second attempt has the remaining time");
 }
 
+/// Each slow call spent a hedge that it did not get, since servers that refuse had used up the retries.
+#[sim_test(seeds = 5)]
+async fn hedges_are_not_spent_while_there_are_no_retries(world: World) {
+    let (client, all, _) = client(&world, 3, false, Channel::builder().hedge_after(10 * QUICK)).await;
+    for _ in 0..600 {
+        client.get(Time::default()).await.expect("servers work");
+    }
+    all.refuse.store(true, Ordering::SeqCst);
+    for _ in 0..50 {
+        client.get(Time::default()).await.expect_err("servers refuse");
+    }
+    all.refuse.store(false, Ordering::SeqCst);
+    all.slow_in.store(1, Ordering::SeqCst);
+    for _ in 0..12 {
+        client.get(Time::default()).await.expect_err("servers are too slow");
+    }
+    all.slow_in.store(0, Ordering::SeqCst);
+    // Until servers are no longer ejected.
+    sleep(Duration::from_secs(60)).await;
+    for _ in 0..20 {
+        client.get(Time::default()).await.expect("servers work");
+    }
+    // The next run is slow, and the one after it is not.
+    all.slow_in.store(all.runs.load(Ordering::SeqCst) + 1, Ordering::SeqCst);
+    client.get(Time::default()).await.expect("a second server gets the call");
+}
+
 #[sim_test(seeds = 5)]
 async fn calls_that_may_have_effects_are_not_hedged(world: World) {
     let (client, all, _) = client(&world, 3, false, Channel::builder().hedge_after(10 * QUICK)).await;

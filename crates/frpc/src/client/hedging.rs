@@ -89,7 +89,7 @@ impl Channel {
         let is_outrun = by == 1 && first_failure.is_none();
         match if by == 1 { first_failure } else { second_failure } {
             Some(failure) => attempts.fail(*failure),
-            None if sent[1 - by].load(Ordering::Relaxed) => attempts.cancel(),
+            None if sent[1 - by].load(Ordering::Relaxed) => attempts.is_cancelled = true,
             None => {}
         }
         if is_outrun && hedge.is_trial {

@@ -25,6 +25,11 @@ impl<const EARNED: u32> AttemptBudget<EARNED> {
         }
     }
 
+    /// Whether there is no attempt to spend.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.hundredths.load(Ordering::Relaxed) < 100
+    }
+
     /// Spends an attempt, if there is one.
     pub(crate) fn spend(&self) -> bool {
         let spend = |hundredths: u32| hundredths.checked_sub(100);

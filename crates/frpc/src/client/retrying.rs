@@ -33,7 +33,7 @@ pub(crate) struct Attempts {
     /// The status of an attempt that may have run.
     ran: Option<Status>,
     /// An attempt was sent, and dropped before its answer.
-    is_cancelled: bool,
+    pub(crate) is_cancelled: bool,
 }
 
 impl Attempts {
@@ -48,11 +48,6 @@ impl Attempts {
         if failure.status.may_have_run() {
             self.ran = Some(failure.status);
         }
-    }
-
-    /// Notes an attempt that was sent and is dropped before its answer.
-    pub(crate) fn cancel(&mut self) {
-        self.is_cancelled = true;
     }
 
     /// The status of the call by that of its last attempt. The call may have run if one of its attempts may have.
@@ -109,11 +104,10 @@ impl Channel {
                 if let Some(failed) = failure.take() {
                     let is_retry = failed.may_be_retried();
                     let has_time = || until.is_none_or(|until| deadline::now() + attempts.backoff_max() < until);
-                    let can_continue = match is_retry {
-                        true => {
-                            method.idempotent && attempts.may_add(2, max) && has_time() && self.inner.retries.spend()
-                        }
-                        false => failed.sent == SentState::No && attempts.may_add(1, max),
+                    let can_continue = if is_retry {
+                        method.idempotent && attempts.may_add(2, max) && has_time() && self.inner.retries.spend()
+                    } else {
+                        failed.sent == SentState::No && attempts.may_add(1, max)
                     };
                     if !can_continue {
                         return Err(attempts.verdict(failed.status, method));
@@ -156,7 +150,8 @@ impl Channel {
                     Some(hedge) => {
                         let mut next = trace;
                         let begin_hedge = |why: &Status| {
-                            let is_allowed = hedge.is_trial || self.inner.hedges.spend();
+                            let is_allowed = !self.inner.retries.is_empty()
+                                && (hedge.is_trial || self.inner.hedges.spend());
                             (is_allowed && self.inner.retries.spend()).then(|| {
                                 if let Some(observer) = &self.inner.observer {
                                     observer.retry(&ObservedMethod::of_unary(method), token, why, &mut next);
@@ -202,8 +197,7 @@ mod tests {
         });
         assert_eq!(attempts.failed, 1, "the other was not sent");
         assert!(attempts.verdict(unsent(), &method).may_have_run());
-        let mut cancelled = Attempts::default();
-        cancelled.cancel();
+        let cancelled = Attempts { is_cancelled: true, ..Attempts::default() };
         assert!(cancelled.verdict(Status::unauthenticated("no token").not_run(), &method).may_have_run());
     }
 
