@@ -187,6 +187,7 @@ async fn a_key_that_was_deleted_is_put_again() {
     let (_stays, leaves) = (registered().await, registered().await);
     leaves.leave().await;
     let mut resolver = EtcdResolver::new(&etcd, PREFIX);
-    let found = tokio::time::timeout(PATIENCE, async { while resolver.next().await.expect("etcd is there").is_empty() {} });
+    let found =
+        tokio::time::timeout(PATIENCE, async { while resolver.next().await.expect("etcd is there").is_empty() {} });
     found.await.expect("it is registered");
 }

@@ -121,6 +121,9 @@ impl MetricsExporter {
 
 impl fmt::Debug for MetricsExporter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MetricsExporter").field("counters", &self.counters).field("stats", &self.stats).finish_non_exhaustive()
+        f.debug_struct("MetricsExporter")
+            .field("counters", &self.counters)
+            .field("stats", &self.stats)
+            .finish_non_exhaustive()
     }
 }

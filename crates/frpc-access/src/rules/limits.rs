@@ -328,6 +328,7 @@ mod tests {
         take_token(&limits, &named(CALLERS_MAX + 3)).expect("all are");
         assert!(limits.buckets.lock().by_caller.len() <= 2);
     }
+
     /// A caller that came during a flood shared a bucket for as long as its connection lived.
     #[tokio::test(start_paused = true)]
     async fn caller_gets_its_own_bucket_when_there_is_room() {

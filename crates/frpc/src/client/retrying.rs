@@ -150,8 +150,8 @@ impl Channel {
                     Some(hedge) => {
                         let mut next = trace;
                         let begin_hedge = |why: &Status| {
-                            let is_allowed = !self.inner.retries.is_empty()
-                                && (hedge.is_trial || self.inner.hedges.spend());
+                            let is_allowed =
+                                !self.inner.retries.is_empty() && (hedge.is_trial || self.inner.hedges.spend());
                             (is_allowed && self.inner.retries.spend()).then(|| {
                                 if let Some(observer) = &self.inner.observer {
                                     observer.retry(&ObservedMethod::of_unary(method), token, why, &mut next);
