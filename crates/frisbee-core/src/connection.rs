@@ -6,6 +6,7 @@ pub(crate) mod hand_off;
 use crate::decode::BodyMut;
 use crate::hello::HELLO_MAX;
 use crate::idle_tracker::IdleTracker;
+use crate::keepalive::millis;
 use crate::{
     Bucket, ClientConfig, CloseReason, Config, Decoder, Event, Header, HeaderForm, Hello, HelloItems, Keepalive,
     Liveness, MemoryPool, Operation, Outbox, Packet, PacketId, PeerKind, ProtocolError, ReadProgress, Role,
@@ -55,7 +56,8 @@ pub struct Connection {
     /// The HELLO to send; for a server, in answer to that of the client. `None` once it has been sent, or if none is to
     /// be.
     hello: Option<Box<Hello>>,
-    hand_off_timeout: Duration,
+    /// In milliseconds.
+    hand_off_timeout: u32,
     hand_off: Option<Box<HandOffProgress>>,
 }
 
@@ -115,7 +117,7 @@ impl Connection {
             first: None,
             peer: PeerKind::Unknown,
             hello: config.hello.then(|| Box::new(Hello::new(config, hello_items))),
-            hand_off_timeout: config.hand_off_timeout,
+            hand_off_timeout: millis(config.hand_off_timeout),
             hand_off: None,
         }
     }

@@ -33,8 +33,10 @@ pub enum Liveness {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Keepalive {
-    ping_interval: Duration,
-    idle_timeout: Duration,
+    /// In milliseconds.
+    ping_interval: u32,
+    /// In milliseconds.
+    idle_timeout: u32,
     received_at: Instant,
     sent_at: Instant,
     requested_at: Option<Instant>,
@@ -43,13 +45,17 @@ pub struct Keepalive {
 impl Keepalive {
     /// Pings after each `ping_interval` of silence and closes after `idle_timeout` of it.
     pub fn new(ping_interval: Duration, idle_timeout: Duration, now: Instant) -> Self {
-        let ping_interval = ping_interval.min(idle_timeout);
+        let (idle_timeout, ping_interval) = (millis(idle_timeout), millis(ping_interval.min(idle_timeout)));
         Self { ping_interval, idle_timeout, received_at: now, sent_at: now, requested_at: None }
     }
 
     /// The silence after which the peer is pinged.
     pub fn ping_interval(&self) -> Duration {
-        self.ping_interval
+        Duration::from_millis(self.ping_interval.into())
+    }
+
+    fn idle_timeout(&self) -> Duration {
+        Duration::from_millis(self.idle_timeout.into())
     }
 
     /// Notes that bytes have come.
@@ -72,16 +78,16 @@ impl Keepalive {
 
     /// Whether the peer has been silent for the ping interval, whether it has been pinged or not.
     pub fn is_silent(&self, now: Instant) -> bool {
-        now.saturating_duration_since(self.received_at) >= self.ping_interval
+        now.saturating_duration_since(self.received_at) >= self.ping_interval()
     }
 
     /// Returns the action that is due. A PING counts as sent.
     pub fn poll(&mut self, now: Instant) -> Liveness {
-        if now.saturating_duration_since(self.received_at) >= self.idle_timeout {
+        if now.saturating_duration_since(self.received_at) >= self.idle_timeout() {
             return Liveness::Dead;
         }
         let since = self.requested_at.unwrap_or(self.quiet_since());
-        if now.saturating_duration_since(since) >= self.ping_interval {
+        if now.saturating_duration_since(since) >= self.ping_interval() {
             self.requested_at = Some(now);
             self.sent(now);
             return Liveness::SendPing;
@@ -93,12 +99,18 @@ impl Keepalive {
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         match self.requested_at {
-            None => self.quiet_since().checked_add(self.ping_interval),
-            Some(requested_at) => {
-                earlier(requested_at.checked_add(self.ping_interval), self.received_at.checked_add(self.idle_timeout))
-            }
+            None => self.quiet_since().checked_add(self.ping_interval()),
+            Some(requested_at) => earlier(
+                requested_at.checked_add(self.ping_interval()),
+                self.received_at.checked_add(self.idle_timeout()),
+            ),
         }
     }
+}
+
+/// A setting that each idle connection keeps, in milliseconds, 49 days at most.
+pub(crate) fn millis(time: Duration) -> u32 {
+    u32::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX)
 }
 
 /// The earlier of two times; either may be absent. An iterator's `min` takes three times as many instructions,

@@ -9,6 +9,7 @@ use bytes::{Buf, Bytes};
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::IoSlice;
+use std::ops::{Deref, DerefMut};
 
 /// Bodies of at least this many bytes are gathered, smaller ones copied. Below it the copy is cheaper than
 /// counting a reference and a further slice in the system call.
@@ -47,10 +48,30 @@ pub struct Outbox {
     buffer: Vec<u8>,
     written: usize,
     /// Large bodies and where in `buffer` they belong, ascending. All positions are at or after `written`.
-    bulk: VecDeque<(usize, Bytes)>,
+    bulk: LargeBodies,
     bulk_len: usize,
     /// The last packet, if messages may join it.
     tail: LastPacket,
+}
+
+#[derive(Debug)]
+#[allow(clippy::box_collection, reason = "each idle connection has two, which hold none")]
+struct LargeBodies(Option<Box<VecDeque<(usize, Bytes)>>>);
+
+impl Deref for LargeBodies {
+    type Target = VecDeque<(usize, Bytes)>;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        static NONE: VecDeque<(usize, Bytes)> = VecDeque::new();
+        self.0.as_deref().unwrap_or(&NONE)
+    }
+}
+
+impl DerefMut for LargeBodies {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.0.get_or_insert_default()
+    }
 }
 
 impl Outbox {
@@ -62,7 +83,7 @@ impl Outbox {
             room: crate::BODY_MAX,
             buffer: Vec::new(),
             written: 0,
-            bulk: VecDeque::new(),
+            bulk: LargeBodies(None),
             bulk_len: 0,
             tail: LastPacket::default(),
         }
@@ -125,7 +146,7 @@ impl Outbox {
 
     /// Replaces the memory of large bodies, each by the same bytes.
     pub fn map_shared(&mut self, mut map: impl FnMut(Bytes) -> Bytes) {
-        for (_, bytes) in &mut self.bulk {
+        for (_, bytes) in &mut *self.bulk {
             let length = bytes.len();
             *bytes = map(std::mem::take(bytes));
             debug_assert_eq!(bytes.len(), length, "they are the same bytes");
@@ -191,8 +212,10 @@ impl Outbox {
         } else {
             let shift = self.buffer.len().wrapping_sub(other.written);
             self.buffer.extend_from_slice(other.buffer.get(other.written..).unwrap_or_default());
-            let moved = other.bulk.drain(..).map(|(at, bytes)| (at.wrapping_add(shift), bytes));
-            self.bulk.extend(moved);
+            if !other.bulk.is_empty() {
+                let moved = other.bulk.drain(..).map(|(at, bytes)| (at.wrapping_add(shift), bytes));
+                self.bulk.extend(moved);
+            }
             self.bulk_len = self.bulk_len.saturating_add(std::mem::take(&mut other.bulk_len));
             other.written = 0;
             other.buffer.clear();
@@ -201,7 +224,6 @@ impl Outbox {
             }
         }
         other.buffer.clear();
-        other.bulk.clear();
     }
 
     /// Prepares the bytes that wait for being appended to many outboxes with [`extend_from`](Self::extend_from): if
@@ -242,7 +264,9 @@ impl Outbox {
         self.tail = LastPacket::default();
         let shift = self.buffer.len().wrapping_sub(other.written);
         self.buffer.extend_from_slice(other.buffer.get(other.written..).unwrap_or_default());
-        self.bulk.extend(other.bulk.iter().map(|(at, bytes)| (at.wrapping_add(shift), bytes.clone())));
+        if !other.bulk.is_empty() {
+            self.bulk.extend(other.bulk.iter().map(|(at, bytes)| (at.wrapping_add(shift), bytes.clone())));
+        }
         self.bulk_len = self.bulk_len.saturating_add(other.bulk_len);
     }
 
@@ -262,7 +286,7 @@ impl Outbox {
             filled = filled.saturating_add(1);
             true
         };
-        for (at, bytes) in &self.bulk {
+        for (at, bytes) in &*self.bulk {
             if !fill(self.buffer.get(from..*at).unwrap_or_default()) || !fill(bytes) {
                 return filled;
             }
@@ -300,7 +324,7 @@ impl Outbox {
     fn drop_written(&mut self) {
         self.tail = LastPacket::default();
         self.buffer.drain(..self.written);
-        for (at, _) in &mut self.bulk {
+        for (at, _) in &mut *self.bulk {
             *at = at.saturating_sub(self.written);
         }
         self.written = 0;
@@ -348,7 +372,7 @@ impl Outbox {
         if self.is_empty() {
             self.tail = LastPacket::default();
             self.buffer = Vec::new();
-            self.bulk = VecDeque::new();
+            self.bulk = LargeBodies(None);
             self.written = 0;
         }
     }

@@ -1,5 +1,6 @@
 //! The least rate at which a packet must arrive once it has begun.
 
+use crate::keepalive::millis;
 use std::time::{Duration, Instant};
 
 /// Watches that a packet which has begun to arrive keeps arriving.
@@ -22,7 +23,8 @@ use std::time::{Duration, Instant};
 /// ```
 #[derive(Clone, Debug)]
 pub struct ReadProgress {
-    window: Duration,
+    /// In milliseconds.
+    window: u32,
     /// Bytes that must arrive in each window.
     least: u64,
     /// The running window: its end, and the total at its beginning. `None` between packets.
@@ -32,21 +34,25 @@ pub struct ReadProgress {
 impl ReadProgress {
     /// Requires `least_per_second` bytes per second, judged over each `window`.
     pub fn new(window: Duration, least_per_second: u32) -> Self {
-        let millis = u64::try_from(window.as_millis()).unwrap_or(u64::MAX);
-        let least = u64::from(least_per_second).saturating_mul(millis) / 1000;
+        let window = millis(window);
+        let least = u64::from(least_per_second).saturating_mul(window.into()) / 1000;
         Self { window, least, running: None }
+    }
+
+    fn window(&self) -> Duration {
+        Duration::from_millis(self.window.into())
     }
 
     /// How long so many bytes may take, in whole windows.
     pub fn time_for(&self, bytes: u64) -> Duration {
         let windows = bytes.checked_div(self.least).unwrap_or(u64::MAX);
-        self.window.saturating_mul(u32::try_from(windows).unwrap_or(u32::MAX))
+        self.window().saturating_mul(u32::try_from(windows).unwrap_or(u32::MAX))
     }
 
     /// Records that a packet is incomplete, `total` being all bytes received so far on the connection.
     pub fn waiting(&mut self, total: u64, now: Instant) {
         if self.running.is_none() {
-            self.running = now.checked_add(self.window).map(|end| (end, total));
+            self.running = now.checked_add(self.window()).map(|end| (end, total));
         }
     }
 

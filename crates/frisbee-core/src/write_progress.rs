@@ -1,5 +1,6 @@
 //! Whether a peer accepts the bytes that are written to it: functions of counts and time alone.
 
+use crate::keepalive::millis;
 use std::time::{Duration, Instant};
 
 /// How many bytes a socket may hold that the peer has not accepted: 4 MiB on Linux by default.
@@ -52,8 +53,7 @@ struct PendingWrite {
 impl WriteProgress {
     /// Lets a peer take nothing for `timeout`, and otherwise half of `least_rate` bytes in a second at least.
     pub fn new(timeout: Duration, least_rate: u32) -> Self {
-        let timeout = u32::try_from(timeout.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX);
-        Self { timeout, least_rate, written: 0, waits: false, pending: None }
+        Self { timeout: millis(timeout), least_rate, written: 0, waits: false, pending: None }
     }
 
     /// Records that the transport has taken `count` bytes, 0 if it takes none at the moment, and whether more

@@ -23,13 +23,14 @@ use crate::runtime::engine::Engine;
 use crate::runtime::timer::{TokioTimer, now, tokio_timer};
 use crate::runtime::tokio::{AbortOnDrop, DriveFuture, Driver, Tasks};
 use crate::tasks::Job;
-use crate::transport::{Io, proxied};
+use crate::transport::{Io, Movable, proxied};
 use crate::workers::WorkerWatch;
 use crate::workers::executor::settle;
 use crate::{CloseReason, Protocol, RawTransport};
 use frisbee_core::ServerConfig;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
+use std::io;
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
@@ -96,8 +97,8 @@ impl<R: Protocol> Acceptor<R> {
         let host = self.0.clone();
         let Some(entry) = OpenConnections::admit(&host.open) else { return CloseReason::Shutdown };
         let context = Some(host.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
-        let arrived = Box::new(AcceptedConnection { ends: EndpointInfo::default(), entry });
-        let driving: AdapterFuture = Box::pin(async move { host.serve(io, arrived, context).await });
+        let arrived = Box::new(AcceptedConnection { io, ends: EndpointInfo::default(), entry });
+        let driving: AdapterFuture = Box::pin(async move { host.serve(arrived, context).await });
         // A router that panicked has been reported where it did.
         AbortOnDrop(tokio::spawn(tokio::task::unconstrained(driving))).await
     }
@@ -209,11 +210,10 @@ impl<R: Protocol> ServerShared<R> {
     #[allow(clippy::boxed_local)] // The box is a place that the task does not keep.
     pub(crate) fn serve<T: Io>(
         &self,
-        io: T,
-        arrived: Box<AcceptedConnection>,
+        arrived: Box<AcceptedConnection<T>>,
         context: Option<Handle>,
     ) -> ServedConnection<'_, T, R> {
-        let AcceptedConnection { ends, entry } = *arrived;
+        let AcceptedConnection { io, ends, entry } = *arrived;
         if self.is_proxied {
             return ServedConnection::Rare(Box::pin(self.serve_proxied(io, ends, context, entry)));
         }
@@ -539,9 +539,17 @@ impl Drop for CloseOnDrop {
 }
 
 /// A connection on the way to its worker, in a box: a task keeps the memory of its first state.
-pub(crate) struct AcceptedConnection {
+pub(crate) struct AcceptedConnection<T> {
+    pub(crate) io: T,
     pub(crate) ends: EndpointInfo,
     pub(crate) entry: OpenConnection,
+}
+
+impl<T: Movable> AcceptedConnection<T> {
+    /// Enters the current runtime.
+    pub(crate) fn moved(self) -> io::Result<Self> {
+        Ok(Self { io: self.io.moved()?, ..self })
+    }
 }
 
 /// Takes a connection out of the list when its task ends, however it ends.

@@ -21,7 +21,7 @@ use crate::debug::opaque_debug;
 use crate::endpoint::clauses::Clauses;
 use crate::endpoint::inline_runs::InlineRuns;
 use crate::endpoint::offer::ServiceOffer;
-use crate::endpoint::session::Session;
+use crate::endpoint::session::{Replies, Session};
 use crate::endpoint::table::ServedMethod;
 use crate::observe::TraceContext;
 use crate::observe::batch_calls::BatchCalls;
@@ -46,7 +46,6 @@ use frisbee::{
 };
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use std::task::Waker;
 use std::time::Instant;
 
 /// The most packets that answer no call before the connection is closed: a peer that sends more is broken or hostile.
@@ -123,8 +122,7 @@ impl Protocol for Endpoint {
             mounted: self.offer.mounts.connected(connection),
             calls: None,
             looked: 0,
-            replies: Vec::new(),
-            wake: Vec::new(),
+            replies: None,
             strays: 0,
             clauses: None,
             nesting: self.offer.terms.nesting,
@@ -146,7 +144,7 @@ impl Protocol for Endpoint {
             return self.route_prefixed(session, packet, outbox);
         }
         if self.calls.is_some() {
-            session.replies.push(packet);
+            session.push_reply(packet);
             return Routed::Continue;
         }
         let Packet { id, operation, body } = packet;
@@ -240,7 +238,7 @@ impl Protocol for Endpoint {
                     let status = Status::resource_exhausted(
                         "the reply was discarded: the memory limit for this client is reached",
                     );
-                    session.replies.push(Packet { body: body::error(&status), ..packet });
+                    session.push_reply(Packet { body: body::error(&status), ..packet });
                     return Routed::Continue;
                 }
                 Some(false) => {}
@@ -343,9 +341,9 @@ impl Protocol for Endpoint {
         if self.calls.is_none() && session.has_calls() {
             session.calls();
         }
-        let Session { caller, calls, replies, wake, .. } = session;
+        let Session { caller, calls, replies, .. } = session;
         let due = match self.calls.as_ref().or(calls.as_ref()) {
-            Some(calls) => settle(calls, caller, replies, wake, now),
+            Some(calls) => settle(calls, caller, replies.get_or_insert_default(), now),
             None => None,
         };
         if self.offer.is_plain && session.strays == 0 {
@@ -369,8 +367,7 @@ impl Protocol for Endpoint {
         session.last = session.last.take().filter(|(_, instance)| instance.is_needed());
         session.instances.retain(|(_, instance)| instance.is_needed());
         session.instances.shrink_to_fit();
-        session.replies = Vec::new();
-        session.wake = Vec::new();
+        session.replies = None;
         if let Some(calls) = self.calls.as_ref().or(session.calls.as_ref()) {
             let released = calls.calls.lock().release();
             drop(released);
@@ -519,7 +516,7 @@ impl Endpoint {
                     }
                     None => {}
                 }
-                session.replies.push(Packet { id, operation, body });
+                session.push_reply(Packet { id, operation, body });
                 Routed::Continue
             }
         }
@@ -583,17 +580,16 @@ fn open(
 fn settle(
     calls: &CallTable,
     caller: &Caller,
-    replies: &mut Vec<Packet>,
-    wake: &mut Vec<Waker>,
+    Replies { packets, wake }: &mut Replies,
     now: Instant,
 ) -> Option<Instant> {
     let mut table = calls.calls.lock();
     let mut late = None;
-    if !replies.is_empty() {
+    if !packets.is_empty() {
         if table.is_observed() {
-            late = table.handle_replies(replies, now, wake);
+            late = table.handle_replies(packets, now, wake);
         } else {
-            for packet in replies.drain(..) {
+            for packet in packets.drain(..) {
                 wake.extend(table.handle_reply(packet));
             }
         }

@@ -27,7 +27,7 @@ use super::{Connection, Event, PacketKind, PeerKind};
 use crate::Role;
 use crate::{Operation, Outbox, PacketId, ProtocolError, TooLong, tlv};
 use bytes::{Buf, Bytes};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The answer of the other end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -107,7 +107,7 @@ impl Connection {
         let mut head = Vec::with_capacity(3);
         tlv::put_varint(&mut head, operation.number().into());
         put(&mut self.outbox, &head, body)?;
-        self.seal(Stage::Requested, now.checked_add(self.hand_off_timeout));
+        self.seal(Stage::Requested, now.checked_add(Duration::from_millis(self.hand_off_timeout.into())));
         Ok(())
     }
 
@@ -216,7 +216,7 @@ impl Connection {
         let event = match (self.role, self.hand_off.take()) {
             (Role::Server, None) => {
                 let event = request(body).ok_or(malformed)?;
-                let deadline = now.checked_add(self.hand_off_timeout);
+                let deadline = now.checked_add(Duration::from_millis(self.hand_off_timeout.into()));
                 let last = Outbox::default();
                 let stage = Stage::Deciding;
                 self.hand_off =

@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(crate) struct StreamTable {
     streams: BTreeMap<PacketId, Arc<StreamShared>>,
     /// How many of them were opened by this end.
-    opened_here: usize,
+    opened_here: u32,
     /// The id after the one given to the last stream opened by this end.
     next: u16,
 }
@@ -28,7 +28,7 @@ impl StreamTable {
 
     /// How many streams the peer has opened.
     pub(crate) fn opened_by_peer(&self) -> usize {
-        self.streams.len() - self.opened_here
+        self.streams.len() - self.opened_here as usize
     }
 
     pub(crate) fn contains(&self, id: PacketId) -> bool {
@@ -58,7 +58,7 @@ impl StreamTable {
             (PeerKind::Native(hello), Role::Server) => (0x8000..=u16::MAX, hello.streams_max),
             (PeerKind::Compat | PeerKind::Unknown, _) => (1..=u16::MAX, u32::MAX),
         };
-        if self.opened_here >= usize::try_from(streams_max).unwrap_or(usize::MAX) {
+        if self.opened_here >= streams_max {
             return None;
         }
         for _ in ids.clone() {

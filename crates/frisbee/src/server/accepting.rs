@@ -165,19 +165,18 @@ fn spawn<R: Protocol, T: Io + Movable>(
     entry: OpenConnection,
 ) {
     let host = host.clone();
-    // A task keeps the memory of its first state for as long as it lives.
-    let arrived = Box::new(AcceptedConnection { ends, entry });
+    let arrived = Box::new(AcceptedConnection { io: socket, ends, entry });
     let Some(worker) = worker else {
         let runtime = host.runtime.clone();
-        let driving = async move { drop(host.serve(socket, arrived, None).await) };
+        let driving = async move { drop(host.serve(arrived, None).await) };
         return wake_queue::spawn(&runtime, Box::pin(driving));
     };
     let (driven, is_current) = (worker.driven(), worker.is_current());
     worker.spawn(async move {
         let _driven = driven;
         // The socket belongs to the reactor of the thread that has accepted it.
-        match if is_current { Ok(socket) } else { socket.moved() } {
-            Ok(socket) => drop(host.serve(socket, arrived, Some(host.runtime.clone())).await),
+        match if is_current { Ok(arrived) } else { arrived.moved().map(Box::new) } {
+            Ok(arrived) => drop(host.serve(arrived, Some(host.runtime.clone())).await),
             Err(error) => {
                 tracing::warn!(target: "frisbee::listener", %error, "a connection could not be passed to its worker");
             }

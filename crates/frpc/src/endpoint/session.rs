@@ -28,9 +28,8 @@ pub(crate) struct Session {
     pub(crate) calls: Option<Arc<CallTable>>,
     /// The connection's attachments at the last check for its calls.
     pub(crate) looked: u32,
-    /// Replies of this batch.
-    pub(crate) replies: Vec<Packet>,
-    pub(crate) wake: Vec<Waker>,
+    /// In a box, since few accepting ends make calls.
+    pub(crate) replies: Option<Box<Replies>>,
     /// Packets that answered nothing, in addition to those that the table of calls has counted.
     pub(crate) strays: u32,
     /// The verdicts on the layouts that the peer has named.
@@ -45,7 +44,18 @@ pub(crate) struct Session {
     pub(crate) rules: Option<Arc<dyn PeerRules>>,
 }
 
+/// The replies of a batch, and the callers that they wake.
+#[derive(Default)]
+pub(crate) struct Replies {
+    pub(crate) packets: Vec<Packet>,
+    pub(crate) wake: Vec<Waker>,
+}
+
 impl Session {
+    pub(crate) fn push_reply(&mut self, packet: Packet) {
+        self.replies.get_or_insert_default().packets.push(packet);
+    }
+
     /// Makes the instance of a unary method `last`, if there is one.
     #[inline(always)]
     pub(crate) fn bring(&mut self, operation: u16, table: &Table) {
