@@ -13,7 +13,7 @@ use bytes::Bytes;
 use frisbee_core::Role;
 use std::future::poll_fn;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -75,6 +75,8 @@ pub(crate) struct ConnectionShared {
     pub(crate) role: Role,
     /// It is part of an adapter connection, which is counted as a whole.
     pub(crate) is_within: bool,
+    /// The peer sends nothing more, and all that it sent has been routed.
+    pub(crate) is_at_eof: AtomicBool,
     /// The operation of the packet that is being routed, or 0.
     routed: AtomicU16,
     /// The number of streams that the peer has opened and that a handle here still refers to, open or not.

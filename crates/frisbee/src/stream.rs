@@ -513,7 +513,7 @@ impl Guard {
     /// Takes over the messages that wait.
     #[inline(never)]
     fn poll_refill(&self, batch: &mut ReadBatch, context: &mut Context<'_>) -> Poll<()> {
-        let (refilled, credit) = self.shared.poll_refill(batch, context);
+        let (refilled, credit) = self.shared.poll_refill(batch, context, &self.connection.is_at_eof);
         self.give(credit);
         if refilled.is_pending() {
             batch.rest();

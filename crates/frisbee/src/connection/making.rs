@@ -8,7 +8,7 @@ use crate::deferred::Deferred;
 use crate::mailbox::Mailbox;
 use crate::work::ConnectionTasks;
 use frisbee_core::{ClientConfig, Role, ServerConfig};
-use std::sync::atomic::{AtomicU16, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32};
 use std::sync::{Arc, OnceLock};
 use tokio::runtime::Handle;
 
@@ -62,6 +62,7 @@ impl Connection {
             attachments: Attachments::new(),
             role,
             is_within,
+            is_at_eof: AtomicBool::new(false),
             routed: AtomicU16::new(0),
             guests: AtomicU32::new(0),
             calls_max: config.calls_max,

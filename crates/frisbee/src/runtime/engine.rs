@@ -243,8 +243,8 @@ impl<R: Protocol> Engine<R> {
         }
         self.reading = ReadMode::HalfClosed;
         self.core.handle_half_close(now);
-        let streams: Vec<_> = self.handle.0.mailbox.lock().streams.iter().cloned().collect();
-        streams.iter().for_each(|stream| stream.handle_eof());
+        // The end of the input is that of its streams when everything before it has been routed.
+        self.routing = Routing::Deferring;
         Ok(())
     }
 

@@ -14,6 +14,7 @@ use frisbee_core::flow::{Credit, Window, cost};
 use frisbee_core::{Batch, BatchSize, StreamSignal, StreamState, tlv};
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 
 /// How much of the text of a reset is kept, in bytes, for as long as a handle exists. Longer texts explain nothing, and
@@ -143,8 +144,6 @@ pub(super) struct Messages {
     pub(super) reset: Option<(u32, String)>,
     /// The peer has said that none of the stream was given to a handler.
     pub(super) is_refused: bool,
-    /// The connection brings nothing more.
-    pub(super) eof: bool,
     pub(super) reader: Option<Waker>,
     /// Senders that wait for credit.
     pub(super) senders: EventWaiters,
@@ -300,7 +299,6 @@ impl StreamShared {
             overflowed: false,
             reset: None,
             is_refused: false,
-            eof: false,
             reader: None,
             senders: EventWaiters::default(),
             watchers: EventWaiters::default(),
@@ -504,10 +502,7 @@ impl StreamShared {
 
     /// Records that the peer will send nothing more on the connection.
     pub(crate) fn handle_eof(&self) {
-        let mut inner = self.inner.lock();
-        inner.eof = true;
-        let reader = inner.reader.take();
-        drop(inner);
+        let reader = self.inner.lock().reader.take();
         wake(reader);
     }
 
@@ -525,12 +520,17 @@ impl StreamShared {
 
     /// Takes over the messages that wait, for a reader that has read all that it took before, and returns the credit to
     /// give for those. Ready without a message when no more will come.
-    pub(super) fn poll_refill(&self, batch: &mut ReadBatch, context: &mut Context<'_>) -> (Poll<()>, Option<u64>) {
+    pub(super) fn poll_refill(
+        &self,
+        batch: &mut ReadBatch,
+        context: &mut Context<'_>,
+        eof: &AtomicBool,
+    ) -> (Poll<()>, Option<u64>) {
         let mut inner = self.inner.lock();
         let (freed, credit) = inner.account(batch, self.window);
         batch.inbox.take_over(&mut inner.inbox);
         let mut earlier = None;
-        let refilled = if !batch.inbox.is_empty() || !inner.state.receives() || inner.eof {
+        let refilled = if !batch.inbox.is_empty() || !inner.state.receives() || eof.load(Ordering::Relaxed) {
             Poll::Ready(())
         } else {
             if !inner.reader.as_ref().is_some_and(|reader| reader.will_wake(context.waker())) {

@@ -67,6 +67,11 @@ impl End {
         self.shared.handle_batch(&body.into(), &size)
     }
 
+    fn half_close(&self) {
+        self.connection.0.is_at_eof.store(true, Ordering::Relaxed);
+        self.shared.handle_eof();
+    }
+
     /// The connection's charge in the server's memory.
     fn held(&self) -> usize {
         self.connection.0.mailbox.account.charged()
@@ -330,12 +335,12 @@ async fn received_messages_are_read_before_the_reported_end() {
 
 #[tokio::test]
 async fn tasks_that_wait_for_a_stream_are_woken_by_its_end() {
-    type EndStream<'a> = &'a dyn Fn(&StreamShared);
+    type EndStream<'a> = &'a dyn Fn(&End);
     let ends: [(EndStream<'_>, [usize; 3]); 4] = [
-        (&|shared| shared.handle_close(), [1, 1, 1]),
-        (&|shared| assert!(shared.handle_end(b"\x01")), [1, 1, 1]),
-        (&|shared| assert!(shared.handle_end(b"")), [1, 1, 1]),
-        (&|shared| shared.handle_eof(), [1, 0, 0]),
+        (&|end| end.shared.handle_close(), [1, 1, 1]),
+        (&|end| assert!(end.shared.handle_end(b"\x01")), [1, 1, 1]),
+        (&|end| assert!(end.shared.handle_end(b"")), [1, 1, 1]),
+        (&End::half_close, [1, 0, 0]),
     ];
     for (end_it, expected) in ends {
         let (end, mut stream) = End::new(&native(0));
@@ -344,7 +349,7 @@ async fn tasks_that_wait_for_a_stream_are_woken_by_its_end() {
         assert!(stream.poll_recv(&mut Context::from_waker(&tasks[0].1)).is_pending());
         assert!(sender.poll_send(&mut Context::from_waker(&tasks[1].1), |_| ()).is_pending());
         assert!(sender.poll_closed(&mut Context::from_waker(&tasks[2].1)).is_pending());
-        end_it(&end.shared);
+        end_it(&end);
         assert_eq!(tasks.each_ref().map(|(woken, _)| woken.count()), expected);
         assert_eq!(poll(&mut stream), Poll::Ready(None));
     }

@@ -8,11 +8,12 @@
 //! more. During that time only the bytes taken by the client count for its timeouts. The router decides whether a packet may be
 //! deferred, since the bytes after the last packet of a protocol are no packet.
 
-use super::{Engine, PACKETS_PER_BATCH, Routing};
+use super::{Engine, PACKETS_PER_BATCH, ReadMode, Routing};
 use crate::deferred::DeferredPacket;
 use crate::{CloseReason, Operation, OverflowPolicy, PacketId, Protocol, Routed};
 use bytes::Bytes;
 use frisbee_core::Event;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 impl<R: Protocol> Engine<R> {
@@ -62,6 +63,11 @@ impl<R: Protocol> Engine<R> {
         else {
             self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
             self.routing = Routing::All;
+            if self.reading == ReadMode::HalfClosed {
+                self.handle.0.is_at_eof.store(true, Ordering::Relaxed);
+                let streams: Vec<_> = self.handle.0.mailbox.lock().streams.iter().cloned().collect();
+                streams.iter().for_each(|stream| stream.handle_eof());
+            }
             return None;
         };
         let length = packet.body.len();

@@ -110,3 +110,113 @@ impl<R: Protocol> Engine<R> {
         Routed::Continue
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::Budget;
+    use crate::connection::EndpointInfo;
+    use crate::{Config, Connection, Operation, Outbox, Packet};
+    use std::sync::Mutex;
+    use std::task::{Context, Poll, Waker};
+    use std::time::Instant;
+    use tokio::runtime::Handle;
+
+    /// Keeps its streams, and answers each packet by one as long as this.
+    struct Streams {
+        kept: Mutex<Vec<Stream>>,
+        reply: usize,
+    }
+
+    impl Protocol for Streams {
+        type Session = ();
+
+        fn connected(&self, _connection: &Connection) {}
+
+        fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Routed {
+            outbox.push(packet.id, packet.operation, vec![0; self.reply]).into()
+        }
+
+        fn stream(&self, (): &mut (), _first: Bytes, stream: Stream) -> Routed {
+            self.kept.lock().expect("no test panics").push(stream);
+            Routed::Continue
+        }
+    }
+
+    /// A server's connection that the test drives.
+    struct Driven {
+        engine: Engine<Streams>,
+        router: Arc<Streams>,
+        handle: Connection,
+        now: Instant,
+    }
+
+    impl Driven {
+        fn new(memory: usize, reply: usize) -> Self {
+            let (config, now) = (Config::default().into(), Instant::now());
+            let handle = Connection::server(
+                &config,
+                &Arc::new(Budget::new(memory, memory)),
+                Handle::current(),
+                EndpointInfo::default(),
+            );
+            let router = Arc::new(Streams { kept: Mutex::default(), reply });
+            let core = frisbee_core::Connection::server(&config, now);
+            Self { engine: Engine::new(core, router.clone(), handle.clone()), router, handle, now }
+        }
+
+        fn receive(&mut self, bytes: &[u8]) {
+            self.engine.handle_input(Bytes::copy_from_slice(bytes));
+            self.route();
+        }
+
+        /// Routes all that can be, in turns that may be cut off.
+        fn route(&mut self) {
+            while self.engine.can_route() {
+                self.engine.route(self.now).expect("the connection continues");
+            }
+        }
+
+        /// Has the peer read all that waits.
+        fn write(&mut self) {
+            let count = self.engine.core.transmit().len();
+            self.engine.handle_written(count, self.now);
+        }
+
+        fn stream(&self) -> Option<Stream> {
+            self.router.kept.lock().expect("no test panics").pop()
+        }
+    }
+
+    /// The header of a packet with an id of 1, and the beginning of its body.
+    fn packet(operation: u16, length: u32, body: &[u8]) -> Vec<u8> {
+        [&[0, 15, 0, 1], &operation.to_be_bytes()[..], &length.to_be_bytes(), body].concat()
+    }
+
+    fn whole(operation: Operation, body: &[u8]) -> Vec<u8> {
+        packet(operation.number(), body.len() as u32, body)
+    }
+
+    fn poll(stream: &mut Stream) -> Poll<Option<Bytes>> {
+        stream.poll_recv(&mut Context::from_waker(Waker::noop()))
+    }
+
+    const HELLO: &[u8] = b"\0\x0f\0\0\0\x03\0\0\0\x05fris\x01";
+
+    /// Its reader waited for ever, and the connection for the stream.
+    #[tokio::test]
+    async fn stream_opened_after_half_close_of_peer_has_an_end() {
+        let mut driven = Driven::new(usize::MAX, 2 << 20);
+        let messages = [b"first", b"other"].map(|body| whole(Operation::STREAM, body)).concat();
+        driven.receive(&[HELLO, &whole(Operation::FIRST_USER, b""), &messages].concat());
+        assert!(driven.stream().is_none(), "it waits for room");
+        driven.engine.handle_eof(driven.now).expect("the request waits");
+        driven.write();
+        driven.route();
+        let mut opened = driven.stream().expect("there is room");
+        assert_eq!(poll(&mut opened), Poll::Ready(Some("other".into())));
+        assert_eq!(poll(&mut opened), Poll::Ready(None));
+        let mut own = driven.handle.open_stream(&Bytes::from_static(b"first")).await.expect("it may be sent");
+        assert_eq!(poll(&mut own), Poll::Ready(None));
+    }
+}
