@@ -79,8 +79,8 @@ impl<R: Protocol> Engine<R> {
         let signal = match stream {
             Some(stream) => {
                 let signal = stream.handle_rejected_body();
-                self.handle.0.mailbox.leave_stream(&stream);
-                signal
+                self.last_stream = Some(stream);
+                return drop(self.leave_stream(signal));
             }
             None => {
                 // Its opening may wait, and need not any more.

@@ -102,7 +102,7 @@ impl<R: Protocol> Engine<R> {
     }
 
     /// Forgets the last stream if it is over, and sends the peer the reason.
-    fn leave_stream(&mut self, signal: StreamSignal) -> Routed {
+    pub(super) fn leave_stream(&mut self, signal: StreamSignal) -> Routed {
         if let Some(stream) = self.last_stream.take_if(|stream| stream.is_over()) {
             self.handle.0.mailbox.leave_stream(&stream);
             signal.put(self.core.outbox(), stream.id(), RESOURCE_EXHAUSTED, NO_ROOM);
@@ -218,5 +218,18 @@ mod tests {
         assert_eq!(poll(&mut opened), Poll::Ready(None));
         let mut own = driven.handle.open_stream(&Bytes::from_static(b"first")).await.expect("it may be sent");
         assert_eq!(poll(&mut own), Poll::Ready(None));
+    }
+
+    /// Its senders waited for ever, even for the end of the connection.
+    #[tokio::test]
+    async fn message_without_memory_after_its_end_leaves_the_other_direction() {
+        let mut driven = Driven::new(1 << 20, 0);
+        driven.receive(&[HELLO, &whole(Operation::STREAM, b"first"), &whole(Operation::END, b"")].concat());
+        let stream = driven.stream().expect("it is opened");
+        let _most = driven.handle.charge((1 << 20) - 8192);
+        driven.receive(&packet(Operation::STREAM.number(), 100_000, &[0; 20_000]));
+        assert!(driven.handle.0.mailbox.lock().streams.contains(PacketId(1)));
+        driven.engine.end(&CloseReason::ClosedByPeer);
+        assert!(stream.sender().is_closed());
     }
 }
