@@ -373,3 +373,23 @@ fn wakers_are_woken_and_dropped_without_the_lock() {
     expect_call("the driver has ended");
     assert_eq!(locked.load(Ordering::SeqCst), 0);
 }
+
+#[test]
+fn observer_that_leaves_gives_no_room_to_late_senders() {
+    let (mailbox, mut driver) = (mailbox(100), Driver::default());
+    let (_, waker) = task();
+    let mut context = Context::from_waker(&waker);
+    driver.take(&mailbox, &waker, true);
+    let mut observer = Waiter::new(&mailbox);
+    assert!(mailbox.poll_peer(&mut context, &mut observer).is_pending());
+    assert!(sends_now(&mailbox, |outbox| push(outbox, 100)));
+    let mut first = Waiter::new(&mailbox);
+    assert!(first.poll_send(&mut context, |outbox| push(outbox, 100)).is_pending());
+    driver.take(&mailbox, &waker, true);
+    driver.pending = 0;
+    mailbox.handle_drained(&mut driver.reader, 0);
+    mailbox.handle_peer_known(PeerKind::Compat);
+    drop(observer);
+    assert!(!sends_now(&mailbox, |outbox| push(outbox, 100)), "the first was called");
+    assert!(first.poll_send(&mut context, |outbox| push(outbox, 100)).is_ready());
+}

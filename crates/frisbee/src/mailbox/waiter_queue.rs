@@ -91,9 +91,7 @@ impl WaitList {
         if entered.is_none() {
             waiters.forget_waiter(number);
         }
-        if !waiters.watchers.contains_key(&number) {
-            waiter.number = 0; // It waits behind others when it waits again.
-        }
+        waiter.number = 0; // It waits behind others when it waits again.
         self.free();
         entered.map(|producer| producer.waker)
     }
@@ -115,7 +113,12 @@ impl WaitList {
     pub(super) fn enter_producer(&mut self, waker: &Waker, waiter: Option<&mut Waiter<'_>>) -> Option<Waker> {
         let is_returning = waiter.is_some();
         let number = match waiter {
-            Some(waiter) => self.number(waiter),
+            Some(waiter) if waiter.number != 0 => waiter.number,
+            Some(waiter) => {
+                self.last += 1;
+                waiter.number = self.last;
+                self.last
+            }
             None => {
                 // A task that polls repeatedly, in a loop for instance, is not entered each time. The waker that it has
                 // entered by a waiter does not count: it is removed together with the waiter.
@@ -139,9 +142,12 @@ impl WaitList {
 
     /// Enters a task that waits for something to change. Returns the waker that it had entered before.
     pub(super) fn register_observer(&mut self, waker: &Waker, waiter: &mut Waiter<'_>) -> Option<Waker> {
-        let number = self.number(waiter);
+        if waiter.number == 0 {
+            self.last += 1;
+            waiter.number = u64::MAX - self.last; // Behind every round of producers.
+        }
         let watcher = WaitingTask { waker: waker.clone(), is_returning: false };
-        self.waiters.get_or_insert_default().watchers.insert(number, watcher).map(|earlier| earlier.waker)
+        self.waiters.get_or_insert_default().watchers.insert(waiter.number, watcher).map(|earlier| earlier.waker)
     }
 
     /// Removes the wakers of one waiter.
@@ -154,14 +160,6 @@ impl WaitList {
         }
         self.free();
         wakers
-    }
-
-    fn number(&mut self, waiter: &mut Waiter<'_>) -> u64 {
-        if waiter.number == 0 {
-            self.last += 1;
-            waiter.number = self.last;
-        }
-        waiter.number
     }
 
     fn free(&mut self) {
