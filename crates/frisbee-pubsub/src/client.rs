@@ -4,7 +4,7 @@ mod shared;
 
 use super::inbox::{Inbox, Subscription};
 use super::receive::ClientRouter;
-use super::reconnect::{Dial, keep};
+use super::reconnect::{Dial, Resubscription, keep};
 use super::resume::{Follow, Start, Stream};
 use super::{Kind, Operations, name, put};
 use crate::topics::{TOPIC_MAX, TopicError, Trie, check_pattern, check_topic};
@@ -135,6 +135,9 @@ pub(super) struct ClientShared {
     inner: Mutex<ClientState>,
 }
 
+/// By id, the callers that wait for the answer to a subscription.
+type PendingAnswers = BTreeMap<u16, oneshot::Sender<Result<(), String>>>;
+
 #[derive(Debug, Default)]
 struct ClientState {
     /// All inboxes, by id: the order of their notifications of losses and of the end.
@@ -143,8 +146,7 @@ struct ClientState {
     by_pattern: Trie<u16, Arc<Inbox>>,
     /// The id given out last. An id is used again only after all others, when nothing sent to it can be under way.
     last_id: u16,
-    /// The caller that waits for the answer to a subscription.
-    pending: BTreeMap<u16, oneshot::Sender<Result<(), String>>>,
+    pending: PendingAnswers,
     /// The callers that wait for a SYNC, in order.
     syncs: VecDeque<oneshot::Sender<Result<(), String>>>,
     /// Why a message was refused since the last SYNC.
@@ -172,6 +174,15 @@ impl RegisteredSubscription {
     /// Whether positions state the missing messages.
     fn is_exact(&self) -> bool {
         self.follow.as_ref().is_some_and(|follow| follow.is_exact())
+    }
+
+    /// The request to make it again. The answer is awaited.
+    fn again(&mut self, id: u16, pending: &mut PendingAnswers) -> Resubscription {
+        let (answer, answered) = oneshot::channel();
+        pending.insert(id, answer);
+        self.is_disconnected = false;
+        let (kind, body) = request(&self.pattern, &self.group, self.follow.as_deref());
+        Resubscription { id, kind, body, inbox: self.inbox.clone(), answered }
     }
 }
 

@@ -98,7 +98,8 @@ pub enum RecvError {
     /// The connection was lost, and the subscription continues on a new one.
     ///
     /// An unknown number of messages may be missing here. A subscription with a history continues without this error, unless
-    /// the broker was restarted or has removed the history of a topic.
+    /// the broker was restarted, has removed the history of a topic, or takes the positions of fewer topics than have had
+    /// messages.
     Reconnected,
     /// The message of a typed topic cannot be read as its type, for this reason. The subscription continues.
     Undecodable(String),

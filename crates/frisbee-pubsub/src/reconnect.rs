@@ -4,7 +4,7 @@ use super::Kind;
 use super::client::{ClientShared, OwnedConnection};
 use super::inbox::{Entry, Inbox, Notice};
 use super::receive::ClientRouter;
-use frisbee::{CloseReason, Connection, Error, Packet, PacketId, SendError};
+use frisbee::{BODY_MAX_LEAST, CloseReason, Connection, Error, Packet, PacketId, SendError};
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -84,33 +84,62 @@ pub(super) fn pause(attempt: usize, min: Duration, max: Duration) -> Duration {
 
 /// Makes all subscriptions again. Each is notified before the first message of the new connection.
 async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
-    let disconnected = shared.again();
-    for again in &disconnected {
+    let mut disconnected = shared.again();
+    for again in &mut disconnected {
         // One with a history learns from the answer whether something may be missing.
         if again.kind == Kind::Subscribe {
             again.inbox.extend([Entry::Notice(Notice::Reconnected)].into_iter(), shared.inbox_max);
         }
-        let packet = Packet::new(PacketId(again.id), shared.operations.of(again.kind), again.body.clone());
-        match connection.send(&packet).await {
-            Ok(()) if shared.inbox(again.id).is_some() => {}
-            // It was dropped before the request was sent.
-            Ok(()) => shared.unsubscribe(connection, again.id),
-            Err(SendError::TooLong(error)) => shared.handle_answer(again.id, Err(error.to_string())),
+        if request(shared, connection, again).await.is_err() {
             // It is lost again, maybe before these were registered as its own: then no other code marks them as lost.
-            Err(_) => return shared.lose_all(),
+            return shared.lose_all();
         }
     }
-    for again in disconnected {
-        if let Ok(Err(text)) = again.answered.await {
+    for mut again in disconnected {
+        let mut answer = (&mut again.answered).await;
+        if let Ok(Err(_)) = answer
+            && let Some(without) = shared.again_without_positions(again.id)
+        {
+            again = without;
+            if request(shared, connection, &mut again).await.is_err() {
+                return shared.lose_all();
+            }
+            answer = (&mut again.answered).await;
+        }
+        if let Ok(Err(text)) = answer {
             again.inbox.close(&CloseReason::Router(format!("not subscribed again: {text}").into()));
+        }
+    }
+}
+
+/// Requests one subscription, without its positions if they are longer than a message to this broker may be.
+async fn request(shared: &ClientShared, connection: &Connection, again: &mut Resubscription) -> Result<(), SendError> {
+    if again.body.len() > BODY_MAX_LEAST as usize {
+        // Before, the limit of the broker is unknown, and a longer packet would end the connection.
+        connection.peer_known().await?;
+    }
+    loop {
+        let packet = Packet::new(PacketId(again.id), shared.operations.of(again.kind), again.body.clone());
+        match connection.send(&packet).await {
+            Err(SendError::TooLong(error)) => match shared.again_without_positions(again.id) {
+                Some(without) => *again = without,
+                None => {
+                    shared.handle_answer(again.id, Err(error.to_string()));
+                    return Ok(());
+                }
+            },
+            // It was dropped before the request was sent.
+            Ok(()) if shared.inbox(again.id).is_none() => {
+                shared.unsubscribe(connection, again.id);
+                return Ok(());
+            }
+            sent => return sent,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::follow::{Answer, NextOffset};
-    use super::super::resume::{Follow, Start};
     use super::super::tests::{Member, runtime};
     use super::super::{Broker, Client, FIRST_OPERATION, RecvError};
     use super::*;
@@ -176,32 +205,24 @@ mod tests {
         assert_eq!((last.id.0, last.operation), (1, shared.operations.of(Kind::Unsubscribe)));
     }
 
-    /// All further subscriptions were silent until the next loss of the connection, and nobody was notified.
     #[test]
-    fn oversized_resubscription_does_not_stop_others() {
+    fn refused_resubscription_closes_that_subscription_alone() {
         let runtime = runtime();
         let shared = Arc::new(ClientShared::new(FIRST_OPERATION));
-        let follow = Box::new(Follow::new("a.*", Start::Now));
-        let follow = shared.enter(("a.*", "", Some(follow)), oneshot::channel().0, None).expect("it is not closed");
-        let mut subscriptions = [follow, shared.persistent_subscription("b")];
-        let answer = Answer { is_covered: true, epoch: 7, topics: 0 };
-        shared.follow(1, |follow| follow.handle_answer(answer)).expect("it follows");
-        let position = |topic| (format!("a.{topic:0120}").into(), NextOffset { epoch: 7, offset: 1 });
-        shared.handle_stream((0..50_000).map(position).collect(), false);
+        let [mut refused, mut other] = ["a", "b"].map(|pattern| shared.persistent_subscription(pattern));
         shared.handle_close(&CloseReason::ClosedByPeer);
-        let mut next = Member::new(&Broker::new(), runtime.handle());
-        let connection = next.connection().clone();
-        let mut again = pin!(subscribe_again(&shared, &connection));
-        assert!(again.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
-        connection.collect(&mut next.outbox);
-        assert_eq!(next.take_packets().pop().map(|packet| packet.body), Some(b"\x01b"[..].into()));
-        shared.handle_answer(2, Ok(()));
-        runtime.block_on(again);
-        let [follow, plain] = &mut subscriptions;
+        let next = Member::new(&Broker::new(), runtime.handle());
         let mut context = Context::from_waker(Waker::noop());
-        assert!(matches!(follow.poll_recv(&mut context), Poll::Ready(Err(RecvError::Closed(_)))));
-        assert!(matches!(plain.poll_recv(&mut context), Poll::Ready(Err(RecvError::Reconnected))));
-        assert!(plain.poll_recv(&mut context).is_pending());
+        let mut again = pin!(subscribe_again(&shared, next.connection()));
+        assert!(again.as_mut().poll(&mut context).is_pending());
+        shared.handle_answer(1, Err("it is not for you".to_owned()));
+        shared.handle_answer(2, Ok(()));
+        assert!(again.as_mut().poll(&mut context).is_ready());
+        for subscription in [&mut refused, &mut other] {
+            assert!(matches!(subscription.poll_recv(&mut context), Poll::Ready(Err(RecvError::Reconnected))));
+        }
+        assert!(matches!(refused.poll_recv(&mut context), Poll::Ready(Err(RecvError::Closed(_)))));
+        assert!(other.poll_recv(&mut context).is_pending());
         shared.handle_close(&CloseReason::ClosedByPeer);
         let again: Vec<_> = shared.again().into_iter().map(|again| again.id).collect();
         assert_eq!(again, [2], "a subscription that was closed stays closed");

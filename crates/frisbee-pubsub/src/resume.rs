@@ -131,9 +131,15 @@ impl Follow {
         (self.opening, self.expects_all) = (StartPosition::Oldest, true);
         self.is_lossy |= is_lossy || self.expected.len() > POSITIONS_MAX;
         if self.is_lossy {
-            (self.opening, self.expects_all) = (StartPosition::Now, false);
-            self.expected = HashMap::new();
+            self.forget_positions();
         }
+    }
+
+    /// Begins with the next message instead of the positions; returns whether there were any.
+    pub(super) fn forget_positions(&mut self) -> bool {
+        self.is_lossy = true;
+        (self.opening, self.expects_all) = (StartPosition::Now, false);
+        !std::mem::take(&mut self.expected).is_empty()
     }
 
     /// The broker has no history, so this is a plain subscription. Returns the gap.

@@ -1,6 +1,6 @@
 //! The state of a client: which subscriptions there are, and which callers wait.
 
-use super::{ClientShared, ClientState, INBOX_MAX, OwnedConnection, PubSubError, RegisteredSubscription, request};
+use super::{ClientShared, ClientState, INBOX_MAX, OwnedConnection, PubSubError, RegisteredSubscription};
 use crate::inbox::{Entry, Inbox, Notice, Subscription};
 use crate::reconnect::Resubscription;
 use crate::resume::{Follow, PrecedingGap, Stream};
@@ -43,15 +43,14 @@ impl ClientShared {
     pub(crate) fn again(&self) -> Vec<Resubscription> {
         let ClientState { inboxes, pending, .. } = &mut *self.inner.lock();
         let disconnected = inboxes.iter_mut().filter(|(_, one)| one.is_disconnected && !one.inbox.is_closed());
-        let again = |(id, entered): (&u16, &mut RegisteredSubscription)| {
-            let (answer, answered) = oneshot::channel();
-            pending.insert(*id, answer);
-            entered.is_disconnected = false;
-            let RegisteredSubscription { inbox, pattern, group, follow, .. } = entered;
-            let (kind, body) = request(pattern, group, follow.as_deref());
-            Resubscription { id: *id, kind, body, inbox: inbox.clone(), answered }
-        };
-        disconnected.map(again).collect()
+        disconnected.map(|(id, entered)| entered.again(*id, pending)).collect()
+    }
+
+    /// A subscription to be made without its positions, since the broker takes fewer; `None` if it has none.
+    pub(crate) fn again_without_positions(&self, id: u16) -> Option<Resubscription> {
+        let ClientState { inboxes, pending, .. } = &mut *self.inner.lock();
+        let entered = inboxes.get_mut(&id)?;
+        entered.follow.as_mut()?.forget_positions().then(|| entered.again(id, pending))
     }
 
     /// Notes that all subscriptions are to be made again.

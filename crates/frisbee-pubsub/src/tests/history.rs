@@ -1,7 +1,7 @@
 //! Subscriptions with a history over connections that break: each message arrives once and in order, or its absence is
 //! stated.
 
-use frisbee::{Acceptor, Server, memory};
+use frisbee::{Acceptor, BODY_MAX_LEAST, Config, Server, memory};
 use frisbee_pubsub::{Broker, BrokerBuilder, Client, History, MemoryBus, RecvError, Start, Subscription};
 use parking_lot::Mutex;
 use std::io;
@@ -293,5 +293,29 @@ async fn messages_under_load_arrive_once_or_are_stated() {
     cutting.abort();
     for writer in writers {
         writer.await.expect("it has published all");
+    }
+}
+
+/// A broker that took fewer positions closed the connection, and each one after it, or refused the subscription.
+#[tokio::test]
+async fn positions_beyond_the_limits_of_a_broker_are_forgotten() {
+    let config = Config::default().body_max(BODY_MAX_LEAST);
+    let least = Server::builder().config(config).build(kept(1).build()).expect("a broker can be served");
+    for (topics, next_broker) in [(100, least), (10, acceptor(kept(1).history_topics_max(4)))] {
+        let line = Line::new(kept(1));
+        let client = line.client().await;
+        let mut all = client.subscribe_from("kept.*", Start::Now).await.expect("the broker takes it");
+        let mut plain = client.subscribe("plain").await.expect("the broker takes it");
+        for topic in 0..topics {
+            publish(&client, &format!("kept.{topic}"), 7..=7).await;
+            expect(&mut all, 7..=7).await;
+        }
+        line.set(Some(next_broker));
+        line.cut();
+        for subscription in [&mut plain, &mut all] {
+            assert!(matches!(next(subscription).await, Err(RecvError::Reconnected)));
+        }
+        publish(&client, "kept.1", 8..=9).await;
+        expect(&mut all, 8..=9).await;
     }
 }
