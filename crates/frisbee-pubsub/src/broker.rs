@@ -7,7 +7,7 @@ use super::fanout::{Fanout, Published, Source as _};
 use super::follow::{Answer, NextOffset, ReplayMark, Request, RequestDefect, put_position};
 use super::history::{self, Histories, History, Ring};
 use super::presence::{PresenceRules, Presences};
-use super::queue::{QueueBounds, QueueDelivery, Subscriber};
+use super::queue::{QueueBounds, QueueDelivery, STEP, Subscriber};
 use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
 use crate::topics::{TOPIC_MAX, Trie, check_pattern, check_topic, covers};
 use frisbee::{
@@ -231,6 +231,8 @@ pub struct BrokerSession {
     /// The connection's subscriptions.
     patterns: HashMap<u16, Subscribed>,
     fanout: Fanout,
+    /// The charge for the topics that it remembers.
+    charge: MemoryCharge,
     /// The longest body that the peer accepts.
     body_max: u32,
     /// The permitted topic of its last message, and the state of its attachments at that time.
@@ -262,6 +264,17 @@ impl BrokerSession {
         }
         self.permitted = Some((topic.into(), changes));
         Ok(())
+    }
+
+    /// Charges the remembered topics to the server's memory. While that is short, few are remembered.
+    fn charge_topics(&mut self, broker: &BrokerShared) {
+        if self.fanout.memory() >= STEP && self.subscriber.budget().is_short() {
+            self.fanout.release(broker);
+        }
+        let charged = self.fanout.memory() / STEP * STEP;
+        if charged != self.charge.bytes() {
+            self.charge.resize(charged);
+        }
     }
 }
 
@@ -311,6 +324,7 @@ impl Protocol for Broker {
             subscriber: Arc::new(subscriber),
             patterns: HashMap::new(),
             fanout: Fanout::default(),
+            charge: connection.charge(0),
             body_max: u32::MAX,
             permitted: None,
         }
@@ -400,11 +414,13 @@ impl Protocol for Broker {
             batch.again_when_written();
         }
         session.fanout.refresh(&self.0);
+        session.charge_topics(&self.0);
         None
     }
 
     fn idle(&self, session: &mut BrokerSession) {
         session.fanout.release(&self.0);
+        session.charge_topics(&self.0);
     }
 
     fn disconnected(&self, mut session: BrokerSession, _reason: &CloseReason) {

@@ -25,6 +25,10 @@ use std::sync::atomic::Ordering;
 /// many looks them up again after so many.
 const REMEMBERED_MAX: usize = 16 * 1024;
 
+/// The memory of a remembered topic in addition to its name, and of each of its subscribers, in bytes.
+const ROUTE_COST: usize = 320;
+const SUBSCRIBER_COST: usize = 32;
+
 /// Subscribers of a turn's packets, counted once for each run of packets. Those beyond it are served before the end of
 /// the turn.
 const DELIVERIES_MAX: usize = 16 * 1024;
@@ -54,6 +58,8 @@ pub(super) struct Fanout {
     by_topic: HashMap<Arc<[u8]>, usize>,
     routes: Vec<Route>,
     remembered: usize,
+    /// The memory of the table, in bytes.
+    memory: usize,
     /// The last route, which mostly is the next one too.
     last: usize,
     /// Packets of this turn; those after `used` are free.
@@ -306,6 +312,11 @@ impl Fanout {
         }
     }
 
+    /// The memory of the table, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        self.memory
+    }
+
     /// Why the last message that was refused was.
     pub(super) fn refusal(&self) -> &str {
         &self.refusal
@@ -328,6 +339,7 @@ impl Fanout {
         self.by_topic = HashMap::new();
         self.routes = Vec::new();
         self.remembered = 0;
+        self.memory = 0;
         self.last = 0;
         self.version = broker.version.load(Ordering::Acquire);
     }
@@ -348,6 +360,7 @@ impl Fanout {
         let found = from.route(broker, text);
         let route = self.routes.len();
         self.remembered += 1 + found.entries();
+        self.memory += ROUTE_COST + topic.len() + found.entries() * SUBSCRIBER_COST;
         self.by_topic.insert(found.topic.clone(), route);
         self.routes.push(found);
         Ok(route)

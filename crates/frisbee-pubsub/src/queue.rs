@@ -37,8 +37,8 @@ const QUEUE_LEAST: usize = 16 * 1024;
 /// that is less than usual.
 const WINDOW_WHEN_SHORT: usize = 256;
 
-/// The queue is charged to the server's memory in steps of so many bytes.
-const STEP: usize = 16 * 1024;
+/// Memory of a connection is charged to the server's in steps of so many bytes.
+pub(super) const STEP: usize = 16 * 1024;
 
 /// The bound of a queue, and the bytes in it.
 #[derive(Debug)]

@@ -224,3 +224,19 @@ fn lagging_group_members_receive_round_robin() {
     assert!(broker.lost() > 0, "they are late");
     assert_eq!([a.received().len(), b.received().len()], [2, 2], "a number and the newest");
 }
+
+/// A thousand publishers kept gigabytes that no budget counted.
+#[test]
+fn remembered_topics_are_charged_and_forgotten_without_memory() {
+    let (_runtime, _, [mut writer]) = peers(Broker::builder());
+    let topic = |number: usize| format!("{number:0200}");
+    (0..1000).for_each(|number| writer.publish(&topic(number), "x"));
+    writer.run_batch();
+    assert!((200 * 1000..1 << 20).contains(&held(&writer)), "{}", held(&writer));
+    writer.broker.clone().idle(writer.session.as_mut().unwrap());
+    assert_eq!((remembered(&writer), held(&writer)), (0, 0));
+    (0..1000).for_each(|number| writer.publish(&topic(number), "x"));
+    let _all = writer.connection().charge(usize::MAX / 4 * 3);
+    writer.run_batch();
+    assert_eq!(remembered(&writer), 0);
+}
