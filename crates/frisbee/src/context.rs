@@ -31,7 +31,7 @@ use std::time::Instant;
 /// ```
 pub struct Attachments {
     context: OnceLock<Box<Mutex<Context>>>,
-    /// How often a value has been set.
+    /// How often a value has been set or removed.
     changes: AtomicU32,
 }
 
@@ -51,8 +51,8 @@ impl Attachments {
         Self { context: OnceLock::new(), changes: AtomicU32::new(0) }
     }
 
-    /// A number that changes when a value is set, for those who would look for one again and again. One look at an
-    /// atomic.
+    /// A number that changes when a value is set or removed, for those who would look for one again and again. One look
+    /// at an atomic.
     #[inline]
     pub fn changes(&self) -> u32 {
         self.changes.load(Ordering::Acquire)
@@ -90,8 +90,9 @@ impl Attachments {
 
     /// Takes the value of a type out.
     pub fn remove<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        let removed = self.context.get()?.lock().remove(TypeId::of::<T>());
-        removed?.downcast().ok()
+        let removed = self.context.get()?.lock().remove(TypeId::of::<T>())?;
+        self.changes.fetch_add(1, Ordering::Release);
+        removed.downcast().ok()
     }
 
     fn context(&self) -> &Mutex<Context> {
@@ -185,7 +186,9 @@ mod tests {
         assert_eq!(attachments.insert(7_u32).as_deref(), Some(&0));
         attachments.insert("text".to_owned());
         assert_eq!(attachments.insert(8_u32).as_deref(), Some(&7));
+        let changes = attachments.changes();
         assert_eq!(attachments.remove::<u32>().as_deref(), Some(&8));
+        assert_ne!(attachments.changes(), changes, "what was permitted for it is not any more");
         assert_eq!(attachments.get::<String>().as_deref().map(String::as_str), Some("text"));
     }
 

@@ -103,7 +103,9 @@ fn the_name_of_a_group_may_be_as_long_as_a_topic() {
 #[test]
 fn denied_uses_are_refused_and_rechecked_after_change() {
     struct Banned;
+    struct SignedIn;
     let settings = Broker::builder().permit(|connection, wish| match wish {
+        TopicUse::Publish("members") => connection.attachments().get::<SignedIn>().is_some(),
         TopicUse::Publish(topic) => connection.attachments().get::<Banned>().is_none() && topic != "forbidden",
         TopicUse::Subscribe(pattern) => pattern == "free",
     });
@@ -123,6 +125,10 @@ fn denied_uses_are_refused_and_rechecked_after_change() {
     assert!(published(&mut writer, "free"));
     writer.connection().attachments().insert(Banned);
     assert!(!published(&mut writer, "free"), "it is checked again");
+    writer.connection().attachments().insert(SignedIn);
+    assert!(published(&mut writer, "members"));
+    writer.connection().attachments().remove::<SignedIn>();
+    assert!(!published(&mut writer, "members"), "it has signed out");
 }
 
 #[test]
