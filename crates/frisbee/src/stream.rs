@@ -162,7 +162,7 @@ impl Stream {
 
     /// Whether directions end separately, as they do with a native peer.
     pub fn is_native(&self) -> bool {
-        self.0.shared.is_native()
+        self.0.shared.is_native
     }
 
     /// Sends a message, once the connection and the receiver have room.
@@ -301,7 +301,7 @@ impl StreamSender {
 
     /// Whether directions end separately, as they do with a native peer.
     pub fn is_native(&self) -> bool {
-        self.0.shared.is_native()
+        self.0.shared.is_native
     }
 
     /// As [`Stream::end`].
@@ -392,7 +392,7 @@ impl StreamReceiver {
 
     /// As [`Stream::is_native`].
     pub fn is_native(&self) -> bool {
-        self.0.shared.is_native()
+        self.0.shared.is_native
     }
 
     /// As [`Stream::connection`].
@@ -418,7 +418,7 @@ struct Guard {
 
 impl Guard {
     async fn send(&self, message: &Bytes) -> Result<(), SendError> {
-        if message.is_empty() && !self.shared.is_native() {
+        if message.is_empty() && !self.shared.is_native {
             return Err(SendError::Empty);
         }
         let credit = StreamWait { shared: &self.shared, waiters: |inner| &mut inner.senders, number: 0 };
@@ -435,7 +435,7 @@ impl Guard {
 
     fn try_send(&self, message: &Bytes) -> Result<(), TrySendError> {
         let shared = &self.shared;
-        if message.is_empty() && !shared.is_native() {
+        if message.is_empty() && !shared.is_native {
             return Err(SendError::Empty.into());
         }
         let mut waiter = Waiter::new(&self.connection.mailbox);

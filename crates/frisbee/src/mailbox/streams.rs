@@ -78,7 +78,7 @@ impl StreamTable {
 
     /// Enters a stream that the peer has opened; `false`, and nothing has changed, if a stream of its id is open.
     pub(crate) fn enter_opened_by_peer(&mut self, stream: Arc<StreamShared>) -> bool {
-        match self.streams.entry(stream.id()) {
+        match self.streams.entry(stream.id) {
             Entry::Vacant(free) => {
                 free.insert(stream);
                 true
@@ -90,12 +90,12 @@ impl StreamTable {
     /// Removes a stream, unless its id belongs to a later one by now; whether that frees a slot for this end to open
     /// another.
     pub(super) fn leave(&mut self, stream: &Arc<StreamShared>) -> bool {
-        let Entry::Occupied(entry) = self.streams.entry(stream.id()) else { return false };
+        let Entry::Occupied(entry) = self.streams.entry(stream.id) else { return false };
         if !Arc::ptr_eq(entry.get(), stream) {
             return false;
         }
         entry.remove();
-        let frees = stream.is_opened_here();
+        let frees = stream.opened_here;
         if frees {
             self.opened_here -= 1;
         }
@@ -127,7 +127,7 @@ mod tests {
         let mut table = StreamTable::default();
         let id = table.enter(Role::Server, &PeerKind::Compat, |id| stream(id, true)).expect("all are free");
         assert!(!table.enter_opened_by_peer(stream(id, false)));
-        assert!(table.get(id).is_some_and(|stream| stream.is_opened_here()));
+        assert!(table.get(id).is_some_and(|stream| stream.opened_here));
         assert_eq!((table.len(), table.opened_by_peer()), (1, 0));
         let other = stream(PacketId(id.0 + 1), false);
         assert!(table.enter_opened_by_peer(other.clone()));

@@ -47,9 +47,9 @@ fn whole_steps(memory: usize) -> usize {
 /// One stream, as its handles and the connection's task see it.
 #[derive(Debug)]
 pub(crate) struct StreamShared {
-    pub(super) id: PacketId,
-    pub(super) opened_here: bool,
-    pub(super) rich: bool,
+    pub(crate) id: PacketId,
+    pub(crate) opened_here: bool,
+    pub(super) is_native: bool,
     /// The peer understands several messages in one packet.
     pub(super) joins: bool,
     /// The number of bytes that the peer may send before any of them has been read, at the beginning.
@@ -303,21 +303,13 @@ impl StreamShared {
             senders: EventWaiters::default(),
             watchers: EventWaiters::default(),
         });
-        let rich = peer.hello().is_some();
+        let is_native = peer.hello().is_some();
         let joins = peer.hello().is_some_and(|hello| hello.batches);
         if !opened_here {
             account.charge(STREAM_COST);
         }
         account.count(Traffic::StreamsOpened, 1);
-        Self { id, opened_here, rich, joins, window, account, inner }
-    }
-
-    pub(crate) fn id(&self) -> PacketId {
-        self.id
-    }
-
-    pub(crate) fn is_opened_here(&self) -> bool {
-        self.opened_here
+        Self { id, opened_here, is_native, joins, window, account, inner }
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -339,10 +331,6 @@ impl StreamShared {
             window: inner.window.size(),
             unread: inner.held,
         }
-    }
-
-    pub(super) fn is_native(&self) -> bool {
-        self.rich
     }
 
     /// Ready with the result of `take` when the receiver has room for a message.

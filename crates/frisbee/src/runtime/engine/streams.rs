@@ -18,7 +18,7 @@ impl<R: Protocol> Engine<R> {
         // table. A stream that is over there returns the body, and the table decides; so a later stream with its id
         // gets its own.
         let body = match &self.last_stream {
-            Some(stream) if stream.id() == id && !body.is_empty() => match stream.handle_packet(body) {
+            Some(stream) if stream.id == id && !body.is_empty() => match stream.handle_packet(body) {
                 Ok(StreamSignal::Nothing) => return Routed::Continue,
                 Ok(signal) => return self.leave_stream(signal),
                 Err(body) => body,
@@ -49,7 +49,7 @@ impl<R: Protocol> Engine<R> {
             return Routed::Close(CloseReason::Protocol(ProtocolError::Malformed(Operation::BATCH)));
         };
         // As in `handle_stream`.
-        let last = self.last_stream.as_ref().filter(|stream| stream.id() == id);
+        let last = self.last_stream.as_ref().filter(|stream| stream.id == id);
         match last.and_then(|stream| stream.handle_batch(body, &size)) {
             // It may have been thousands.
             Some(StreamSignal::Nothing) => Routed::Slow,
@@ -105,7 +105,7 @@ impl<R: Protocol> Engine<R> {
     pub(super) fn leave_stream(&mut self, signal: StreamSignal) -> Routed {
         if let Some(stream) = self.last_stream.take_if(|stream| stream.is_over()) {
             self.handle.0.mailbox.leave_stream(&stream);
-            signal.put(self.core.outbox(), stream.id(), RESOURCE_EXHAUSTED, NO_ROOM);
+            signal.put(self.core.outbox(), stream.id, RESOURCE_EXHAUSTED, NO_ROOM);
         }
         Routed::Continue
     }
