@@ -134,6 +134,32 @@ async fn closed_channel_finishes_calls_and_starts_none() {
     assert_eq!(server.stats().opened(), 1, "it connected again");
 }
 
+/// They waited for the kind of the server, up to five seconds.
+#[tokio::test(start_paused = true)]
+async fn calls_that_wait_for_a_silent_server_end_with_their_channel() {
+    let silent = Arc::new(parking_lot::Mutex::new(Vec::new()));
+    let connector = move || {
+        let (here, there) = frisbee::memory();
+        silent.lock().push(there);
+        async { Ok(here) }
+    };
+    let channel = Channel::builder().connect_with_connector(connector).await.expect("it is in memory");
+    let (client, asking) = (InteropClient::new(channel.clone()), InteropClient::new(channel.handing_off().0));
+    let calls = tokio::spawn(async move {
+        let [unary, hand_off] = [&client, &asking].map(|client| async move { client.add(SUM).await.err() });
+        let stream = async { client.count_up(Range::default()).await.err() };
+        let (unary, stream, hand_off) = tokio::join!(unary, stream, hand_off);
+        [unary, stream, hand_off]
+    });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let closed = Instant::now();
+    channel.close();
+    for status in calls.await.expect("no task panics") {
+        assert_eq!(status.expect("no call is made").code(), Code::FailedPrecondition);
+    }
+    assert!(closed.elapsed() < Duration::from_secs(1), "it took {:?}", closed.elapsed());
+}
+
 #[tokio::test]
 async fn channel_closed_while_connecting_leaves_no_connection() {
     let (made, mut connections) = tokio::sync::mpsc::unbounded_channel();

@@ -150,7 +150,7 @@ impl PendingCall<'_> {
                 Err(NotSent::Full) => {}
                 Err(NotSent::Unclear) => {
                     is_unclear.store(true, Ordering::Relaxed);
-                    if let Err(error) = link.connection.peer_known().await {
+                    if let Some(Err(error)) = link.unless_abandoned(link.connection.peer_known()).await {
                         return Err(Failure::new(error.into(), SentState::No));
                     }
                     is_unclear.store(false, Ordering::Relaxed);

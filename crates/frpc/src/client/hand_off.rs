@@ -65,7 +65,8 @@ impl HandOffCall<'_> {
         let mut started = None;
         loop {
             let PickedConnection { link, .. } = channel.link_for(&call, self.until, &mut started).await?;
-            let Ok(peer) = link.connection.peer_known().await else { continue };
+            let peer = link.unless_abandoned(link.connection.peer_known()).await;
+            let Some(Ok(peer)) = peer else { continue };
             let reading = link.reading(rules(method.layout, &peer)?.missing(method));
             let left = self.until.map(|until| until.saturating_duration_since(deadline::now()));
             if left.is_some_and(|left| left.is_zero()) {

@@ -363,9 +363,9 @@ impl OpenDeadlines {
                     };
                     let PickedConnection { link, .. } = channel.link_for(&call, self.open_until, started).await?;
                     is_unclear.store(true, Ordering::Relaxed);
-                    let peer = link.connection.peer_known().await;
+                    let peer = link.unless_abandoned(link.connection.peer_known()).await;
                     is_unclear.store(false, Ordering::Relaxed);
-                    let Ok(peer) = peer else { continue };
+                    let Some(Ok(peer)) = peer else { continue };
                     if link.backward && !takes_calls(&peer) {
                         return Err(takes_no_calls());
                     }
