@@ -74,8 +74,6 @@ pub trait Observer: Send + Sync + 'static {
     /// At a client: a reply has arrived whose call had been cancelled or had reached its deadline. The call has ended
     /// before, and its identity is no longer known. Replies by which a server confirms that a call is cancelled are
     /// among them.
-    ///
-    /// The calls of the connection are locked during this: making one here would wait for ever.
     fn late_reply(&self) {}
 }
 

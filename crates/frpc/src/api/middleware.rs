@@ -258,8 +258,8 @@ impl Call {
         self.parts.timeout
     }
 
-    /// At the calling end: sets the timeout; see [`Request::set_timeout`](crate::Request::set_timeout). It bounds the
-    /// middleware inside of this one and the call, and does not extend the time of the call.
+    /// At the calling end: sets the timeout of the call inside of all middleware, from when that begins. It does not
+    /// extend the time of the whole; see [`Request::set_timeout`](crate::Request::set_timeout).
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.parts.timeout = Some(timeout);
     }

@@ -201,7 +201,8 @@ impl Channel {
     /// connections close when the last of them has ended. The connection of a channel [made from
     /// one](Self::from_connection) stays open, since the channel does not own it.
     ///
-    /// Closing a [`Connection`] of the channel is different: the next call makes a new one.
+    /// Closing a [`Connection`] of the channel is different: when it [has closed](Connection::closed), the next call
+    /// makes a new one.
     pub fn close(&self) {
         self.inner.picker.close();
     }
