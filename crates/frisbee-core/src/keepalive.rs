@@ -54,10 +54,6 @@ impl Keepalive {
         Duration::from_millis(self.ping_interval.into())
     }
 
-    fn idle_timeout(&self) -> Duration {
-        Duration::from_millis(self.idle_timeout.into())
-    }
-
     /// Notes that bytes have come.
     #[inline]
     pub fn received(&mut self, now: Instant) {
@@ -83,7 +79,7 @@ impl Keepalive {
 
     /// Returns the action that is due. A PING counts as sent.
     pub fn poll(&mut self, now: Instant) -> Liveness {
-        if now.saturating_duration_since(self.received_at) >= self.idle_timeout() {
+        if now.saturating_duration_since(self.received_at).as_millis() >= self.idle_timeout.into() {
             return Liveness::Dead;
         }
         let since = self.requested_at.unwrap_or(self.quiet_since());
@@ -102,7 +98,7 @@ impl Keepalive {
             None => self.quiet_since().checked_add(self.ping_interval()),
             Some(requested_at) => earlier(
                 requested_at.checked_add(self.ping_interval()),
-                self.received_at.checked_add(self.idle_timeout()),
+                self.received_at.checked_add(Duration::from_millis(self.idle_timeout.into())),
             ),
         }
     }

@@ -468,11 +468,6 @@ impl OpenConnections {
         self.inner.lock().by_number.get(&number)?.listed(number)
     }
 
-    /// Ends the connections when the returned value is dropped, and accepts no more.
-    pub(crate) fn close_on_drop(open: &Arc<Self>) -> CloseOnDrop {
-        CloseOnDrop(Arc::downgrade(open))
-    }
-
     /// Begins a phase, and returns the handles of the connections that are open then.
     fn begin(&self, phase: ServerPhase) -> Vec<Connection> {
         let mut inner = self.inner.lock();
@@ -529,7 +524,7 @@ impl OpenConnections {
 }
 
 /// Closes connections without an owner, and accepts no more.
-pub(crate) struct CloseOnDrop(Weak<OpenConnections>);
+pub(crate) struct CloseOnDrop(pub(crate) Weak<OpenConnections>);
 
 impl Drop for CloseOnDrop {
     fn drop(&mut self) {

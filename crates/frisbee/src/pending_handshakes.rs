@@ -2,7 +2,6 @@
 
 use crate::adapter::{AllowedProtocols, ProtocolAdapters};
 use crate::connection::Connection;
-use crate::hand_off::HandOffTarget;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -23,7 +22,7 @@ const PART: usize = 8;
 pub(crate) struct HandshakeLimiter {
     max: usize,
     /// Handlers of connections that begin with other bytes than a header.
-    adapters: ProtocolAdapters,
+    pub(crate) adapters: ProtocolAdapters,
     inner: Mutex<Inner>,
 }
 
@@ -136,16 +135,9 @@ impl crate::tls::SilenceLimit for HandshakeLimiter {
 /// Removes a connection from the list when it has sent something, or has ended.
 #[derive(Debug)]
 pub(crate) struct PendingHandshake {
-    list: Arc<HandshakeLimiter>,
+    pub(crate) list: Arc<HandshakeLimiter>,
     number: u64,
-    allowed: AllowedProtocols,
-}
-
-impl PendingHandshake {
-    /// The protocol adapter that takes over a connection which begins with these bytes, if one does.
-    pub(crate) fn adapter_for(&self, beginning: &[u8], connection: &Connection) -> Option<HandOffTarget> {
-        self.list.adapters.find(beginning, connection, self.allowed)
-    }
+    pub(crate) allowed: AllowedProtocols,
 }
 
 impl Drop for PendingHandshake {

@@ -6,7 +6,7 @@ mod adapter;
 mod inherited;
 
 use self::accepting::Listening;
-use crate::acceptor::{Acceptor, OpenConnections, ServerShared};
+use crate::acceptor::{Acceptor, CloseOnDrop, OpenConnections, ServerShared};
 use crate::adapter::peers::AdapterListener;
 use crate::adapter::{AdapterHost, ProtocolAdapter, ProtocolAdapters};
 use crate::budget::{Budget, Stats};
@@ -448,7 +448,7 @@ impl<R: Protocol, L: Listener> Server<R, L> {
         let (listener, host) = self.into_host();
         // It is the only one who sets them.
         let _ = host.open.workers.set(pool.watch());
-        let _open = OpenConnections::close_on_drop(&host.open);
+        let _open = CloseOnDrop(Arc::downgrade(&host.open));
         let pool = Arc::new(pool);
         let (listening, accepting) = Listening::new(listener, &host, &pool).map_err(Error::Workers)?;
         let accepting: Job = Box::pin(accepting);

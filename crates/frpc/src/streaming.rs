@@ -70,7 +70,7 @@ pub struct Streaming<M> {
     /// The source of messages if there is no receiver.
     elsewhere: Option<detached::DetachedSource<M>>,
     /// At a client: the call as its observer knows it.
-    observed_call: Option<Box<ObservedCall>>,
+    pub(crate) observed_call: Option<Box<ObservedCall>>,
 }
 
 /// How many messages are read between two looks at the clock. A look costs as much as reading a small message.
@@ -462,11 +462,6 @@ impl<M> Read<M> {
 }
 
 impl<M> Streaming<M> {
-    /// At a client: has the end of the stream be that of a call that is observed.
-    pub(crate) fn set_observed(&mut self, observed_call: ObservedCall) {
-        self.observed_call = Some(Box::new(observed_call));
-    }
-
     /// Notes the end of a call that is observed. Called before the receiver is released.
     fn record_end(&mut self, code: Code) {
         if let Some(mut observed_call) = self.observed_call.take() {

@@ -55,7 +55,7 @@ pub(crate) struct Engine<R: Protocol> {
     /// Bytes that were read and are not yet routed.
     unrouted: Bytes,
     /// The number of bytes that the last read put into a large body instead, unknown to the core.
-    body_read: usize,
+    pub(crate) body_read: usize,
     reading: ReadMode,
     routing: Routing,
     /// When the router has requested a turn.
@@ -246,11 +246,6 @@ impl<R: Protocol> Engine<R> {
         // The end of the input is that of its streams when everything before it has been routed.
         self.routing = Routing::Deferring;
         Ok(())
-    }
-
-    /// Notes that so many bytes were read directly into a large body.
-    pub(crate) fn handle_body(&mut self, count: usize) {
-        self.body_read = count;
     }
 
     /// Routes bytes that were read, up to a bound, and ends the turn for the router; [`has_input`](Self::has_input)

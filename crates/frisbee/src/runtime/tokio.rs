@@ -448,7 +448,7 @@ where
                 Poll::Ready(Read::Body(count)) => {
                     *brought += count;
                     *now = self::now();
-                    self.engine.handle_body(count);
+                    self.engine.body_read = count;
                 }
             }
         } else if !self.engine.can_route() {

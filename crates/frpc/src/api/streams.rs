@@ -236,14 +236,9 @@ impl<M> Stream for ResponseStream<M> {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         match &mut self.0 {
             Source::Boxed(stream) => stream.as_mut().poll_next(context),
-            Source::Channel(receiver, _) => poll_channel(receiver, context),
+            Source::Channel(receiver, _) => receiver.poll_recv(context),
         }
     }
-}
-
-/// A function of its own, so that streams which are not channels need no room for it on the stack.
-fn poll_channel<T>(receiver: &mut mpsc::Receiver<T>, context: &mut Context<'_>) -> Poll<Option<T>> {
-    receiver.poll_recv(context)
 }
 
 impl<M> Stream for RequestStream<M> {

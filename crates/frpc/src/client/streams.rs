@@ -117,7 +117,7 @@ async fn until_its_end<B>(
     let Some(observed_call) = observed_call else { return call.await };
     let mut result = deadline::traced(observed_call.trace(), Box::pin(call)).await;
     match &mut result {
-        Ok(response) => response.get_mut().set_observed(observed_call),
+        Ok(response) => response.get_mut().observed_call = Some(Box::new(observed_call)),
         Err(status) => observed_call.end(status.code(), 0),
     }
     result
@@ -159,7 +159,8 @@ where
     let OpenedStream { sender, replies, link, .. } = loop {
         let opened = terms.open(channel, method, extras.as_deref(), &mut started).await?;
         // A server that hardly reads may delay the request.
-        match terms.in_time(send::<A>(&opened.sender, &message, opened.flags)).await? {
+        let sent = terms.within(time_left(terms.open_until), send::<A>(&opened.sender, &message, opened.flags)).await;
+        match sent.map_err(|_| not_opened())? {
             Ok(()) => break opened,
             // The server did not get the request, so the call has not begun.
             Err(status) if status.code() == Code::Unavailable && opened.link.connection.is_closed() => {}
@@ -400,11 +401,6 @@ impl OpenDeadlines {
             opened
                 .unwrap_or_else(|_| Err(if is_unclear.load(Ordering::Relaxed) { unidentified() } else { not_opened() }))
         })
-    }
-
-    /// Bounds a part of the opening by its deadline.
-    async fn in_time<T>(&self, work: impl Future<Output = T>) -> Result<T, Status> {
-        self.within(time_left(self.open_until), work).await.map_err(|_| not_opened())
     }
 
     fn sleep(&self) -> Option<Pin<Box<Sleep>>> {

@@ -215,14 +215,14 @@ macro_rules! offering_setters {
             /// Sets a [`BatchObserver`](crate::observe::BatchObserver) of the calls that this end serves and makes, such as
             /// the counters of the crate `frpc-telemetry`, in place of one that was set before.
             pub fn batch_observer(mut self, observer: impl $crate::observe::BatchObserver) -> Self {
-                self.offering.observers.get_or_insert_default().set_batches(observer);
+                self.offering.observers.get_or_insert_default().batches = Some(Arc::new(observer));
                 self
             }
 
             /// Sets an [`Observer`](crate::observe::Observer) of each call that this end serves or makes, in place of one
             /// that was set before.
             pub fn observer(mut self, observer: impl $crate::observe::Observer) -> Self {
-                self.offering.observers.get_or_insert_default().set_observer(observer);
+                self.offering.observers.get_or_insert_default().observer = Some(Arc::new(observer));
                 self
             }
 

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 /// Who observes the calls of an end.
 #[derive(Clone, Default)]
 pub(crate) struct Observers {
-    batches: Option<Arc<dyn BatchObserver>>,
-    observer: Option<Arc<dyn Observer>>,
+    pub(crate) batches: Option<Arc<dyn BatchObserver>>,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
 }
 
 /// A method whose calls are observed.
@@ -40,10 +40,6 @@ pub(crate) struct CallSizes {
 }
 
 impl Observers {
-    pub(crate) fn set_batches(&mut self, batches: impl BatchObserver) {
-        self.batches = Some(Arc::new(batches));
-    }
-
     /// The observer of batches, if it has this type.
     pub(crate) fn batches<T: BatchObserver>(&self) -> Option<&T> {
         let batches: &dyn Any = &**self.batches.as_ref()?;
@@ -53,10 +49,6 @@ impl Observers {
     /// Reports a channel that was created.
     pub(crate) fn channel(&self, servers: &ChannelServers) {
         self.batches.iter().for_each(|batches| batches.channel(servers.clone()));
-    }
-
-    pub(crate) fn set_observer(&mut self, observer: impl Observer) {
-        self.observer = Some(Arc::new(observer));
     }
 
     pub(crate) fn method_observer(self: &Arc<Self>, about: ObservedMethod) -> MethodObserver {

@@ -10,6 +10,7 @@ use crate::wire::body::{self, ReplyForm};
 use frisbee::{Connection, Operation, Outbox, PacketId};
 use polyglot::Form;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// The peer of a connection as a caller.
@@ -71,7 +72,7 @@ impl Caller {
     /// Records that the peer requests load reports.
     pub(crate) fn request_load(&mut self) {
         self.wants_load = true;
-        self.load.mark_requested();
+        self.load.is_enabled.store(true, Ordering::Relaxed);
     }
 
     /// Records a call that is not ready at once, if that is requested.

@@ -19,7 +19,7 @@ const SMOOTHING: i64 = 16;
 #[derive(Debug, Default)]
 pub(crate) struct Load {
     /// A client has requested reports.
-    is_enabled: AtomicBool,
+    pub(crate) is_enabled: AtomicBool,
     /// The calls in progress.
     in_progress: AtomicU32,
     /// How long calls have taken that began as one of so many, divided by that number, in nanoseconds; 0 if there were none.
@@ -28,11 +28,6 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Records that a client requests reports.
-    pub(crate) fn mark_requested(&self) {
-        self.is_enabled.store(true, Ordering::Relaxed);
-    }
-
     /// Records a call that is not ready at once, until the result is dropped. `None` without requests for reports.
     /// `is_reported` says that its caller is one of the requesters.
     pub(crate) fn enter(load: &Arc<Self>, is_reported: bool) -> Option<LoadGuard> {
@@ -112,7 +107,7 @@ mod tests {
     fn calls_count_once_somebody_asks_and_until_they_are_dropped() {
         let load = Arc::new(Load::default());
         assert!(Load::enter(&load, true).is_none(), "no client requests reports");
-        load.mark_requested();
+        load.is_enabled.store(true, Ordering::Relaxed);
         let [one, other, third] =
             [true, false, true].map(|is_reported| Load::enter(&load, is_reported).expect("they count"));
         assert_eq!(other.end(), None, "its caller requests none");

@@ -133,7 +133,9 @@ impl<R: Protocol> Engine<R> {
     #[cold]
     pub(super) fn leave_to_adapter(&mut self) -> bool {
         let Some(pending_handshake) = &self.pending_handshake else { return false };
-        let Some(take_over) = pending_handshake.adapter_for(&self.unrouted, &self.handle) else { return false };
+        let adapters = &pending_handshake.list.adapters;
+        let take_over = adapters.find(&self.unrouted, &self.handle, pending_handshake.allowed);
+        let Some(take_over) = take_over else { return false };
         let has_left = self.core.leave_unread();
         if has_left {
             self.pending_handshake = None;

@@ -79,7 +79,7 @@ impl Observed {
     fn new() -> Self {
         let batches = Batches::default();
         let mut observers = Observers::default();
-        observers.set_batches(batches.clone());
+        observers.batches = Some(Arc::new(batches.clone()));
         let mut calls = Calls::default();
         calls.set_observers(Some(&Arc::new(observers)));
         Self { calls, batches, now: deadline::now() }
@@ -207,7 +207,7 @@ impl Observer for NoSamples {
 #[test]
 fn unsampled_call_keeps_its_trace_for_another_attempt() {
     let mut observers = Observers::default();
-    observers.set_observer(NoSamples);
+    observers.observer = Some(Arc::new(NoSamples));
     let mut calls = Calls::default();
     calls.set_observers(Some(&Arc::new(observers)));
     let trace = TraceContext::new([1; 16], [2; 8], false);
