@@ -84,7 +84,7 @@ impl Mounts {
         if let Some(overlap) = self.overlap(&range, || owner(name, &range)) {
             self.wrong.get_or_insert(overlap);
         }
-        let mount = Mount { range, name, router: Arc::new(MountedRouter(Arc::new(router))) };
+        let mount = Mount { range, name, router: Arc::new(Arc::new(router)) };
         let at = self.mounts.partition_point(|other| other.range.start() <= mount.range.start());
         self.mounts.insert(at, mount);
         self
@@ -93,7 +93,7 @@ impl Mounts {
     /// Sets the router for streams whose first packet names no operation. An earlier one is replaced.
     pub fn fallback<R: Protocol>(mut self, router: R) -> Self {
         let name = std::any::type_name::<R>();
-        self.fallback = Some(Mount { range: 0..=0, name, router: Arc::new(MountedRouter(Arc::new(router))) });
+        self.fallback = Some(Mount { range: 0..=0, name, router: Arc::new(Arc::new(router)) });
         self
     }
 
@@ -256,6 +256,10 @@ impl Protocol for Mounts {
         session.each().for_each(|mounted| mounted.going_away());
     }
 
+    fn closes_by_itself(&self) -> bool {
+        self.mounts.iter().chain(&self.fallback).any(|mount| mount.router.closes_by_itself())
+    }
+
     fn is_busy(&self, session: &mut MountsSession) -> bool {
         session.each().any(|mounted| mounted.is_busy())
     }
@@ -296,27 +300,30 @@ opaque_debug!([] MountsSession, "MountsSession", |this| mounts = this.0.as_ref()
 trait ErasedRouter: Send + Sync {
     fn check(&self) -> Result<(), MountError>;
     fn hello_items(&self) -> Vec<(u8, Bytes)>;
+    fn closes_by_itself(&self) -> bool;
     fn connected(&self, connection: &Connection) -> Box<dyn ErasedSession>;
     fn blocked(&self, connection: &Connection, operation: Operation) -> bool;
 }
 
-struct MountedRouter<R>(Arc<R>);
-
-impl<R: Protocol> ErasedRouter for MountedRouter<R> {
+impl<R: Protocol> ErasedRouter for Arc<R> {
     fn check(&self) -> Result<(), MountError> {
-        self.0.check()
+        (**self).check()
     }
 
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
-        self.0.hello_items()
+        (**self).hello_items()
+    }
+
+    fn closes_by_itself(&self) -> bool {
+        (**self).closes_by_itself()
     }
 
     fn connected(&self, connection: &Connection) -> Box<dyn ErasedSession> {
-        Box::new(Mounted { router: self.0.clone(), session: self.0.connected(connection) })
+        Box::new(Mounted { router: self.clone(), session: (**self).connected(connection) })
     }
 
     fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
-        self.0.blocked(connection, operation)
+        (**self).blocked(connection, operation)
     }
 }
 
@@ -429,6 +436,10 @@ mod tests {
             self.note("idle");
         }
 
+        fn closes_by_itself(&self) -> bool {
+            self.name == "b"
+        }
+
         fn batch_ended(&self, (): &mut (), batch: &mut BatchEnd<'_>) -> Option<Instant> {
             (self.name == "b").then_some(batch.now)
         }
@@ -478,6 +489,7 @@ mod tests {
         assert!(mounts.is_busy(&mut session));
         let idle = Mounts::new().mount(10..=20, log("a"));
         assert!(!idle.is_busy(&mut idle.connected(&connection)));
+        assert!(mounts.closes_by_itself() && !idle.closes_by_itself());
         let blocked = [20, 25, 26, 31].map(|number| mounts.blocked(&connection, operation(number)));
         assert_eq!(blocked, [false, true, false, false]);
         mounts.disconnected(session, &CloseReason::Shutdown);
