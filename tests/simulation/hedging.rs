@@ -31,6 +31,8 @@ struct All {
     refuse: AtomicBool,
     /// One in so many runs takes much longer, unless it is 0.
     slow_in: AtomicU64,
+    /// The others are ready at once, so that their servers report nothing.
+    is_instant: AtomicBool,
     /// The timeouts of the callers, as seen by the handlers.
     reported: Mutex<Vec<Duration>>,
     /// The spans with which handlers were called, in their order.
@@ -96,7 +98,9 @@ impl Service {
         let _at_work = AtWork(&self.all.at_work);
         let slow_in = self.all.slow_in.load(Ordering::SeqCst);
         let is_slow = self.is_frozen || slow_in > 0 && run.is_multiple_of(slow_in);
-        sleep(if is_slow { 1_000 * QUICK } else { QUICK }).await;
+        if is_slow || !self.all.is_instant.load(Ordering::SeqCst) {
+            sleep(if is_slow { 1_000 * QUICK } else { QUICK }).await;
+        }
         Ok(Response::new(request.into_inner()))
     }
 }
@@ -220,6 +224,17 @@ async fn slow_call_hedges_within_budget_and_counts_once(world: World) {
     let reported = all.reported.lock();
     let late = reported.iter().filter(|reported| **reported <= TIMEOUT - 10 * QUICK).count() as u64;
     assert_eq!((reported.len() as u64, late), (calls + more, more), "the second attempt has the remaining time");
+}
+
+/// Of two servers the first was drawn four times in a row for one in sixteen hedges, and the call got no second server.
+#[sim_test(seeds = 5)]
+async fn each_slow_call_is_made_at_the_other_of_two_servers(world: World) {
+    let (client, all, _) = client(&world, 2, false, Channel::builder().hedge_after(10 * QUICK)).await;
+    all.is_instant.store(true, Ordering::SeqCst);
+    for call in 0..4_000 {
+        all.slow_in.store(if call >= 100 { 100 } else { 0 }, Ordering::SeqCst);
+        client.get(Time::default()).await.unwrap_or_else(|status| panic!("call {call}: {status}"));
+    }
 }
 
 /// Each slow call spent a hedge that it did not get, since servers that refuse had used up the retries.

@@ -280,17 +280,15 @@ impl CandidateSet {
         server.link()
     }
 
-    /// The best of some servers near, without this one.
+    /// The best of some servers near, without this one. Of few servers each draw may be this one: then the first other one.
     fn other_server(&mut self, clock: &FleetClock, link: &Arc<Link>) -> Option<&Candidate> {
         let dice: [u64; DRAWN_FOR_HEDGE as usize] = std::array::from_fn(|_| self.roll());
         let drawn = dice.iter().filter_map(|dice| self.near.lots.get(self.near.lot(*dice)));
         let reported = self.near.by_report(clock).and_then(|(index, _)| self.near.servers.get(index));
-        let others = drawn.chain(reported).filter(|server| !std::ptr::eq(server.link.as_ptr(), Arc::as_ptr(link)));
-        others
-            .map(|server| (server.usual_cost(), server))
-            .filter(|(cost, _)| *cost < EXCLUDED)
-            .min_by_key(|(cost, _)| *cost)
-            .map(|(_, server)| server)
+        let is_other = |server: &&Candidate| !std::ptr::eq(server.link.as_ptr(), Arc::as_ptr(link));
+        let best = drawn.chain(reported).filter(is_other).min_by_key(|server| server.usual_cost());
+        let is_usual = |server: &&Candidate| server.usual_cost() < EXCLUDED;
+        best.filter(is_usual).or_else(|| self.near.lots.iter().filter(is_other).find(is_usual))
     }
 
     /// The next random number. Its upper bits are the better ones (Knuth's constants for 64 bits).
