@@ -144,7 +144,7 @@ impl Protocol for Endpoint {
             return self.route_prefixed(session, packet, outbox);
         }
         if self.calls.is_some() {
-            session.push_reply(packet);
+            session.replies.get_or_insert_default().packets.push(packet);
             return Routed::Continue;
         }
         let Packet { id, operation, body } = packet;
@@ -238,7 +238,11 @@ impl Protocol for Endpoint {
                     let status = Status::resource_exhausted(
                         "the reply was discarded: the memory limit for this client is reached",
                     );
-                    session.push_reply(Packet { body: body::error(&status), ..packet });
+                    session
+                        .replies
+                        .get_or_insert_default()
+                        .packets
+                        .push(Packet { body: body::error(&status), ..packet });
                     return Routed::Continue;
                 }
                 Some(false) => {}
@@ -516,7 +520,7 @@ impl Endpoint {
                     }
                     None => {}
                 }
-                session.push_reply(Packet { id, operation, body });
+                session.replies.get_or_insert_default().packets.push(Packet { id, operation, body });
                 Routed::Continue
             }
         }

@@ -52,10 +52,6 @@ pub(crate) struct Replies {
 }
 
 impl Session {
-    pub(crate) fn push_reply(&mut self, packet: Packet) {
-        self.replies.get_or_insert_default().packets.push(packet);
-    }
-
     /// Makes the instance of a unary method `last`, if there is one.
     #[inline(always)]
     pub(crate) fn bring(&mut self, operation: u16, table: &Table) {
