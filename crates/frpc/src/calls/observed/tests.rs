@@ -78,8 +78,7 @@ struct Observed {
 impl Observed {
     fn new() -> Self {
         let batches = Batches::default();
-        let mut observers = Observers::default();
-        observers.batches = Some(Arc::new(batches.clone()));
+        let observers = Observers { batches: Some(Arc::new(batches.clone())), ..Observers::default() };
         let mut calls = Calls::default();
         calls.set_observers(Some(&Arc::new(observers)));
         Self { calls, batches, now: deadline::now() }
@@ -206,8 +205,7 @@ impl Observer for NoSamples {
 
 #[test]
 fn unsampled_call_keeps_its_trace_for_another_attempt() {
-    let mut observers = Observers::default();
-    observers.observer = Some(Arc::new(NoSamples));
+    let observers = Observers { observer: Some(Arc::new(NoSamples)), ..Observers::default() };
     let mut calls = Calls::default();
     calls.set_observers(Some(&Arc::new(observers)));
     let trace = TraceContext::new([1; 16], [2; 8], false);
