@@ -49,10 +49,13 @@ impl<R: Protocol> Engine<R> {
                 return Ok(None);
             }
         }
-        // Earlier packets wait for the form of headers, which the peer sends within its time.
-        let waits = matches!(self.order.as_deref(), Some(Order::Flush(_))) && self.mail_is_held;
-        if waits && !self.handle.0.mailbox.lock().outbox.is_empty() {
-            return Ok(None);
+        if matches!(self.order.as_deref(), Some(Order::Flush(_))) {
+            if !self.mail_is_held {
+                self.handle.collect(self.core.outbox());
+            } else if !self.handle.0.mailbox.lock().outbox.is_empty() {
+                // Earlier packets wait for the form of headers, which the peer sends within its time.
+                return Ok(None);
+            }
         }
         Ok(self.order.take().map(|order| *order))
     }

@@ -121,6 +121,9 @@ impl<R: Protocol> Engine<R> {
     /// Leaves the connection without a word, now or when the packet that is arriving is complete.
     #[cold]
     pub(super) fn leave(&mut self, take_over: HandOffTarget) {
+        if !self.mail_is_held {
+            self.handle.collect(self.core.outbox());
+        }
         // Packets that were taken out of the input and not routed would be lost for the next owner.
         if self.handle.0.deferred.is_empty() && self.core.leave() {
             self.depart(take_over, &CloseReason::HandedOff);
@@ -253,5 +256,38 @@ mod tests {
         here.write_all(&[packet(3, HELLO), packet(10, b"last"), raw.to_vec()].concat()).await.expect("it reads");
         here.shutdown().await.expect("the server reads");
         assert_eq!(read.recv().await.expect("it is handed off"), raw);
+    }
+
+    /// Sends its last packet by its handle.
+    struct Parting;
+
+    impl Router for Parting {
+        type Session = Connection;
+
+        fn connected(&self, connection: &Connection) -> Connection {
+            connection.clone()
+        }
+
+        fn route(&self, connection: &mut Connection, packet: Packet, _outbox: &mut Outbox) -> Routed {
+            let sent = connection.send_now(|outbox| outbox.push(packet.id, packet.operation, "last"));
+            sent.expect("it is open").expect("it is short");
+            match &*packet.body {
+                b"close" => Routed::close("it is over"),
+                _ => Routed::HandOff(HandOffTarget::new(async |_| ())),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn packet_sent_by_a_handle_precedes_the_end_that_its_router_decides() {
+        for end in ["close", "leave"] {
+            let acceptor = Server::builder().build(Parting).expect("the settings are valid");
+            let (mut here, there) = crate::memory();
+            tokio::spawn(async move { acceptor.serve_connection(there).await });
+            here.write_all(&[packet(3, HELLO), packet(10, end.as_bytes())].concat()).await.expect("the server reads");
+            let mut read = Vec::new();
+            here.read_to_end(&mut read).await.expect("it has ended in good order");
+            assert!(read.ends_with(&packet(10, b"last")), "{end}");
+        }
     }
 }
