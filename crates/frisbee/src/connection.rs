@@ -243,7 +243,7 @@ impl Connection {
     /// ```
     ///
     /// # Errors
-    /// If the connection has ended, `first` is too long or empty, or 65 535 streams are open.
+    /// If the connection has ended, or `first` is too long or empty.
     ///
     /// # Cancel safety
     /// Dropping the future before it is ready opens nothing.

@@ -31,10 +31,6 @@ impl StreamTable {
         self.streams.len() - self.opened_here as usize
     }
 
-    pub(crate) fn contains(&self, id: PacketId) -> bool {
-        self.streams.contains_key(&id)
-    }
-
     pub(crate) fn get(&self, id: PacketId) -> Option<&Arc<StreamShared>> {
         self.streams.get(&id)
     }
@@ -151,7 +147,7 @@ mod tests {
             assert!(table.is_empty());
             let stream = |id| Arc::new(StreamShared::new(id, &connection.0, kind, true));
             let stays = table.enter(role, kind, stream).expect("all are free");
-            assert!(!table.is_empty() && table.contains(stays) && !table.contains(PacketId(stays.0 + 1)));
+            assert!(!table.is_empty() && table.get(stays).is_some() && table.get(PacketId(stays.0 + 1)).is_none());
             let come_and_go = |table: &mut StreamTable| {
                 let id = table.enter(role, kind, stream).expect("most are free");
                 let stream = table.get(id).expect("it has been entered").clone();

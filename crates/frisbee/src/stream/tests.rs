@@ -78,7 +78,7 @@ impl End {
     }
 
     fn is_open(&self) -> bool {
-        self.connection.0.mailbox.lock().streams.contains(PacketId(7))
+        self.connection.0.mailbox.lock().streams.get(PacketId(7)).is_some()
     }
 }
 

@@ -138,7 +138,7 @@ impl<R: Protocol> Engine<R> {
             return Some(false);
         }
         let inner = shared.mailbox.lock();
-        let (is_open, rich) = (inner.streams.contains(id), inner.peer.hello().is_some());
+        let (is_open, rich) = (inner.streams.get(id).is_some(), inner.peer.hello().is_some());
         drop(inner);
         // A packet that crossed the end of its stream opens none, and is ignored at once.
         (!is_open && self.opens_stream(id, body, rich)).then_some(true)
