@@ -282,7 +282,7 @@ impl Drop for PendingHandOff<'_> {
                     before.append(&mut inner.outbox);
                     std::mem::swap(before, &mut inner.outbox);
                     inner.handing_off = HandOffState::No;
-                    Some((step, inner.take_watchers()))
+                    Some((step, inner.waiters.take_watchers()))
                 }
                 _ => {
                     inner.hand_off = Some(step);

@@ -93,7 +93,7 @@ pub(crate) struct MailboxState {
     /// The connection has ended, and its last bytes have been written or are lost.
     over: bool,
     /// The tasks that wait for room or for a change.
-    waiters: WaitList,
+    pub(crate) waiters: WaitList,
 }
 
 /// The state of a hand-off.
@@ -202,25 +202,23 @@ impl Mailbox {
 
     /// Requests the task to close. A more urgent order replaces a less urgent one.
     pub(crate) fn order(&self, order: Order) {
-        let mut inner = self.inner.lock();
-        Order::put(order, &mut inner.order);
-        let task = self.to_wake(&inner);
-        drop(inner);
-        wake(task);
+        self.change(|inner| Order::put(order, &mut inner.order));
     }
 
     /// Notifies the task that the client has no more time for its first header.
     pub(crate) fn expire(&self) {
-        let mut inner = self.inner.lock();
-        inner.expired = true;
-        let task = self.to_wake(&inner);
-        drop(inner);
-        wake(task);
+        self.change(|inner| inner.expired = true);
     }
 
     /// Wakes the driver, so that it looks at a change.
     pub(crate) fn notify(&self) {
-        let inner = self.inner.lock();
+        self.change(|_| ());
+    }
+
+    #[inline]
+    fn change(&self, change: impl FnOnce(&mut MailboxState)) {
+        let mut inner = self.inner.lock();
+        change(&mut inner);
         let task = self.to_wake(&inner);
         drop(inner);
         wake(task);
@@ -393,7 +391,7 @@ impl Mailbox {
     pub(crate) fn handle_peer_known(&self, peer: PeerKind) {
         let mut inner = self.inner.lock();
         inner.peer = peer;
-        let watchers = inner.take_watchers();
+        let watchers = inner.waiters.take_watchers();
         drop(inner);
         wake_all(watchers);
     }
@@ -412,7 +410,7 @@ impl Mailbox {
     pub(crate) fn set_handing_off(&self, handing_off: HandOffState) {
         let mut inner = self.inner.lock();
         inner.handing_off = handing_off;
-        let watchers = inner.take_watchers();
+        let watchers = inner.waiters.take_watchers();
         drop(inner);
         wake_all(watchers);
     }
@@ -430,7 +428,7 @@ impl Mailbox {
         let mut inner = self.inner.lock();
         inner.over = true;
         let task = inner.task.take();
-        let watchers = inner.take_watchers();
+        let watchers = inner.waiters.take_watchers();
         drop(inner);
         drop(task);
         wake_all(watchers);
@@ -489,11 +487,6 @@ impl MailboxState {
         self.output.charge(&self.outbox, account);
     }
 
-    /// Removes the tasks that wait for something to change.
-    pub(crate) fn take_watchers(&mut self) -> Vec<Waker> {
-        self.waiters.take_watchers()
-    }
-
     /// Registers a task that is woken when something changes, and unlocks.
     pub(crate) fn watch(mut inner: MutexGuard<'_, Self>, context: &Context<'_>, watch: &mut Waiter<'_>) {
         let earlier = inner.waiters.register_observer(context.waker(), watch);
@@ -504,6 +497,6 @@ impl MailboxState {
     /// Removes a stream from the table, unless its id belongs to a later one; returns the tasks to wake.
     #[must_use]
     pub(crate) fn leave_stream(&mut self, stream: &Arc<StreamShared>) -> Vec<Waker> {
-        if self.streams.leave(stream) { self.take_watchers() } else { Vec::new() }
+        if self.streams.leave(stream) { self.waiters.take_watchers() } else { Vec::new() }
     }
 }

@@ -97,7 +97,7 @@ impl WaitList {
     }
 
     /// Removes the tasks that wait for something to change.
-    pub(super) fn take_watchers(&mut self) -> Vec<Waker> {
+    pub(crate) fn take_watchers(&mut self) -> Vec<Waker> {
         let watchers = self.waiters.as_mut().map(|waiters| std::mem::take(&mut waiters.watchers));
         self.free();
         watchers.unwrap_or_default().into_values().map(|watcher| watcher.waker).collect()
