@@ -123,7 +123,8 @@ impl Connection {
         &self.0.ends
     }
 
-    /// Sends a packet, once less than [`backlog_max`](crate::Config::backlog_max) waits to be written.
+    /// Sends a packet, once less than [`backlog_max`](crate::Config::backlog_max) waits to be written; one longer than
+    /// [`BODY_MAX_LEAST`](crate::BODY_MAX_LEAST), once the limit of the peer is known.
     ///
     /// A packet received on another connection is sent unchanged: a large body is shared with its read buffer and not
     /// copied. Proxies forward in this way; see also [`Outbox::forward`].
@@ -134,6 +135,9 @@ impl Connection {
     /// # Cancel safety
     /// Dropping the future before it is ready sends nothing.
     pub async fn send(&self, packet: &Packet) -> Result<(), SendError> {
+        if packet.body.len() > crate::BODY_MAX_LEAST as usize {
+            self.peer_known().await?; // Before, too long a packet would end the connection, with all else on it.
+        }
         let mut waiter = self.waiter();
         poll_fn(|context| waiter.poll_send(context, |outbox| outbox.forward(packet))).await??;
         Ok(())

@@ -96,7 +96,10 @@ fn share_hello(core: &mut frisbee_core::Connection) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Connection, MemoryCharge, Operation, Outbox, Packet, PacketId, Router, Server};
+    use crate::{
+        BODY_MAX_LEAST, Client, Config, Connection, Handlers, MemoryCharge, Operation, Outbox, Packet, PacketId,
+        Router, SendError, Server,
+    };
     use bytes::BytesMut;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -135,5 +138,20 @@ mod tests {
             }
         };
         assert_eq!(welcome.body.len(), 10_000);
+    }
+
+    /// It ended the connection, with all else on it.
+    #[tokio::test]
+    async fn packet_too_long_for_the_server_fails_alone_before_its_hello() {
+        let config = Config::default().body_max(BODY_MAX_LEAST);
+        let acceptor = Server::builder().config(config).build(Handlers::new()).expect("the settings are valid");
+        let (here, there) = crate::memory();
+        tokio::spawn(async move { acceptor.serve_connection(there).await });
+        let connection = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
+        let packet = |length: u32| Packet::new(PacketId(1), Operation::FIRST_USER, vec![0; length as usize]);
+        let sent = connection.send(&packet(BODY_MAX_LEAST + 1)).await;
+        assert!(matches!(sent, Err(SendError::TooLong(_))), "{sent:?}");
+        connection.send(&packet(BODY_MAX_LEAST)).await.expect("it is not too long");
+        assert!(!connection.is_closed());
     }
 }
