@@ -9,7 +9,9 @@ use super::resume::{Follow, Start, Stream};
 use super::{Kind, Operations, name, put};
 use crate::topics::{TOPIC_MAX, TopicError, Trie, check_pattern, check_topic};
 use bytes::Bytes;
-use frisbee::{ClientBuilder, CloseReason, Connection, Packet, PacketId, PacketWriter, SendError, TooLong};
+use frisbee::{
+    BODY_MAX_LEAST, ClientBuilder, CloseReason, Connection, Packet, PacketId, PacketWriter, SendError, TooLong,
+};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -453,7 +455,8 @@ pub struct Publisher {
 }
 
 impl Publisher {
-    /// Publishes a message, once the connection has room. A large payload is not copied.
+    /// Publishes a message, once the connection has room; one longer than [`BODY_MAX_LEAST`], once the limit of the broker
+    /// is known. A large payload is not copied.
     ///
     /// # Errors
     /// If the message is too long or the connection has ended.
@@ -462,6 +465,11 @@ impl Publisher {
     /// Dropping the future before it is ready publishes nothing.
     pub async fn publish(&self, payload: impl Into<Bytes>) -> Result<(), PubSubError> {
         let payload = payload.into();
+        if self.head.len() + payload.len() > BODY_MAX_LEAST as usize {
+            // Before, too long a message would end the connection. If that has ended, sending fails.
+            let newer = self.shared.newer(&self.connection);
+            let _ = newer.as_ref().unwrap_or(&self.connection).peer_known().await;
+        }
         // Two closures, so that the usual one has a single caller and is inlined.
         let written =
             poll_fn(|context| match self.poll_on(&self.connection, context, |packet| put_payload(packet, &payload)) {

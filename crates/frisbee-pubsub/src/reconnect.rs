@@ -4,7 +4,7 @@ use super::Kind;
 use super::client::{ClientShared, OwnedConnection};
 use super::inbox::{Entry, Inbox, Notice};
 use super::receive::ClientRouter;
-use frisbee::{BODY_MAX_LEAST, CloseReason, Connection, Error, Packet, PacketId, SendError};
+use frisbee::{CloseReason, Connection, Error, Packet, PacketId, SendError};
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -114,10 +114,6 @@ async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
 
 /// Requests one subscription, without its positions if they are longer than a message to this broker may be.
 async fn request(shared: &ClientShared, connection: &Connection, again: &mut Resubscription) -> Result<(), SendError> {
-    if again.body.len() > BODY_MAX_LEAST as usize {
-        // Before, the limit of the broker is unknown, and a longer packet would end the connection.
-        connection.peer_known().await?;
-    }
     loop {
         let packet = Packet::new(PacketId(again.id), shared.operations.of(again.kind), again.body.clone());
         match connection.send(&packet).await {

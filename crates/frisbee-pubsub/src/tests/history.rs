@@ -1,8 +1,8 @@
 //! Subscriptions with a history over connections that break: each message arrives once and in order, or its absence is
 //! stated.
 
-use frisbee::{Acceptor, BODY_MAX_LEAST, Config, Server, memory};
-use frisbee_pubsub::{Broker, BrokerBuilder, Client, History, MemoryBus, RecvError, Start, Subscription};
+use frisbee::{Acceptor, BODY_MAX_LEAST, Config, SendError, Server, memory};
+use frisbee_pubsub::{Broker, BrokerBuilder, Client, History, MemoryBus, PubSubError, RecvError, Start, Subscription};
 use parking_lot::Mutex;
 use std::io;
 use std::sync::Arc;
@@ -317,5 +317,26 @@ async fn positions_beyond_the_limits_of_a_broker_are_forgotten() {
         }
         publish(&client, "kept.1", 8..=9).await;
         expect(&mut all, 8..=9).await;
+    }
+}
+
+/// The broker closed the connection for each, and the client took it for published.
+#[tokio::test]
+async fn message_too_long_for_the_broker_fails_on_a_new_connection() {
+    let least = Server::builder().config(Config::default().body_max(BODY_MAX_LEAST));
+    let line = Line::new(Broker::builder());
+    line.set(Some(least.build(Broker::new()).expect("a broker can be served")));
+    let client = line.client().await;
+    let long = || vec![0; BODY_MAX_LEAST as usize];
+    let publisher = client.publisher("a").expect("it is a topic");
+    for _ in 0..2 {
+        let published = publisher.publish(long()).await;
+        assert!(matches!(published, Err(PubSubError::Send(SendError::TooLong(_)))), "{published:?}");
+        line.cut();
+        let connection = client.connection().expect("there is one");
+        connection.closed().await;
+        while client.connection().expect("there is one").is_same(&connection) {
+            tokio::task::yield_now().await;
+        }
     }
 }
