@@ -5,8 +5,8 @@ mod table;
 use bytes::Bytes;
 use frisbee::tlv;
 use frisbee::{
-    CloseReason, Connection, Operation, Outbox, OverflowPolicy, Packet, PacketId, PeerKind, Protocol, Routed,
-    SendError, TooLong, TrySendError,
+    BODY_MAX_LEAST, CloseReason, Connection, Operation, Outbox, OverflowPolicy, Packet, PacketId, PeerKind, Protocol,
+    Routed, SendError, TooLong, TrySendError,
 };
 use parking_lot::Mutex;
 use std::fmt;
@@ -177,7 +177,7 @@ impl Requester {
     }
 
     /// Sends a request, once there is a permit for it and less than [`backlog_max`](frisbee::Config::backlog_max) waits to
-    /// be written, and waits for the reply.
+    /// be written, and waits for the reply. A body longer than [`BODY_MAX_LEAST`] waits until the limit of the peer is known.
     ///
     /// ```
     /// # async fn example(connection: frisbee::Connection, requests: frisbee_requests::Requester) -> Result<(), Box<dyn std::error::Error>> {
@@ -206,6 +206,10 @@ impl Requester {
         let table = self.table(connection)?;
         let mut was_sent = false;
         let replied = async {
+            if body.len() > BODY_MAX_LEAST as usize {
+                // Before the limit of the peer is known, too long a body would end the connection.
+                connection.peer_known().await?;
+            }
             let Ok(permit) = table.permits.acquire().await else { return Err(table.closed().unsent()) };
             let mut waiter = connection.waiter();
             let sent = poll_fn(|context| waiter.poll_send(context, |outbox| table.send(outbox, operation, &body)));
