@@ -94,8 +94,8 @@ impl Bucket {
         Self { rate, is_shared, full_at: Mutex::new(Duration::ZERO) }
     }
 
-    /// Takes one call of a caller out of its bucket, if it has one. A shared one is looked up again by `find`: there may be
-    /// room for one of the caller by now.
+    /// Takes one call of a caller out of its bucket, if it has one. A shared one is looked up again by `find`: there may
+    /// be room for one of the caller by now.
     pub(crate) fn take_from(
         bucket: Option<&Arc<Self>>,
         find: impl FnOnce() -> Option<Arc<Self>>,

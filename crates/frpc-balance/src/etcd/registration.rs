@@ -89,8 +89,8 @@ impl Registration {
         state.send_replace(State::Left);
     }
 
-    /// Renews the lease, or puts the key with another. A key that was deleted is put again: by an operator, or since another
-    /// process registered the same address and has left.
+    /// Renews the lease, or puts the key with another. A key that was deleted is put again: by an operator, or since
+    /// another process registered the same address and has left.
     async fn renew(&self, lease: &mut Option<i64>) -> io::Result<()> {
         let id = match *lease {
             Some(id) if self.etcd.keep_alive(id).await? => {

@@ -121,8 +121,8 @@ fn is_ordinary(cost: u64) -> bool {
     cost.wrapping_sub(TRIAL + 1) < EXCLUDED - TRIAL - 1
 }
 
-/// The cost of the last of so many calls at a server with this cost. It is [`EXCLUDED`] or more if that is, however many
-/// there are, and otherwise less: a connection has no more than 2^14 calls and 2^16 streams, and others have as many.
+/// The cost of the last of so many calls at a server with this cost. It is [`EXCLUDED`] or more if that is, however
+/// many there are, and otherwise less: a connection has no more than 2^14 calls and 2^16 streams, and others 2^16.
 #[inline]
 fn of_calls(cost: u64, calls: u64) -> u64 {
     cost.saturating_mul(calls)
@@ -280,7 +280,8 @@ impl CandidateSet {
         server.link()
     }
 
-    /// The best of some servers near, without this one. Of few servers each draw may be this one: then the first other one.
+    /// The best of some servers near, without this one. Of few servers each draw may be this one: then the first of the
+    /// others.
     fn other_server(&mut self, clock: &FleetClock, link: &Arc<Link>) -> Option<&Candidate> {
         let dice: [u64; DRAWN_FOR_HEDGE as usize] = std::array::from_fn(|_| self.roll());
         let drawn = dice.iter().filter_map(|dice| self.near.lots.get(self.near.lot(*dice)));
@@ -444,8 +445,8 @@ mod tests {
         assert_eq!([1, 5, 6, 10].map(slow), [true, true, false, false]);
     }
 
-    /// Calls that take half a minute excluded a server that had 256 of them, and so all servers: the choice went by the number
-    /// of calls alone, whatever the weights and zones.
+    /// Calls that take half a minute excluded a server that had 256 of them, and so all servers: the choice went by the
+    /// number of calls alone, whatever the weights and zones.
     #[test]
     fn no_number_of_calls_excludes_a_server() {
         for calls in [1, 2, 256, 1 << 14, 1 << 17] {

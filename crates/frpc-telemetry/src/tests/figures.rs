@@ -14,8 +14,8 @@ use samples::started::Polite;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// Values by name and labels: the last of a counter or gauge, the number of those of a histogram; and by `# HELP` and a name
-/// how often that was described.
+/// Values by name and labels: the last of a counter or gauge, the number of those of a histogram; and by `# HELP` and a
+/// name how often that was described.
 #[derive(Clone, Default)]
 struct RecordedFigures(Arc<Mutex<BTreeMap<String, f64>>>);
 
