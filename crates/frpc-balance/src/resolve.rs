@@ -86,7 +86,7 @@ pub trait Resolver: Send + 'static {
     ///
     /// # Errors
     /// If the set cannot be known at present. The next call follows after a pause, which the resolver need not
-    /// implement.
+    /// implement. So it does after a panic.
     fn next(&mut self) -> impl Future<Output = io::Result<Vec<Endpoint>>> + Send;
 
     /// The resolved name, for the log and for error texts.

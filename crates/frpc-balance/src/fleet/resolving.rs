@@ -14,9 +14,12 @@ use crate::resolve::{AnyResolver, ENDPOINTS_MAX, Endpoint};
 use frpc::picker::Links;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
+use std::future::poll_fn;
 use std::io;
-use std::pin::pin;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Weak};
+use std::task::Poll;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
@@ -114,7 +117,7 @@ impl Follower {
             let answer = {
                 let mut asking = pin!(async {
                     tokio::time::sleep(std::mem::take(&mut pause)).await;
-                    self.resolver.next().await
+                    without_panic(self.resolver.next()).await
                 });
                 loop {
                     let Some(at) = removal else { break asking.as_mut().await };
@@ -246,6 +249,15 @@ impl Fleet {
     }
 }
 
+/// The answer of a resolver. A panic is a failure: without its task, the channel would follow no further change.
+async fn without_panic<T>(mut answer: Pin<Box<dyn Future<Output = io::Result<T>> + Send + '_>>) -> io::Result<T> {
+    poll_fn(|context| {
+        let polled = catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(context)));
+        polled.unwrap_or_else(|_| Poll::Ready(Err(io::Error::other("the resolver panicked"))))
+    })
+    .await
+}
+
 /// Successive failures of a resolver.
 #[derive(Default)]
 struct Failures {
@@ -275,6 +287,37 @@ impl Failures {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resolve::Resolver;
+    use crate::{Balance, FleetView};
+
+    /// Panics at first, and then has an endpoint.
+    struct Panicking(u32);
+
+    impl Resolver for Panicking {
+        async fn next(&mut self) -> io::Result<Vec<Endpoint>> {
+            self.0 += 1;
+            match self.0 {
+                1 => panic!("on purpose"),
+                2 => Ok(vec![Endpoint::new("127.0.0.1:1")]),
+                _ => std::future::pending().await,
+            }
+        }
+
+        fn name(&self) -> String {
+            "a broken one".to_owned()
+        }
+    }
+
+    /// The channel never heard of it again, and showed no trouble.
+    #[tokio::test(start_paused = true)]
+    async fn resolver_that_panics_is_queried_again() {
+        let channel = frpc::Channel::builder().balance().connect_resolved_lazy(Panicking(0)).expect("all is right");
+        let fleet = || FleetView::of(&channel).expect("it follows a resolver");
+        tokio::time::sleep(PAUSE_FIRST / 4).await;
+        assert!(fleet().resolver_trouble.is_some_and(|trouble| trouble.contains("panicked")));
+        tokio::time::sleep(PAUSE_FIRST).await;
+        assert_eq!((fleet().servers.len(), fleet().resolver_trouble), (1, None));
+    }
 
     #[tokio::test(start_paused = true)]
     async fn the_log_has_one_line_a_minute_of_a_resolver_that_fails() {
