@@ -78,7 +78,7 @@ impl Account {
         neighbours.connections += 1;
         let address = neighbours.address.clone();
         drop(addresses);
-        let traffic = Some(budget.counts.of_server().clone());
+        let traffic = Some(budget.counts.traffic.get_or_init(Arc::default).clone());
         Self { held: AtomicUsize::new(0), address, traffic, budget: budget.clone() }
     }
 

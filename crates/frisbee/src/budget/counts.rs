@@ -29,7 +29,7 @@ pub(crate) struct LimitCounts {
     /// What users and protocol adapters hold, in bytes.
     holds: AtomicUsize,
     /// Made for servers alone, when the first connection comes.
-    traffic: OnceLock<Arc<TrafficCounts>>,
+    pub(super) traffic: OnceLock<Arc<TrafficCounts>>,
     log: LogLimit,
     /// The connection whose handler or router panicked last, by the address of what its handles share.
     panicked: AtomicUsize,
@@ -60,11 +60,6 @@ impl LimitCounts {
     /// The last ends of connections, the latest first.
     pub(crate) fn last_closed(&self) -> Vec<LastClose> {
         self.last.lock().iter().rev().cloned().collect()
-    }
-
-    /// Where the connections of a server count their bytes and streams.
-    pub(super) fn of_server(&self) -> &Arc<TrafficCounts> {
-        self.traffic.get_or_init(Arc::default)
     }
 
     /// Notes a changed charge for unwritten output.
@@ -278,7 +273,10 @@ mod tests {
         times(4, &|| counts.count_rejected());
         times(5, &|| counts.count_unaccepted(&io::ErrorKind::OutOfMemory.into(), Duration::ZERO, now));
         let traffic = [Traffic::Read, Traffic::Written, Traffic::StreamsOpened, Traffic::StreamsEnded];
-        traffic.into_iter().zip([6, 7, 8, 3]).for_each(|(what, count)| counts.of_server().add(what, count));
+        traffic
+            .into_iter()
+            .zip([6, 7, 8, 3])
+            .for_each(|(what, count)| counts.traffic.get_or_init(Arc::default).add(what, count));
         counts.change_output(10, 30);
         counts.change_output(30, 25);
         counts.change_charged(20);
