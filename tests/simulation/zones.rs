@@ -8,6 +8,7 @@ use frpc_balance::resolve::{Endpoint, StaticResolver};
 use frpc_balance::{Balance, FleetBuilder, FleetView};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 const NEAR: [&str; 4] = ["near0", "near1", "near2", "near3"];
@@ -50,6 +51,44 @@ async fn calls_stay_in_the_own_zone_until_too_few_of_its_servers_work(world: Wor
     share(&client, 50, &far).await;
     let most = share(&client, 100, &far).await;
     assert!(most > 90, "{most} of 100 calls");
+}
+
+/// Both servers that were drawn were the ejected one, and any server of all zones got the call.
+#[sim_test(seeds = 10)]
+async fn burst_stays_in_the_own_zone_while_a_server_there_is_ejected(world: World) {
+    let near = NEAR.map(|node| Running::start(&world, node));
+    let far = FAR.map(|node| Running::start(&world, node));
+    // The others have five of seven lots, which is more than 70 %.
+    let near_endpoints =
+        NEAR.iter().zip([2, 2, 2, 1]).map(|(name, weight)| Endpoint::new(*name).with_zone("near").with_weight(weight));
+    let far_endpoints = FAR.map(|name| Endpoint::new(name).with_zone("far"));
+    let process = world.node("client").process();
+    let connector = move |endpoint: Endpoint| process.connector(endpoint.address())();
+    let channel = Channel::builder()
+        .balance()
+        .zone("near")
+        .connect_resolved_with_connector(StaticResolver::new(near_endpoints.chain(far_endpoints)), connector)
+        .await
+        .expect("servers are there");
+    sleep(Duration::from_secs(1)).await;
+    let client = ExtensionClient::new(channel.clone());
+    near[0].state().broken.store(Code::Unavailable as i32, Ordering::SeqCst);
+    let is_ejected = || {
+        let fleet = FleetView::of(&channel).expect("it follows a resolver");
+        fleet.servers.iter().any(|server| server.is_doubted)
+    };
+    while !is_ejected() {
+        client.get(Time { millis: 1 }).await.expect("others work");
+    }
+    // More at one time than there are reports.
+    let calls = (0..300).map(|_| {
+        let client = client.clone();
+        async move { client.get(Time { millis: 50 }).await }
+    });
+    for reply in calls.collect::<JoinSet<_>>().join_all().await {
+        reply.expect("others work");
+    }
+    assert_eq!(far.iter().map(Running::gets).sum::<u64>(), 0, "enough of the own zone can work");
 }
 
 #[sim_test(seeds = 10)]

@@ -243,9 +243,12 @@ impl CandidateSet {
             let best = best.clone();
             return self.trial(clock, &best);
         }
-        if cost >= EXCLUDED {
-            return None;
-        }
+        let best = if cost < EXCLUDED {
+            best
+        } else {
+            // Each server that was drawn may be ejected while others of its zone work.
+            tier.lots.iter().min_by_key(|server| server.usual_cost()).filter(|server| server.usual_cost() < EXCLUDED)?
+        };
         let link = best.link()?;
         if has_reports {
             clock.spend_report(best.estimate.rank());
