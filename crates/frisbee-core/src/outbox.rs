@@ -58,10 +58,21 @@ pub struct Outbox {
 #[allow(clippy::box_collection, reason = "each idle connection has two, which hold none")]
 struct LargeBodies(Option<Box<VecDeque<(usize, Bytes)>>>);
 
+impl LargeBodies {
+    #[inline]
+    fn len(&self) -> usize {
+        self.0.as_ref().map_or(0, |bodies| bodies.len())
+    }
+
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
 impl Deref for LargeBodies {
     type Target = VecDeque<(usize, Bytes)>;
 
-    #[inline]
     fn deref(&self) -> &Self::Target {
         static NONE: VecDeque<(usize, Bytes)> = VecDeque::new();
         self.0.as_deref().unwrap_or(&NONE)

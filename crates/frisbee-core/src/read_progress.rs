@@ -39,20 +39,16 @@ impl ReadProgress {
         Self { window, least, running: None }
     }
 
-    fn window(&self) -> Duration {
-        Duration::from_millis(self.window.into())
-    }
-
     /// How long so many bytes may take, in whole windows.
     pub fn time_for(&self, bytes: u64) -> Duration {
         let windows = bytes.checked_div(self.least).unwrap_or(u64::MAX);
-        self.window().saturating_mul(u32::try_from(windows).unwrap_or(u32::MAX))
+        Duration::from_millis(u64::from(self.window).saturating_mul(windows))
     }
 
     /// Records that a packet is incomplete, `total` being all bytes received so far on the connection.
     pub fn waiting(&mut self, total: u64, now: Instant) {
         if self.running.is_none() {
-            self.running = now.checked_add(self.window()).map(|end| (end, total));
+            self.running = now.checked_add(Duration::from_millis(self.window.into())).map(|end| (end, total));
         }
     }
 

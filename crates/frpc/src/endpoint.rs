@@ -238,11 +238,8 @@ impl Protocol for Endpoint {
                     let status = Status::resource_exhausted(
                         "the reply was discarded: the memory limit for this client is reached",
                     );
-                    session
-                        .replies
-                        .get_or_insert_default()
-                        .packets
-                        .push(Packet { body: body::error(&status), ..packet });
+                    let packet = Packet { body: body::error(&status), ..packet };
+                    session.replies.get_or_insert_default().packets.push(packet);
                     return Routed::Continue;
                 }
                 Some(false) => {}

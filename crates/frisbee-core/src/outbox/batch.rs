@@ -149,7 +149,7 @@ impl Outbox {
             return None;
         }
         let is_whole = self.bulk.len() == bulk_start;
-        let shared = self.bulk.iter().skip(bulk_start).fold(0_usize, |sum, (_, bytes)| sum.saturating_add(bytes.len()));
+        let shared = if is_whole { 0 } else { self.bulk.iter().skip(bulk_start).map(|(_, bytes)| bytes.len()).sum() };
         let length = end.wrapping_sub(body).saturating_add(shared);
         let is_short = is_whole && length < ALONE_MIN;
         if is_joining {

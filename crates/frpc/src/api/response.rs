@@ -1,7 +1,6 @@
 //! Responses, with their metadata and extensions.
 
 use crate::api::extras::{Extras, OptionalExtras, accessors};
-use crate::api::metadata::Metadata;
 use std::fmt;
 
 /// A response: a message or a stream of messages, with metadata and extensions.
@@ -28,7 +27,7 @@ use std::fmt;
 #[derive(Clone)]
 pub struct Response<T> {
     message: T,
-    extras: OptionalExtras,
+    pub(crate) extras: OptionalExtras,
 }
 
 impl<T> Response<T> {
@@ -44,10 +43,6 @@ impl<T> Response<T> {
 
     pub(crate) fn from_parts_with_extras(message: T, extras: OptionalExtras) -> Self {
         Self { message, extras }
-    }
-
-    pub(crate) fn metadata_if_any(&self) -> Option<&Metadata> {
-        Extras::sent(self.extras.as_deref())
     }
 
     /// A reference to the message.

@@ -1,5 +1,6 @@
 //! Bodies of packets: messages and errors.
 
+use crate::api::extras::Extras;
 use crate::api::metadata::Metadata;
 use crate::wire::packed;
 use crate::wire::prefix::{self, Prefix, PrefixFields};
@@ -300,7 +301,7 @@ pub(crate) type ReplyParts<'a, M> = Result<(&'a M, Option<&'a Metadata>), &'a St
 
 /// The parts of a reply.
 pub(crate) fn reply_parts<M>(reply: &Result<Response<M>, Status>) -> ReplyParts<'_, M> {
-    reply.as_ref().map(|reply| (reply.get_ref(), reply.metadata_if_any()))
+    reply.as_ref().map(|reply| (reply.get_ref(), Extras::sent(reply.extras.as_deref())))
 }
 
 /// Answers a call. A message may have a report, and be packed.
