@@ -238,7 +238,7 @@ impl ClientSession {
         let mut offset = 0;
         if *next != 0 && id.0 == 0 {
             offset = *next;
-            *next += 1;
+            *next = next.saturating_add(1);
         }
         let inboxes = &*inboxes;
         let inboxes = self.member.as_ref().filter(|_| id.0 != 0).map_or(inboxes, |(_, inboxes)| inboxes);
@@ -378,6 +378,7 @@ fn is_same(one: &[Arc<Inbox>], other: &[Arc<Inbox>]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::follow::put_position;
     use super::super::inbox::RecvError;
     use super::super::tests::message;
     use super::*;
@@ -490,5 +491,20 @@ mod tests {
         assert_eq!(session.routes.len(), 1);
         session.flush(&router.0);
         assert_eq!(received(&mut all).len(), REMEMBERED_MAX + 11);
+    }
+
+    #[tokio::test]
+    async fn offsets_of_a_broker_may_be_as_large_as_they_can() {
+        let router = ClientRouter::new();
+        let mut session = router.connected(&connection());
+        let _subscription = router.0.persistent_subscription("a");
+        let mut body = Vec::new();
+        put_position(&mut body, "a", NextOffset { epoch: 1, offset: u64::MAX });
+        for (kind, body) in
+            [(Kind::Position, body), (Kind::Message, message("a", "x")), (Kind::Message, message("a", "x"))]
+        {
+            let packet = Packet::new(PacketId(0), router.0.operations.of(kind), body);
+            assert!(matches!(router.route(&mut session, packet, &mut Outbox::default()), Routed::Continue));
+        }
     }
 }
