@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn packet_sent_by_a_handle_precedes_the_end_that_its_router_decides() {
+    async fn packet_of_a_handle_precedes_the_end_by_its_router() {
         for end in ["close", "leave"] {
             let acceptor = Server::builder().build(Parting).expect("the settings are valid");
             let (mut here, there) = crate::memory();

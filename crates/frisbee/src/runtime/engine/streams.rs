@@ -222,7 +222,7 @@ mod tests {
 
     /// Its senders waited for ever, even for the end of the connection.
     #[tokio::test]
-    async fn message_without_memory_after_end_leaves_other_direction() {
+    async fn rejected_message_after_its_end_leaves_other_direction() {
         let mut driven = Driven::new(1 << 20, 0);
         driven.receive(&[HELLO, &whole(Operation::STREAM, b"first"), &whole(Operation::END, b"")].concat());
         let stream = driven.stream().expect("it is opened");
