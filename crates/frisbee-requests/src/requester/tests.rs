@@ -269,13 +269,13 @@ async fn oversized_body_is_refused_without_a_slot() {
 /// It was sent, and ended the connection with all other requests.
 #[tokio::test]
 async fn body_too_long_for_a_new_server_is_refused() {
-    let config = Config::default().body_max(frisbee::BODY_MAX_LEAST);
+    let config = Config::default().body_max(BODY_MAX_LEAST);
     let server = Server::builder().config(config).build(Peer(unbounded_channel().0)).expect("a router like any other");
     let (here, there) = memory();
     tokio::spawn(async move { server.serve_connection(there).await });
     let requests = Requester::new();
     let connection = Client::builder().connect_io(here, requests.clone()).await.expect("it is in memory");
-    let replied = requests.call(&connection, ASK, vec![0; frisbee::BODY_MAX_LEAST as usize + 1]).await;
+    let replied = requests.call(&connection, ASK, vec![0; BODY_MAX_LEAST as usize + 1]).await;
     assert!(matches!(replied, Err(RequestError::TooLong(_))), "{replied:?}");
     assert!(!connection.is_closed());
 }
