@@ -73,7 +73,8 @@ async fn arriving_bodies_stay_within_server_memory() {
 async fn producers_resume_as_soon_as_waiting_packets_are_written() {
     // It takes in one write all that waits.
     let (here, mut there) = tokio::io::duplex(16 * MIB);
-    let connection = frisbee::Client::builder().connect_io(here, Handlers::new()).await.expect("it is given");
+    let client = frisbee::Client::builder().config(Config::default().hello(false));
+    let connection = client.connect_io(here, Handlers::new()).await.expect("it is given");
     // A peer that takes everything and says nothing, so that nothing else wakes the connection.
     let reader = tokio::spawn(async move {
         let mut read = vec![0; 64 * 1024];
