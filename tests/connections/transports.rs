@@ -223,7 +223,8 @@ async fn large_bodies_pass_slow_buffered_link_both_ways() {
 #[tokio::test(start_paused = true)]
 async fn packets_sent_before_the_end_are_written_over_a_slow_link() {
     let (here, near) = tokio::io::duplex(64 * 1024);
-    let connection = frisbee::Client::builder().connect_io(here, frisbee::Handlers::new()).await.unwrap();
+    let client = frisbee::Client::builder().config(frisbee::Config::default().hello(false));
+    let connection = client.connect_io(here, frisbee::Handlers::new()).await.unwrap();
     let body = vec![7; 900_000];
     connection.send(&Packet::new(PacketId(1), Operation::FIRST_USER, body.clone())).await.unwrap();
     connection.close();

@@ -326,7 +326,8 @@ async fn a_dropped_wait_for_the_end_of_a_connection_leaves_no_waker() {
 async fn a_dropped_wait_for_room_leaves_no_waker() {
     let (address, peer) = Raw::listen().await;
     let accepted = tokio::spawn(peer);
-    let connection = Client::builder().connect(address, Handlers::new()).await.expect("the peer listens");
+    let client = Client::builder().config(Config::default().hello(false));
+    let connection = client.connect(address, Handlers::new()).await.expect("the peer listens");
     let _peer = accepted.await.expect("it accepts");
     let packet = Packet::new(PacketId(1), user(10), vec![1; 4 * 1024 * 1024]);
     while tokio::time::timeout(100 * MS, connection.send(&packet)).await.is_ok() {}
