@@ -1,18 +1,20 @@
 //! The broker: the subscriptions, and the rights of each connection.
 
 mod builder;
+mod session;
 
+pub use self::session::BrokerSession;
+use self::session::Subscribed;
 use super::bus::{Backplane, Bus, Interest, OutagePolicy};
 use super::fanout::{Fanout, Published, Source as _};
 use super::follow::{Answer, NextOffset, ReplayMark, Request, RequestDefect, put_position};
 use super::history::{self, Histories, History, Ring};
 use super::presence::{PresenceRules, Presences};
-use super::queue::{QueueBounds, QueueDelivery, STEP, Subscriber};
+use super::queue::{QueueBounds, QueueDelivery, Subscriber};
 use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
 use crate::topics::{TOPIC_MAX, Trie, check_pattern, check_topic, covers};
 use frisbee::{
-    BatchEnd, CloseReason, Connection, MemoryCharge, Outbox, OverflowPolicy, Packet, PacketId, PeerKind, Protocol,
-    Routed,
+    BatchEnd, CloseReason, Connection, Outbox, OverflowPolicy, Packet, PacketId, PeerKind, Protocol, Routed,
 };
 use parking_lot::RwLock;
 use std::collections::{BTreeMap, HashMap};
@@ -225,59 +227,6 @@ impl Default for Broker {
     }
 }
 
-/// The state of the broker for a connection.
-pub struct BrokerSession {
-    subscriber: Arc<Subscriber>,
-    /// The connection's subscriptions.
-    patterns: HashMap<u16, Subscribed>,
-    fanout: Fanout,
-    /// The charge for the topics that it remembers.
-    charge: MemoryCharge,
-    /// The longest body that the peer accepts.
-    body_max: u32,
-    /// The permitted topic of its last message, and the state of its attachments at that time.
-    permitted: Option<(Box<[u8]>, u32)>,
-}
-
-/// A session's state of a subscription.
-struct Subscribed {
-    pattern: Box<str>,
-    /// Its charge to the server's memory.
-    _charge: MemoryCharge,
-    /// Its interest at other brokers.
-    interest: Option<Arc<Interest>>,
-    /// Its name in the list of the topic's subscribers.
-    name: Option<Arc<str>>,
-}
-
-impl BrokerSession {
-    /// Whether the connection may publish to a topic.
-    fn may_publish(&mut self, permit: &Permit, topic: &[u8]) -> Result<(), (Reason, String)> {
-        let connection = self.subscriber.connection();
-        let changes = connection.attachments().changes();
-        if self.permitted.as_ref().is_some_and(|(last, of)| **last == *topic && *of == changes) {
-            return Ok(());
-        }
-        let text = check_topic(topic).map_err(|error| (Reason::Topic, error.to_string()))?;
-        if !(permit.0)(connection, TopicUse::Publish(text)) {
-            return Err((Reason::NotAllowed, format!("you may not publish to {text}")));
-        }
-        self.permitted = Some((topic.into(), changes));
-        Ok(())
-    }
-
-    /// Charges the remembered topics to the server's memory. While that is short, few are remembered.
-    fn charge_topics(&mut self, broker: &BrokerShared) {
-        if self.fanout.memory() >= STEP && self.subscriber.budget().is_short() {
-            self.fanout.release(broker);
-        }
-        let charged = self.fanout.memory() / STEP * STEP;
-        if charged != self.charge.bytes() {
-            self.charge.resize(charged);
-        }
-    }
-}
-
 #[cfg(test)]
 impl BrokerShared {
     /// The bytes that may wait for a subscriber, and for all.
@@ -287,23 +236,6 @@ impl BrokerShared {
 
     pub(super) fn total_max(&self) -> usize {
         self.settings.total_max
-    }
-}
-
-#[cfg(test)]
-impl BrokerSession {
-    pub(super) fn remembered(&self) -> usize {
-        self.fanout.remembered()
-    }
-
-    pub(super) fn capacity(&self) -> usize {
-        self.patterns.capacity()
-    }
-}
-
-impl fmt::Debug for BrokerSession {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BrokerSession").field("subscriptions", &self.patterns.len()).finish_non_exhaustive()
     }
 }
 

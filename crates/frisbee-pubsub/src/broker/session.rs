@@ -1,0 +1,82 @@
+//! The state of the broker for one connection.
+
+use super::{BrokerShared, Permit, TopicUse};
+use crate::Reason;
+use crate::bus::Interest;
+use crate::fanout::Fanout;
+use crate::queue::{STEP, Subscriber};
+use crate::topics::check_topic;
+use frisbee::MemoryCharge;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// The state of the broker for a connection.
+pub struct BrokerSession {
+    pub(super) subscriber: Arc<Subscriber>,
+    /// The connection's subscriptions.
+    pub(super) patterns: HashMap<u16, Subscribed>,
+    pub(super) fanout: Fanout,
+    /// The charge for the topics that it remembers.
+    pub(super) charge: MemoryCharge,
+    /// The longest body that the peer accepts.
+    pub(super) body_max: u32,
+    /// The permitted topic of its last message, and the state of its attachments at that time.
+    pub(super) permitted: Option<(Box<[u8]>, u32)>,
+}
+
+/// A session's state of a subscription.
+pub(super) struct Subscribed {
+    pub(super) pattern: Box<str>,
+    /// Its charge to the server's memory.
+    pub(super) _charge: MemoryCharge,
+    /// Its interest at other brokers.
+    pub(super) interest: Option<Arc<Interest>>,
+    /// Its name in the list of the topic's subscribers.
+    pub(super) name: Option<Arc<str>>,
+}
+
+impl BrokerSession {
+    /// Whether the connection may publish to a topic.
+    pub(super) fn may_publish(&mut self, permit: &Permit, topic: &[u8]) -> Result<(), (Reason, String)> {
+        let connection = self.subscriber.connection();
+        let changes = connection.attachments().changes();
+        if self.permitted.as_ref().is_some_and(|(last, of)| **last == *topic && *of == changes) {
+            return Ok(());
+        }
+        let text = check_topic(topic).map_err(|error| (Reason::Topic, error.to_string()))?;
+        if !(permit.0)(connection, TopicUse::Publish(text)) {
+            return Err((Reason::NotAllowed, format!("you may not publish to {text}")));
+        }
+        self.permitted = Some((topic.into(), changes));
+        Ok(())
+    }
+
+    /// Charges the remembered topics to the server's memory. While that is short, few are remembered.
+    pub(super) fn charge_topics(&mut self, broker: &BrokerShared) {
+        if self.fanout.memory() >= STEP && self.subscriber.budget().is_short() {
+            self.fanout.release(broker);
+        }
+        let charged = self.fanout.memory() / STEP * STEP;
+        if charged != self.charge.bytes() {
+            self.charge.resize(charged);
+        }
+    }
+}
+
+#[cfg(test)]
+impl BrokerSession {
+    pub(crate) fn remembered(&self) -> usize {
+        self.fanout.remembered()
+    }
+
+    pub(crate) fn capacity(&self) -> usize {
+        self.patterns.capacity()
+    }
+}
+
+impl fmt::Debug for BrokerSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BrokerSession").field("subscriptions", &self.patterns.len()).finish_non_exhaustive()
+    }
+}
