@@ -60,7 +60,8 @@ settings! {
     /// The limits and times that both ends of a connection have.
     ///
     /// The defaults serve compat and native peers alike: a Go peer sends a PING each 500 ms and closes after 5 s
-    /// without a byte, so answering its PINGs is enough.
+    /// without a byte, so answering its PINGs is enough. Each connection keeps its times, other than `turn_max`, in whole
+    /// milliseconds, rounded up, and 49 days at most.
     ///
     /// ```
     /// use frisbee_core::Config;

@@ -54,6 +54,7 @@ pub struct Outbox {
     tail: LastPacket,
 }
 
+/// Those of an [`Outbox`]. Looking for them allocates nothing, changing them may.
 #[derive(Debug)]
 #[allow(clippy::box_collection, reason = "each idle connection has two, which hold none")]
 struct LargeBodies(Option<Box<VecDeque<(usize, Bytes)>>>);
@@ -335,8 +336,8 @@ impl Outbox {
     fn drop_written(&mut self) {
         self.tail = LastPacket::default();
         self.buffer.drain(..self.written);
-        for (at, _) in &mut *self.bulk {
-            *at = at.saturating_sub(self.written);
+        if !self.bulk.is_empty() {
+            self.bulk.iter_mut().for_each(|(at, _)| *at = at.saturating_sub(self.written));
         }
         self.written = 0;
     }

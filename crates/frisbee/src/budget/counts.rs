@@ -273,10 +273,8 @@ mod tests {
         times(4, &|| counts.count_rejected());
         times(5, &|| counts.count_unaccepted(&io::ErrorKind::OutOfMemory.into(), Duration::ZERO, now));
         let traffic = [Traffic::Read, Traffic::Written, Traffic::StreamsOpened, Traffic::StreamsEnded];
-        traffic
-            .into_iter()
-            .zip([6, 7, 8, 3])
-            .for_each(|(what, count)| counts.traffic.get_or_init(Arc::default).add(what, count));
+        let of_server = counts.traffic.get_or_init(Arc::default);
+        traffic.into_iter().zip([6, 7, 8, 3]).for_each(|(what, count)| of_server.add(what, count));
         counts.change_output(10, 30);
         counts.change_output(30, 25);
         counts.change_charged(20);
