@@ -199,7 +199,8 @@ impl Channel {
     /// Closes the channel and all its clones. Calls that have not been sent, and all later calls, fail at once with
     /// [`FailedPrecondition`](crate::Code::FailedPrecondition). Calls and streams in progress continue, and the
     /// connections close when the last of them has ended. The connection of a channel [made from
-    /// one](Self::from_connection) stays open, since the channel does not own it.
+    /// one](Self::from_connection) stays open, since the channel does not own it, and its calls that wait for a slot are
+    /// still sent.
     ///
     /// Closing a [`Connection`] of the channel is different: when it [has closed](Connection::closed), the next call
     /// makes a new one.
