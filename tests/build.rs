@@ -12,6 +12,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let examples = frpc_build::configure().numbering(Numbering::Go);
     examples.compile_protos(&["../examples/proto/greet.proto"], &["../examples/proto"])?;
+    let market = frpc_build::configure().numbering(Numbering::Go).json(true).reflection(true);
+    market.compile_protos(&["../examples/proto/exchange.proto"], &["../examples/proto"])?;
     let quickstart = frpc_build::configure().numbering(Numbering::Go);
     quickstart.compile_protos(&["../examples/quickstart/proto/quickstart.proto"], &["../examples/quickstart/proto"])?;
     // No peer knows this one, so that there is nothing to lock. Entries of maps are always written in the same order.

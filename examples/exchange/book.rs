@@ -1,6 +1,6 @@
 //! The order book: who buys and sells at which price, and which orders meet. It knows no connections.
 
-use crate::exchange::{Deal, Level, Order, Report, Side};
+use super::exchange::{Deal, Level, Order, Report, Side};
 use std::collections::{BTreeMap, VecDeque};
 
 /// How many prices and deals are shown.

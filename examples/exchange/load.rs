@@ -1,7 +1,7 @@
 //! Simulated traders: browsers, which act like the page, and programs that trade as fast as they can.
 
-use crate::exchange::{Book, ExchangeClient, Inquiry, Nothing, Offer, Order, Report, Side, Trader, TraderServer};
-use crate::market::TOPIC;
+use super::exchange::{Book, ExchangeClient, Inquiry, Nothing, Offer, Order, Report, Side, Trader, TraderServer};
+use super::market::TOPIC;
 use frisbee_pubsub::{ClientRouter, OPERATIONS};
 use frpc::{Channel, Code, Request, RequestStream, Response, Status, Topic};
 use frpc_gateway::web_socket;

@@ -1,7 +1,7 @@
 //! The service: traders with their streams, and the book that they share.
 
-use crate::book::{OrderBook, Refused, TraderId};
-use crate::exchange::{Book, Exchange, Inquiry, Nothing, Offer, Order, Report, Side, TraderClient};
+use super::book::{OrderBook, Refused, TraderId};
+use super::exchange::{Book, Exchange, Inquiry, Nothing, Offer, Order, Report, Side, TraderClient};
 use frisbee_pubsub::Client;
 use frpc::{Request, Response, ResponseSender, ResponseStream, Status, Streaming, Topic};
 use std::collections::HashMap;

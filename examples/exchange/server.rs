@@ -1,7 +1,7 @@
 //! The server of the market: the service, its broker, and the gateway for browsers.
 
-use crate::exchange::{ExchangeServer, TraderClient};
-use crate::market;
+use super::exchange::{ExchangeServer, TraderClient};
+use super::market;
 use frisbee_pubsub::{Broker, ClientRouter, OPERATIONS};
 use frpc::{Channel, Server};
 use frpc_gateway::{Console, Gateway, Http, ServeGateway};

@@ -1,9 +1,9 @@
 //! The market with a few simulated browsers and a program, for a moment.
 
-use crate::book::{OrderBook, Refused};
-use crate::exchange::{Order, Report, Side};
-use crate::load::Load;
-use crate::server::Market;
+use super::book::{OrderBook, Refused};
+use super::exchange::{Order, Report, Side};
+use super::load::Load;
+use super::server::Market;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 

@@ -1,5 +1,11 @@
 //! Examples whose programs have tests. A program of each would link the same libraries again.
 
+#[allow(dead_code, reason = "the program has a main function")]
+#[path = "../../examples/fleet/main.rs"]
+mod fleet;
+#[allow(dead_code, reason = "the program has a main function")]
+#[path = "../../examples/exchange/main.rs"]
+mod market_of_browsers;
 #[path = "../../examples/protocols/test.rs"]
 mod protocols;
 #[allow(dead_code, reason = "the program has a main function")]

@@ -6,6 +6,7 @@ mod blocking;
 mod channels;
 mod deadlines;
 mod denied;
+mod details;
 mod ended_runtimes;
 mod examples;
 mod extensions;
