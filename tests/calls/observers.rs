@@ -114,6 +114,23 @@ async fn every_call_kind_is_counted_by_code_at_both_ends() {
     until("the server has noticed the ends", || whole(&counters.snapshot()) == expected).await;
 }
 
+/// A call that streams to the client was counted as OK if its client left, or ended its direction, before the request.
+#[tokio::test]
+async fn server_stream_without_a_request_is_no_success() {
+    const FLOOD: &[u8] = &[9, 15];
+    let counters = Counters::new();
+    let (server, _state, _client) = counted(&counters).await;
+    let channel = Channel::connect_io(server.connect()).await.expect("the server accepts");
+    let connection = channel.connection().expect("it is connected");
+    let open = || async { connection.open_stream(&FLOOD.into()).await.expect("it opens") };
+    open().await.close();
+    let mut ended = open().await;
+    ended.end();
+    while ended.recv().await.is_some() {}
+    let expected = BTreeMap::from([(("Flood", Code::Cancelled as u8), 1), (("Flood", Code::InvalidArgument as u8), 1)]);
+    until("the server has noticed the ends", || sums(&counters.snapshot(), CallSide::Server) == expected).await;
+}
+
 /// One in ten calls is cancelled, and the connection is lost under each hundredth; those that may be made once more are.
 #[tokio::test(start_paused = true)]
 async fn histogram_sums_equal_calls_despite_cancels_and_retries() {

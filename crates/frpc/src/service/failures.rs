@@ -14,6 +14,11 @@ pub(crate) fn caller_gone() -> Status {
     Status::deadline_exceeded("the deadline of the call has passed")
 }
 
+/// The status of a call whose client has ended its direction before its only message.
+pub(crate) fn no_message() -> Status {
+    Status::invalid_argument("the request has no message")
+}
+
 /// The status of a call that its caller has cancelled. Every request gets an answer.
 pub(crate) fn abandoned() -> Status {
     Status::cancelled("cancelled by the caller")

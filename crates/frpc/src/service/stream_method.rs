@@ -3,6 +3,7 @@
 
 use crate::api::middleware::{Chain, MethodInfo, through};
 use crate::service::erased::{AcceptedStream, StreamingMethod};
+use crate::service::failures::no_message;
 use crate::service::formats::{Decode, Format, FormatTerms};
 use crate::service::handle::ServiceHandle;
 use crate::service::streams::{self, ReceivedStream};
@@ -201,7 +202,7 @@ impl<B: Message + Send + 'static> StreamReply<B> for ResponseStream<B> {
 pub(crate) async fn single(mut messages: MessageBytes) -> Result<Bytes, Status> {
     let mut next = async || poll_fn(|context| messages.as_mut().poll_next(context)).await.transpose();
     let Some(message) = next().await? else {
-        return Err(Status::invalid_argument("the request has no message"));
+        return Err(no_message());
     };
     match next().await? {
         None => Ok(message),

@@ -7,7 +7,7 @@ use crate::observe::observers::ObservedCall;
 use crate::schema::method::Method;
 use crate::service::caller::Caller;
 use crate::service::erased::AcceptedStream;
-use crate::service::failures::{caller_gone, expired, log, overloaded, panicked, takes_too_much};
+use crate::service::failures::{caller_gone, expired, log, no_message, overloaded, panicked, takes_too_much};
 use crate::service::stream_method::{StreamReply, StreamRequest};
 use crate::streaming::{SharedReceiver, is_end, send_all, send_end, send_error, send_metadata, send_refusal};
 use crate::wire::body;
@@ -50,7 +50,10 @@ impl ReceivedStream<'_> {
     /// The request that is a single message, or else it is refused.
     pub(crate) async fn receive_one<A: Message>(self, mut receiver: StreamReceiver) -> Option<(A, MemoryCharge)> {
         let Self { sender, shared_receiver, connection, reading } = self;
-        let body = receiver.recv().await?;
+        let Some(body) = receiver.recv().await else {
+            shared_receiver.refuse(sender, &no_message());
+            return None;
+        };
         if sender.is_native() {
             // The end of its direction follows the request; the stream is kept open until then.
             shared_receiver.back.lock().receiver = Some(receiver);
@@ -187,14 +190,10 @@ fn run(caller: &Caller, call: RunningCall, site: Executor, work: ParkedFuture<Re
             observed_call.set_request(bytes.received);
             // A handler may learn that its client has left when it sends.
             let has_left = poll_fn(|context| Poll::Ready(sender.poll_closed(context).is_ready())).await;
-            observed_call.end(
-                match &worked {
-                    Err(_) if has_left => Code::Cancelled,
-                    Err(status) => status.code(),
-                    Ok(()) => shared_receiver.back.lock().refused.unwrap_or(Code::Ok),
-                },
-                bytes.sent,
-            );
+            let refused = shared_receiver.back.lock().refused;
+            let code = worked.as_ref().map_or_else(Status::code, |()| refused.unwrap_or(Code::Ok));
+            let code = if has_left && code != Code::Ok { Code::Cancelled } else { code };
+            observed_call.end(code, bytes.sent);
         }
         if let Err(status) = worked {
             log(&status, name, &connection);
