@@ -3,8 +3,7 @@
 //! # Decisions
 //!
 //! * **Accepting is separate from listening.** Listeners pass sockets to workers, and users pass transports to an `Acceptor`,
-//!   which performs the TLS handshake, if any, and drives the connection on its worker. One generic driver serves every
-//!   transport.
+//!   which performs the TLS handshake, if any, and drives the connection on its worker. One driver serves every transport.
 //! * **The futures that drive connections are written by hand.** An `async fn` keeps its arguments in addition to the values
 //!   made of them, which doubles the memory of an idle connection.
 //! * **A shutdown counts connections from the accept.** Otherwise connections in a queue or a handshake would be dropped. A
@@ -23,7 +22,7 @@ use crate::runtime::engine::Engine;
 use crate::runtime::timer::{TokioTimer, now, tokio_timer};
 use crate::runtime::tokio::{AbortOnDrop, DriveFuture, Driver, Tasks};
 use crate::tasks::Job;
-use crate::transport::{Io, Movable, proxied};
+use crate::transport::{Transport, proxied};
 use crate::workers::WorkerWatch;
 use crate::workers::executor::settle;
 use crate::{CloseReason, Protocol, RawTransport};
@@ -42,7 +41,7 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
 #[cfg(feature = "tls")]
-use crate::tls::TlsStream;
+use crate::transport::Secured;
 
 /// How many of the connections that a shutdown waited for in vain are named in the log.
 const LATE_NAMED: usize = 3;
@@ -97,7 +96,7 @@ impl<R: Protocol> Acceptor<R> {
         let host = self.0.clone();
         let Some(entry) = OpenConnections::admit(&host.open) else { return CloseReason::Shutdown };
         let context = Some(host.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
-        let arrived = Box::new(AcceptedConnection { io, ends: EndpointInfo::default(), entry });
+        let arrived = Box::new(AcceptedConnection { io: Transport::of(io), ends: EndpointInfo::default(), entry });
         let driving: AdapterFuture = Box::pin(async move { host.serve(arrived, context).await });
         // A router that panicked has been reported where it did.
         AbortOnDrop(tokio::spawn(tokio::task::unconstrained(driving))).await
@@ -208,11 +207,7 @@ impl<R: Protocol> ServerShared<R> {
     /// Drives a connection on the current runtime, from the handshake if there is one. `context` is the runtime of
     /// handlers if it is another one. To be spawned `unconstrained`, as a task of its own.
     #[allow(clippy::boxed_local)] // The box is a place that the task does not keep.
-    pub(crate) fn serve<T: Io>(
-        &self,
-        arrived: Box<AcceptedConnection<T>>,
-        context: Option<Handle>,
-    ) -> ServedConnection<'_, T, R> {
+    pub(crate) fn serve(&self, arrived: Box<AcceptedConnection>, context: Option<Handle>) -> ServedConnection<'_, R> {
         let AcceptedConnection { io, ends, entry } = *arrived;
         if self.is_proxied {
             return ServedConnection::Rare(Box::pin(self.serve_proxied(io, ends, context, entry)));
@@ -221,9 +216,9 @@ impl<R: Protocol> ServerShared<R> {
     }
 
     /// As [`serve`](Self::serve), after the header of a proxy with its client's address.
-    async fn serve_proxied<T: Io>(
+    async fn serve_proxied(
         &self,
-        mut io: T,
+        mut io: Transport,
         mut ends: EndpointInfo,
         context: Option<Handle>,
         entry: OpenConnection,
@@ -246,37 +241,34 @@ impl<R: Protocol> ServerShared<R> {
     }
 
     /// Drives a connection from its handshake, if there is one, or from its first frame.
-    fn begin<T: Io>(
+    fn begin(
         &self,
-        io: T,
+        io: Transport,
         ends: EndpointInfo,
         context: Option<Handle>,
         entry: OpenConnection,
-    ) -> ServedConnection<'_, T, R> {
+    ) -> ServedConnection<'_, R> {
         #[cfg(feature = "tls")]
-        if let Some(tls) = &self.tls
-            && !self.takes_plain
-        {
-            let handshake = Box::pin(tls.accept(io, &self.pending_handshakes));
+        if let Some(tls) = self.tls.as_ref().filter(|_| !self.takes_plain) {
+            let handshake = Box::pin(io.accept_tls(tls, &self.pending_handshakes));
             return ServedConnection::Rare(Box::pin(self.serve_secured(handshake, ends, context, entry)));
         }
-        self.drive(io, self.greet(ends), AllowedProtocols::Any, context, T::buffers(), entry)
+        self.drive(io, self.greet(ends), AllowedProtocols::Any, context, entry)
     }
 
     /// As [`serve`](Self::serve), with a handshake, whose memory is kept no longer than it is needed.
     #[cfg(feature = "tls")]
-    async fn serve_secured<T: Io>(
+    async fn serve_secured(
         &self,
-        handshake: Pin<Box<impl Future<Output = Result<TlsStream<T>, CloseReason>>>>,
+        handshake: Pin<Box<impl Future<Output = Result<Secured, CloseReason>>>>,
         ends: EndpointInfo,
         context: Option<Handle>,
         entry: OpenConnection,
     ) -> CloseReason {
         let peer = ends.peer;
-        let driving = handshake.await.map(|secured| {
-            let certificates = crate::tls::peer_certificates(&secured);
+        let driving = handshake.await.map(|(secured, certificates)| {
             let handle = self.greet(EndpointInfo { certificates, ..ends });
-            Box::pin(self.drive(secured, handle, AllowedProtocols::Secured, context, true, entry))
+            Box::pin(self.drive(secured, handle, AllowedProtocols::Secured, context, entry))
         });
         match driving {
             Ok(driving) => driving.await,
@@ -288,15 +280,14 @@ impl<R: Protocol> ServerShared<R> {
         }
     }
 
-    fn drive<T: Io>(
+    fn drive(
         &self,
-        io: T,
+        io: Transport,
         handle: Connection,
         allowed: AllowedProtocols,
         context: Option<Handle>,
-        buffers: bool,
         entry: OpenConnection,
-    ) -> ServedConnection<'_, T, R> {
+    ) -> ServedConnection<'_, R> {
         let Some(engine) = self.enter(handle, allowed, &entry) else { return ServedConnection::Refused };
         let busy = BusyPoll::new(self.busy_poll);
         let is_among_callers = context.is_none();
@@ -306,27 +297,28 @@ impl<R: Protocol> ServerShared<R> {
             engine(now)
         };
         settle(|| engine.culprit());
-        let mut driver = Driver::new(io, engine, context, tokio_timer(), busy).in_parts().buffering(buffers);
+        let buffers = io.buffers();
+        let mut driver = Driver::new(io, engine, context, tokio_timer(), busy).buffering(buffers);
         if is_among_callers {
             driver = driver.among_callers();
         }
         ServedConnection::Driven(driver.run(), Some(entry))
     }
 
-    fn serve_inner(&self, transport: RawTransport, handle: Connection, allowed: AllowedProtocols) -> Inner<'_> {
+    fn serve_inner(&self, transport: Transport, handle: Connection, allowed: AllowedProtocols) -> Inner<'_> {
         let context = Some(self.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
         let Some(entry) = OpenConnections::admit_until(&self.open, ServerPhase::Closing) else {
             return Box::pin(async { CloseReason::Shutdown });
         };
         // A ring's adapter connections are driven by ordinary tasks.
-        Box::pin(tokio::task::unconstrained(self.drive(transport, handle, allowed, context, true, entry)))
+        Box::pin(tokio::task::unconstrained(self.drive(transport, handle, allowed, context, entry)))
     }
 }
 
 impl<R: Protocol> AdapterServer for ServerShared<R> {
     fn serve_within(&self, transport: RawTransport, outer: &Connection) -> Inner<'_> {
         let handle = outer.within(&self.config, outer.ends().clone());
-        self.serve_inner(transport, handle, AllowedProtocols::Frames)
+        self.serve_inner(Transport::Other(Box::new(transport)), handle, AllowedProtocols::Frames)
     }
 
     fn enter_peer(&self, ends: EndpointInfo) -> Option<Connection> {
@@ -349,17 +341,17 @@ impl<R: Protocol> AdapterServer for ServerShared<R> {
     #[cfg(feature = "tls")]
     fn secure_within(&self, transport: RawTransport, outer: &Connection) -> Inner<'_> {
         let Some(tls) = &self.tls else { return Box::pin(async { CloseReason::Shutdown }) };
-        let handshake = Box::pin(tls.accept(transport, &self.pending_handshakes));
+        let transport = Transport::Other(Box::new(transport));
+        let handshake = Box::pin(transport.accept_tls(tls, &self.pending_handshakes));
         let outer = outer.clone();
         Box::pin(async move {
-            let secured = match handshake.await {
+            let (secured, certificates) = match handshake.await {
                 Ok(secured) => secured,
                 Err(reason) => return reason,
             };
-            let certificates = crate::tls::peer_certificates(&secured);
             let handle = outer.within(&self.config, EndpointInfo { certificates, ..outer.ends().clone() });
             drop(outer);
-            self.serve_inner(RawTransport::whole(secured), handle, AllowedProtocols::Secured).await
+            self.serve_inner(secured, handle, AllowedProtocols::Secured).await
         })
     }
 }
@@ -367,15 +359,15 @@ impl<R: Protocol> AdapterServer for ServerShared<R> {
 /// A connection that is being served; returns the reason for its end. Written by hand, with rare states in a box, since
 /// this is most of a connection's memory.
 #[allow(clippy::large_enum_variant)] // The large one is what all are for but a short time.
-pub(crate) enum ServedConnection<'a, T, R: Protocol> {
+pub(crate) enum ServedConnection<'a, R: Protocol> {
     /// The server has waited long enough for its connections.
     Refused,
-    Driven(DriveFuture<T, R, TokioTimer>, Option<OpenConnection>),
+    Driven(DriveFuture<Transport, R, TokioTimer>, Option<OpenConnection>),
     /// In its handshake, and from then on; or on its way to the next owner of its transport.
     Rare(Pin<Box<dyn Future<Output = CloseReason> + Send + 'a>>),
 }
 
-impl<T: Io, R: Protocol> Future for ServedConnection<'_, T, R> {
+impl<R: Protocol> Future for ServedConnection<'_, R> {
     type Output = CloseReason;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<CloseReason> {
@@ -534,13 +526,13 @@ impl Drop for CloseOnDrop {
 }
 
 /// A connection on the way to its worker, in a box: a task keeps the memory of its first state.
-pub(crate) struct AcceptedConnection<T> {
-    pub(crate) io: T,
+pub(crate) struct AcceptedConnection {
+    pub(crate) io: Transport,
     pub(crate) ends: EndpointInfo,
     pub(crate) entry: OpenConnection,
 }
 
-impl<T: Movable> AcceptedConnection<T> {
+impl AcceptedConnection {
     /// Enters the current runtime.
     pub(crate) fn moved(self) -> io::Result<Self> {
         Ok(Self { io: self.io.moved()?, ..self })

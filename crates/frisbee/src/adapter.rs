@@ -12,6 +12,7 @@ use crate::budget::Traffic;
 use crate::connection::{Connection, EndpointInfo};
 use crate::hand_off::HandOffTarget;
 use crate::runtime::timer::now;
+use crate::transport::Transport;
 use crate::{CloseReason, Config, RawTransport, Stats};
 use frisbee_core::ServerConfig;
 use parking_lot::Mutex;
@@ -357,7 +358,7 @@ impl AdapterContext {
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let transport = RawTransport::whole(io);
+        let transport = RawTransport::whole(Transport::of(io));
         self.serve_inner(|server| server.serve_within(transport, &self.connection)).await
     }
 

@@ -8,7 +8,7 @@ use crate::runtime::timer::{now, tokio_timer};
 use crate::runtime::tokio::{Driver, Tasks};
 use crate::settings::{MEMORY_MAX, settings};
 use crate::tasks::Job;
-use crate::transport::Io;
+use crate::transport::Transport;
 use crate::workers::executor::settle;
 use crate::workers::{Worker, WorkerPool, Workers, wake_queue};
 use crate::{Config, Error, HeaderForm, IoBackend, Protocol, RawTransport};
@@ -275,7 +275,8 @@ impl ClientBuilder {
         let timeout = self.settings.connect_timeout;
         let pool = self.pool(false);
         let pool = pool.map_err(|source| Error::Connect { address: name.clone(), source })?;
-        let connecting = self.begin(io, EndpointInfo::default(), name.clone(), Arc::new(router), pool.least());
+        let (io, ends) = (Transport::of(io), EndpointInfo::default());
+        let connecting = self.begin(io, ends, name.clone(), Arc::new(router), pool.least());
         match tokio::time::timeout(timeout, connecting).await {
             Ok(connected) => connected,
             Err(_) => Err(Error::ConnectTimeout { address: name }),
@@ -295,14 +296,14 @@ impl ClientBuilder {
             let pool = self.pool(false).map_err(failed)?;
             let stream = connector.connect(path).await.map_err(failed)?;
             let ends = crate::transport::unix::ends(stream.peer_credentials());
-            return self.begin(stream, ends, name, router, pool.least()).await;
+            return self.begin(Transport::Shared(stream), ends, name, router, pool.least()).await;
         }
         #[cfg(unix)]
         if let Some(path) = name.strip_prefix("unix:") {
             let pool = self.pool(false).map_err(failed)?;
             let socket = tokio::net::UnixStream::connect(path).await.map_err(failed)?;
             let ends = crate::transport::unix::ends(socket.peer_cred());
-            return self.begin(socket, ends, name, router, pool.least()).await;
+            return self.begin(Transport::Unix(socket), ends, name, router, pool.least()).await;
         }
         let pool = self.pool(!self.is_secured()).map_err(failed)?;
         let addresses = tokio::net::lookup_host(address).await.map_err(failed)?;
@@ -317,7 +318,7 @@ impl ClientBuilder {
             rings.drive(socket, |_| engine, Handle::current(), self.settings.busy_poll, tie(&handle));
             return Ok(handle);
         }
-        self.begin(socket, ends, name, router, pool.least()).await
+        self.begin(Transport::Tcp(socket), ends, name, router, pool.least()).await
     }
 
     /// The path of an address at which memory is offered, and how.
@@ -344,9 +345,9 @@ impl ClientBuilder {
     }
 
     /// Begins the connection on a transport, driven by the worker if there is one.
-    async fn begin<T: Io, R: Protocol>(
+    async fn begin<R: Protocol>(
         self,
-        io: T,
+        io: Transport,
         ends: EndpointInfo,
         name: String,
         router: Arc<R>,
@@ -356,11 +357,11 @@ impl ClientBuilder {
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls {
             let failed = |error| Error::Tls { address: name.clone(), source: error };
-            let connected = tls.connect(io, &name, self.server_name.as_deref()).await;
-            let (secured, may_be_refused) = connected.map_err(failed)?;
-            let ends = EndpointInfo { certificates: crate::tls::peer_certificates(&secured), ..ends };
+            let connected = io.connect_tls(tls, &name, self.server_name.as_deref()).await;
+            let ((secured, certificates), may_be_refused) = connected.map_err(failed)?;
+            let ends = EndpointInfo { certificates, ..ends };
             let waits = may_be_refused && self.settings.connection.hello;
-            let handle = self.drive(secured, ends, router, true, worker).map_err(not_moved)?;
+            let handle = self.drive(secured, ends, router, worker).map_err(not_moved)?;
             if waits {
                 let mut unclaimed = AbortOnDrop(Some(handle.clone()));
                 if let Err(crate::SendError::Closed(reason)) = handle.peer_known().await {
@@ -373,40 +374,37 @@ impl ClientBuilder {
             }
             return Ok(handle);
         }
-        self.drive(io, ends, router, T::buffers(), worker).map_err(not_moved)
+        self.drive(io, ends, router, worker).map_err(not_moved)
     }
 
     /// Has the connection driven. Fails if the transport cannot be moved to its worker.
-    fn drive<T: Io, R: Protocol>(
+    fn drive<R: Protocol>(
         self,
-        mut io: T,
+        io: Transport,
         ends: EndpointInfo,
         router: Arc<R>,
-        buffers: bool,
         worker: Option<&Worker>,
     ) -> io::Result<Connection> {
-        let busy = BusyPoll::new(self.settings.busy_poll);
+        let (busy, buffers) = (BusyPoll::new(self.settings.busy_poll), io.buffers());
         let Some(worker) = worker else {
             let (handle, engine) = self.prepare(ends, router, now());
-            let driver =
-                Driver::new(io, engine, None, tokio_timer(), busy).in_parts().among_callers().buffering(buffers);
+            let driver = Driver::new(io, engine, None, tokio_timer(), busy).among_callers().buffering(buffers);
             let driving = async move {
                 driver.run().await.hand_over(Tasks::OfTokio, RawTransport::new_in).await;
             };
             wake_queue::spawn(&Handle::current(), Box::pin(driving));
             return Ok(handle);
         };
-        let now = {
+        let (io, now) = {
             let _entered = worker.handle().enter();
-            io.move_to_current_runtime()?;
-            now()
+            (io.moved()?, now())
         };
         let (handle, engine) = self.prepare(ends, router, now);
         let (caller, driven, tied) = (Handle::current(), worker.driven(), tie(&handle));
         worker.spawn(async move {
             settle(|| engine.culprit());
             let _driven = (driven, tied);
-            let driver = Driver::new(io, engine, Some(caller), tokio_timer(), busy).in_parts().buffering(buffers);
+            let driver = Driver::new(io, engine, Some(caller), tokio_timer(), busy).buffering(buffers);
             driver.run().await.hand_over(Tasks::OfTokio, RawTransport::new_in).await;
         });
         Ok(handle)

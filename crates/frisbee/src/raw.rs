@@ -3,7 +3,7 @@
 use crate::adapter::ReadPauses;
 use crate::budget::{Account, Traffic, TrafficCounts};
 use crate::debug::opaque_debug;
-use crate::transport::{Io, fill};
+use crate::transport::{Io, Transport, fill, move_to_current_runtime};
 use bytes::Bytes;
 use std::any::Any;
 use std::io::{self, IoSlice};
@@ -29,24 +29,17 @@ pub struct RawTransport {
 }
 
 impl RawTransport {
-    /// As [`new`](Self::new), in a runtime. In the current one the transport stays as it is: a socket that is registered
-    /// again is not known to be writable, and TLS would keep the first bytes until it is flushed.
-    pub(crate) async fn new_in<T: Io>(io: T, early: Bytes, runtime: Handle) -> io::Result<Self> {
+    /// The transport and the bytes that were read of it, in a runtime. In the current one the transport stays as it is: a
+    /// socket that is registered again is not known to be writable, and TLS would keep the first bytes until it is flushed.
+    pub(crate) async fn new_in(io: Transport, early: Bytes, runtime: Handle) -> io::Result<Self> {
         if Handle::current().id() == runtime.id() {
             return Ok(Self::with_early(io, early));
         }
         let _entered = runtime.enter();
-        Self::new(io, early)
+        Ok(Self::with_early(io.moved()?, early))
     }
 
-    /// Takes over a transport in the current runtime.
-    pub(crate) fn new<T: Io>(mut io: T, early: Bytes) -> io::Result<Self> {
-        // A box of a transport is one as well, of another type: this has to come before it is boxed.
-        io.move_to_current_runtime()?;
-        Ok(Self::with_early(io, early))
-    }
-
-    fn with_early<T: Io>(io: T, early: Bytes) -> Self {
+    pub(crate) fn with_early(io: Transport, early: Bytes) -> Self {
         let Self { early: rest, io, traffic, pauses } = Self::whole(io);
         let early = if rest.is_empty() { early } else { [early, rest].concat().into() };
         Self { early, io, traffic, pauses }
@@ -72,14 +65,14 @@ impl RawTransport {
     }
 
     /// A transport without read bytes. One that is wrapped already is not wrapped again.
-    pub(crate) fn whole<T: Io>(io: T) -> Self {
-        let whole = Self { early: Bytes::new(), io: Box::new(io), traffic: None, pauses: None };
+    pub(crate) fn whole(io: Transport) -> Self {
+        let whole = Self { early: Bytes::new(), io: io.into_io(), traffic: None, pauses: None };
         whole.downcast().map_or_else(|whole| whole, |(wrapped, _)| wrapped)
     }
 
     /// Leaves the reactor of the transport for that of the current runtime.
     pub(crate) fn move_to_current_runtime(&mut self) -> io::Result<()> {
-        (*self.io).move_to_current_runtime()
+        move_to_current_runtime(&mut *self.io)
     }
 
     /// The bytes that have come and not been read, as far as they are known here.

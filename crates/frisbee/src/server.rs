@@ -15,7 +15,7 @@ use crate::inspect::Inspector;
 use crate::pending_handshakes::{HandshakeLimiter, SILENT_MAX};
 use crate::settings::{MEMORY_MAX, settings};
 use crate::tasks::Job;
-use crate::transport::{Socket, second};
+use crate::transport::{Transport, second};
 use crate::workers::{WorkerPool, Workers};
 use crate::{Config, Error, IoBackend, Protocol};
 use frisbee_core::ServerConfig;
@@ -72,7 +72,7 @@ pub trait Listener: Send + 'static {
     fn move_to_current_runtime(&mut self) -> io::Result<()>;
 
     /// The next connection.
-    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Socket, EndpointInfo)>>;
+    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Transport, EndpointInfo)>>;
 }
 
 /// A listening TCP socket, and its address.
@@ -90,13 +90,13 @@ impl Listener for TcpSocketListener {
         Ok(())
     }
 
-    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Socket, EndpointInfo)>> {
+    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Transport, EndpointInfo)>> {
         self.listener.poll_accept(context).map_ok(|(socket, peer)| {
             // On Linux it has the option of its listener.
             #[cfg(not(target_os = "linux"))]
             let _ = socket.set_nodelay(true);
             let ends = EndpointInfo { peer: Some(peer), local: socket.local_addr().ok(), ..EndpointInfo::default() };
-            (Socket::Tcp(socket), ends)
+            (Transport::Tcp(socket), ends)
         })
     }
 }

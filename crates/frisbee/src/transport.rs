@@ -7,10 +7,14 @@ pub(crate) mod split_send;
 pub(crate) mod unix;
 
 use crate::RawTransport;
+#[cfg(feature = "tls")]
+use crate::pending_handshakes::HandshakeLimiter;
 use bytes::{Buf, Bytes};
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
+#[cfg(feature = "tls")]
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 use tokio::net::TcpStream;
@@ -57,60 +61,157 @@ pub(crate) fn fill(buffer: &mut ReadBuf<'_>, rest: &mut Bytes) {
     }
 }
 
-/// Bytes in both directions, of whatever kind.
-pub(crate) trait Io: AsyncRead + AsyncWrite + Any + Send + Unpin {
-    /// Leaves the reactor it belongs to for that of the current runtime, if it is a socket or has one beneath.
-    fn move_to_current_runtime(&mut self) -> io::Result<()>;
+/// A carrier of bytes of any type.
+pub trait Io: AsyncRead + AsyncWrite + Any + Send + Unpin {}
 
-    /// Whether written bytes may wait in it until it is flushed.
-    fn buffers() -> bool
-    where
-        Self: Sized;
+impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {}
 
-    /// Writes the beginning of a message that is in several places.
-    fn poll_write_parts(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        from: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>>;
+/// The carrier of a connection's bytes: a single type, so that the code for connections is compiled once.
+pub enum Transport {
+    Tcp(TcpStream),
+    #[cfg(unix)]
+    Unix(UnixStream),
+    /// Shared memory, or a Unix socket whose client may offer some.
+    #[cfg(all(feature = "shm", target_os = "linux"))]
+    Shared(crate::shm::Stream),
+    /// TLS, memory, and types of users.
+    Other(Box<dyn Io>),
 }
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {
-    fn move_to_current_runtime(&mut self) -> io::Result<()> {
-        let io: &mut dyn Any = self;
-        let moved = move_if::<TcpStream>(io).or_else(|| move_if::<RawTransport>(io));
-        #[cfg(unix)]
-        let moved = moved.or_else(|| move_if::<UnixStream>(io));
-        #[cfg(all(feature = "shm", target_os = "linux"))]
-        let moved = moved.or_else(|| move_if::<crate::shm::Stream>(io));
-        moved.unwrap_or(Ok(()))
-    }
-
-    fn buffers() -> bool {
-        let direct = [
-            TypeId::of::<TcpStream>(),
-            TypeId::of::<DuplexStream>(),
+/// An expression for the content of a transport of each kind.
+macro_rules! each {
+    ($transport:expr, $io:ident => $value:expr) => {
+        match $transport {
+            Transport::Tcp($io) => $value,
             #[cfg(unix)]
-            TypeId::of::<UnixStream>(),
+            Transport::Unix($io) => $value,
             #[cfg(all(feature = "shm", target_os = "linux"))]
-            TypeId::of::<crate::shm::Stream>(),
-        ];
-        !direct.contains(&TypeId::of::<Self>())
+            Transport::Shared($io) => $value,
+            Transport::Other($io) => $value,
+        }
+    };
+}
+
+impl Transport {
+    /// A transport of a user. Sockets of tokio are taken for what they are.
+    pub(crate) fn of<T: Io>(io: T) -> Self {
+        let mut io = Some(io);
+        let any: &mut dyn Any = &mut io;
+        if let Some(socket) = any.downcast_mut().and_then(Option::take) {
+            return Self::Tcp(socket);
+        }
+        #[cfg(unix)]
+        if let Some(socket) = any.downcast_mut().and_then(Option::take) {
+            return Self::Unix(socket);
+        }
+        #[cfg(all(feature = "shm", target_os = "linux"))]
+        if let Some(stream) = any.downcast_mut().and_then(Option::take) {
+            return Self::Shared(stream);
+        }
+        Self::Other(Box::new(io.expect("it is of another type")))
     }
 
-    fn poll_write_parts(
+    pub(crate) fn into_io(self) -> Box<dyn Io> {
+        match self {
+            Self::Tcp(socket) => Box::new(socket),
+            #[cfg(unix)]
+            Self::Unix(socket) => Box::new(socket),
+            #[cfg(all(feature = "shm", target_os = "linux"))]
+            Self::Shared(stream) => Box::new(stream),
+            Self::Other(io) => io,
+        }
+    }
+
+    /// Leaves the reactor it belongs to for that of the current runtime. A socket needs no second descriptor for that.
+    pub(crate) fn moved(self) -> io::Result<Self> {
+        match self {
+            Self::Tcp(socket) => TcpStream::from_std(socket.into_std()?).map(Self::Tcp),
+            #[cfg(unix)]
+            Self::Unix(socket) => UnixStream::from_std(socket.into_std()?).map(Self::Unix),
+            #[cfg(all(feature = "shm", target_os = "linux"))]
+            Self::Shared(mut stream) => stream.move_to_current_runtime().map(|()| Self::Shared(stream)),
+            Self::Other(mut io) => move_to_current_runtime(&mut *io).map(|()| Self::Other(io)),
+        }
+    }
+
+    /// Whether written bytes may wait in it until it is flushed.
+    pub(crate) fn buffers(&self) -> bool {
+        match self {
+            Self::Other(io) => {
+                let io: &dyn Any = &**io;
+                !io.is::<DuplexStream>()
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A transport within TLS, and the certificates of the peer.
+#[cfg(feature = "tls")]
+pub(crate) type Secured = (Transport, Option<Box<Arc<[crate::tls::CertificateDer<'static>]>>>);
+
+#[cfg(feature = "tls")]
+impl Transport {
+    fn secured<T: Io>(stream: crate::tls::TlsStream<T>) -> Secured {
+        let certificates = crate::tls::peer_certificates(&stream);
+        (Self::Other(Box::new(stream)), certificates)
+    }
+
+    /// Makes the handshake of a server.
+    pub(crate) async fn accept_tls(
+        self,
+        tls: &crate::tls::Handshakes,
+        silence: &Arc<HandshakeLimiter>,
+    ) -> Result<Secured, crate::CloseReason> {
+        each!(self, io => tls.accept(io, silence).await.map(Self::secured))
+    }
+
+    /// Makes the handshake of a client: also whether the server may still refuse its certificate.
+    pub(crate) async fn connect_tls(
+        self,
+        tls: &crate::tls::ClientTls,
+        address: &str,
+        name: Option<&str>,
+    ) -> Result<(Secured, bool), crate::tls::TlsError> {
+        each!(self, io => {
+            let (stream, may_be_refused) = tls.connect(io, address, name).await?;
+            Ok((Self::secured(stream), may_be_refused))
+        })
+    }
+}
+
+impl AsyncRead for Transport {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        each!(self.get_mut(), io => Pin::new(io).poll_read(context, buffer))
+    }
+}
+
+impl AsyncWrite for Transport {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        each!(self.get_mut(), io => Pin::new(io).poll_write(context, bytes))
+    }
+
+    fn poll_write_vectored(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
         from: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         #[cfg(target_os = "linux")]
-        if let Some(socket) = (&*self as &dyn Any).downcast_ref::<TcpStream>()
+        if let Self::Tcp(socket) = &*self
             && split_send::is_due(from)
             && let Some(sent) = std::task::ready!(poll_send_split(socket, context, from))?
         {
             return Poll::Ready(Ok(sent));
         }
-        self.poll_write_vectored(context, from)
+        each!(self.get_mut(), io => Pin::new(io).poll_write_vectored(context, from))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        each!(self.get_mut(), io => Pin::new(io).poll_flush(context))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        each!(self.get_mut(), io => Pin::new(io).poll_shutdown(context))
     }
 }
 
@@ -133,71 +234,28 @@ fn poll_send_split(
     }
 }
 
-/// A socket that was accepted.
-#[derive(Debug)]
-pub enum Socket {
-    Tcp(TcpStream),
+/// Leaves the reactor that a transport belongs to for that of the current runtime, if it is a socket or has one beneath.
+pub(crate) fn move_to_current_runtime(io: &mut dyn Io) -> io::Result<()> {
+    let io: &mut dyn Any = io;
+    let tcp = |socket: &mut TcpStream| TcpStream::from_std(second(socket)?.into()).map(|moved| *socket = moved);
+    let moved = move_if(io, tcp).or_else(|| move_if(io, RawTransport::move_to_current_runtime));
+    let moved = moved.or_else(|| move_if(io, |boxed: &mut Box<dyn Io>| move_to_current_runtime(&mut **boxed)));
     #[cfg(unix)]
-    Unix(UnixStream),
-    /// One whose client may offer to share memory.
+    let moved = moved.or_else(|| {
+        move_if(io, |socket: &mut UnixStream| UnixStream::from_std(second(socket)?.into()).map(|moved| *socket = moved))
+    });
     #[cfg(all(feature = "shm", target_os = "linux"))]
-    Sharing(crate::shm::Stream),
+    let moved = moved.or_else(|| move_if(io, crate::shm::Stream::move_to_current_runtime));
+    moved.unwrap_or(Ok(()))
 }
 
-/// A transport that can leave one runtime's reactor for another's.
-pub(crate) trait Movable: AsyncRead + AsyncWrite + Sized + Unpin + 'static {
-    /// Enters the current runtime.
-    fn renew(&mut self) -> io::Result<()>;
-
-    /// As [`renew`](Self::renew), for its owner: a socket needs no second descriptor.
-    fn moved(mut self) -> io::Result<Self> {
-        self.renew().map(|()| self)
-    }
-}
-
-impl Movable for TcpStream {
-    fn renew(&mut self) -> io::Result<()> {
-        *self = Self::from_std(second(self)?.into())?;
-        Ok(())
-    }
-
-    fn moved(self) -> io::Result<Self> {
-        Self::from_std(self.into_std()?)
-    }
-}
-
-#[cfg(unix)]
-impl Movable for UnixStream {
-    fn renew(&mut self) -> io::Result<()> {
-        *self = Self::from_std(second(self)?.into())?;
-        Ok(())
-    }
-
-    fn moved(self) -> io::Result<Self> {
-        Self::from_std(self.into_std()?)
-    }
-}
-
-#[cfg(all(feature = "shm", target_os = "linux"))]
-impl Movable for crate::shm::Stream {
-    fn renew(&mut self) -> io::Result<()> {
-        self.move_to_current_runtime()
-    }
-}
-
-impl Movable for RawTransport {
-    fn renew(&mut self) -> io::Result<()> {
-        self.move_to_current_runtime()
-    }
-}
-
-/// Moves a transport to the current runtime if it is a `T`, or TLS on one.
-fn move_if<T: Movable>(io: &mut dyn Any) -> Option<io::Result<()>> {
+/// Moves a transport if it is a `T`, or TLS on one.
+fn move_if<T: 'static>(io: &mut dyn Any, renew: impl Fn(&mut T) -> io::Result<()>) -> Option<io::Result<()>> {
     #[cfg(feature = "tls")]
     if let Some(secured) = io.downcast_mut::<crate::tls::TlsStream<T>>() {
-        return Some(secured.get_mut().0.renew());
+        return Some(renew(secured.get_mut().0));
     }
-    io.downcast_mut::<T>().map(T::renew)
+    io.downcast_mut().map(renew)
 }
 
 /// By a second descriptor of the same socket, since the first cannot be taken out of its place.

@@ -22,7 +22,6 @@ use super::busy::BusyPoll;
 use super::engine::Engine;
 use super::timer::{NEVER, Timer, now};
 use crate::mailbox::{Order, TakeOutcome};
-use crate::transport::Io;
 use crate::workers::executor::wake_last;
 use crate::{CloseReason, Protocol};
 use bytes::{BufMut, Bytes, BytesMut};
@@ -104,8 +103,6 @@ pub(crate) struct Driver<T, R: Protocol, C> {
     /// Something was due when the last turn ended.
     overdue: bool,
     busy: BusyPoll,
-    /// Writes a message that is in several places.
-    write_parts: WriteParts<T>,
     /// Written bytes may wait in `io` until it is flushed.
     buffers: bool,
     /// It does.
@@ -113,9 +110,6 @@ pub(crate) struct Driver<T, R: Protocol, C> {
     /// Writing has failed. Earlier packets of the server are still read.
     failure: Option<Box<Failure>>,
 }
-
-/// Writes the beginning of these slices.
-type WriteParts<T> = fn(Pin<&mut T>, &mut Context<'_>, &[IoSlice<'_>]) -> Poll<io::Result<usize>>;
 
 /// The end of a turn: of the connection, or of writing alone.
 #[derive(Debug)]
@@ -242,7 +236,6 @@ where
             goes_on: false,
             overdue: false,
             busy,
-            write_parts: T::poll_write_vectored,
             buffers: false,
             unflushed: false,
             failure: None,
@@ -252,15 +245,6 @@ where
     /// Sets whether written bytes may wait in the transport until it is flushed, as with TLS.
     pub(crate) fn buffering(mut self, buffers: bool) -> Self {
         self.buffers = buffers;
-        self
-    }
-
-    /// Writes long messages as is best for the transport.
-    pub(crate) fn in_parts(mut self) -> Self
-    where
-        T: Io,
-    {
-        self.write_parts = T::poll_write_parts;
         self
     }
 
@@ -547,10 +531,7 @@ where
     fn poll_write_slices(&mut self, context: &mut Context<'_>) -> io::Result<Poll<usize>> {
         let mut slices = [IoSlice::new(&[]); SLICES_MAX];
         let filled = self.engine.core.transmit().slices(&mut slices, PIECE_MAX);
-        match (self.write_parts)(Pin::new(&mut self.io), context, &slices[..filled]) {
-            Poll::Ready(written) => written.map(Poll::Ready),
-            Poll::Pending => Ok(Poll::Pending),
-        }
+        Ok(Pin::new(&mut self.io).poll_write_vectored(context, &slices[..filled])?)
     }
 
     #[inline(never)]

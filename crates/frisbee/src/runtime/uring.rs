@@ -4,6 +4,7 @@ use super::busy::BusyPoll;
 use super::engine::Engine;
 use super::timer::{Timer, now};
 use super::tokio::{Driver, Tasks};
+use crate::transport::Transport;
 use crate::work::HomeWorker;
 use crate::workers::watchdog::{self, BlockingTask, PollId, ThreadClock, WatchedThread};
 use crate::{Protocol, RawTransport};
@@ -28,7 +29,8 @@ async fn release(socket: Socket, early: Bytes, runtime: Handle) -> io::Result<Ra
     let _entered = runtime.enter();
     let socket = tokio::net::TcpStream::from_std(socket)?;
     // The bytes that the driver has taken came before those that the ring still held.
-    RawTransport::new(socket, if received.is_empty() { early } else { [early, received.into()].concat().into() })
+    let early = if received.is_empty() { early } else { [early, received.into()].concat().into() };
+    Ok(RawTransport::with_early(Transport::Tcp(socket), early))
 }
 
 impl Timer for frisbee_uring::Timer {

@@ -13,9 +13,9 @@ use super::Listener;
 use crate::Protocol;
 use crate::acceptor::{AcceptedConnection, OpenConnection, OpenConnections, ServerShared};
 use crate::connection::EndpointInfo;
-use crate::transport::{Io, Movable, Socket};
+use crate::transport::Transport;
 use crate::workers::executor::wake_last;
-use crate::workers::{Worker, WorkerPool, wake_queue};
+use crate::workers::{WorkerPool, wake_queue};
 use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::io;
@@ -126,17 +126,17 @@ async fn accept<L: Listener, R: Protocol>(
     }
 }
 
-/// Has a connection driven where it belongs.
+/// Drives a connection on its ring or worker, or on the runtime of the caller.
 fn dispatch<R: Protocol>(
     host: &Arc<ServerShared<R>>,
     pool: &WorkerPool,
-    socket: Socket,
+    socket: Transport,
     ends: EndpointInfo,
     entry: OpenConnection,
 ) {
     #[cfg(all(feature = "uring", target_os = "linux"))]
     if let WorkerPool::Rings(rings) = pool {
-        let Socket::Tcp(socket) = socket else { unreachable!("rings drive TCP sockets only") };
+        let Transport::Tcp(socket) = socket else { unreachable!("rings drive TCP sockets only") };
         let Some(engine) = host.connect(ends, &entry) else { return };
         match socket.into_std() {
             Ok(socket) => rings.drive(socket, engine, host.runtime.clone(), host.busy_poll, entry),
@@ -147,23 +147,6 @@ fn dispatch<R: Protocol>(
         return;
     }
     let worker = pool.least();
-    match socket {
-        Socket::Tcp(socket) => spawn(host, worker, socket, ends, entry),
-        #[cfg(unix)]
-        Socket::Unix(socket) => spawn(host, worker, socket, ends, entry),
-        #[cfg(all(feature = "shm", target_os = "linux"))]
-        Socket::Sharing(stream) => spawn(host, worker, stream, ends, entry),
-    }
-}
-
-/// Drives a connection on a worker, or on the runtime of the caller.
-fn spawn<R: Protocol, T: Io + Movable>(
-    host: &Arc<ServerShared<R>>,
-    worker: Option<&Worker>,
-    socket: T,
-    ends: EndpointInfo,
-    entry: OpenConnection,
-) {
     let host = host.clone();
     let arrived = Box::new(AcceptedConnection { io: socket, ends, entry });
     let Some(worker) = worker else {
@@ -196,7 +179,7 @@ fn is_connection_error(error: &io::Error) -> bool {
 mod tests {
     use crate::server::Listener;
     use crate::tests::echo::{EchoClient, echo};
-    use crate::transport::Socket;
+    use crate::transport::Transport;
     use crate::{Handlers, Server};
     use std::future::poll_fn;
     use std::pin::pin;
@@ -231,7 +214,7 @@ mod tests {
         for server in [passed, bound] {
             let _client = tokio::net::TcpStream::connect(server.local_addr()).await.expect("it listens");
             let accepted = poll_fn(|context| Listener::poll_accept(&server.listener, context)).await;
-            assert!(matches!(accepted, Ok((Socket::Tcp(socket), _)) if socket.nodelay().expect("it is open")));
+            assert!(matches!(accepted, Ok((Transport::Tcp(socket), _)) if socket.nodelay().expect("it is open")));
         }
     }
 }

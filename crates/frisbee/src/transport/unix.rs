@@ -1,6 +1,6 @@
 //! Unix sockets: listening on a path, and the credentials of clients.
 
-use super::{Socket, second};
+use super::{Transport, second};
 use crate::connection::{EndpointInfo, UnixCredentials};
 use crate::server::Listener;
 use crate::{Protocol, Server};
@@ -94,13 +94,13 @@ impl Listener for UnixSocket {
         Ok(())
     }
 
-    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Socket, EndpointInfo)>> {
+    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Transport, EndpointInfo)>> {
         self.listener.poll_accept(context).map_ok(|(socket, _)| {
             let ends = ends(socket.peer_cred());
             match &self.sharing {
-                None => (Socket::Unix(socket), ends),
+                None => (Transport::Unix(socket), ends),
                 #[cfg(all(feature = "shm", target_os = "linux"))]
-                Some(sharing) => (Socket::Sharing(sharing.stream(socket)), ends),
+                Some(sharing) => (Transport::Shared(sharing.stream(socket)), ends),
                 #[cfg(not(all(feature = "shm", target_os = "linux")))]
                 Some(never) => match *never {},
             }

@@ -2,6 +2,7 @@ use super::*;
 use crate::budget::Budget;
 use crate::connection::{Connection, EndpointInfo};
 use crate::runtime::timer::{TokioTimer, tokio_timer};
+use crate::transport::Transport;
 use crate::{CloseKind, Config, Operation, Outbox, Packet, PacketId, RawTransport, Routed, Router};
 use frisbee_core::ClientConfig;
 use std::sync::Arc;
@@ -189,7 +190,8 @@ async fn transport_is_handed_over_without_a_timer() {
     let transport = tokio::spawn(handle.into_transport());
     tokio::task::yield_now().await;
     let ended = running.await;
-    ended.hand_over(Tasks::OfTokio, RawTransport::new_in).await;
+    let raw = |io, early, runtime| RawTransport::new_in(Transport::of(io), early, runtime);
+    ended.hand_over(Tasks::OfTokio, raw).await;
     transport.await.expect("it does not panic").expect("it is handed over");
 }
 
