@@ -5,12 +5,17 @@ pub(crate) mod builder;
 pub(crate) mod inspect;
 
 use crate::Error;
+use crate::codegen::BoxFuture;
 use crate::endpoint::Endpoint;
 use crate::endpoint::offer::ServiceOffer;
 use crate::server::inspect::Inspector;
+use std::future::poll_fn;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::oneshot;
 
 /// Services on a listening socket.
 ///
@@ -67,7 +72,8 @@ macro_rules! serve {
             /// # Cancel safety
             /// Dropping the future closes all connections.
             pub async fn serve(self) -> Result<(), Error> {
-                Ok(self.inner.serve().await?)
+                let (_stop, stopped) = oneshot::channel();
+                self.serve_until(stopped).await
             }
 
             /// Serves until `shutdown` is ready. Then it accepts no more connections, finishes the calls in progress, and
@@ -88,8 +94,28 @@ macro_rules! serve {
             /// # Cancel safety
             /// As [`Server::serve`].
             pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
+                let (stop, stopped) = oneshot::channel();
+                let (mut serving, mut shutdown) = (self.serve_until(stopped), pin!(shutdown));
+                let ended = poll_fn(|context| match serving.as_mut().poll(context) {
+                    Poll::Ready(ended) => Poll::Ready(Some(ended)),
+                    Poll::Pending => shutdown.as_mut().poll(context).map(|()| None),
+                });
+                if let Some(ended) = ended.await {
+                    return ended;
+                }
+                drop(stop);
+                serving.await
+            }
+
+            /// Serves until the sender of `stop` is dropped. The future is boxed here, so that programs do not compile
+            /// the server once more.
+            fn serve_until(self, stop: oneshot::Receiver<()>) -> BoxFuture<'static, Result<(), Error>> {
                 let Self { inner, offer } = self;
-                Ok(inner.serve_with_shutdown(stopped(shutdown, offer)).await?)
+                let stopped = async move {
+                    let _ = stop.await;
+                    offer.stopping().await;
+                };
+                Box::pin(async move { Ok(inner.serve_with_shutdown(stopped).await?) })
             }
         }
     };
@@ -102,12 +128,6 @@ observe_connections!(UnixServer);
 #[cfg(unix)]
 serve!(UnixServer);
 observe_connections!(Acceptor);
-
-/// Ready when `shutdown` is and the services have finished their preparations.
-async fn stopped(shutdown: impl Future<Output = ()>, offer: Arc<ServiceOffer>) {
-    shutdown.await;
-    offer.stopping().await;
-}
 
 /// Services on a Unix socket. Made by [`ServerBuilder::bind_unix`](crate::ServerBuilder::bind_unix).
 #[cfg(unix)]

@@ -9,6 +9,7 @@ use crate::client::links::Links;
 use crate::client::picker::Picker;
 use crate::client::retries::AttemptBudget;
 use crate::client::retrying::ATTEMPTS_MAX;
+use crate::codegen::BoxFuture;
 use crate::endpoint::offer::{OfferBuilder, ServiceOffer, offering_setters};
 use crate::observe::ChannelServers;
 use crate::settings::{connection_setters, forwarded_setters};
@@ -256,7 +257,7 @@ impl ChannelBuilder {
     /// # Cancel safety
     /// Dropping the future cancels the attempt; there is no channel then, and an open connection is closed.
     pub async fn connect(self, address: impl Into<String>) -> Result<Channel, Error> {
-        self.connect_using(Dialler::address(address)?).await
+        self.connect_using(Dialler::address(address.into())?).await
     }
 
     /// Connects by a function that makes a transport: anything that reads and writes bytes. The function is called
@@ -315,7 +316,7 @@ impl ChannelBuilder {
     /// # Panics
     /// Outside of a tokio runtime, which drives the connection.
     pub fn connect_lazy(self, address: impl Into<String>) -> Result<Channel, Error> {
-        self.connect_lazy_by(Dialler::address(address)?)
+        self.connect_lazy_by(Dialler::address(address.into())?)
     }
 
     /// Creates a channel over transports of a [connector](Self::connect_with_connector) without connecting yet, as
@@ -379,11 +380,14 @@ impl ChannelBuilder {
         self.connect_using(Dialler::transport(io)).await
     }
 
-    async fn connect_using(mut self, dialler: Dialler) -> Result<Channel, Error> {
-        let offer = self.offer()?;
-        let links = Links::by(self.factory(&offer), dialler, None);
-        links.dial().await?;
-        Ok(self.channel(Arc::new(links), &offer))
+    /// The future is boxed here, so that programs do not compile the client once more.
+    fn connect_using(mut self, dialler: Dialler) -> BoxFuture<'static, Result<Channel, Error>> {
+        Box::pin(async move {
+            let offer = self.offer()?;
+            let links = Links::by(self.factory(&offer), dialler, None);
+            links.dial().await?;
+            Ok(self.channel(Arc::new(links), &offer))
+        })
     }
 
     fn connect_lazy_by(mut self, dialler: Dialler) -> Result<Channel, Error> {

@@ -29,8 +29,7 @@ impl Dialler {
     }
 
     /// Dials an address, whose form is checked.
-    pub(crate) fn address(address: impl Into<String>) -> Result<Self, frisbee::Error> {
-        let address = address.into();
+    pub(crate) fn address(address: String) -> Result<Self, frisbee::Error> {
         Client::check_address(&address)?;
         let (name, server_name) = (address.clone(), Arc::<Mutex<Option<String>>>::default());
         let stated = server_name.clone();

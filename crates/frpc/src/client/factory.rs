@@ -35,7 +35,7 @@ impl LinkFactory {
         address: impl Into<String>,
         observer: Option<Arc<dyn ServerObserver>>,
     ) -> Result<Links, Error> {
-        Ok(Links::by(self.clone(), Dialler::address(address)?, observer))
+        Ok(Links::by(self.clone(), Dialler::address(address.into())?, observer))
     }
 
     /// Links over the transports of a connector, in the form of
