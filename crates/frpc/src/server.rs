@@ -167,17 +167,6 @@ pub struct Acceptor {
 impl Acceptor {
     /// Serves a connection until it ends, and returns the reason; see [`frisbee::Acceptor::serve_connection`].
     ///
-    /// ```
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// let acceptor = frpc::Server::builder().build()?;
-    /// let (here, there) = frpc::memory();
-    /// tokio::spawn(async move { acceptor.serve_connection(there).await });
-    /// let channel = frpc::Channel::connect_io(here).await?;
-    /// # let _ = channel;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
     /// # Panics
     /// Outside of a tokio runtime.
     ///

@@ -322,18 +322,6 @@ impl ChannelBuilder {
     /// Creates a channel over transports of a [connector](Self::connect_with_connector) without connecting yet, as
     /// [`connect_lazy`](Self::connect_lazy) does.
     ///
-    /// ```
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), frpc::Error> {
-    /// use tokio::net::TcpStream;
-    ///
-    /// let connector = || TcpStream::connect("127.0.0.1:8080");
-    /// let channel = frpc::Channel::builder().connect_lazy_with_connector(connector)?;
-    /// assert!(channel.connection().is_none());
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
     /// # Errors
     /// If two services or mounted routers overlap.
     ///
