@@ -208,7 +208,8 @@ impl Connection {
                 PacketKind::Stop => return Ok(None),
             }
         }
-        let Some(packet) = self.next_packet(input)? else { return Ok(None) };
+        let next = if self.first.is_none() { self.decoder.next(input)? } else { self.first.take().map(|first| *first) };
+        let Some(packet) = next else { return Ok(None) };
         if !packet.operation.is_reserved() || packet.operation == Operation::STREAM {
             return Ok(Some(Event::Packet(packet)));
         }
@@ -439,11 +440,6 @@ impl Connection {
     /// Whether a client's first packet has begun and not been seen as a whole.
     fn is_beginning(&self) -> bool {
         self.role == Role::Server && self.decoder.form().is_some()
-    }
-
-    #[inline(always)]
-    fn next_packet(&mut self, input: &mut Bytes) -> Result<Option<Packet>, ProtocolError> {
-        if self.first.is_none() { self.decoder.next(input) } else { Ok(self.first.take().map(|first| *first)) }
     }
 
     /// Looks at the input before the next packet is taken.

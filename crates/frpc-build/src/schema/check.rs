@@ -36,7 +36,7 @@ impl Checker<'_> {
             self.identifier("package", part, &[tag::FILE_PACKAGE])?;
         }
         for (at, import) in self.file.dependency.iter().enumerate() {
-            if !is_inside(import) {
+            if import.contains(['\\', ':', '\0']) || import.split('/').any(|part| matches!(part, "" | "." | "..")) {
                 let text = format!("import {import:?} leads out of the include folders");
                 return Err(self.invalid(&within(&[], tag::FILE_DEPENDENCY, at), text));
             }
@@ -271,11 +271,6 @@ impl Checker<'_> {
         path.push(TYPE_NAME);
         self.position(&path)
     }
-}
-
-/// Whether the path of an import stays within its folder.
-fn is_inside(path: &str) -> bool {
-    !path.contains(['\\', ':', '\0']) && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
 /// The name that prost-build gives to a variant. It is used only to detect equal names, which make prost-build panic;

@@ -59,11 +59,6 @@ impl Failure {
         Box::new(Self { status, sent, observed: None })
     }
 
-    /// Whether the request was sent.
-    pub(crate) fn was_sent(&self) -> bool {
-        !matches!(self.sent, SentState::No | SentState::Never)
-    }
-
     /// Whether another attempt may follow though this one was sent.
     pub(crate) fn may_be_retried(&self) -> bool {
         matches!(self.sent, SentState::Disconnected { .. } | SentState::Refused { .. })

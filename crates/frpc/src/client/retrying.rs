@@ -44,7 +44,7 @@ impl Attempts {
 
     /// Notes a failed attempt, after which another one follows.
     pub(crate) fn fail(&mut self, failure: Failure) {
-        self.failed += u32::from(failure.was_sent());
+        self.failed += u32::from(!matches!(failure.sent, SentState::No | SentState::Never));
         if failure.status.may_have_run() {
             self.ran = Some(failure.status);
         }
