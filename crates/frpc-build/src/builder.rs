@@ -325,7 +325,8 @@ impl Builder {
         self
     }
 
-    /// Leaves out the comments of the schema. Takes one [path](Self#paths) or several.
+    /// Leaves out the comments of the schema, though not those in the `SCHEMA` for [`reflection`](Self::reflection). Takes
+    /// one [path](Self#paths) or several.
     pub fn disable_comments(mut self, paths: impl IntoPaths) -> Self {
         let paths = self.note("disable_comments", Target::Any, paths);
         self.services.comments_off.extend(paths.iter().cloned());

@@ -159,10 +159,8 @@ impl<'a> JsonSchemas<'a> {
     fn enumeration(&self, full_name: &str, found: &FoundDescriptor<'_, EnumDescriptorProto>) -> String {
         let FoundDescriptor { file, path, proto } = found;
         let mut text = self.comment(full_name, file, path).to_owned();
-        let scope = full_name.rsplit_once('.').map_or("", |(scope, _)| scope);
         for (at, value) in proto.value.iter().enumerate() {
-            // The values of an enum are in its scope.
-            let name = format!("{scope}.{}", value.name());
+            let name = format!("{full_name}.{}", value.name());
             let comment = self.comment(&name, file, &within(path, tag::ENUM_VALUE, at));
             if !comment.is_empty() {
                 let line_feed = if text.is_empty() { "" } else { "\n" };

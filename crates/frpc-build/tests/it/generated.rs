@@ -211,6 +211,23 @@ fn disabled_comments_are_left_out() {
     assert!(has(&text, "Of S.") && !has(&text, "Of A.") && !has(&text, "Of Get."), "{text}");
 }
 
+/// Servers showed the comments of the values to callers.
+#[test]
+fn disabled_comments_of_enum_are_not_in_its_json_schema() {
+    let source = format!(
+        "{HEAD}// Of E.\nenum E {{\n  // Of Z.\n  Z = 0;\n}}\nmessage A {{ E e = 1; }}\n\
+         service S {{ rpc Get(A) returns (A); }}"
+    );
+    let text = Build::of(&source).text_with(|builder| builder.json(true));
+    assert!(has(&text, r#"\"description\":\"Of E.\\u000aZ: Of Z.\""#), "{text}");
+    for path in [".test.E", ".test"] {
+        let text = Build::of(&source).text_with(|builder| builder.json(true).disable_comments(path));
+        assert!(!has(&text, "Of E.") && !has(&text, "Of Z."), "{path}: {text}");
+    }
+    let text = Build::of(&source).text_with(|builder| builder.json(true).disable_comments(".test.E.Z"));
+    assert!(has(&text, "Of E.") && !has(&text, "Of Z."), "{text}");
+}
+
 #[test]
 fn attributes_go_where_their_path_points() {
     let source =
