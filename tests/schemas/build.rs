@@ -64,6 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .btree_map(".")
         .utf8_bytes(".")
         .undecoded_requests(".services.First")
+        .dyn_traits(true)
         .include_file("all.rs")
         .compile_protos(&protos, &["proto"])?;
     frpc_build::configure()

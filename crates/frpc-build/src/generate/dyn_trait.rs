@@ -1,16 +1,15 @@
 //! Generates the trait of a service for trait objects: the same methods with boxed futures.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::quote;
 use syn::Ident;
 use syn::ext::IdentExt as _;
 
 use super::rpc::Rpc;
 
 /// The trait `name`, which every implementation of the trait `of` implements, and `of` for an `Arc` of its objects.
-pub(crate) fn dyn_trait_tokens(name: &Ident, of: &Ident, rpcs: &[Rpc]) -> TokenStream {
-    // A type parameter must not hide the trait.
-    let generic = if of == "S" || name == "S" { format_ident!("T") } else { format_ident!("S") };
+/// `generic` is a type parameter.
+pub(crate) fn dyn_trait_tokens(name: &Ident, of: &Ident, generic: &Ident, rpcs: &[Rpc]) -> TokenStream {
     let doc = format!(
         " [`{of}`] for trait objects, with boxed futures. Every implementation of `{of}` implements it, and an \
          `Arc<dyn {name}>` implements `{of}`, so it can be served. Import one of the two traits: their methods have \

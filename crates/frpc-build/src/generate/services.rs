@@ -5,7 +5,7 @@ use proc_macro2::{Literal, TokenStream};
 use prost_build::Service;
 use prost_types::FileDescriptorProto;
 use prost_types::method_options::IdempotencyLevel;
-use quote::{format_ident, quote};
+use quote::quote;
 use syn::ext::IdentExt as _;
 use syn::{Attribute, Ident, Item};
 
@@ -54,6 +54,8 @@ pub(crate) fn service_items(
         return Ok(Vec::new());
     }
     let docs = docs(&service.comments, &full_name, options, || format!(" The service `{full_name}`."))?;
+    // A type parameter must not hide the trait or a message.
+    let generic = free_name("S", &mut reserved.types.clone(), "a type parameter", &mut |_| {});
 
     let layout = layout_item(&layout_name, layout);
     let constants = rpcs.iter().map(|rpc| constant(rpc, &layout_name));
@@ -64,10 +66,9 @@ pub(crate) fn service_items(
         if options.dyn_traits {
             let what = format!("the trait for trait objects of `{full_name}`");
             let name = free_name(&format!("Dyn{base}"), &mut reserved.types, &what, warn);
-            tokens.extend(dyn_trait_tokens(&name, &trait_name, &rpcs));
+            tokens.extend(dyn_trait_tokens(&name, &trait_name, &generic, &rpcs));
         }
-        let attributes = matching(&options.server_attributes, &full_name)?;
-        tokens.extend(server_tokens(&server, &trait_name, &layout_name, service, stated, &attributes, &rpcs));
+        tokens.extend(server_tokens(&server, (&trait_name, &generic), &layout_name, service, stated, &rpcs)?);
     }
     if !options.without_client {
         let attributes = matching(&options.client_attributes, &full_name)?;
@@ -134,19 +135,17 @@ fn trait_tokens(name: &Ident, docs: &[Attribute], attributes: &[Attribute], rpcs
 
 fn server_tokens(
     name: &Ident,
-    of: &Ident,
+    (of, generic): (&Ident, &Ident),
     layout: &Ident,
     service: &Service,
     stated: &ServiceConstants<'_>,
-    attributes: &[Attribute],
     rpcs: &[Rpc],
-) -> TokenStream {
-    let ServiceConstants { schema, any_types, file, documents, externs, .. } = stated;
+) -> Result<TokenStream, Error> {
+    let ServiceConstants { schema, any_types, file, documents, externs, options, .. } = stated;
     let full_name = full_name(&service.package, &service.proto_name);
+    let attributes = matching(&options.server_attributes, &full_name)?;
     let any_types = any_types.map(|types| quote! { .any_types(#types) });
     let schema = schema.map(|schema| quote! { .schema(&#schema) });
-    // A type parameter must not hide the trait.
-    let generic = if of == "S" { format_ident!("T") } else { format_ident!("S") };
     let doc = format!(" Passes calls to an implementation of [`{}`]. A server takes it by `add_service`.", of.unraw());
     let with_json = service.methods.iter().zip(rpcs).filter(|(_, rpc)| externs.json && !rpc.is_raw);
     let messages = with_json.flat_map(|(method, _)| [&*method.input_proto_type, &*method.output_proto_type]);
@@ -171,7 +170,7 @@ fn server_tokens(
         // Called by its path, since `Arc` may have a method of the same name.
         quote! { .#kind(#constant, |service, request| async move { #of::#name(&*service, request).await }) #json #protobuf }
     });
-    quote! {
+    Ok(quote! {
         #[doc = #doc]
         #[derive(Debug)]
         #(#attributes)*
@@ -216,7 +215,7 @@ fn server_tokens(
                     .done()
             }
         }
-    }
+    })
 }
 
 fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[Attribute], rpcs: &[Rpc]) -> TokenStream {

@@ -479,18 +479,18 @@ pub trait S: ::core::marker::Send + ::core::marker::Sync + 'static {
 /// Passes calls to an implementation of [`S`]. A server takes it by `add_service`.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Debug)]
-pub struct SServer<T> {
-    service: ::std::sync::Arc<T>,
+pub struct SServer<S_> {
+    service: ::std::sync::Arc<S_>,
 }
 
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
-impl<T: S> SServer<T> {
+impl<S_: S> SServer<S_> {
     /// Wraps `service`.
-    pub fn new(service: T) -> Self {
+    pub fn new(service: S_) -> Self {
         Self::from_arc(::std::sync::Arc::new(service))
     }
     /// Wraps a shared `service`.
-    pub fn from_arc(service: ::std::sync::Arc<T>) -> Self {
+    pub fn from_arc(service: ::std::sync::Arc<S_>) -> Self {
         Self { service }
     }
     /// Runs a middleware around the calls of this service.
@@ -511,7 +511,7 @@ impl<T: S> SServer<T> {
 }
 
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
-impl<T> ::core::clone::Clone for SServer<T> {
+impl<S_> ::core::clone::Clone for SServer<S_> {
     fn clone(&self) -> Self {
         Self {
             service: ::std::sync::Arc::clone(&self.service),
@@ -520,7 +520,7 @@ impl<T> ::core::clone::Clone for SServer<T> {
 }
 
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
-impl<T: S> ::frpc::codegen::Service for SServer<T> {
+impl<S_: S> ::frpc::codegen::Service for SServer<S_> {
     const NAME: &'static str = "collisions.S";
     fn methods(&self) -> ::frpc::codegen::Methods {
         ::frpc::codegen::Methods::new(&self.service, &S_LAYOUT)
@@ -596,18 +596,18 @@ pub trait SA: ::core::marker::Send + ::core::marker::Sync + 'static {
 /// Passes calls to an implementation of [`SA`]. A server takes it by `add_service`.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Debug)]
-pub struct SAServer<S> {
-    service: ::std::sync::Arc<S>,
+pub struct SAServer<S_> {
+    service: ::std::sync::Arc<S_>,
 }
 
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
-impl<S: SA> SAServer<S> {
+impl<S_: SA> SAServer<S_> {
     /// Wraps `service`.
-    pub fn new(service: S) -> Self {
+    pub fn new(service: S_) -> Self {
         Self::from_arc(::std::sync::Arc::new(service))
     }
     /// Wraps a shared `service`.
-    pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
+    pub fn from_arc(service: ::std::sync::Arc<S_>) -> Self {
         Self { service }
     }
     /// Runs a middleware around the calls of this service.
@@ -628,7 +628,7 @@ impl<S: SA> SAServer<S> {
 }
 
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
-impl<S> ::core::clone::Clone for SAServer<S> {
+impl<S_> ::core::clone::Clone for SAServer<S_> {
     fn clone(&self) -> Self {
         Self {
             service: ::std::sync::Arc::clone(&self.service),
@@ -637,7 +637,7 @@ impl<S> ::core::clone::Clone for SAServer<S> {
 }
 
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
-impl<S: SA> ::frpc::codegen::Service for SAServer<S> {
+impl<S_: SA> ::frpc::codegen::Service for SAServer<S_> {
     const NAME: &'static str = "collisions.S_A";
     fn methods(&self) -> ::frpc::codegen::Methods {
         ::frpc::codegen::Methods::new(&self.service, &S_A_LAYOUT)
@@ -716,18 +716,18 @@ pub trait Self_: ::core::marker::Send + ::core::marker::Sync + 'static {
 /// Passes calls to an implementation of [`Self_`]. A server takes it by `add_service`.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Debug)]
-pub struct SelfServer<S> {
-    service: ::std::sync::Arc<S>,
+pub struct SelfServer<S_> {
+    service: ::std::sync::Arc<S_>,
 }
 
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
-impl<S: Self_> SelfServer<S> {
+impl<S_: Self_> SelfServer<S_> {
     /// Wraps `service`.
-    pub fn new(service: S) -> Self {
+    pub fn new(service: S_) -> Self {
         Self::from_arc(::std::sync::Arc::new(service))
     }
     /// Wraps a shared `service`.
-    pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
+    pub fn from_arc(service: ::std::sync::Arc<S_>) -> Self {
         Self { service }
     }
     /// Runs a middleware around the calls of this service.
@@ -748,7 +748,7 @@ impl<S: Self_> SelfServer<S> {
 }
 
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
-impl<S> ::core::clone::Clone for SelfServer<S> {
+impl<S_> ::core::clone::Clone for SelfServer<S_> {
     fn clone(&self) -> Self {
         Self {
             service: ::std::sync::Arc::clone(&self.service),
@@ -757,7 +757,7 @@ impl<S> ::core::clone::Clone for SelfServer<S> {
 }
 
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
-impl<S: Self_> ::frpc::codegen::Service for SelfServer<S> {
+impl<S_: Self_> ::frpc::codegen::Service for SelfServer<S_> {
     const NAME: &'static str = "collisions.self";
     fn methods(&self) -> ::frpc::codegen::Methods {
         ::frpc::codegen::Methods::new(&self.service, &SELF_LAYOUT)

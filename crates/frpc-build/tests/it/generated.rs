@@ -432,6 +432,16 @@ fn requested_dyn_trait_boxes_futures_and_serves() {
     assert!(!Build::of(&source).text().contains("dyn DynOne"));
 }
 
+/// The type parameter hid the message in the methods of the service.
+#[test]
+fn type_parameters_hide_no_message() {
+    let source = format!("{HEAD}message S {{}}\nmessage T {{}}\nservice One {{ rpc Get(S) returns (T); }}");
+    let text = Build::of(&source).text_with(|builder| builder.json(true).dyn_traits(true));
+    assert!(has(&text, "impl<S_: One> DynOne for S_ {"), "{text}");
+    assert!(has(&text, "impl<S_: One> ::frpc::codegen::Service for OneServer<S_> {"), "{text}");
+    assert!(has(&text, "json_format::<S, T>()"), "{text}");
+}
+
 #[test]
 fn views_have_free_names_and_the_fields_of_the_message() {
     let source = format!(
