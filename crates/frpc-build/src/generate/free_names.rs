@@ -25,14 +25,15 @@ impl ReservedNames {
     }
 }
 
-/// Returns `wanted`, with as many trailing `_` as make it unique.
+/// Returns `wanted`, with as many trailing `_` as make it unique, and one in front of a digit.
 pub(crate) fn free_name(
     wanted: &str,
     reserved: &mut HashSet<String>,
     what: &str,
     warn: &mut dyn FnMut(String),
 ) -> Ident {
-    let mut name = wanted.to_owned();
+    let digit = if wanted.starts_with(|first: char| first.is_ascii_digit()) { "_" } else { "" };
+    let mut name = format!("{digit}{wanted}");
     while !reserved.insert(name.clone()) {
         name.push('_');
     }

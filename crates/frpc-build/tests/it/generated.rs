@@ -442,6 +442,13 @@ fn type_parameters_hide_no_message() {
     assert!(has(&text, "json_format::<S, T>()"), "{text}");
 }
 
+/// The build panicked.
+#[test]
+fn service_without_a_letter_has_constants() {
+    let text = generated("message A {} service _1 { rpc _2(A) returns (A); }");
+    assert!(has(&text, "static _1_LAYOUT:") && has(&text, "const _1_2:") && has(&text, "fn _2(&self"), "{text}");
+}
+
 #[test]
 fn views_have_free_names_and_the_fields_of_the_message() {
     let source = format!(
