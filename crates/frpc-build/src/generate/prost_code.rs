@@ -116,24 +116,30 @@ pub(crate) fn make_unique(
         }
         match item {
             Item::Struct(item) => {
-                unique_idents(&ident, item.fields.iter_mut().filter_map(|field| field.ident.as_mut()), warn);
+                let idents = item.fields.iter_mut().filter_map(|field| {
+                    let of_enums = ProstAttribute::read(&field.attrs).ok()??.enumeration.is_some();
+                    Some((field.ident.as_mut()?, of_enums && generics(&field.ty).len() == 2))
+                });
+                unique(&ident, idents, warn);
             }
-            Item::Enum(item) => unique_idents(&ident, item.variants.iter_mut().map(|variant| &mut variant.ident), warn),
+            Item::Enum(item) => unique(&ident, item.variants.iter_mut().map(|it| (&mut it.ident, false)), warn),
             _ => {}
         }
     }
     Ok(())
 }
 
-fn unique_idents<'a>(owner: &Ident, idents: impl Iterator<Item = &'a mut Ident>, warn: &mut dyn FnMut(String)) {
+/// Adds `_` to names that are taken, and to keywords that are said to be maps of enums: the derive macro of prost panics
+/// at their methods.
+fn unique<'a>(owner: &Ident, idents: impl Iterator<Item = (&'a mut Ident, bool)>, warn: &mut dyn FnMut(String)) {
     let mut used = HashSet::new();
-    for ident in idents {
+    for (ident, is_enum_map) in idents {
         let before = ident.to_string();
-        while !used.insert(ident.to_string()) {
+        while (is_enum_map && ident.unraw() != *ident) || !used.insert(ident.to_string()) {
             *ident = Ident::new(&format!("{}_", ident.unraw()), Span::call_site());
         }
         if *ident != before {
-            warn(format!("`{before}` occurs twice in `{owner}`; the second is called `{ident}` in Rust"));
+            warn(format!("the name `{before}` is taken or a keyword in `{owner}`, so it is `{ident}` in Rust"));
         }
     }
 }

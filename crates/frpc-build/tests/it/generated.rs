@@ -449,6 +449,14 @@ fn service_without_a_letter_has_constants() {
     assert!(has(&text, "static _1_LAYOUT:") && has(&text, "const _1_2:") && has(&text, "fn _2(&self"), "{text}");
 }
 
+/// The derive macro of prost panicked.
+#[test]
+fn map_of_enums_with_the_name_of_a_keyword_is_renamed() {
+    let text = generated("enum E { Z = 0; } message A { map<string, E> type = 1; E match = 2; }");
+    assert!(has(&text, "pub type_: ::std::collections::HashMap<"), "{text}");
+    assert!(has(&text, "pub r#match: i32"), "{text}");
+}
+
 #[test]
 fn views_have_free_names_and_the_fields_of_the_message() {
     let source = format!(
