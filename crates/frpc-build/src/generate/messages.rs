@@ -312,7 +312,8 @@ pub(crate) fn enumeration_impls(
     let mut seen = HashSet::new();
     let (mut indexes, mut by_index, mut names, mut by_name) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (value, index) in proto.value.iter().zip(0_u32..) {
-        let (name, number, index) = (value.name(), number_literal(value.number()), Literal::u32_unsuffixed(index));
+        let (name, index) = (value.name(), Literal::u32_unsuffixed(index));
+        let number = Literal::i32_unsuffixed(value.number());
         by_index.push(quote! { #index => Some(#number), });
         by_name.push(quote! { #name => #number, });
         if seen.insert(value.number()) {
@@ -348,13 +349,4 @@ pub(crate) fn enumeration_impls(
         }
     });
     binary.into_iter().chain(json).collect()
-}
-
-fn number_literal(number: i32) -> TokenStream {
-    let digits = Literal::u32_unsuffixed(number.unsigned_abs());
-    if number < 0 {
-        quote! { -#digits }
-    } else {
-        quote! { #digits }
-    }
 }
