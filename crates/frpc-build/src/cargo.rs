@@ -1,5 +1,7 @@
 //! The instructions of a build script to cargo.
 
+use std::env;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use crate::schema::Schema;
@@ -21,9 +23,17 @@ pub(crate) fn print_rerun_if_env_changed(variable: &str) {
     print_line("rerun-if-env-changed", variable);
 }
 
-/// Shows a warning in the output of cargo.
+/// Whether cargo, or a tool in its place, runs this program, perhaps as a build script.
+pub(crate) fn is_running() -> bool {
+    ["CARGO", "OUT_DIR"].iter().any(|variable| env::var_os(variable).is_some())
+}
+
+/// Shows a warning, in the output of cargo if it is running.
 pub(crate) fn print_warning(text: &str) {
-    print_line("warning", &text.replace(['\n', '\r'], " "));
+    match is_running() {
+        true => print_line("warning", &text.replace(['\n', '\r'], " ")),
+        false => drop(writeln!(io::stderr(), "warning: {text}")),
+    }
 }
 
 /// A line break in `text` would start another instruction.

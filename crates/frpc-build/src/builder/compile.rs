@@ -7,7 +7,7 @@ use prost_types::FileDescriptorSet;
 
 use super::Builder;
 use crate::backend::Checked;
-use crate::cargo::{print_rerun_if_changed, print_warning};
+use crate::cargo::{is_running, print_rerun_if_changed, print_warning};
 use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
 use crate::files::write_if_changed;
@@ -141,7 +141,7 @@ impl Builder {
         if self.emit_rerun_if_changed {
             print_rerun_if_changed(schema);
         }
-        self.locks.is_cargo = true;
+        self.locks.is_cargo = is_running();
         self.locks.rerun_if_changed = self.emit_rerun_if_changed;
         let folder = Folder::new(self.out_dir.take())?;
         let file_descriptor_set_path = self.file_descriptor_set_path.take();

@@ -48,7 +48,7 @@ pub(crate) struct LockOptions {
     pub(crate) update: Option<LockUpdate>,
     pub(crate) numbering: Numbering,
     pub(crate) bases: OperationBases,
-    /// Whether cargo runs the build, as a build script.
+    /// Whether cargo runs the build.
     pub(crate) is_cargo: bool,
     /// Whether to report the files of the build to cargo.
     pub(crate) rerun_if_changed: bool,
