@@ -7,7 +7,7 @@
 //! control socket is passed in the same way.
 
 use crate::control::{ANSWER, Control, Discovery, find, inherit};
-use crate::error::RestartError;
+use crate::error::{Refusal, RestartError};
 use crate::protocol::{Message, SOCKETS_MAX, is_name};
 use crate::sockets::{Kind, Origin, Socket, bind_tcp, bind_unix, can_serve, duplicate};
 use crate::systemd::{self, notify};
@@ -151,6 +151,8 @@ enum Phase {
     Ready,
     /// The next one serves.
     Replaced,
+    /// The previous generation serves on, and is not to be mistaken for one that has ended.
+    Refused(Refusal),
 }
 
 impl Generation {
@@ -247,6 +249,7 @@ impl Generation {
     ///
     /// # Errors
     /// If the generation before refuses, since this process comes too late; it serves on, and this process should end.
+    /// Further calls return the same error.
     /// It is no error if that generation has ended in the meantime.
     ///
     /// # Cancel safety
@@ -260,6 +263,9 @@ impl Generation {
     /// # }
     /// ```
     pub async fn ready(&mut self) -> Result<(), RestartError> {
+        if let Phase::Refused(refusal) = self.phase {
+            return Err(RestartError::Refused(refusal));
+        }
         if let Some(wire) = &mut self.predecessor {
             if self.phase == Phase::Successor {
                 self.phase = Phase::Announced;
@@ -268,7 +274,10 @@ impl Generation {
             }
             match timeout(ANSWER, wire.receive()).await.map_err(|_| RestartError::Timeout)?? {
                 Some((Message::Go, _)) => {}
-                Some((Message::Refused(refusal), _)) => return Err(RestartError::Refused(refusal)),
+                Some((Message::Refused(refusal), _)) => {
+                    self.phase = Phase::Refused(refusal);
+                    return Err(RestartError::Refused(refusal));
+                }
                 Some(_) => return Err(RestartError::Protocol("GO was expected")),
                 None => tracing::warn!(target: "frisbee::restart", "previous generation ended without a reply"),
             }
