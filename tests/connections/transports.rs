@@ -316,6 +316,21 @@ async fn only_stale_socket_file_is_replaced() {
     assert_eq!(std::fs::read(path.socket()).unwrap(), b"an unrelated file");
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn path_of_a_server_that_accepts_none_is_in_use() {
+    let path = SocketPath::new("full");
+    let silent = tokio::net::UnixSocket::new_stream().unwrap();
+    silent.bind(path.socket()).unwrap();
+    let silent = silent.listen(0).unwrap();
+    let _queued = UnixStream::connect(path.socket()).await.unwrap();
+    let binding = tokio::spawn(async move { bound(&path).await.map(drop) });
+    let bound = tokio::time::timeout(Duration::from_secs(60), binding).await;
+    drop(silent);
+    let error = bound.expect("it does not wait").unwrap().unwrap_err();
+    assert!(error.to_string().contains("in use"), "{error}");
+}
+
 #[tokio::test]
 async fn a_unix_socket_that_nobody_listens_on_is_an_error_at_once() {
     let path = SocketPath::new("nobody");

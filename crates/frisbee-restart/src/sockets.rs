@@ -1,12 +1,13 @@
 //! Listening sockets with names: which kind they are, where they listen, and binding new ones.
 
 use crate::error::RestartError;
-use rustix::net::{AddressFamily, SocketType, sockopt};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, sockopt};
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use tokio::net::TcpSocket;
 
@@ -136,7 +137,13 @@ fn is_abandoned(path: &Path) -> bool {
     let user = rustix::process::geteuid().as_raw();
     let found = std::fs::symlink_metadata(path);
     let is_ours = found.is_ok_and(|found| found.file_type().is_socket() && found.uid() == user);
-    is_ours && UnixStream::connect(path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+    // A connect that blocks would wait for a process whose queue is full.
+    let connect = || {
+        let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
+        rustix::io::ioctl_fionbio(&socket, true)?;
+        rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)
+    };
+    is_ours && connect() == Err(Errno::CONNREFUSED)
 }
 
 /// Another descriptor of the same socket.
@@ -148,6 +155,7 @@ pub(crate) fn duplicate<T: From<OwnedFd>>(socket: &impl AsFd) -> Result<T, Resta
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::net::UnixStream;
 
     fn of(socket: impl Into<OwnedFd>) -> io::Result<Socket> {
         Socket::new("s".to_owned(), socket.into(), Origin::Here)
@@ -187,6 +195,22 @@ mod tests {
         std::fs::write(&file, "precious").expect("the folder is writable");
         bind_unix(&file).expect_err("it is not a socket");
         assert_eq!(std::fs::read_to_string(file).expect("it is there"), "precious");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn path_of_a_process_that_accepts_none_is_in_use() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("socket");
+        let silent = UnixListener::bind(&path).expect("the folder is writable");
+        rustix::net::listen(&silent, 0).expect("it listens");
+        let _queued = UnixStream::connect(&path).expect("the queue has room for one");
+        let (sender, bound) = std::sync::mpsc::channel();
+        let binding = std::thread::spawn(move || sender.send(bind_unix(&path).expect_err("it is in use").kind()));
+        let bound = bound.recv_timeout(std::time::Duration::from_secs(60));
+        drop(silent);
+        assert_eq!(bound.expect("it does not wait"), io::ErrorKind::AddrInUse);
+        binding.join().expect("no panic").expect("it is awaited");
     }
 
     #[test]

@@ -377,6 +377,23 @@ async fn socket_file_is_replaced_only_after_its_server_died() {
 }
 
 #[tokio::test]
+async fn path_of_a_server_that_accepts_none_is_in_use() {
+    let directory = Directory::new();
+    let silent = std::os::unix::net::UnixListener::bind(directory.path()).expect("the path is free");
+    rustix::net::listen(&silent, 0).expect("it listens");
+    let _queued = UnixStream::connect(directory.path()).await.expect("the queue has room for one");
+    let (runtime, (sender, bound)) = (tokio::runtime::Handle::current(), std::sync::mpsc::channel());
+    let binding = std::thread::spawn(move || {
+        let _runtime = runtime.enter();
+        sender.send(Listener::bind(directory.path()).expect_err("it is in use").kind()).expect("it is awaited");
+    });
+    let bound = bound.recv_timeout(LONG);
+    drop(silent);
+    assert_eq!(bound.expect("it does not wait"), io::ErrorKind::AddrInUse);
+    binding.join().expect("no panic");
+}
+
+#[tokio::test]
 async fn sizes_that_no_ring_can_have_are_refused() {
     let directory = Directory::new();
     let error = Listener::builder().ring_max(5000).bind(directory.path()).expect_err("it is no power of two");

@@ -7,9 +7,10 @@ use crate::{Protocol, Server};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::task::{Context, Poll};
-use tokio::net::UnixListener;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 use tokio::net::unix::UCred;
+use tokio::net::{UnixListener, UnixStream};
 
 /// A server that listens on a Unix socket. Made by [`ServerBuilder::bind_unix`](crate::ServerBuilder::bind_unix) or
 /// [`listen_on_unix`](crate::ServerBuilder::listen_on_unix).
@@ -65,11 +66,11 @@ impl UnixSocket {
     }
 }
 
-/// Whether there is a socket without a listener, left by a server that was killed.
+/// Whether there is a socket without a listener, left by a server that was killed. Waits for none whose queue is full.
 fn is_abandoned(path: &Path) -> bool {
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
-    let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
-    is_socket && std::os::unix::net::UnixStream::connect(path).is_err_and(refused)
+    let connected = || pin!(UnixStream::connect(path)).poll(&mut Context::from_waker(Waker::noop()));
+    is_socket && matches!(connected(), Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
 fn file(path: &Path) -> io::Result<(u64, u64)> {
