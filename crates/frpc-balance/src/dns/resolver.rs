@@ -56,8 +56,6 @@ const LOOKUPS: usize = 32;
 pub struct DnsResolver {
     address: Address,
     bounds: RangeInclusive<Duration>,
-    /// Made at the first lookup, since that reads the system's settings.
-    resolver: Option<TokioResolver>,
     /// How long the last answer may be used.
     lasts: Option<Duration>,
     families: Families,
@@ -67,13 +65,7 @@ impl FromStr for DnsResolver {
     type Err = io::Error;
 
     fn from_str(text: &str) -> io::Result<Self> {
-        Ok(Self {
-            address: Address::parse(text)?,
-            bounds: BOUNDS,
-            resolver: None,
-            lasts: None,
-            families: Families::new(),
-        })
+        Ok(Self { address: Address::parse(text)?, bounds: BOUNDS, lasts: None, families: Families::new() })
     }
 }
 
@@ -90,10 +82,8 @@ impl DnsResolver {
     }
 
     async fn query(&mut self) -> io::Result<Found<Endpoint>> {
-        let resolver = match &mut self.resolver {
-            Some(resolver) => resolver,
-            resolver => resolver.insert(asking(self.address.server).map_err(|error| failed(&error))?),
-        };
+        // Each lookup reads the system's settings: its servers of DNS and its file of hosts may have changed.
+        let resolver = &asking(self.address.server).map_err(|error| failed(&error))?;
         let (found, families) = match &self.address.question {
             Question::Known(address) => ((vec![Endpoint::new(address.to_string())], u32::MAX), Families::new()),
             Question::Host { name, port } => {

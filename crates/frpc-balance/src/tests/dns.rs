@@ -274,3 +274,41 @@ async fn a_channel_keeps_its_servers_while_their_name_flaps() {
     .expect("the lookup is repeated");
     assert_eq!(fleet().servers.len(), 2, "the last good set stays");
 }
+
+/// The file was read once, with the servers of DNS, and a change of either needed another process.
+#[cfg(target_os = "linux")]
+#[test]
+fn file_of_hosts_is_read_at_each_lookup() {
+    use std::process::Command;
+    /// Set in the process that has a file of hosts of its own.
+    const FILE: &str = "FRPC_BALANCE_TEST_HOSTS";
+    let of_name = |address| format!("{address} shop.test\n::1 shop.test\n");
+    if let Some(file) = std::env::var_os(FILE) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it has threads");
+        runtime.block_on(async {
+            let resolver: DnsResolver = "dns:///shop.test:80".parse().expect("it is an address");
+            let mut resolver = resolver.with_bounds(Duration::from_millis(5)..=Duration::from_millis(10));
+            for address in ["127.0.0.1", "127.0.0.2"] {
+                std::fs::write(&file, of_name(address)).expect("it may be written");
+                let endpoints = texts(&next(&mut resolver).await.expect("the file has the name"));
+                assert_eq!(endpoints[0], format!("{address}:80 server_name=shop.test"));
+            }
+        });
+        return;
+    }
+    let file = std::env::temp_dir().join(format!("frpc-hosts-{}", std::process::id()));
+    std::fs::write(&file, of_name("127.0.0.1")).expect("there is room");
+    let within = |script: &str| {
+        let mut command = Command::new("unshare");
+        command.args(["--map-root-user", "--mount", "sh", "-c", script]).arg(&file);
+        command.arg(std::env::current_exe().expect("it runs")).env(FILE, &file);
+        command.output().is_ok_and(|output| output.status.success())
+    };
+    let mount = "mount --bind \"$0\" /etc/hosts";
+    if within(mount) {
+        assert!(within(&format!("{mount} && \"$1\" --exact tests::dns::file_of_hosts_is_read_at_each_lookup")));
+    } else {
+        println!("skipped: this system has no namespaces for mounts");
+    }
+    std::fs::remove_file(&file).expect("it is there");
+}
