@@ -72,11 +72,11 @@ pub fn from_json(descriptor: &MessageDescriptor, json: &[u8]) -> Result<DynamicM
 }
 
 /// Reads a message from an array of its fields in the order of declaration, otherwise as [`from_json`]. Fields at the end
-/// may be missing, and `null` omits a field.
+/// may be missing, and `null` omits a field. A message with a form of its own in JSON is read alone, without an array.
 ///
 /// # Errors
 ///
-/// As [`from_json`], and if there are more values than fields, or the message has a form of its own in JSON.
+/// As [`from_json`], and if there are more values than fields.
 ///
 /// ```
 /// use frpc_dynamic::{DescriptorPool, from_json_positional, to_json};

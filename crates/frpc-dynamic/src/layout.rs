@@ -130,8 +130,8 @@ impl Layout {
     }
 }
 
-/// The fields of a message in the order of declaration.
-pub(crate) fn declared(message: &MessageDescriptor) -> impl Iterator<Item = FieldDescriptor> + '_ {
+/// The fields of a message in the order of declaration; `MessageDescriptor::fields` has that of their numbers.
+pub fn declared(message: &MessageDescriptor) -> impl Iterator<Item = FieldDescriptor> + '_ {
     let fields = message.descriptor_proto().field.iter();
     fields.filter_map(|field| message.get_field(u32::try_from(field.number()).ok()?))
 }

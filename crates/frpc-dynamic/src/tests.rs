@@ -2,7 +2,8 @@
 //! large.
 
 use frpc_dynamic::{
-    Codec, DescriptorPool, DynamicMessage, JsonError, MessageDescriptor, from_json, to_json, to_json_pretty,
+    Codec, DescriptorPool, DynamicMessage, JsonError, MessageDescriptor, from_json, from_json_positional, to_json,
+    to_json_pretty,
 };
 use polyglot::{Decoder, Encoder, Kind};
 use prost_reflect::prost_types::FileDescriptorSet;
@@ -101,6 +102,18 @@ fn rejected_json_has_the_errors_of_generated_code() {
     assert!(refusal(r#"{"any":{"name":"no type"}}"#).contains("an Any without \"@type\""));
     assert!(refusal(r#"{"orders":[null]}"#).contains("expected"));
     assert!(refusal("{} {}").contains("the end of the input expected"));
+}
+
+/// The values were taken in the order of the numbers of fields, so they got into others' fields.
+#[test]
+fn positional_values_follow_the_declaration_of_fields() {
+    let schema = "syntax = \"proto3\"; message Transfer { string to = 3; string from = 1; optional int32 amount = 2; }";
+    let read = from_json_positional(&message(schema, "Transfer"), br#"["Ada", "Alan", 7]"#).unwrap();
+    assert_eq!(to_json(&read).unwrap(), r#"{"to":"Ada","from":"Alan","amount":7}"#);
+    for (name, params, json) in [("Empty", "[]", "{}"), ("ListValue", "[1]", "[1]")] {
+        let of = DescriptorPool::global().get_message_by_name(&format!("google.protobuf.{name}")).unwrap();
+        assert_eq!(to_json(&from_json_positional(&of, params.as_bytes()).unwrap()).unwrap(), json);
+    }
 }
 
 #[test]

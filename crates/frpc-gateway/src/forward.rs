@@ -17,6 +17,7 @@ mod requests;
 use frpc::codegen::{Format, Layout, Lifecycle, Method, Methods, Schema, Service};
 use frpc::{Channel, Request, Response, ResponseStream, Status, Streaming};
 use frpc_dynamic::Codec;
+use frpc_dynamic::layout::declared;
 use frpc_dynamic::prost_reflect::MethodDescriptor;
 use message::{MessageEncoding, MessageType, RawMessage};
 use std::fmt;
@@ -155,7 +156,7 @@ impl Service for ForwardService {
                 };
             // Formats are constants of generated code. The names live as long as the process, as layouts do.
             let request = descriptor.input();
-            let names: Vec<_> = request.fields().map(|field| &*field.json_name().to_owned().leak()).collect();
+            let names: Vec<_> = declared(&request).map(|field| &*field.json_name().to_owned().leak()).collect();
             all = all.format(json_format().fields(names.leak())).format(protobuf_format());
         }
         let all = if let Some(schema) = self.schema { all.schema(schema) } else { all };

@@ -1,6 +1,7 @@
 //! JSON to messages.
 
 use super::{Form, content, is_null};
+use crate::layout::declared;
 use frpc_json::wellknown::{ValueKind, decode_duration, decode_field_mask, decode_timestamp, find_any_type};
 use frpc_json::{DecodeError, DecodeReason, Json, Key, Reader, quoted};
 use prost_reflect::prost::Message as _;
@@ -35,13 +36,13 @@ pub(super) fn message(descriptor: &MessageDescriptor, from: &mut Reader<'_>) -> 
     Ok(message)
 }
 
-/// Reads a message from the array of its fields.
+/// Reads a message from the array of its fields, and one with a form of its own alone.
 pub(super) fn positional(descriptor: &MessageDescriptor, from: &mut Reader<'_>) -> Result<DynamicMessage, DecodeError> {
-    if Form::of(descriptor) != Form::Object {
-        return Err(from.unexpected("message with fields"));
+    if !matches!(Form::of(descriptor), Form::Object | Form::Empty) {
+        return message(descriptor, from);
     }
     let mut message = DynamicMessage::new(descriptor.clone());
-    let mut fields = descriptor.fields();
+    let mut fields = declared(descriptor);
     from.level(|from| {
         from.array(|from| {
             let Some(field) = fields.next() else {
