@@ -4,9 +4,8 @@ use crate::body::Body;
 use bytes::Bytes;
 use frpc::Status;
 use frpc::codegen::{Format as GatewayFormat, FormatTerms};
-use frpc::json::{Options, Reader};
 use frpc::polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind, Message, RawMessage, Root};
-use frpc_dynamic::{Codec, DynamicMessage, MessageDescriptor, from_json, to_json};
+use frpc_dynamic::{Codec, DynamicMessage, MessageDescriptor, from_json, from_json_positional, to_json};
 use prost_reflect::prost::Message as _;
 
 /// The encoding of bytes that are passed to and from the library.
@@ -279,36 +278,8 @@ impl MessageType {
             }
             Encoding::Protobuf => codec.decode_protobuf(&self.descriptor, bytes).map_err(|error| wrong(&error)),
             Encoding::Json => from_json(&self.descriptor, bytes).map_err(|error| wrong(&error)),
-            Encoding::Positional => {
-                let named = self.named(bytes).map_err(|error| wrong(&error))?;
-                from_json(&self.descriptor, named.as_bytes()).map_err(|error| wrong(&error))
-            }
+            Encoding::Positional => from_json_positional(&self.descriptor, bytes).map_err(|error| wrong(&error)),
         }
-    }
-
-    /// The object of the fields in an array of their values, in the order of declaration.
-    fn named(&self, array: &[u8]) -> Result<String, frpc::json::DecodeError> {
-        let options = Options::new();
-        let mut reader = Reader::new(array, &options)?;
-        let declared = &self.descriptor.descriptor_proto().field;
-        let (mut fields, mut object) = (declared.iter(), String::from("{"));
-        reader.array(|reader| {
-            let Some(field) = fields.next() else {
-                return Err(Reader::refuse(reader.position(), format!("more than {} values", declared.len())));
-            };
-            let separator = if object.len() > 1 { "," } else { "" };
-            // A name of a field has no character that JSON escapes, unless `json_name` sets one.
-            let name = field.json_name().replace('\\', "\\\\").replace('"', "\\\"");
-            object.push_str(separator);
-            object.push('"');
-            object.push_str(&name);
-            object.push_str("\":");
-            object.push_str(reader.raw()?);
-            Ok(())
-        })?;
-        reader.end()?;
-        object.push('}');
-        Ok(object)
     }
 
     /// Encodes a message for C. JSON ends with a NUL.
