@@ -55,8 +55,8 @@ impl<'t> Options<'t> {
     }
 
     /// How many bytes the elements of all lists and maps, and the boxed messages, of one decoding may take. Default:
-    /// [`CONTAINER_MEMORY_MAX`]. As many may those within all `Any` of one encoding, of types that are
-    /// [bounded](AnyType::bounded).
+    /// [`CONTAINER_MEMORY_MAX`]. As many may the contents of all `Any` of one encoding, where those of types
+    /// that are not [bounded](AnyType::bounded) count by their bytes alone.
     ///
     /// ```
     /// let options = frpc_json::Options::new().container_memory(16);

@@ -1,6 +1,7 @@
 //! The well-known types of `prost-types`.
 
 use frpc_json::{DecodeReason, EncodeReason, Json, Options, Types, from_json, to_json};
+use prost::Message as _;
 use prost_types::value::Kind;
 use prost_types::{Any, Duration, FieldMask, ListValue, Struct, Timestamp, Value};
 
@@ -157,6 +158,23 @@ fn an_any_without_a_known_type_or_with_other_keys_is_refused() {
     let types = Types::well_known();
     let error = Options::new().types(&types).encode(&bad, &mut Vec::new()).unwrap_err();
     assert!(matches!(error.reason(), EncodeReason::Refused(reason) if reason.starts_with("content of")), "{error}");
+}
+
+/// Each held a copy of all within it: a hundred times the memory of the message.
+#[test]
+fn any_within_any_takes_bounded_memory() {
+    let types = Types::well_known();
+    let encoded = |levels: usize| {
+        let text =
+            Any { type_url: "a/google.protobuf.StringValue".to_owned(), value: "x".repeat(1000).encode_to_vec() };
+        let any = (0..levels).fold(text, |within, _| Any {
+            type_url: "a/google.protobuf.Any".to_owned(),
+            value: within.encode_to_vec(),
+        });
+        Options::new().types(&types).container_memory(10_000).encode(&any, &mut Vec::new())
+    };
+    assert!(encoded(5).is_ok());
+    assert!(matches!(encoded(20).unwrap_err().reason(), EncodeReason::ContainerMemory { .. }));
 }
 
 #[test]

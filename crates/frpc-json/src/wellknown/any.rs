@@ -16,8 +16,8 @@ pub fn encode_any(type_url: &str, value: &[u8], to: &mut Writer<'_>) -> Result<(
     }
     let content = to.options().types.and_then(|types| types.get(type_url));
     let content = content.ok_or_else(|| EncodeError::new(EncodeReason::UnknownType(quoted(type_url))))?;
-    // Bytes without a message take no memory, and are refused when they are decoded.
-    to.charge(content.memory.and_then(|memory| memory(value)).unwrap_or_default())?;
+    // Texts of it may be as long as its bytes. Bytes without a message are refused when they are decoded.
+    to.charge(content.memory.and_then(|memory| memory(value)).unwrap_or_default().saturating_add(value.len()))?;
     if !content.is_object {
         return to.message(|to| {
             to.raw("\"@type\":");
@@ -158,7 +158,7 @@ impl crate::AnyType {
 
     /// Bounds the memory of contents that are written, which is then charged to
     /// [`container_memory`](crate::Options::container_memory). `memory` says how much bytes take when they are decoded,
-    /// `None` if they hold no such message.
+    /// without texts, `None` if they hold no such message.
     #[must_use]
     pub const fn bounded(self, memory: fn(&[u8]) -> Option<usize>) -> Self {
         Self { memory: Some(memory), ..self }
