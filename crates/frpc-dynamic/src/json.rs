@@ -7,6 +7,7 @@ mod pretty;
 mod read;
 mod write;
 
+use crate::MEMORY_MAX;
 use frpc_json::{Options, Reader, Writer};
 use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, ReflectMessage as _};
 use std::fmt;
@@ -17,7 +18,7 @@ use std::fmt;
 /// # Errors
 ///
 /// If a value has no JSON: a timestamp out of range, for example, or an `Any` whose type the schema of the message does
-/// not have.
+/// not have. If the contents of all `Any` take more than [`MEMORY_MAX`].
 ///
 /// ```
 /// use frpc_dynamic::{DescriptorPool, from_json, to_json};
@@ -28,8 +29,8 @@ use std::fmt;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn to_json(message: &DynamicMessage) -> Result<String, JsonError> {
-    let mut out = Vec::new();
-    let written = write::message(message, &mut Writer::new(&mut out, &Options::new()));
+    let (mut out, options) = (Vec::new(), Options::new().container_memory(MEMORY_MAX));
+    let written = write::message(message, &mut Writer::new(&mut out, &options));
     written.map_err(|error| JsonError::Write(error.in_message(message.descriptor().full_name().to_owned())))?;
     Ok(String::from_utf8(out).expect("the writer is given text alone"))
 }

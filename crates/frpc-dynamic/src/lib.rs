@@ -37,8 +37,8 @@
 //! * The memory of one message is at most [`MEMORY_MAX`], unless [`Codec::with_memory_max`] says otherwise. A dynamic
 //!   message takes more than a generated one, about a kilobyte, so the limit is another one as well.
 //!
-//! JSON is read with the [limits of generated code](frpc_json#limits). The content of an `Any` is read and written by
-//! prost-reflect, which allocates as its bytes demand: bound the bytes of the `Any` of a hostile peer.
+//! JSON is read with the [limits of generated code](frpc_json#limits). Where JSON is written, the contents of all `Any`
+//! and the names of the schema take at most [`MEMORY_MAX`].
 
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::indexing_slicing)]

@@ -59,6 +59,14 @@ impl Codec {
     }
 }
 
+/// The memory that a message takes when it is decoded, in bytes.
+pub(crate) fn memory(descriptor: &MessageDescriptor, bytes: &[u8]) -> Result<usize, DecodeError> {
+    let mut walk = Walk { input: bytes.len(), left: usize::MAX, max: usize::MAX };
+    walk.message(descriptor, bytes, NESTING)?;
+    // Texts are copied.
+    Ok(walk.max.saturating_sub(walk.left).saturating_add(bytes.len()))
+}
+
 /// The estimate of a message's memory.
 struct Walk {
     /// The length of the whole input.

@@ -6,7 +6,8 @@ use frpc_dynamic::{
     to_json_pretty,
 };
 use polyglot::{Decoder, Encoder, Kind};
-use prost_reflect::prost_types::FileDescriptorSet;
+use prost_reflect::prost::Message as _;
+use prost_reflect::prost_types::{Any, FileDescriptorSet};
 
 const SCHEMA: &str = r#"
 syntax = "proto3";
@@ -114,6 +115,19 @@ fn positional_values_follow_the_declaration_of_fields() {
         let of = DescriptorPool::global().get_message_by_name(&format!("google.protobuf.{name}")).unwrap();
         assert_eq!(to_json(&from_json_positional(&of, params.as_bytes()).unwrap()).unwrap(), json);
     }
+}
+
+/// They took as much memory as their bytes demanded.
+#[test]
+fn contents_of_an_any_take_bounded_memory() {
+    let any = message(SCHEMA, "shop.Order").parent_pool().get_message_by_name("google.protobuf.Any").unwrap();
+    let written = |count| {
+        let any_bytes =
+            Any { type_url: "x/shop.Order".into(), value: [0x42, 2, 0x0a, 0].repeat(count) }.encode_to_vec();
+        to_json(&Codec::new().decode_protobuf(&any, &any_bytes).unwrap()).map_err(|error| error.to_string())
+    };
+    assert_eq!(written(1).unwrap(), r#"{"@type":"x/shop.Order","orders":[{}]}"#);
+    assert!(written(500_000).unwrap_err().contains("memory"));
 }
 
 #[test]

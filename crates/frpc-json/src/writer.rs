@@ -278,11 +278,11 @@ impl<'a> Writer<'a> {
     }
 
     /// Takes memory for the content of an `Any`.
-    pub(crate) fn charge(&mut self, needed: usize) -> Result<(), EncodeError> {
+    #[doc(hidden)]
+    pub fn charge(&mut self, needed: usize) -> Result<(), EncodeError> {
         let left = self.memory;
-        let reason = || EncodeReason::ContainerMemory { needed, left };
-        self.memory = left.checked_sub(needed).ok_or_else(|| EncodeError::new(reason()))?;
-        Ok(())
+        let refused = || EncodeError::new(EncodeReason::ContainerMemory { needed, left });
+        left.checked_sub(needed).map(|left| self.memory = left).ok_or_else(refused)
     }
 
     /// The length of the output.

@@ -2,12 +2,14 @@
 
 use super::{Form, content, is_null};
 use crate::layout::declared;
+use crate::protobuf::memory;
 use frpc_json::wellknown::{encode_duration, encode_field_mask, encode_timestamp};
 use frpc_json::{EncodeError, EncodeReason, Key, Writer, quoted};
 use prost_reflect::prost_types::{EnumOptions, EnumValueDescriptorProto};
 use prost_reflect::{DynamicMessage, EnumDescriptor, FieldDescriptor, Kind, MapKey, ReflectMessage as _, Value};
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt::Display;
 
 /// Writes a message in the form that it has in JSON.
 pub(super) fn message(message: &DynamicMessage, to: &mut Writer<'_>) -> Result<(), EncodeError> {
@@ -174,8 +176,9 @@ fn any(any: &DynamicMessage, to: &mut Writer<'_>) -> Result<(), EncodeError> {
         return Err(EncodeError::new(EncodeReason::UnknownType(quoted(type_url))));
     };
     let form = Form::of(&descriptor);
-    let content = DynamicMessage::decode(descriptor, bytes);
-    let content = content.map_err(|error| Writer::refuse(format!("content of an Any: {error}")))?;
+    let refused = |error: &dyn Display| Writer::refuse(format!("content of an Any: {error}"));
+    to.charge(memory(&descriptor, bytes).map_err(|error| refused(&error))?)?;
+    let content = DynamicMessage::decode(descriptor, bytes).map_err(|error| refused(&error))?;
     to.message(|to| {
         to.name("@type");
         to.string(type_url);
