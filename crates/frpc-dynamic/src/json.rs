@@ -18,7 +18,7 @@ use std::fmt;
 /// # Errors
 ///
 /// If a value has no JSON: a timestamp out of range, for example, or an `Any` whose type the schema of the message does
-/// not have. If the contents of all `Any` take more than [`MEMORY_MAX`].
+/// not have. If the contents of all `Any` and the names take more than [`MEMORY_MAX`].
 ///
 /// ```
 /// use frpc_dynamic::{DescriptorPool, from_json, to_json};

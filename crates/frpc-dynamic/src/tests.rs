@@ -131,6 +131,38 @@ fn contents_of_an_any_take_bounded_memory() {
 }
 
 #[test]
+fn absent_field_with_a_default_of_negative_zero_is_not_written() {
+    let schema = "syntax = \"proto2\"; message M { optional double x = 1 [default = -0.0]; }";
+    assert_eq!(to_json(&DynamicMessage::new(message(schema, "M"))).unwrap(), "{}");
+}
+
+/// A few bytes of a message became a text as long as the server had named a field or a value.
+#[test]
+fn names_in_json_take_bounded_memory() {
+    let long = "a".repeat(1 << 20);
+    let list = "message List { repeated M all = 1; repeated E enums = 2; }";
+    let schema = format!("syntax = \"proto3\"; enum E {{ {long} = 0; }} message M {{ int32 {long} = 1; }} {list}");
+    let list = message(&schema, "List");
+    for part in [&[0x0a, 2, 8, 1][..], &[0x10, 0]] {
+        let read = |count| Codec::new().decode_protobuf(&list, &part.repeat(count)).unwrap();
+        assert!(to_json(&read(1)).unwrap().len() > 1 << 20);
+        assert!(to_json(&read(300)).unwrap_err().to_string().contains("memory"));
+    }
+}
+
+/// Each value took the time of the whole enum.
+#[test]
+fn aliases_of_an_enum_are_searched_within_a_limit() {
+    let values: String = (0..100_000).map(|number| format!("V{number} = {number};")).collect();
+    let list = "message List { repeated E enums = 1; }";
+    let schema = format!("syntax = \"proto3\"; enum E {{ option allow_alias = true; {values} W = 0; }} {list}");
+    let list = message(&schema, "List");
+    let read = |count| Codec::new().decode_protobuf(&list, &[0x08, 0x9f, 0x8d, 0x06].repeat(count)).unwrap();
+    assert_eq!(to_json(&read(1)).unwrap(), r#"{"enums":["V99999"]}"#);
+    assert!(to_json(&read(1000)).is_err());
+}
+
+#[test]
 fn messages_that_nest_too_deep_are_refused_and_not_followed() {
     let deep = |levels: usize| format!("{}{}", r#"{"orders":["#.repeat(levels), "]}".repeat(levels));
     assert!(order(&deep(frpc_json::NESTING_MAX as usize)).is_ok());

@@ -1,11 +1,12 @@
 //! Messages to JSON.
 
 use super::{Form, content, is_null};
+use crate::MEMORY_MAX;
 use crate::layout::declared;
 use crate::protobuf::memory;
 use frpc_json::wellknown::{encode_duration, encode_field_mask, encode_timestamp};
 use frpc_json::{EncodeError, EncodeReason, Key, Writer, quoted};
-use prost_reflect::prost_types::{EnumOptions, EnumValueDescriptorProto};
+use prost_reflect::prost_types::EnumOptions;
 use prost_reflect::{DynamicMessage, EnumDescriptor, FieldDescriptor, Kind, MapKey, ReflectMessage as _, Value};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -41,6 +42,7 @@ pub(super) fn message(message: &DynamicMessage, to: &mut Writer<'_>) -> Result<(
 /// Writes the fields that are present, in the order of declaration.
 fn fields(message: &DynamicMessage, to: &mut Writer<'_>) -> Result<(), EncodeError> {
     for field in declared(&message.descriptor()).filter(|field| is_present(message, field)) {
+        charge(field.json_name().len(), to)?;
         to.name(field.json_name());
         let written = field_value(&field, &message.get_field(&field), to);
         written.map_err(|error| error.in_field(field.json_name().to_owned()))?;
@@ -48,14 +50,15 @@ fn fields(message: &DynamicMessage, to: &mut Writer<'_>) -> Result<(), EncodeErr
     Ok(())
 }
 
-/// Whether a field is written. Negative zero is not the default, which prost-reflect takes it for.
+/// Whether a field is written. Negative zero is not the default, which prost-reflect takes it for. The default of a field
+/// with presence may be a long text of the schema, which would be copied.
 fn is_present(message: &DynamicMessage, field: &FieldDescriptor) -> bool {
     let is_negative_zero = |value: &Value| match value {
         Value::F32(value) => *value == 0.0 && value.is_sign_negative(),
         Value::F64(value) => *value == 0.0 && value.is_sign_negative(),
         _ => false,
     };
-    message.has_field(field) || is_negative_zero(&message.get_field(field))
+    message.has_field(field) || (!field.supports_presence() && is_negative_zero(&message.get_field(field)))
 }
 
 /// Writes the value of the only field, also if it has its default.
@@ -136,7 +139,10 @@ fn value(value: &Value, kind: &Kind, to: &mut Writer<'_>) -> Result<(), EncodeEr
             Ok(())
         }
         Value::EnumNumber(number) => match kind.as_enum().and_then(|descriptor| name(descriptor, *number)) {
-            Some(name) => to.value(&name),
+            Some((name, steps)) => {
+                charge(steps.saturating_add(name.len()), to)?;
+                to.value(&name)
+            }
             None => to.value(number),
         },
         Value::Message(value) => message(value, to),
@@ -145,14 +151,21 @@ fn value(value: &Value, kind: &Kind, to: &mut Writer<'_>) -> Result<(), EncodeEr
     }
 }
 
-/// The name of an enum's number, of the first of several aliases.
-fn name(descriptor: &EnumDescriptor, number: i32) -> Option<String> {
+/// Takes room for a name. The message need not have a byte for it: a schema that is not trusted has names of any length.
+fn charge(needed: usize, to: &mut Writer<'_>) -> Result<(), EncodeError> {
+    to.charge(needed).map_err(|_| Writer::refuse(format!("its names take more than {MEMORY_MAX} bytes of memory")))
+}
+
+/// The name of an enum's number, of the first of several aliases, and the bytes that were looked at for that.
+fn name(descriptor: &EnumDescriptor, number: i32) -> Option<(String, usize)> {
+    let found = descriptor.get_value(number)?;
     let declared = descriptor.enum_descriptor_proto();
     if !declared.options.as_ref().is_some_and(EnumOptions::allow_alias) {
-        return descriptor.get_value(number).map(|value| value.name().to_owned());
+        return Some((found.name().to_owned(), 0));
     }
-    let is_it = |value: &&EnumValueDescriptorProto| value.number() == number;
-    declared.value.iter().find(is_it).map(|value| value.name().to_owned())
+    let mut declared = declared.value.iter().enumerate();
+    let (steps, first) = declared.find(|(_, value)| value.number() == number)?;
+    Some((first.name().to_owned(), steps.saturating_mul(size_of::<i32>())))
 }
 
 /// Writes a `Value` by its member that is set.
