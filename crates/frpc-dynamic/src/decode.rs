@@ -17,6 +17,10 @@ pub const MEMORY_MAX: usize = 256 << 20;
 /// them used.
 pub(crate) const NODE: usize = 12 * (size_of::<Value>() + 16);
 
+/// The most that a field with its default takes on the wire, a double: writers look at each field of a message, though
+/// members of a oneof, and the fields of nil, took no bytes.
+pub(crate) const DEFAULT: usize = 9;
+
 pub(crate) fn root(
     codec: &Codec,
     descriptor: &MessageDescriptor,
@@ -198,8 +202,7 @@ impl Reader<'_> {
                 Value::EnumNumber(indexes.number(index).ok_or_else(unknown)?)
             }
             Element::Message(descriptor) => {
-                // Writers look at each field, though members of a oneof and those of nil take no bytes.
-                self.charge(descriptor.fields().len(), from)?;
+                self.charge(descriptor.fields().len().saturating_mul(DEFAULT), from)?;
                 let message = self.message(descriptor, from)?;
                 Value::Message(message.unwrap_or_else(|| DynamicMessage::new(descriptor.clone())))
             }

@@ -3,7 +3,7 @@
 //! prost-reflect allocates as the bytes demand: a packed list has one byte for each value, and takes 32 and more in memory. The
 //! memory of a message is therefore estimated in a walk over its bytes, before it is decoded.
 
-use crate::decode::NODE;
+use crate::decode::{DEFAULT, NODE};
 use crate::{Codec, DecodeError};
 use prost_reflect::prost::Message as _;
 use prost_reflect::prost::encoding::{WireType, decode_key, decode_varint};
@@ -118,6 +118,7 @@ impl Walk {
                 self.charge(if field.is_map() { ENTRY } else { ELEMENT }, content)?;
                 // The nodes of its fields.
                 self.charge(if content.is_empty() { 0 } else { NODE }, content)?;
+                self.charge(within.fields().len().saturating_mul(DEFAULT), content)?;
                 self.message(&within, content, levels)
             }
             Kind::String | Kind::Bytes | Kind::Message(_) => self.charge(ELEMENT + BLOCK, content),

@@ -56,23 +56,35 @@ fn refusal(json: &str) -> String {
     order(json).unwrap_err().to_string()
 }
 
-/// Each took the time of all fields, where JSON is written.
+/// Two bytes of a message took the time of all its fields, and became those of their defaults on the way to a native peer.
 #[test]
-fn absent_messages_with_many_fields_count_as_memory() {
-    let fields: String = (1..=1000).map(|number| format!("int32 f{number} = {number};")).collect();
+fn messages_with_many_fields_count_as_memory() {
+    let fields: String = (1..=1000).map(|number| format!("double f{number} = {number};")).collect();
     let schema = format!("syntax = \"proto3\"; message Wide {{ {fields} }} message List {{ repeated Wide all = 1; }}");
     let list = message(&schema, "List");
-    let read = |count| {
+    let codec = Codec::new().with_memory_max(64 << 20);
+    let native = |count| {
         let mut body = Vec::new();
         let mut to = Encoder::new(&mut body);
         to.message_head();
         to.list(Kind::Any, count).unwrap();
         (0..count).for_each(|_| to.nil());
-        let read = Codec::new().with_memory_max(64 << 20).decode(&list, &mut Decoder::new(&body));
-        read.err().map(|error| error.to_string()).unwrap_or_default()
+        codec.decode(&list, &mut Decoder::new(&body)).map(drop).map_err(|error| error.to_string())
     };
-    assert_eq!(read(10_000), "");
-    assert!(read(100_000).contains("takes more than"));
+    let protobuf = |count| {
+        let read = codec.decode_protobuf(&list, &[0x0a, 0].repeat(count)).map_err(|error| error.to_string())?;
+        assert!(codec.body(&read).unwrap().as_bytes().len() < 64 << 20);
+        Ok(())
+    };
+    let json = |count: usize| {
+        let text = format!("{{\"all\":[{{}}{}]}}", ",{}".repeat(count));
+        from_json(&list, text.as_bytes()).map(drop).map_err(|error| error.to_string())
+    };
+    let readers: [&dyn Fn(usize) -> Result<(), String>; 3] = [&native, &protobuf, &json];
+    for read in readers {
+        assert_eq!(read(1_000), Ok(()));
+        assert!(read(10_000).unwrap_err().contains("memory"));
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! JSON to messages.
 
 use super::{Form, content, is_null};
+use crate::decode::DEFAULT;
 use crate::layout::declared;
 use frpc_json::wellknown::{ValueKind, decode_duration, decode_field_mask, decode_timestamp, find_any_type};
 use frpc_json::{DecodeError, DecodeReason, Json, Key, Reader, quoted};
@@ -165,6 +166,7 @@ fn value(kind: &Kind, from: &mut Reader<'_>) -> Result<Value, DecodeError> {
         Kind::Message(descriptor) => {
             // Each message that has fields has a tree of them, whose first node has room for eleven.
             from.charge_bytes(11 * size_of::<(u32, Value)>())?;
+            from.charge_bytes(descriptor.fields().len().saturating_mul(DEFAULT))?;
             Value::Message(message(descriptor, from)?)
         }
     })
