@@ -207,7 +207,8 @@ typedef struct frisbee_server_options {
 /// It replies to the call in the function or later, from any thread, exactly once. Functions of methods with one request and
 /// one reply run in the thread of the connection and should return within a millisecond; a blocked thread is replaced
 /// after 12 ms. Functions of methods with streams run in threads of their own and may block; a process has at most 512
-/// of these, and further calls wait for one. Functions run in several threads at once.
+/// of these, and further calls wait for one; a call that ends before does not run. Functions run in several threads at
+/// once.
 typedef void (*frisbee_function)(struct frisbee_call *call, void *user);
 
 #ifdef __cplusplus

@@ -13,13 +13,20 @@ use tokio::runtime::{Builder, Handle, Runtime};
 /// The threads of the runtime: it drives sockets, and the work of calls is small.
 const THREADS_MAX: usize = 4;
 
+/// The threads of functions that may block.
+pub(crate) const BLOCKING_MAX: usize = 512;
+
+/// Further threads that may block, for looking up the names of servers: functions that connect wait for them.
+const LOOKUPS_MAX: usize = 16;
+
 /// The runtime, made by the first client or server. It lives as long as the process.
 pub(crate) fn handle() -> Result<&'static Handle, Status> {
     static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
     let runtime = RUNTIME.get_or_init(|| {
         let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
         let mut builder = Builder::new_multi_thread();
-        builder.worker_threads(threads).thread_name("frisbee").enable_all().build().map_err(|error| error.to_string())
+        builder.worker_threads(threads).max_blocking_threads(BLOCKING_MAX + LOOKUPS_MAX).thread_name("frisbee");
+        builder.enable_all().build().map_err(|error| error.to_string())
     });
     match runtime {
         Ok(runtime) => Ok(runtime.handle()),

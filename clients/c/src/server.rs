@@ -8,7 +8,7 @@ use crate::raw::{
 };
 use crate::reply::free;
 use crate::running::RunningFunctions;
-use crate::runtime::{self, in_function, may_stop, wait};
+use crate::runtime::{self, BLOCKING_MAX, in_function, may_stop, wait};
 use crate::schema::Schema;
 use crate::signature::{Signature, proto};
 use frpc::codegen::{Layout, Methods, MethodsBuilder, Schema as Embedded, Service, ServiceHandle};
@@ -19,7 +19,7 @@ use frpc_reflection::{Health, Reflection};
 use parking_lot::Mutex;
 use std::ffi::{CString, c_char, c_void};
 use std::sync::Arc;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Semaphore, oneshot, watch};
 
 /// How many replies of a stream may wait for their caller.
 const MESSAGES_AHEAD: usize = 16;
@@ -63,7 +63,8 @@ struct Building {
 /// It replies to the call in the function or later, from any thread, exactly once. Functions of methods with one request and
 /// one reply run in the thread of the connection and should return within a millisecond; a blocked thread is replaced
 /// after 12 ms. Functions of methods with streams run in threads of their own and may block; a process has at most 512
-/// of these, and further calls wait for one. Functions run in several threads at once.
+/// of these, and further calls wait for one; a call that ends before does not run. Functions run in several threads at
+/// once.
 pub type frisbee_function = Option<extern "C" fn(call: *mut frisbee_call, user: *mut c_void)>;
 
 #[derive(Clone)]
@@ -121,7 +122,9 @@ unsafe fn texts(name: &str, list: *const *const c_char) -> Result<Vec<String>, S
 /// # Safety
 /// `options` is null or valid, with its pointers.
 unsafe fn builder(options: *const frisbee_server_options) -> Result<ServerBuilder, Status> {
-    let mut builder = frpc::Server::builder().add_service(Reflection::new()).add_service(Health::new());
+    // Not the runtime of the library: functions may block, and clients in them need its threads.
+    let mut builder = frpc::Server::builder().workers(Workers::PerCore);
+    builder = builder.add_service(Reflection::new()).add_service(Health::new());
     let gateway = |http: Http| Gateway::new().json_rpc().web_socket().http(http.connect().grpc().health());
     if options.is_null() {
         return Ok(builder.gateway(gateway(Http::new())));
@@ -211,22 +214,31 @@ fn add(
         (false, true) => builder.server_streaming(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
             let (sink, replies) = ResponseStream::channel(MESSAGES_AHEAD);
             let call = frisbee_call::new(schema.clone(), method_index, request, Sink::Stream(sink));
-            function.spawn(call);
-            async move { Ok(Response::new(replies)) }
+            let function = function.clone();
+            async move {
+                function.spawn(call).await;
+                Ok(Response::new(replies))
+            }
         }),
         (true, false) => {
             builder.client_streaming(method, move |_: ServiceHandle<()>, request: Request<Streaming<Payload>>| {
                 let (sink, reply) = oneshot::channel();
                 let call = frisbee_call::streaming(schema.clone(), method_index, request, Sink::Single(sink));
-                function.spawn(call);
-                async move { replied(Ok(()), reply).await }
+                let function = function.clone();
+                async move {
+                    function.spawn(call).await;
+                    replied(Ok(()), reply).await
+                }
             })
         }
         (true, true) => builder.streaming(method, move |_: ServiceHandle<()>, request: Request<Streaming<Payload>>| {
             let (sink, replies) = ResponseStream::channel(MESSAGES_AHEAD);
             let call = frisbee_call::streaming(schema.clone(), method_index, request, Sink::Stream(sink));
-            function.spawn(call);
-            async move { Ok(Response::new(replies)) }
+            let function = function.clone();
+            async move {
+                function.spawn(call).await;
+                Ok(Response::new(replies))
+            }
         }),
     }
 }
@@ -259,14 +271,17 @@ impl Function {
         Ok(())
     }
 
-    /// Runs the function in a thread where it may block.
-    fn spawn(&self, call: Arc<frisbee_call>) {
-        let function = self.clone();
+    /// Waits for a thread where the function may block, and runs it there. The thread is taken before the call is given
+    /// to it, so that a call that ends while it waits does not run.
+    async fn spawn(self, call: Arc<frisbee_call>) {
+        static FREE: Semaphore = Semaphore::const_new(BLOCKING_MAX);
+        let taken = FREE.acquire().await;
         tokio::task::spawn_blocking(move || {
-            let refused = caught(|| function.run(call.clone())).err();
+            let refused = caught(|| self.run(call.clone())).err();
             if let Some(status) = refused {
                 call.refuse(status);
             }
+            drop(taken);
         });
     }
 }

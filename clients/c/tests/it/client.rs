@@ -99,6 +99,11 @@ fn ended_server_runs_no_function() {
     assert_eq!(Program::new("tests/programs/stopping.cpp").run([]), "done\n");
 }
 
+#[test]
+fn c_functions_may_block() {
+    assert_eq!(Program::new("tests/programs/blocking.c").run([]), "done\n");
+}
+
 /// The wait for the schema had a limit of its own, whatever the deadline of the call.
 #[tokio::test]
 async fn silent_server_fails_the_first_call_at_its_deadline() {

@@ -1,0 +1,133 @@
+/* Functions that block, more at once than the server has threads. */
+
+#include <frisbee.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "check.h"
+
+#define CALLERS 6
+/* The functions of streams that run at once. */
+#define THREADS 512
+/* Each has fewer streams open than a server allows a connection. */
+#define CLIENTS 4
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int met, watching;
+static bool may_end;
+static frisbee_server *server;
+
+static frisbee_client *connected(void) {
+    frisbee_error error;
+    frisbee_client *client = NULL;
+    CHECK_OK(frisbee_client_connect(frisbee_server_address(server), NULL, &client, &error), error);
+    return client;
+}
+
+/* Returns when all callers are here. */
+static void meet(frisbee_call *call, void *user) {
+    (void)user;
+    pthread_mutex_lock(&lock);
+    met++;
+    pthread_cond_broadcast(&changed);
+    while (met < CALLERS)
+        pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+    frisbee_call_reply_i64(call, met, NULL);
+}
+
+static void call_meet(frisbee_client *client) {
+    frisbee_reply *reply = frisbee_client_call(client, "meet", FRISBEE_JSON, "{}", 2, NULL);
+    CHECK_CODE(reply, FRISBEE_OK);
+    frisbee_reply_free(reply);
+}
+
+static void *meet_others(void *unused) {
+    frisbee_client *client = connected();
+    call_meet(client);
+    frisbee_client_free(client);
+    return unused;
+}
+
+/* They took the threads of the library, of which there are at most four, and with them those of all its clients. */
+static void blocked_functions_leave_threads_to_others(void) {
+    pthread_t threads[CALLERS];
+    for (int at = 0; at < CALLERS; at++)
+        CHECK(pthread_create(&threads[at], NULL, meet_others, NULL) == 0);
+    for (int at = 0; at < CALLERS; at++)
+        CHECK(pthread_join(threads[at], NULL) == 0);
+}
+
+/* Blocks a thread of its own. */
+static void watch(frisbee_call *call, void *user) {
+    (void)user;
+    pthread_mutex_lock(&lock);
+    watching++;
+    pthread_cond_broadcast(&changed);
+    while (!may_end)
+        pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+    frisbee_call_finish(call, NULL);
+}
+
+static frisbee_stream *open_watch(frisbee_client *client, const frisbee_call_options *options) {
+    frisbee_error error;
+    frisbee_stream *stream = NULL;
+    CHECK_OK(frisbee_client_open(client, "t.S/Watch", FRISBEE_JSON, "{}", 2, options, &stream, &error), error);
+    return stream;
+}
+
+/* It ran once a thread was free, and its request stayed in memory until then. */
+static void call_that_ends_before_it_has_a_thread_never_runs(void) {
+    static frisbee_stream *streams[THREADS + 1];
+    frisbee_client *clients[CLIENTS];
+    for (int at = 0; at < CLIENTS; at++)
+        clients[at] = connected();
+    for (int at = 0; at < THREADS; at++)
+        streams[at] = open_watch(clients[at % CLIENTS], NULL);
+    pthread_mutex_lock(&lock);
+    while (watching < THREADS)
+        pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+
+    frisbee_call_options options = {.timeout_ms = 200};
+    frisbee_stream *hasty = open_watch(clients[0], &options);
+    frisbee_reply *reply = frisbee_stream_next(hasty);
+    CHECK_CODE(reply, FRISBEE_DEADLINE_EXCEEDED);
+    frisbee_reply_free(reply);
+    frisbee_stream_free(hasty);
+    /* Replies after the cancellation: the server has taken note of it. */
+    call_meet(clients[0]);
+    call_meet(clients[0]);
+
+    streams[THREADS] = open_watch(clients[0], NULL);
+    pthread_mutex_lock(&lock);
+    may_end = true;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    for (int at = 0; at <= THREADS; at++) {
+        CHECK(frisbee_stream_next(streams[at]) == NULL);
+        frisbee_stream_free(streams[at]);
+    }
+    CHECK(watching == THREADS + 1);
+    for (int at = 0; at < CLIENTS; at++)
+        frisbee_client_free(clients[at]);
+}
+
+int main(void) {
+    frisbee_error error;
+    const char *proto = "syntax = \"proto3\"; package t; service S { rpc Watch(Q) returns (stream Q); } message Q {}";
+    alarm(100);
+    CHECK_OK(frisbee_server_new("t.Functions", NULL, &server, &error), error);
+    CHECK_OK(frisbee_server_add(server, "meet() -> int64", meet, NULL, &error), error);
+    CHECK_OK(frisbee_server_proto(server, proto, FRISBEE_CODEC_POLYGLOT, &error), error);
+    CHECK_OK(frisbee_server_handle(server, "t.S/Watch", watch, NULL, &error), error);
+    CHECK_OK(frisbee_server_start(server, "127.0.0.1:0", &error), error);
+    blocked_functions_leave_threads_to_others();
+    call_that_ends_before_it_has_a_thread_never_runs();
+    CHECK_OK(frisbee_server_stop(server, &error), error);
+    CHECK(frisbee_server_free(server) == FRISBEE_OK);
+    puts("done");
+    return 0;
+}
