@@ -105,8 +105,11 @@ impl Writer<'_> {
             },
             Kind::List(of) => {
                 if let Ok(list) = value.cast::<PyList>() {
-                    to.list(of.wire(), list.len()).map_err(refused)?;
-                    return list.iter().try_for_each(|value| self.item(of, &value, to));
+                    let length = list.len();
+                    to.list(of.wire(), length).map_err(refused)?;
+                    // Code of an element, and other threads, may shorten it.
+                    let changed = |_| PyValueError::new_err("the list has changed while it was sent");
+                    return (0..length).try_for_each(|at| self.item(of, &list.get_item(at).map_err(changed)?, to));
                 }
                 if value.cast::<PyString>().is_ok() || value.cast::<PyBytes>().is_ok() {
                     return Err(expected("a list", value));
@@ -117,7 +120,8 @@ impl Writer<'_> {
                 elements.iter().try_for_each(|value| self.item(of, value, to))
             }
             Kind::Map(key, of) => {
-                let map = value.cast::<PyDict>().map_err(|_| expected("a dict", value))?;
+                // Code of a value, and other threads, may change it, which an iteration does not bear.
+                let map = value.cast::<PyDict>().map_err(|_| expected("a dict", value))?.copy()?;
                 to.map(key.wire(), of.wire(), map.len()).map_err(refused)?;
                 for (name, value) in map {
                     self.item(key, &name, to)?;

@@ -323,7 +323,7 @@ impl ToJson<'_> {
             Kind::Map(_, of) => {
                 to.raw("{");
                 for (at, (name, value)) in
-                    value.cast::<PyDict>().map_err(|_| expected("a dict", value))?.iter().enumerate()
+                    value.cast::<PyDict>().map_err(|_| expected("a dict", value))?.copy()?.iter().enumerate()
                 {
                     if at > 0 {
                         to.raw(",");

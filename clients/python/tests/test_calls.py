@@ -597,3 +597,30 @@ def test_eight_threads_share_a_client_and_a_server(server: Server, connect: Conn
     for thread in threads:
         thread.join(LIMIT)
     assert not wrong and not any(thread.is_alive() for thread in threads)
+
+
+class Changing:
+    """An integer that changes the list or dict that it is in."""
+
+    def __init__(self, change: Callable[[], Any]) -> None:
+        self.change = change
+
+    def __index__(self) -> int:
+        self.change()
+        return 1
+
+
+def test_list_and_dict_that_change_while_they_are_sent(server: Server, connect: Connect) -> None:
+    @server
+    def names(numbers: list[int], ages: dict[str, int]) -> list[str]:
+        return list(ages)
+
+    client = connect()
+    numbers: list[Any] = [1, 2]
+    numbers.append(Changing(numbers.clear))
+    numbers.append(3)
+    with pytest.raises(ValueError, match="the list has changed while it was sent"):
+        client.names(numbers, {})
+    ages: dict[str, Any] = {}
+    ages["a"] = Changing(lambda: ages.update(b=2))
+    assert client.names([1], ages) == ["a"]
