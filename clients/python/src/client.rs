@@ -414,8 +414,12 @@ impl Messages {
         let mut place = self.stream.lock();
         let mut stream = match std::mem::replace(&mut *place, ReplyStream::InUse) {
             ReplyStream::Open(stream) => stream,
-            other => {
-                *place = other;
+            ReplyStream::InUse => {
+                let text = "another thread waits for a reply of this stream: read a stream in one thread at a time";
+                return Err(PyRuntimeError::new_err(text));
+            }
+            ReplyStream::Over => {
+                *place = ReplyStream::Over;
                 return Ok(None);
             }
         };

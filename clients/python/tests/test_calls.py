@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 import time
+from concurrent import futures
 from pathlib import Path
 from typing import Any, Callable, Iterator, Optional
 
@@ -597,6 +598,23 @@ def test_eight_threads_share_a_client_and_a_server(server: Server, connect: Conn
     for thread in threads:
         thread.join(LIMIT)
     assert not wrong and not any(thread.is_alive() for thread in threads)
+
+
+def test_thread_that_reads_a_stream_of_another_one_is_refused(server: Server, connect: Connect) -> None:
+    released = threading.Event()
+
+    @server(blocking=True)
+    def count() -> Iterator[int]:
+        assert released.wait(LIMIT)
+        yield 1
+
+    replies = connect().count()
+    with futures.ThreadPoolExecutor(2) as pool:
+        calls = [pool.submit(next, replies) for _ in range(2)]
+        done, waiting = futures.wait(calls, LIMIT, futures.FIRST_COMPLETED)
+        released.set()
+        assert "one thread at a time" in str(done.pop().exception())
+        assert waiting.pop().result(LIMIT) == 1
 
 
 class Changing:
