@@ -86,6 +86,10 @@ impl Reader<'_> {
         // The oneofs that have been read in the rich form.
         let mut is_rich = vec![false; plan.oneofs.len()];
         for (at, field) in plan.fields.iter().enumerate() {
+            // All of such a oneof has been read at its first member.
+            if matches!(field.kind, Kind::Member { oneof, .. } if is_rich.get(oneof) == Some(&true)) {
+                continue;
+            }
             if is_root && self.appended > 0 && from.remaining() == 0 {
                 self.appended -= 1;
                 continue;
@@ -99,8 +103,6 @@ impl Reader<'_> {
                             Some(found) => found,
                             None => continue,
                         }
-                    } else if is_rich.get(*oneof) == Some(&true) {
-                        continue;
                     } else {
                         // In the flat form the last member that is not its default is the one that is set.
                         let value = self.optional(py, of, from).map_err(|error| in_field(py, error, field))?;

@@ -124,7 +124,7 @@ impl Function {
     pub(crate) fn read<'py>(&self, py: Python<'py>, request: &Payload) -> Result<Bound<'py, PyAny>, Status> {
         let (plans, index, body) = (&self.plans, self.endpoint.request, request.received());
         let read = match request.encoding {
-            Encoding::Native => decode::body(py, plans, index, body, 0),
+            Encoding::Native => decode::body(py, plans, index, body, self.endpoint.method.added().0),
             Encoding::Json(nesting) => json::read(py, plans, index, body, nesting, false),
             Encoding::JsonPositional(nesting) => json::read(py, plans, index, body, nesting, true),
             Encoding::Protobuf => {

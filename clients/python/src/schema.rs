@@ -32,8 +32,6 @@ pub(crate) struct Callable {
     pub(crate) descriptor: MethodDescriptor,
     pub(crate) layout: &'static Layout,
     pub(crate) method: &'static Method,
-    /// How many fields at the end of a reply servers with earlier layouts leave out.
-    pub(crate) appended: u32,
 }
 
 /// The layout of a service on the wire.
@@ -248,7 +246,7 @@ impl Schema {
             let (layout, constants) = leak(known);
             for (constant, known) in constants.iter().zip(&known.methods) {
                 let Some(descriptor) = service.methods().find(|method| method.name() == known.name) else { continue };
-                methods.push(Callable { descriptor, layout, method: constant, appended: known.appended.1 });
+                methods.push(Callable { descriptor, layout, method: constant });
             }
         }
         Self { files, methods }
@@ -349,7 +347,6 @@ pub(crate) struct Endpoint {
     /// The indices of the plans.
     pub(crate) request: usize,
     pub(crate) reply: usize,
-    pub(crate) appended: u32,
 }
 
 #[pymethods]
@@ -363,7 +360,6 @@ impl Api {
                 method: callable.method,
                 request: plans.index_of(callable.descriptor.input().full_name())?,
                 reply: plans.index_of(callable.descriptor.output().full_name())?,
-                appended: callable.appended,
             })
         };
         let endpoints = known.methods.iter().map(endpoint).collect::<PyResult<_>>()?;

@@ -1,0 +1,96 @@
+"""Peers whose schemas differ by appended fields, as their lock allows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Callable, Iterator
+
+import pytest
+
+from frisbee_rpc import Client, Server
+from frisbee_rpc._classes import classes
+from frisbee_rpc._native import Api, Schema
+from frisbee_rpc._native import Server as NativeServer
+from frisbee_rpc._server import _report
+
+from .conftest import LIMIT
+
+OLD = """syntax = "proto3"; package shop;
+service Shop { rpc Get(Query) returns (Item); rpc Sum(stream Query) returns (Item); }
+message Query { string id = 1; }
+message Item { oneof kind { int32 count = 1; string name = 2; } }
+"""
+#: Its description, as docs/schema-lock-format.md specifies it.
+LAYOUT = "layout 1 0\n10 0 1\n11 0* 1\nmessage string\nmessage oneof:0:1:i32 oneof:0:2:string\n"
+
+NEW = OLD.replace("string id = 1;", "string id = 1; string more = 2;").replace("= 2; } }", "= 2; } string note = 3; }")
+LOCK = """frpc-lock 1
+
+file shop.proto
+
+service shop.Shop
+  10 Get shop.Query -> shop.Item
+  11 Sum stream shop.Query -> shop.Item
+  compatible {}
+
+message shop.Query
+  string id = 1
+  added string more = 2
+
+message shop.Item
+  oneof kind 1 i32 count = 1
+  oneof kind 2 string name = 2
+  added string note = 3
+"""
+
+
+def fingerprint(description: str) -> str:
+    """The hash FNV-1a."""
+    value = 0xCBF29CE484222325
+    for byte in description.encode():
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return f"{value:016x}"
+
+
+@pytest.fixture
+def protos(tmp_path: Path) -> tuple[Path, Path]:
+    """The files of the schema before and after fields were appended."""
+    old, new = tmp_path / "old/shop.proto", tmp_path / "new/shop.proto"
+    for path, text in ((old, OLD), (new, NEW)):
+        path.parent.mkdir()
+        path.write_text(text)
+    (new.parent / "shop.frpc.lock").write_text(LOCK.format(fingerprint(LAYOUT)))
+    return old, new
+
+
+def serving(proto: Path, get: Callable[[Any, Any], Any]) -> Iterator[NativeServer]:
+    """A server of a schema, whose function gets the class of its reply and a request."""
+    schema = Schema.load([proto], [proto.parent])
+    forms = classes(schema, schema.methods())
+    item, api = forms["shop.Item"], Api(schema, forms, {})
+
+    def last(queries: Any) -> Any:
+        return [get(item, query) for query in queries][-1]
+
+    functions = [(api, 0, lambda query: get(item, query), "here", None, None), (api, 1, last, "requests here", None, None)]
+    native = NativeServer("127.0.0.1:0", functions, _report, Server()._settings, None)
+    yield native
+    native.stop()
+
+
+def test_request_without_appended_fields_has_their_defaults(protos: tuple[Path, Path]) -> None:
+    old, new = protos
+    for server in serving(new, lambda item, query: item(name=f"{query.id}{query.more!r}", note="unknown there")):
+        with Client(server.address, proto=old, timeout=LIMIT) as client:
+            assert client.get("a").name == "a''"
+            query = client._schemas.forms["shop.Query"]  # type: ignore[union-attr]
+            assert client.sum([query("b"), query("c")]).name == "c''"
+
+
+@pytest.mark.parametrize("kind", [{"count": 7}, {"name": "Ada"}, {}])
+def test_reply_without_appended_fields_has_their_defaults(protos: tuple[Path, Path], kind: dict[str, Any]) -> None:
+    old, new = protos
+    for server in serving(old, lambda item, _: item(**kind)):
+        with Client(server.address, proto=new, timeout=LIMIT) as client:
+            reply = client.get("a", "unknown there")
+            assert (reply.count, reply.name, reply.note) == (kind.get("count"), kind.get("name"), "")
