@@ -3,64 +3,23 @@
 
 use crate::encode::refused;
 use crate::payload::Payload;
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 use frpc::Status;
-use frpc::polyglot::{CONTAINER_MEMORY_MAX, Decoder, Encoder, Form, Message as _, Root};
-use frpc_dynamic::{Codec, DynamicMessage, MessageDescriptor};
-use prost_reflect::Kind;
+use frpc::polyglot::{Decoder, Encoder, Form, Message as _, Root};
+use frpc_dynamic::{Codec, MessageDescriptor};
 use prost_reflect::prost::Message as _;
-use prost_reflect::prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
 use pyo3::prelude::*;
-
-/// The memory that a message takes when it is decoded, without its bytes.
-const MESSAGE: usize = 256;
-
-/// The memory that a value takes when it is decoded.
-const VALUE: usize = 64;
 
 /// A request in the native encoding. The memory that it takes on the way is bounded before it is decoded.
 pub(crate) fn to_native(descriptor: &MessageDescriptor, bytes: &Bytes) -> Result<Bytes, Status> {
-    let name = descriptor.full_name();
+    let (name, codec) = (descriptor.full_name(), Codec::new());
     let invalid =
         |error: &dyn std::fmt::Display| Status::invalid_argument(format!("the request is not a valid {name}: {error}"));
-    let mut memory = CONTAINER_MEMORY_MAX;
-    if !charge(descriptor, bytes, &mut memory, frpc::polyglot::NESTING_MAX) {
-        return Err(Status::resource_exhausted(format!("a {name} of so many parts takes too much memory")));
-    }
-    let message = DynamicMessage::decode(descriptor.clone(), bytes.clone()).map_err(|error| invalid(&error))?;
-    let body = Codec::new().body(&message).map_err(|error| invalid(&error))?;
-    Ok(body.as_bytes().clone())
-}
-
-/// Charges the parts of a message; whether there was enough memory. Decoding refuses malformed and too deep messages.
-fn charge(descriptor: &MessageDescriptor, mut bytes: &[u8], memory: &mut usize, levels: u32) -> bool {
-    let mut is_enough = take(memory, MESSAGE);
-    while is_enough && bytes.has_remaining() && levels > 0 {
-        let Ok((tag, wire_type)) = decode_key(&mut bytes) else { return true };
-        if wire_type != WireType::LengthDelimited {
-            is_enough = take(memory, VALUE);
-            if skip_field(wire_type, tag, &mut bytes, DecodeContext::default()).is_err() {
-                return is_enough;
-            }
-            continue;
-        }
-        let length = decode_varint(&mut bytes).ok().and_then(|length| usize::try_from(length).ok());
-        let Some((value, rest)) = length.and_then(|length| bytes.split_at_checked(length)) else { return true };
-        bytes = rest;
-        is_enough = match descriptor.get_field(tag).map(|field| field.kind()) {
-            Some(Kind::Message(inner)) => take(memory, VALUE) && charge(&inner, value, memory, levels - 1),
-            Some(Kind::String | Kind::Bytes) | None => take(memory, VALUE),
-            // Packed numbers, of one byte or more each.
-            Some(_) => take(memory, VALUE.saturating_mul(value.len())),
-        };
-    }
-    is_enough
-}
-
-fn take(memory: &mut usize, size: usize) -> bool {
-    let left = memory.checked_sub(size);
-    *memory = left.unwrap_or(0);
-    left.is_some()
+    let message = codec.decode_protobuf(descriptor, bytes).map_err(|error| invalid(&error))?;
+    let mut native = Vec::new();
+    let encoded = codec.encode(&message, &mut Encoder::new(&mut native).with_form(Form::Extended));
+    encoded.map_err(|error| invalid(&error))?;
+    Ok(native.into())
 }
 
 /// A reply in protobuf's encoding.
