@@ -38,6 +38,8 @@ pub(crate) struct Function {
     pub(crate) report: Py<PyAny>,
     /// Whether callers see the text of exceptions.
     pub(crate) shows_errors: bool,
+    /// Whether the request and the reply have [types](Plans::has_well_known) whose JSON only frpc-dynamic knows.
+    pub(crate) has_well_known: (bool, bool),
 }
 
 /// The context of a call for its handler.
@@ -125,10 +127,12 @@ impl Function {
         let (plans, index, body) = (&self.plans, self.endpoint.request, request.received());
         let read = match request.encoding {
             Encoding::Native => decode::body(py, plans, index, body, self.endpoint.method.added().0),
-            Encoding::Json(nesting) => json::read(py, plans, index, body, nesting, false),
-            Encoding::JsonPositional(nesting) => json::read(py, plans, index, body, nesting, true),
-            Encoding::Protobuf => {
-                let body = proto::to_native(&self.descriptors.0, body)?;
+            Encoding::Json(nesting) if !self.has_well_known.0 => json::read(py, plans, index, body, nesting, false),
+            Encoding::JsonPositional(nesting) if !self.has_well_known.0 => {
+                json::read(py, plans, index, body, nesting, true)
+            }
+            encoding => {
+                let body = proto::to_native(&self.descriptors.0, encoding, body)?;
                 decode::body(py, plans, index, &body, 0)
             }
         };
@@ -163,25 +167,23 @@ impl Function {
     /// A reply in the encoding of its request, or in both if that is not known yet.
     pub(crate) fn reply(&self, value: &Bound<'_, PyAny>, encoding: Option<Encoding>) -> Result<Payload, Status> {
         let (plans, index) = (&self.plans, self.endpoint.reply);
-        let json = || json::write(plans, index, value).map(Payload::json);
+        let native = || encode::payload(plans, index, value);
+        let protobuf = |payload: &Payload| proto::to_protobuf(&self.descriptors.1, payload).map(Payload::protobuf);
+        let json = || match self.has_well_known.1 {
+            true => native().and_then(|payload| proto::to_json(&self.descriptors.1, &payload)).map(Payload::json),
+            false => json::write(plans, index, value).map(Payload::json),
+        };
         let payload = match encoding {
-            Some(Encoding::Native) => encode::payload(plans, index, value),
-            Some(Encoding::Protobuf) => encode::payload(plans, index, value).and_then(|payload| self.protobuf(payload)),
+            Some(Encoding::Native) => native(),
+            Some(Encoding::Protobuf) => native().and_then(|payload| protobuf(&payload)),
             Some(_) => json(),
-            None => encode::payload(plans, index, value).and_then(|payload| {
-                let alternatives = Alternatives {
-                    json: json()?.written.bytes,
-                    protobuf: self.protobuf(payload.clone())?.written.bytes,
-                };
+            None => native().and_then(|payload| {
+                let alternatives =
+                    Alternatives { json: json()?.written.bytes, protobuf: protobuf(&payload)?.written.bytes };
                 Ok(Payload { alternatives: Some(alternatives), ..payload })
             }),
         };
         payload.map_err(|error| self.raised(value.py(), &error))
-    }
-
-    /// A reply in protobuf's encoding.
-    fn protobuf(&self, payload: Payload) -> PyResult<Payload> {
-        proto::of_native(&self.descriptors.1, &payload).map(Payload::protobuf)
     }
 
     /// The status of an exception. Any other exception is reported here, and callers do not see it.

@@ -39,10 +39,22 @@ pub(crate) fn schemas(method: &MethodDescriptor) -> Vec<(&'static str, &'static 
 }
 
 fn message_schema(message: &MessageDescriptor, open: &mut Vec<MessageDescriptor>) -> String {
-    match message.full_name() {
-        "google.protobuf.Timestamp" => return format!("{{{TIMESTAMP}}}"),
-        "google.protobuf.Duration" => return format!("{{{DURATION}}}"),
-        _ => {}
+    let well_known = match message.full_name() {
+        "google.protobuf.Timestamp" => Some(TIMESTAMP.to_owned()),
+        "google.protobuf.Duration" => Some(DURATION.to_owned()),
+        "google.protobuf.FieldMask" => Some(r#""type":"string""#.to_owned()),
+        "google.protobuf.Any" | "google.protobuf.Struct" => Some(r#""type":"object""#.to_owned()),
+        "google.protobuf.ListValue" => Some(r#""type":"array""#.to_owned()),
+        // Anything.
+        "google.protobuf.Value" => Some(String::new()),
+        // A wrapper is the value in it.
+        name if name.starts_with("google.protobuf.") && name.ends_with("Value") && message.fields().len() == 1 => {
+            message.get_field(1).map(|field| field_schema(&field, open))
+        }
+        _ => None,
+    };
+    if let Some(schema) = well_known {
+        return format!("{{{schema}}}");
     }
     let mut properties = String::new();
     for (at, field) in message.descriptor_proto().field.iter().enumerate() {

@@ -9,7 +9,7 @@ use prost_reflect::EnumDescriptor;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// `DarkBlue` as `DARK_BLUE`.
 fn screaming(name: &str) -> String {
@@ -138,6 +138,20 @@ pub(crate) enum Kind {
 pub(crate) enum Item {
     Scalar(Element),
     Message(usize),
+}
+
+impl FieldPlan {
+    /// The index of the message that a value is, or an element.
+    fn message(&self) -> Option<usize> {
+        match &self.kind {
+            Kind::Plain(of) | Kind::Optional(of) | Kind::List(of) | Kind::Map(_, of) | Kind::Member { of, .. } => {
+                match of {
+                    Item::Message(index) => Some(*index),
+                    Item::Scalar(_) => None,
+                }
+            }
+        }
+    }
 }
 
 impl Item {
@@ -368,21 +382,27 @@ impl Plans {
             let has: Vec<bool> = self.messages.iter().map(|plan| plan.has_presence).collect();
             let mut changed = false;
             for plan in self.messages.iter_mut().filter(|plan| !plan.has_presence) {
-                plan.has_presence = plan.fields.iter().any(|field| match &field.kind {
-                    Kind::Plain(of)
-                    | Kind::Optional(of)
-                    | Kind::List(of)
-                    | Kind::Map(_, of)
-                    | Kind::Member { of, .. } => {
-                        matches!(of, Item::Message(index) if has.get(*index) == Some(&true))
-                    }
-                });
+                let within = |index: usize| has.get(index) == Some(&true);
+                plan.has_presence = plan.fields.iter().filter_map(FieldPlan::message).any(within);
                 changed |= plan.has_presence;
             }
             if !changed {
                 return;
             }
         }
+    }
+
+    /// Whether an object of Python within a message, or the message, is a well-known type with a form of its own in JSON.
+    pub(crate) fn has_well_known(&self, index: usize) -> bool {
+        let (mut open, mut seen) = (vec![index], HashSet::from([index]));
+        while let Some(plan) = open.pop().and_then(|index| self.messages.get(index)) {
+            let is_well_known = plan.name.starts_with("google.protobuf.") && plan.name != "google.protobuf.Empty";
+            if is_well_known && matches!(plan.form, PyForm::Object(_)) {
+                return true;
+            }
+            open.extend(plan.fields.iter().filter_map(FieldPlan::message).filter(|inner| seen.insert(*inner)));
+        }
+        false
     }
 
     /// The index of a message.

@@ -1,21 +1,26 @@
-//! Messages in protobuf's encoding, for callers of gRPC: they pass through the messages of prost-reflect, to the encoding
-//! that `decode.rs` and `encode.rs` know.
+//! Messages in protobuf's encoding, for callers of gRPC, and in the JSON of well-known types: they pass through the messages
+//! of prost-reflect, to the encoding that `decode.rs` and `encode.rs` know.
 
 use crate::encode::refused;
-use crate::payload::Payload;
+use crate::payload::{Encoding, Payload};
 use bytes::Bytes;
 use frpc::Status;
 use frpc::polyglot::{Decoder, Encoder, Form, Message as _, Root};
-use frpc_dynamic::{Codec, MessageDescriptor};
+use frpc_dynamic::{Codec, DynamicMessage, MessageDescriptor, from_json, from_json_positional};
 use prost_reflect::prost::Message as _;
 use pyo3::prelude::*;
 
 /// A request in the native encoding. The memory that it takes on the way is bounded before it is decoded.
-pub(crate) fn to_native(descriptor: &MessageDescriptor, bytes: &Bytes) -> Result<Bytes, Status> {
+pub(crate) fn to_native(descriptor: &MessageDescriptor, encoding: Encoding, bytes: &Bytes) -> Result<Bytes, Status> {
     let (name, codec) = (descriptor.full_name(), Codec::new());
     let invalid =
         |error: &dyn std::fmt::Display| Status::invalid_argument(format!("the request is not a valid {name}: {error}"));
-    let message = codec.decode_protobuf(descriptor, bytes).map_err(|error| invalid(&error))?;
+    let message = match encoding {
+        Encoding::Native => return Ok(bytes.clone()),
+        Encoding::Json(_) => from_json(descriptor, bytes).map_err(|error| invalid(&error))?,
+        Encoding::JsonPositional(_) => from_json_positional(descriptor, bytes).map_err(|error| invalid(&error))?,
+        Encoding::Protobuf => codec.decode_protobuf(descriptor, bytes).map_err(|error| invalid(&error))?,
+    };
     let mut native = Vec::new();
     let encoded = codec.encode(&message, &mut Encoder::new(&mut native).with_form(Form::Extended));
     encoded.map_err(|error| invalid(&error))?;
@@ -23,12 +28,21 @@ pub(crate) fn to_native(descriptor: &MessageDescriptor, bytes: &Bytes) -> Result
 }
 
 /// A reply in protobuf's encoding.
-pub(crate) fn of_native(descriptor: &MessageDescriptor, payload: &Payload) -> PyResult<Bytes> {
+pub(crate) fn to_protobuf(descriptor: &MessageDescriptor, payload: &Payload) -> PyResult<Bytes> {
+    Ok(message(descriptor, payload)?.encode_to_vec().into())
+}
+
+/// A reply in JSON.
+pub(crate) fn to_json(descriptor: &MessageDescriptor, payload: &Payload) -> PyResult<Vec<u8>> {
+    frpc_dynamic::to_json(&message(descriptor, payload)?).map(String::into_bytes).map_err(refused)
+}
+
+fn message(descriptor: &MessageDescriptor, payload: &Payload) -> PyResult<DynamicMessage> {
     let mut native = Vec::new();
     payload.encode_root(&mut Encoder::new(&mut native).with_form(Form::Extended)).map_err(refused)?;
     let codec = Codec::new().with_memory_max(usize::MAX);
     match codec.decode(descriptor, &mut Decoder::new(&native)).map_err(refused)? {
-        Root::Message(message) => Ok(message.encode_to_vec().into()),
+        Root::Message(message) => Ok(message),
         Root::Error(text) => Err(refused(text)),
     }
 }

@@ -360,7 +360,8 @@ pub(crate) fn services(
         let schema = api.schema.get();
         let callable = schema.methods.get(index).ok_or_else(|| refused("the schema has no such method"))?;
         let function = Arc::new(Function {
-            endpoint: api.endpoint(index)?,
+            has_well_known: (has_well_known(endpoint.request), has_well_known(endpoint.reply)),
+            endpoint,
             descriptors: (callable.descriptor.input(), callable.descriptor.output()),
             plans: api.plans.clone(),
             call,
@@ -369,6 +370,8 @@ pub(crate) fn services(
             shows_errors,
         });
         let (word, takes_stream) = match word.strip_prefix("requests ") {
+        let endpoint = api.endpoint(index)?;
+        let has_well_known = |index| api.plans.has_well_known(index);
             Some(word) => (word, true),
             None => (&word[..], false),
         };

@@ -20,6 +20,10 @@ import pytest
 from numpy.typing import NDArray
 
 from frisbee_rpc import Server
+from frisbee_rpc._classes import classes
+from frisbee_rpc._native import Api, Schema
+from frisbee_rpc._native import Server as NativeServer
+from frisbee_rpc._server import _report
 
 
 @dataclasses.dataclass
@@ -318,3 +322,47 @@ def test_grpcio_over_a_unix_socket_needs_an_authority(tmp_path: Path) -> None:
         with pytest.raises(grpc.RpcError) as caught:
             call([])
         assert "RST_STREAM" in caught.value.details()
+
+
+WELL_KNOWN = """syntax = "proto3"; package test;
+import "google/protobuf/any.proto"; import "google/protobuf/duration.proto"; import "google/protobuf/field_mask.proto";
+import "google/protobuf/struct.proto"; import "google/protobuf/timestamp.proto"; import "google/protobuf/wrappers.proto";
+service Functions { rpc Echo(All) returns (All); }
+message All {
+  google.protobuf.Timestamp at = 9; google.protobuf.Duration span = 2; google.protobuf.StringValue name = 3;
+  google.protobuf.Struct tree = 4; google.protobuf.FieldMask mask = 5; google.protobuf.Any any = 6;
+  repeated google.protobuf.Value values = 7;
+}"""
+
+
+@dataclasses.dataclass
+class Timestamp:
+    """As a generated module has it."""
+
+    seconds: int = 0
+    nanos: int = 0
+
+
+def test_well_known_types_of_generated_modules_have_their_json() -> None:
+    schema = Schema.parse([("all.proto", WELL_KNOWN)])
+    forms = {**classes(schema, schema.methods()), "google.protobuf.Timestamp": Timestamp}
+    stamps: list[Timestamp] = []
+
+    def echo(message: Any) -> Any:
+        stamps.append(message.at)
+        return message
+
+    settings = Server(protocols=["json-rpc", "http"])._settings
+    functions = [(Api(schema, forms, {}), 0, echo, "here", None, None)]
+    native = NativeServer("127.0.0.1:0", functions, _report, settings, None)
+    body = {
+        "at": "1972-01-01T10:00:20.021Z", "span": "1.500s", "name": "", "tree": {"a": [1, None, {"b": "c"}]}, "mask": "a.b,cD",
+        "any": {"@type": "type.googleapis.com/google.protobuf.Duration", "value": "3s"}, "values": [None, True],
+    }  # fmt: skip
+    assert connect(native.address, "Echo", body) == body
+    head = '{"jsonrpc": "2.0", "id": 1, "method": "test.Functions/Echo", "params": '
+    assert json_rpc(native.address, head + '["1970-01-01T00:00:01Z"]}')["result"] == {"at": "1970-01-01T00:00:01Z"}
+    assert stamps == [Timestamp(63_108_020, 21_000_000), Timestamp(1)]
+    schemas = json_rpc(native.address, '{"jsonrpc": "2.0", "id": 1, "method": "rpc.discover"}')["result"]["components"]
+    assert schemas["schemas"]["google.protobuf.StringValue"] == {"type": "string"}
+    native.stop()
