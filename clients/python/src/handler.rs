@@ -23,7 +23,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 
 /// A function that serves a method.
 pub(crate) struct Function {
@@ -38,6 +38,8 @@ pub(crate) struct Function {
     pub(crate) report: Py<PyAny>,
     /// Whether callers see the text of exceptions.
     pub(crate) shows_errors: bool,
+    /// The free threads of the pool of its server.
+    pub(crate) pool: Arc<Semaphore>,
     /// Whether the request and the reply have [types](Plans::has_well_known) whose JSON only frpc-dynamic knows.
     pub(crate) has_well_known: (bool, bool),
 }

@@ -24,7 +24,7 @@ use pyo3::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Semaphore, oneshot, watch};
 
 /// How long a server that stops waits for the threads of handlers.
 const STOP: Duration = Duration::from_secs(2);
@@ -151,13 +151,15 @@ impl Server {
         } = settings;
         let runtime = Builder::new_multi_thread()
             .worker_threads(2)
-            .max_blocking_threads(threads.max(1))
+            // One more looks up names.
+            .max_blocking_threads(threads.saturating_add(1))
             .thread_name("frisbee-rpc-server")
             .enable_all()
             .build()?;
         let mut builder = frpc::Server::builder().workers(Workers::Threads(workers)).add_service(Reflection::new());
         builder = builder.add_service(Health::new());
-        for service in services(py, functions, report, shows_errors, event_loop.as_ref())? {
+        let pool = Arc::new(Semaphore::new(threads.clamp(1, Semaphore::MAX_PERMITS)));
+        for service in services(py, functions, report, shows_errors, &pool, event_loop.as_ref())? {
             builder = builder.add_service(service);
         }
         let broker = if has_topics { Some(broker(history)?) } else { None };
@@ -351,6 +353,7 @@ pub(crate) fn services(
             PyRuntimeError::new_err(
                 "coroutine functions need an event loop: use `server.run()` or `await server.serve()`",
             )
+    pool: &Arc<Semaphore>,
         })?;
         PyResult::Ok((inbox.get().sender(), Arc::new(begin.clone_ref(py))))
     };
@@ -377,6 +380,7 @@ pub(crate) fn services(
         };
         let mode = match (word, batch) {
             ("here", _) => Mode::Here,
+            pool: pool.clone(),
             ("pool", _) => Mode::Pool,
             ("generator", _) => Mode::Generator,
             ("process", _) => Mode::Process,
@@ -465,7 +469,7 @@ fn add(builder: MethodsBuilder<()>, function: Arc<Function>, mode: Mode) -> Meth
                 let function = function.clone();
                 async move {
                     let call = Call::new(&function, request);
-                    Streamed::Ok(Response::new(pooled(function, call)))
+                    Streamed::Ok(Response::new(pooled(function, call).await))
                 }
             })
         }
@@ -508,7 +512,7 @@ fn add_with_requests(builder: MethodsBuilder<()>, function: Arc<Function>, mode:
                 let function = function.clone();
                 async move {
                     let call = Call::streaming(&function, request, false);
-                    Streamed::Ok(Response::new(pooled(function, call)))
+                    Streamed::Ok(Response::new(pooled(function, call).await))
                 }
             })
         }
@@ -522,17 +526,26 @@ fn add_with_requests(builder: MethodsBuilder<()>, function: Arc<Function>, mode:
     }
 }
 
-/// Runs a function in the pool of threads.
+/// Runs a function in the pool of threads. It waits for a thread before the call is given to one, so that a call that is
+/// cancelled before then does not run.
 async fn in_pool(function: Arc<Function>, call: Call) -> Outcome {
-    let ran = tokio::task::spawn_blocking(move || drive::in_pool(|| function.run(call))).await;
+    let taken = function.pool.clone().acquire_owned().await;
+    let run = move || {
+        let outcome = drive::in_pool(|| function.run(call));
+        drop(taken);
+        outcome
+    };
+    let ran = tokio::task::spawn_blocking(run).await;
     ran.unwrap_or_else(|_| Err(Status::internal("the thread of the handler has ended")))
 }
 
 /// How many messages a generator in the pool may be ahead of its caller.
 const MESSAGES_AHEAD: usize = 16;
 
-/// The messages of a generator that has a thread of the pool as long as it runs.
-fn pooled(function: Arc<Function>, call: Call) -> ResponseStream<Payload> {
+/// The messages of a generator that has a thread of the pool as long as it runs, and waits for one as
+/// [`in_pool`] does.
+async fn pooled(function: Arc<Function>, call: Call) -> ResponseStream<Payload> {
+    let taken = function.pool.clone().acquire_owned().await;
     let (sender, stream) = ResponseStream::channel(MESSAGES_AHEAD);
     let handle = tokio::runtime::Handle::current();
     tokio::task::spawn_blocking(move || {
@@ -543,6 +556,7 @@ fn pooled(function: Arc<Function>, call: Call) -> ResponseStream<Payload> {
                     // An error says that the call was cancelled.
                     let _ = handle.block_on(sender.send(Err(status)));
                     return;
+        let _taken = taken;
                 }
             };
             while let Some(next) = generated.next() {

@@ -6,7 +6,9 @@ use crate::lanes::{Lane, Settings, Site};
 use crate::server::services;
 use frpc_reflection::Reflection;
 use pyo3::prelude::*;
+use std::sync::Arc;
 use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
 /// A channel with services.
@@ -24,11 +26,13 @@ impl Serving {
         let (functions, report, shows_errors, threads, event_loop) = offered;
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
-            .max_blocking_threads(threads.max(1))
+            // One more looks up names.
+            .max_blocking_threads(threads.saturating_add(1))
             .thread_name("frisbee-rpc-client")
             .enable_all()
             .build()?;
-        let services = services(py, functions, report.bind(py), shows_errors, event_loop.as_ref())?;
+        let pool = Arc::new(Semaphore::new(threads.clamp(1, Semaphore::MAX_PERMITS)));
+        let services = services(py, functions, report.bind(py), shows_errors, &pool, event_loop.as_ref())?;
         let context = runtime.enter();
         let channel = settings.channel_with(|builder| {
             services.into_iter().fold(builder.add_service(Reflection::new()), frpc::ChannelBuilder::add_service)

@@ -469,3 +469,57 @@ def test_closed_stream_ends_the_wait_of_another_task(kind: str) -> None:
             await stream.aclose()
 
     run(main)
+
+
+@pytest.mark.parametrize("kind", ["single", "stream", "requests"])
+def test_call_that_is_cancelled_before_it_has_a_thread_never_runs(kind: str) -> None:
+    begun, released = threading.Event(), threading.Event()
+    seen: list[int] = []
+    server = Server(threads=1)
+
+    def work(number: int) -> None:
+        seen.append(number)
+        begun.set()
+        assert released.wait(LIMIT)
+
+    @server(blocking=True)
+    def single(number: int) -> None:
+        work(number)
+
+    @server(blocking=True)
+    def stream(number: int) -> Iterator[int]:
+        work(number)
+        yield number
+
+    @server
+    def requests(numbers: Iterator[int]) -> None:
+        work(next(numbers))
+
+    @server
+    def ping() -> None:
+        pass
+
+    def call(client: Client, number: int) -> None:
+        if kind == "single":
+            client.single(number)
+        elif kind == "stream":
+            list(client.stream(number))
+        else:
+            client.requests([number])
+
+    with server.start("127.0.0.1:0"), Client(server.address, timeout=LIMIT) as client:
+        first, last = (threading.Thread(target=call, args=(client, number)) for number in (1, 4))
+        first.start()
+        assert begun.wait(LIMIT)
+        for number in (2, 3):
+            with pytest.raises(Status) as caught:
+                call(client.with_options(timeout=0.2), number)
+            assert caught.value.code is Code.DEADLINE_EXCEEDED
+            # Replies after the cancellation: the server has taken note of it.
+            client.ping()
+            client.ping()
+        last.start()
+        released.set()
+        first.join(LIMIT)
+        last.join(LIMIT)
+        assert seen == [1, 4]
