@@ -441,7 +441,7 @@ impl Drop for Guard {
         let task = self.task.clone();
         self.sender.leave(Box::new(move |py| {
             // Code of Python runs without the lock.
-            let task = task.lock().take();
+            let task = task.lock().as_ref().map(|task| task.clone_ref(py));
             task.map_or(Ok(()), |task| task.call_method0(py, "cancel").map(drop))
         }));
     }
@@ -536,6 +536,8 @@ pub(crate) struct AsyncGenerated {
     /// Set when it has been called.
     spoken: Arc<OnceLock<Encoding>>,
     generator: Arc<Mutex<Option<Py<PyAny>>>>,
+    /// The task of the step that runs.
+    task: Arc<Mutex<Option<Py<PyAny>>>>,
 }
 
 impl AsyncGenerated {
@@ -550,14 +552,14 @@ impl AsyncGenerated {
             CallerEncoding::Known(encoding) => Arc::new(OnceLock::from(encoding)),
             CallerEncoding::Of(spoken) => spoken,
         };
-        let this = Self { function, sender, begin, spoken, generator: Arc::default() };
+        let this = Self { function, sender, begin, spoken, generator: Arc::default(), task: Arc::default() };
         GeneratorStream { state: Some((this, Some(call))), step: None }
     }
 
     /// The next message, or nothing at the end.
     async fn next(&self, first: Option<Call>) -> Result<Option<Payload>, Status> {
         let (reply, replied) = oneshot::channel();
-        let task = Arc::new(Mutex::new(None));
+        let task = self.task.clone();
         let mut guard = Guard { sender: self.sender.clone(), task: task.clone(), is_over: false };
         let (function, begin, generator) = (self.function.clone(), self.begin.clone(), self.generator.clone());
         let spoken = CallerEncoding::Of(self.spoken.clone());
@@ -600,12 +602,14 @@ impl AsyncGenerated {
 impl Drop for AsyncGenerated {
     fn drop(&mut self) {
         let (generator, begin, sender) = (self.generator.clone(), self.begin.clone(), self.sender.clone());
-        let method = self.function.endpoint.method;
+        let (method, task) = (self.function.endpoint.method, self.task.clone());
         sender.leave(Box::new(move |py| {
             let Some(generator) = generator.lock().take() else { return Ok(()) };
             // An iterator that is no generator has nothing to close.
             let Some(close) = generator.bind(py).getattr_opt("aclose")? else { return Ok(()) };
-            begin.call1(py, (close.call0()?, method.to_string())).map(drop)
+            // A step that was cancelled may have more to do, and a generator that runs cannot be closed.
+            let running = task.lock().take();
+            begin.call1(py, (close, method.to_string(), running)).map(drop)
         }));
     }
 }

@@ -523,3 +523,29 @@ def test_call_that_is_cancelled_before_it_has_a_thread_never_runs(kind: str) -> 
         first.join(LIMIT)
         last.join(LIMIT)
         assert seen == [1, 4]
+
+
+def test_generator_that_cleans_up_after_its_cancellation_reports_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        waiting, ended = asyncio.Event(), asyncio.Event()
+        server = Server()
+
+        @server
+        async def count() -> AsyncIterator[int]:
+            try:
+                yield 1
+                waiting.set()
+                await asyncio.Event().wait()
+            finally:
+                await asyncio.sleep(0)
+                ended.set()
+
+        async with served(server) as client:
+            numbers = client.count()
+            assert await anext(numbers) == 1
+            await waiting.wait()
+            await numbers.aclose()
+            await ended.wait()
+        assert logged(caplog) == []
+
+    run(main)

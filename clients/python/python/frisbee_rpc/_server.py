@@ -402,10 +402,10 @@ def _end(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
-def _beginner(loop: asyncio.AbstractEventLoop) -> Callable[[Awaitable[Any], Completion | str], None]:
-    """Makes a task of an awaitable. Its outcome goes to a completion; of the end of a method's generator, only a failure
-    is reported."""
-    from asyncio import CancelledError, current_task
+def _beginner(loop: asyncio.AbstractEventLoop) -> Callable[..., None]:
+    """Makes a task of an awaitable whose outcome goes to a completion. A generator is closed by its
+    ``aclose``, the name of its method, and the task of its last step: only a failure is reported."""
+    from asyncio import CancelledError, current_task, wait
 
     # The loop refers to tasks weakly.
     tasks: set[asyncio.Task[None]] = set()
@@ -430,15 +430,17 @@ def _beginner(loop: asyncio.AbstractEventLoop) -> Callable[[Awaitable[Any], Comp
             # The traceback of an exception refers to this frame.
             del awaitable, completion
 
-    async def close(awaitable: Awaitable[Any], method: str) -> None:
+    async def close(aclose: Callable[[], Awaitable[Any]], method: str, step: asyncio.Task[None] | None) -> None:
         try:
-            await awaitable
+            if step is not None:
+                await wait([step])
+            await aclose()
         except Exception as error:
             _report(method, error)
 
-    def begin(awaitable: Awaitable[Any], completion: Completion | str) -> None:
+    def begin(awaitable: Any, completion: Completion | str, step: asyncio.Task[None] | None = None) -> None:
         if isinstance(completion, str):
-            task = loop.create_task(close(awaitable, completion))
+            task = loop.create_task(close(awaitable, completion, step))
         else:
             task = loop.create_task(complete(awaitable, completion))
             completion.set_task(task)
