@@ -1,6 +1,7 @@
 //! [`Batch`]: calls of many clients become one call of a function, which takes lists and returns a list.
 
 use crate::buffer::introduce_thread;
+use crate::drive::{in_handler, in_pool};
 use crate::handler::Function;
 use crate::payload::{Encoding, Payload};
 use frpc::tensor::batch::Batcher;
@@ -64,7 +65,7 @@ fn ending(count: usize) -> Outcomes {
 
 /// Calls the function with the arguments of all calls: a list for each parameter.
 fn serve(function: &Function, batch: &[Payload]) -> Outcomes {
-    let served = Python::try_attach(|py| {
+    let serve = |py: Python<'_>| {
         let read: Vec<_> = batch.iter().map(|request| function.arguments(py, request)).collect();
         let rows: Vec<_> = read.iter().filter_map(|row| row.as_ref().ok().cloned()).collect();
         let mut results = results(function, &rows).map(Vec::into_iter);
@@ -80,7 +81,9 @@ fn serve(function: &Function, batch: &[Payload]) -> Outcomes {
             }
         };
         batch.iter().zip(read).map(outcome).collect()
-    });
+    };
+    // The thread is one of the batch, which may wait.
+    let served = in_pool(|| in_handler(&function.pool, || Python::try_attach(serve)));
     served.unwrap_or_else(|| ending(batch.len()))
 }
 

@@ -16,7 +16,7 @@ use std::task::{Context, Poll, Waker};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 /// How often a caller that waits looks for signals, such as that of Ctrl-C. The thread of the client wakes it for that: a
 /// timer in each call would have the kernel set its clock twice for each call.
@@ -26,9 +26,9 @@ const SIGNALS: Duration = Duration::from_millis(50);
 const IDLE: u32 = 4;
 
 thread_local! {
-    /// Whether the thread is within a handler that runs where its connection is driven, where it must not wait in another
-    /// runtime.
-    static IN_HANDLER: Cell<bool> = const { Cell::new(false) };
+    /// The pool of the server whose handler the thread runs, by its address. Where the handler runs on the thread that
+    /// drives its connection, it must not wait in another runtime.
+    static HANDLER_OF: Cell<Option<usize>> = const { Cell::new(None) };
 
     /// Whether the thread is one of the pool, which may wait also within a handler.
     static IN_POOL: Cell<bool> = const { Cell::new(false) };
@@ -50,12 +50,17 @@ fn has_signals(py: Python<'_>) -> PyResult<bool> {
     Ok(has_signals)
 }
 
-/// Marks the thread as one that runs a handler in place.
-pub(crate) fn in_handler<T>(run: impl FnOnce() -> T) -> T {
-    let before = IN_HANDLER.replace(true);
+/// Marks the thread as one that runs a handler of the server with this pool.
+pub(crate) fn in_handler<T>(pool: &Arc<Semaphore>, run: impl FnOnce() -> T) -> T {
+    let before = HANDLER_OF.replace(Some(Arc::as_ptr(pool).addr()));
     let outcome = run();
-    IN_HANDLER.set(before);
+    HANDLER_OF.set(before);
     outcome
+}
+
+/// Whether the thread runs a handler of the server with this pool.
+pub(crate) fn is_in_handler(pool: &Arc<Semaphore>) -> bool {
+    HANDLER_OF.get() == Some(Arc::as_ptr(pool).addr())
 }
 
 /// Marks the thread as one of the pool, where handlers may wait.
@@ -68,7 +73,7 @@ pub(crate) fn in_pool<T>(run: impl FnOnce() -> T) -> T {
 
 /// Whether the thread drives a connection at the moment, and must not wait.
 fn drives() -> bool {
-    IN_HANDLER.get() && !IN_POOL.get()
+    HANDLER_OF.get().is_some() && !IN_POOL.get()
 }
 
 /// Where a caller that blocks waits for a call.

@@ -117,10 +117,10 @@ fn loop_closed() -> Status {
     Status::unavailable("the event loop of the handler is closed")
 }
 
-/// Attaches the current thread, for good.
-pub(crate) fn attached<T>(run: impl FnOnce(Python<'_>) -> Result<T, Status>) -> Result<T, Status> {
+/// Attaches the current thread, for good, to run a part of a function.
+fn attached<T>(function: &Function, run: impl FnOnce(Python<'_>) -> Result<T, Status>) -> Result<T, Status> {
     introduce_thread();
-    in_handler(|| Python::try_attach(run).unwrap_or_else(|| Err(ending())))
+    in_handler(&function.pool, || Python::try_attach(run).unwrap_or_else(|| Err(ending())))
 }
 
 impl Function {
@@ -217,7 +217,7 @@ impl Function {
     pub(crate) fn run(&self, call: Call) -> Result<Response<Payload>, Status> {
         let Call { handler_arguments, about } = call;
         let spoken = handler_arguments.spoken();
-        attached(|py| {
+        attached(self, |py| {
             let value = self.invoke(&self.handler_arguments(py, handler_arguments)?, about)?;
             self.reply(&value, spoken.get()).map(Response::new)
         })
@@ -322,7 +322,7 @@ impl Generated {
     pub(crate) fn new(function: Arc<Function>, call: Call) -> Result<Self, Status> {
         let Call { handler_arguments, about } = call;
         let spoken = handler_arguments.spoken();
-        let iterator = attached(|py| {
+        let iterator = attached(&function, |py| {
             let iterable = function.invoke(&function.handler_arguments(py, handler_arguments)?, about)?;
             let iterator = iterable.try_iter().map_err(|error| function.raised(py, &error))?;
             Ok(iterator.unbind())
@@ -333,7 +333,7 @@ impl Generated {
     /// The next message, made on this thread.
     pub(crate) fn next(&mut self) -> Option<Result<Payload, Status>> {
         let iterator = self.iterator.as_ref()?;
-        let next = attached(|py| match iterator.bind(py).clone().next() {
+        let next = attached(&self.function, |py| match iterator.bind(py).clone().next() {
             None => Ok(None),
             Some(Ok(value)) => self.function.reply(&value, self.spoken.get()).map(Some),
             Some(Err(error)) => Err(self.function.raised(py, &error)),
@@ -509,7 +509,7 @@ pub(crate) async fn run_elsewhere(function: Arc<Function>, call: Call) -> Result
     let (reply, replied) = oneshot::channel();
     let task = Arc::new(Mutex::new(None));
     let abandon = CancelOnDrop { task: task.clone() };
-    attached(|py| {
+    attached(&function, |py| {
         let spoken = call.handler_arguments.spoken();
         let arguments = function.handler_arguments(py, call.handler_arguments)?;
         let reply = Mutex::new(Some(reply));

@@ -39,6 +39,7 @@ pub(crate) struct Server {
     ended: watch::Receiver<Option<Result<(), String>>>,
     /// The broker of its topics, if it has any.
     broker: Option<Broker>,
+    pool: Arc<Semaphore>,
     made: fork::Generation,
 }
 
@@ -217,6 +218,7 @@ impl Server {
             stop: Mutex::new(Some(stop)),
             ended,
             broker,
+            pool,
             made: fork::Generation::current(),
         })
     }
@@ -232,6 +234,11 @@ impl Server {
         self.made.check()?;
         let broker = self.broker.as_ref().ok_or_else(|| PyRuntimeError::new_err("the server has no topics"))?;
         Topics::in_process(broker.clone())
+    }
+
+    /// Whether this thread runs one of its functions, which its shutdown would wait for.
+    fn is_in_function(&self) -> bool {
+        drive::is_in_handler(&self.pool)
     }
 
     /// Begins the shutdown, and ends a future of asyncio, or returns, when the calls have ended.
@@ -346,6 +353,7 @@ pub(crate) fn services(
     functions: Vec<Described>,
     report: &Bound<'_, PyAny>,
     shows_errors: bool,
+    pool: &Arc<Semaphore>,
     event_loop: Option<&(Py<Inbox>, Py<PyAny>)>,
 ) -> PyResult<Vec<Functions>> {
     let event_loop = || {
@@ -353,7 +361,6 @@ pub(crate) fn services(
             PyRuntimeError::new_err(
                 "coroutine functions need an event loop: use `server.run()` or `await server.serve()`",
             )
-    pool: &Arc<Semaphore>,
         })?;
         PyResult::Ok((inbox.get().sender(), Arc::new(begin.clone_ref(py))))
     };
@@ -362,6 +369,8 @@ pub(crate) fn services(
         let api = api.get();
         let schema = api.schema.get();
         let callable = schema.methods.get(index).ok_or_else(|| refused("the schema has no such method"))?;
+        let endpoint = api.endpoint(index)?;
+        let has_well_known = |index| api.plans.has_well_known(index);
         let function = Arc::new(Function {
             has_well_known: (has_well_known(endpoint.request), has_well_known(endpoint.reply)),
             endpoint,
@@ -371,16 +380,14 @@ pub(crate) fn services(
             context,
             report: report.clone().unbind(),
             shows_errors,
+            pool: pool.clone(),
         });
         let (word, takes_stream) = match word.strip_prefix("requests ") {
-        let endpoint = api.endpoint(index)?;
-        let has_well_known = |index| api.plans.has_well_known(index);
             Some(word) => (word, true),
             None => (&word[..], false),
         };
         let mode = match (word, batch) {
             ("here", _) => Mode::Here,
-            pool: pool.clone(),
             ("pool", _) => Mode::Pool,
             ("generator", _) => Mode::Generator,
             ("process", _) => Mode::Process,
@@ -549,6 +556,7 @@ async fn pooled(function: Arc<Function>, call: Call) -> ResponseStream<Payload> 
     let (sender, stream) = ResponseStream::channel(MESSAGES_AHEAD);
     let handle = tokio::runtime::Handle::current();
     tokio::task::spawn_blocking(move || {
+        let _taken = taken;
         drive::in_pool(|| {
             let mut generated = match Generated::new(function, call) {
                 Ok(generated) => generated,
@@ -556,7 +564,6 @@ async fn pooled(function: Arc<Function>, call: Call) -> ResponseStream<Payload> 
                     // An error says that the call was cancelled.
                     let _ = handle.block_on(sender.send(Err(status)));
                     return;
-        let _taken = taken;
                 }
             };
             while let Some(next) = generated.next() {

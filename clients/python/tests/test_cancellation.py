@@ -525,6 +525,35 @@ def test_call_that_is_cancelled_before_it_has_a_thread_never_runs(kind: str) -> 
         assert seen == [1, 4]
 
 
+@pytest.mark.parametrize("kind", ["here", "pool", "loop", "batch"])
+def test_function_that_stops_its_server_is_refused(kind: str) -> None:
+    server = Server(shows_errors=True, shutdown_timeout=0.1)
+
+    @server
+    def here(number: int) -> None:
+        server.stop()
+
+    @server(blocking=True)
+    def pool(number: int) -> None:
+        server.stop()
+
+    @server
+    async def loop(number: int) -> None:
+        server.stop()
+
+    @server.batch()
+    def batch(numbers: list[int]) -> list[int]:
+        server.stop()
+        return numbers
+
+    async def main() -> None:
+        async with served(server) as client:
+            with pytest.raises(Status, match="RuntimeError: a function cannot stop its server.*another thread"):
+                await getattr(client, kind)(1)
+
+    run(main)
+
+
 def test_generator_that_cleans_up_after_its_cancellation_reports_nothing(caplog: pytest.LogCaptureFixture) -> None:
     async def main() -> None:
         waiting, ended = asyncio.Event(), asyncio.Event()

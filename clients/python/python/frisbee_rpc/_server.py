@@ -121,6 +121,8 @@ class Server:
         self._services: list[tuple[Service, bool]] = []
         self._native: NativeServer | None = None
         self._stopped: Any = None
+        #: The tasks of coroutine functions. Their loop refers to them weakly.
+        self._tasks: set[asyncio.Task[None]] = set()
 
     @overload
     def __call__(self, function: _Function) -> _Function: ...
@@ -202,7 +204,7 @@ class Server:
         functions = self._all_bound()
         if not functions and not self._has_topics:
             raise RuntimeError("the server has no functions")
-        event_loop = None if _loop is None else (inbox_of(_loop), _beginner(_loop))
+        event_loop = None if _loop is None else (inbox_of(_loop), _beginner(_loop, self._tasks))
         self._native = NativeServer(address, functions, _report, self._settings, event_loop)
         _RUNNING.add(self)
         return self
@@ -228,7 +230,7 @@ class Server:
         import asyncio
 
         loop = asyncio._get_running_loop()
-        event_loop = None if loop is None else (inbox_of(loop), _beginner(loop))
+        event_loop = None if loop is None else (inbox_of(loop), _beginner(loop, self._tasks))
         return self._all_bound(), _report, self._settings["shows_errors"], self._settings["threads"], event_loop
 
     def _all_bound(self) -> list[_Bound]:
@@ -270,7 +272,9 @@ class Server:
 
     def stop(self) -> None:
         """Shuts the server down, and returns when the calls in flight have ended. Raises ``RuntimeError`` if it could
-        not serve."""
+        not serve, and within its functions, whose calls are in flight."""
+        if self._is_in_function():
+            raise RuntimeError("a function cannot stop its server, which would wait for it: use another thread")
         native, self._native = self._native, None
         try:
             if native is not None:
@@ -279,6 +283,16 @@ class Server:
             self._close_processes()
             if self._stopped is not None:
                 self._stopped()
+
+    def _is_in_function(self) -> bool:
+        """Whether one of the functions runs here."""
+        if self._native is None:
+            return False
+        if self._native.is_in_function():
+            return True
+        import asyncio
+
+        return asyncio._get_running_loop() is not None and asyncio.current_task() in self._tasks
 
     def __enter__(self) -> Server:
         return self
@@ -402,13 +416,10 @@ def _end(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
-def _beginner(loop: asyncio.AbstractEventLoop) -> Callable[..., None]:
-    """Makes a task of an awaitable whose outcome goes to a completion. A generator is closed by its
+def _beginner(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -> Callable[..., None]:
+    """Makes a task of an awaitable, one of ``tasks``, whose outcome goes to a completion. A generator is closed by its
     ``aclose``, the name of its method, and the task of its last step: only a failure is reported."""
     from asyncio import CancelledError, current_task, wait
-
-    # The loop refers to tasks weakly.
-    tasks: set[asyncio.Task[None]] = set()
 
     async def complete(awaitable: Awaitable[Any], completion: Completion) -> None:
         try:
