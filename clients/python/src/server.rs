@@ -9,10 +9,10 @@ use crate::handler::{AsyncGenerated, Call, Function, Generated, announce, run_el
 use crate::inbox::Inbox;
 use crate::openrpc;
 use crate::payload::{Payload, json_format, protobuf_format};
-use crate::schema::Api;
+use crate::schema::{Api, Callable, Schema};
 use crate::status::failed;
 use crate::topics::Topics;
-use frpc::codegen::{Layout, Methods, MethodsBuilder, Schema as Embedded, Service, ServiceHandle};
+use frpc::codegen::{Layout, Method, Methods, MethodsBuilder, Schema as Embedded, Service, ServiceHandle};
 use frpc::pubsub::{Broker, History, OPERATIONS, check_pattern};
 use frpc::tls::{Authorities, Identity, ServerTls};
 use frpc::{Request, Response, ResponseStream, ServerBuilder, Status, Streaming, Workers};
@@ -64,18 +64,56 @@ pub(crate) struct Settings {
 
 /// The functions of a service.
 pub(crate) struct Functions {
-    layout: &'static Layout,
-    schema: &'static Embedded,
+    documents: &'static Documents,
     served: Vec<Served>,
+}
+
+/// What documents state about a service. It lives as long as the process, once for each schema, as methods take it.
+struct Documents {
+    layout: &'static Layout,
+    files: &'static [u8],
+    schema: Embedded,
+    methods: Vec<MethodDocuments>,
+}
+
+struct MethodDocuments {
+    method: &'static Method,
+    fields: &'static [&'static str],
+    comment: &'static str,
+    schemas: &'static [(&'static str, &'static str)],
+}
+
+impl Documents {
+    fn of(schema: &Schema, layout: &'static Layout) -> &'static Self {
+        static KNOWN: Mutex<Vec<&'static Documents>> = Mutex::new(Vec::new());
+        let mut known = KNOWN.lock();
+        let is_it = |known: &&'static Self| std::ptr::eq(known.layout, layout) && known.files == schema.files;
+        if let Some(found) = known.iter().copied().find(is_it) {
+            return found;
+        }
+        let document = |callable: &Callable| {
+            let request = callable.descriptor.input();
+            let names = request.descriptor_proto().field.iter().map(|field| &*field.json_name().to_owned().leak());
+            MethodDocuments {
+                method: callable.method,
+                fields: names.collect::<Vec<_>>().leak(),
+                comment: openrpc::comment(&callable.descriptor).leak(),
+                schemas: openrpc::schemas(&callable.descriptor).leak(),
+            }
+        };
+        let methods = schema.methods.iter().filter(|callable| std::ptr::eq(callable.layout, layout));
+        let (methods, files) = (methods.map(document).collect(), &*schema.files.clone().leak());
+        let made = &*Box::leak(Box::new(Self { layout, files, schema: Embedded::new(files), methods }));
+        known.push(made);
+        made
+    }
 }
 
 /// A function, and what documents state about its method.
 struct Served {
     function: Arc<Function>,
     mode: Mode,
-    fields: &'static [&'static str],
-    comment: &'static str,
-    schemas: &'static [(&'static str, &'static str)],
+    documents: &'static MethodDocuments,
 }
 
 /// How a function is called.
@@ -401,27 +439,14 @@ pub(crate) fn services(
             _ => return Err(PyValueError::new_err(format!("unknown mode {word:?}"))),
         };
         let mode = if takes_stream { Mode::Requests(Box::new(mode)) } else { mode };
-        let names: Vec<&'static str> = callable
-            .descriptor
-            .input()
-            .descriptor_proto()
-            .field
-            .iter()
-            .map(|field| &*field.json_name().to_owned().leak())
-            .collect();
-        let served = Served {
-            function,
-            mode,
-            fields: names.leak(),
-            comment: openrpc::comment(&callable.descriptor).leak(),
-            schemas: openrpc::schemas(&callable.descriptor).leak(),
-        };
-        match services.iter_mut().find(|service| std::ptr::eq(service.layout, callable.layout)) {
+        let documents = Documents::of(schema, callable.layout);
+        let mut methods = documents.methods.iter();
+        let of_method = methods.find(|documents| std::ptr::eq(documents.method, callable.method));
+        let of_method = of_method.ok_or_else(|| refused("the service has no such method"))?;
+        let served = Served { function, mode, documents: of_method };
+        match services.iter_mut().find(|service| std::ptr::eq(service.documents.layout, callable.layout)) {
             Some(service) => service.served.push(served),
-            None => {
-                let embedded = Box::leak(Box::new(Embedded::new(schema.files.clone().leak())));
-                services.push(Functions { layout: callable.layout, schema: embedded, served: vec![served] });
-            }
+            None => services.push(Functions { documents, served: vec![served] }),
         }
     }
     Ok(services)
@@ -431,12 +456,12 @@ impl Service for Functions {
     const NAME: &'static str = "functions";
 
     fn methods(&self) -> Methods {
-        let mut builder = Methods::new(&Arc::new(()), self.layout);
-        for Served { function, mode, fields, comment, schemas } in &self.served {
-            let json = json_format(fields).described(comment, schemas);
+        let mut builder = Methods::new(&Arc::new(()), self.documents.layout);
+        for Served { function, mode, documents } in &self.served {
+            let json = json_format(documents.fields).described(documents.comment, documents.schemas);
             builder = add(builder, function.clone(), mode.clone()).format(json).format(protobuf_format());
         }
-        builder.schema(self.schema).done()
+        builder.schema(&self.documents.schema).done()
     }
 }
 

@@ -75,3 +75,26 @@ with server.start("127.0.0.1:0"):
     assert left < 10, left
 """
     program(text)
+
+
+def test_server_that_starts_again_leaves_no_memory() -> None:
+    text = """
+import os
+from frisbee_rpc import Server
+server = Server()
+def sum(a: int, b: int) -> int:
+    return a + b
+sum.__doc__ = "a" * 1_000_000
+server(sum)
+def held() -> int:
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+def round(starts: int) -> int:
+    for _ in range(starts):
+        with server.start("127.0.0.1:0"):
+            pass
+    return held()
+before = round(5)
+grown = round(30) - before
+assert grown < 20_000_000, grown
+"""
+    program(text)
