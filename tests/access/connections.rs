@@ -113,6 +113,22 @@ async fn certificate_names_identify_caller_on_every_protocol() {
 }
 
 #[tokio::test]
+async fn clones_of_client_settings_show_their_own_identities() {
+    let authority = Authority::default();
+    let (address, desk) = secured(&authority, Access::new().allow([ADD], Who::known())).await;
+    let trusting = authority.client();
+    let clients = ["first.example.org", "second.example.org"].map(|name| {
+        let identity = authority.issue_names(vec![host(name)], "");
+        (name, trusting.clone().with_identity(identity).expect("the key fits"))
+    });
+    for (name, tls) in clients {
+        let channel = Channel::builder().tls(tls).connect(address.to_string()).await.expect("it listens");
+        assert_eq!(code(InteropClient::new(channel).add(AddRequest::default()).await), Code::Ok);
+        assert_eq!(std::mem::take(&mut *desk.0.lock().await), [name]);
+    }
+}
+
+#[tokio::test]
 async fn nameless_or_malformed_spiffe_certificate_gives_no_principal() {
     let authority = Authority::default();
     let (address, _desk) = secured(&authority, Access::new().allow([ADD], Who::known())).await;

@@ -252,21 +252,21 @@ impl ClientTls {
     /// # Errors
     /// If the cryptography does not serve any version of TLS.
     pub fn new(servers: Authorities) -> Result<Self, TlsError> {
-        let config = client_config(&servers, None)?;
-        Ok(Self {
-            current: Arc::new(RwLock::new(certificate_request::noting(Arc::new(config)))),
-            servers: Some(servers),
-        })
+        Self::build(servers, None)
     }
 
-    /// Shows this identity to servers that request one: mutual TLS.
+    fn build(servers: Authorities, identity: Option<Identity>) -> Result<Self, TlsError> {
+        let config = client_config(&servers, identity)?;
+        Ok(Self { servers: Some(servers), ..Self::from_config(Arc::new(config)) })
+    }
+
+    /// Shows this identity to servers that request one: mutual TLS. Clones that were made before keep theirs.
     ///
     /// # Errors
     /// If the certificate and the key do not belong together, or this was made from a configuration of rustls, which
     /// has its own.
     pub fn with_identity(self, identity: Identity) -> Result<Self, TlsError> {
-        self.reload(Some(identity))?;
-        Ok(self)
+        Self::build(self.servers.ok_or_else(has_its_own_identity)?, Some(identity))
     }
 
     /// From a configuration of rustls, for settings that are not offered here.
