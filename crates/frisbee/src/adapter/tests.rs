@@ -65,6 +65,26 @@ async fn frames_and_other_protocols_are_served_on_one_port() {
     assert_eq!([CloseKind::OtherProtocol, CloseKind::BadMagic].map(|kind| stats.closed_by(kind)), [2, 1]);
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn system_probes_silent_clients_of_adapters() {
+    let (options, mut seen) = mpsc::unbounded_channel();
+    let probed = Server::builder().adapter(
+        |_| true,
+        move |transport, _context| {
+            let (socket, _) = transport.downcast::<TcpStream>().expect("it is TCP");
+            let socket = socket2::SockRef::from(&socket);
+            options.send((socket.keepalive().unwrap(), socket.tcp_keepalive_time().unwrap())).unwrap();
+            async { Ok(()) }
+        },
+    );
+    let server = probed.bind("127.0.0.1:0", echo()).await.unwrap();
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    say(address, &[b"hello\n"]).await;
+    assert_eq!(seen.recv().await, Some((true, Duration::from_secs(60))));
+}
+
 #[tokio::test]
 async fn frames_are_not_offered_to_adapters() {
     let greedy = Server::builder().adapter(|_| true, async |_transport, _context| Ok(()));
