@@ -90,7 +90,6 @@ impl Report {
         duration: Duration,
         slow: Duration,
     ) -> Self {
-        let seconds = duration.as_secs_f64();
         let mut before = Duration::ZERO;
         let timeline = stats.rows.iter().map(|row| {
             let length = row.until.saturating_sub(before).as_secs_f64();
@@ -120,10 +119,10 @@ impl Report {
             server: server.to_owned(),
             mode,
             connections,
-            seconds,
+            seconds: duration.as_secs_f64(),
             calls: stats.calls(),
             failed: stats.failed(),
-            calls_per_second: stats.calls() as f64 / seconds,
+            calls_per_second: stats.calls_per_second(duration),
             latency: latency(&stats.all),
             slow: stats.slower_than(slow),
             slow_from: millis(slow),

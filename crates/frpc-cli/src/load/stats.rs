@@ -32,6 +32,8 @@ pub(crate) struct Stats {
     pub(crate) all: Histogram<u64>,
     /// How much later than intended calls have started, in nanoseconds.
     late: Histogram<u64>,
+    /// The end of the last call, from the beginning of the load.
+    ended: Duration,
     /// The parts of the time that are over.
     pub(crate) rows: Vec<Row>,
     row_length: Duration,
@@ -73,6 +75,7 @@ impl Stats {
             methods: methods.into_iter().map(method).collect(),
             all: histogram(3),
             late: histogram(2),
+            ended: Duration::ZERO,
             rows: Vec::new(),
             row_length: (duration / ROWS).max(ROW_MIN),
             current: Current { latency: histogram(2), failed: 0 },
@@ -84,6 +87,7 @@ impl Stats {
         while at >= self.row_end() {
             self.end_row();
         }
+        self.ended = self.ended.max(at);
         let nanos = nanos(took);
         self.all.saturating_record(nanos);
         self.late.saturating_record(self::nanos(late));
@@ -106,6 +110,11 @@ impl Stats {
 
     pub(crate) fn calls(&self) -> u64 {
         self.all.len()
+    }
+
+    /// The calls per second of a load of this length. If the server is slower than the load, calls end after it.
+    pub(crate) fn calls_per_second(&self, duration: Duration) -> f64 {
+        self.calls() as f64 / duration.max(self.ended).as_secs_f64()
     }
 
     pub(crate) fn failed(&self) -> u64 {
@@ -173,5 +182,17 @@ mod tests {
         assert_eq!((stats.calls(), stats.failed()), (2, 1));
         assert_eq!(stats.slower_than(millis(100)), 1);
         assert_eq!(stats.methods[0].codes[10], 1);
+    }
+
+    #[test]
+    fn rate_counts_the_time_until_the_last_call_has_ended() {
+        let seconds = Duration::from_secs;
+        let mut stats = Stats::new(vec!["a.B/C".to_owned()], seconds(10));
+        let ok = Outcome { method: 0, code: Code::Ok };
+        for (at, rate) in [(1, 0.1), (10, 0.2), (30, 0.1)] {
+            stats.record(seconds(at), seconds(1), Duration::ZERO, ok);
+            let found = stats.calls_per_second(seconds(10));
+            assert!((found - rate).abs() < 1e-9, "{found} after {at} s");
+        }
     }
 }
