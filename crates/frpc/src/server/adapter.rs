@@ -6,24 +6,22 @@ pub(crate) mod peers;
 
 use crate::api::authorize::PeerRules;
 use crate::api::request::Origin;
-use crate::deadline::{self, InheritedContext};
+use crate::deadline::{self, HandlerFuture, InheritedContext};
 use crate::debug::opaque_debug;
 use crate::endpoint::inline_runs::InlineRuns;
 use crate::endpoint::offer::ServiceOffer;
 use crate::endpoint::table::ServedMethod;
-use crate::observe::TraceContext;
 use crate::observe::observers::ObservedCall;
 use crate::server::adapter::batch::{AdapterCall, AdapterTask};
 use crate::service::erased::{HandlerPlacement, Kind, StreamingMethod};
-use crate::service::failures::{caller_gone, expired, log, overloaded, panicked, too_many};
+use crate::service::failures::{LateStatus, caller_gone, end_of_time, log, overloaded, panicked, too_many};
 use crate::service::lifecycle::OfferedMethod;
 use crate::service::stream_method::{Body, MessageBytes, single};
-use crate::service::unary::with_deadline;
 use crate::wire::prefix::Prefix;
 use crate::{Code, Metadata, Request, Response, Status};
 use bytes::Bytes;
 use frisbee::Connection;
-use frisbee::tasks::{ParkedFuture, UnwindResult};
+use frisbee::tasks::ParkedFuture;
 use futures_core::Stream;
 use parking_lot::Mutex;
 use std::fmt;
@@ -32,8 +30,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll};
-use std::time::Instant;
+use std::task::{Context, Poll, ready};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::Sleep;
@@ -254,7 +251,7 @@ impl AdapterMethod {
         let call = InProgress::counted(&self.methods.caller).0;
         Ok(response.map(|message| AdapterResponses {
             messages: Some(Box::pin(crate::iter([Ok(message)]))),
-            deadline: None,
+            inherited: InheritedContext::default(),
             sleep: None,
             call,
             method: self.clone(),
@@ -273,31 +270,34 @@ impl AdapterMethod {
         let caller = &self.methods.caller;
         let connection = &caller.connection;
         let Prefix { timeout, trace, deadline, extras, expires, .. } = options;
-        let mut call = InProgress::begin(caller).inspect_err(|_| caller.context.waste(0))?;
-        (call.trace, call.expires) = (trace, expires);
+        let call = InProgress::begin(caller).inspect_err(|_| caller.context.waste(0))?;
         let request = Request::from_parts_with_extras(messages, timeout, Origin::Adapter(connection.clone()), extras);
         let Some(handler) = method.call(chain.clone(), request, format, &self.methods.offer.terms) else {
             return Err(Status::unimplemented(format!("{} has no messages in {format}", entry.method)));
         };
-        let handler = with_deadline(None, InheritedContext { deadline, trace }, ParkedFuture::new(handler));
-        let Ok(worked) = AdapterTask(call.runtime.spawn(until_expired(expires, handler))).await else {
+        let (ends, inherited) = (end_of_time(deadline, expires), InheritedContext { deadline, trace });
+        let handler = HandlerFuture { inherited, future: ParkedFuture::new(handler) };
+        let worked = async move {
+            let Some((at, status)) = ends else { return handler.await };
+            tokio::time::timeout_at(at.into(), handler).await.unwrap_or_else(|_| Ok(Err(status())))
+        };
+        let Ok(worked) = AdapterTask(call.runtime.spawn(worked)).await else {
             return Err(Status::unavailable("the server is shutting down"));
         };
-        let name = entry.method;
-        let response = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, connection)));
+        let response = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), entry.method, connection)));
         if let Err(status) = &response {
-            log(status, name, connection);
+            log(status, entry.method, connection);
         }
-        let sleep = [deadline, expires].into_iter().flatten().min().map(|ends| {
+        let sleep = ends.map(|(at, status)| {
             let _entered = call.runtime.enter();
-            Box::pin(tokio::time::sleep_until(ends.into()))
+            (Box::pin(tokio::time::sleep_until(at.into())), status)
         });
         Ok(response?.map(|body| {
             let messages: MessageBytes = match body {
                 Body::One(message) => Box::pin(crate::iter([Ok(message)])),
                 Body::Many(messages) => messages,
             };
-            AdapterResponses { messages: Some(messages), deadline, sleep, call, method: self.clone() }
+            AdapterResponses { messages: Some(messages), inherited, sleep, call, method: self.clone() }
         }))
     }
 }
@@ -307,17 +307,6 @@ impl Deref for AdapterMethod {
 
     fn deref(&self) -> &OfferedMethod {
         &self.served().entry.offered
-    }
-}
-
-/// The outcome of a handler, unless the caller is no longer let in before.
-async fn until_expired<B>(
-    expires: Option<Instant>,
-    handler: impl Future<Output = UnwindResult<Result<B, Status>>>,
-) -> UnwindResult<Result<B, Status>> {
-    match expires {
-        None => handler.await,
-        Some(at) => tokio::time::timeout_at(at.into(), handler).await.unwrap_or_else(|_| Ok(Err(expired()))),
     }
 }
 
@@ -343,10 +332,6 @@ struct InProgress {
     runtime: Handle,
     /// The call as its observer knows it. Boxed, since few calls have one.
     observed_call: Option<Box<ObservedCall>>,
-    /// The trace context that calls of the handler inherit.
-    trace: Option<TraceContext>,
-    /// When the caller is no longer let in.
-    expires: Option<Instant>,
 }
 
 impl InProgress {
@@ -363,7 +348,7 @@ impl InProgress {
     fn counted(caller: &Arc<AdapterCaller>) -> (Self, usize) {
         let runtime = caller.connection.runtime_handle().clone();
         let before = caller.calls.fetch_add(1, Ordering::Relaxed);
-        (Self { caller: caller.clone(), runtime, observed_call: None, trace: None, expires: None }, before)
+        (Self { caller: caller.clone(), runtime, observed_call: None }, before)
     }
 
     /// Ends the call for its observer.
@@ -385,28 +370,39 @@ impl Drop for InProgress {
 pub struct AdapterResponses {
     /// `None` when they have ended.
     messages: Option<MessageBytes>,
-    deadline: Option<Instant>,
-    sleep: Option<Pin<Box<Sleep>>>,
+    inherited: InheritedContext,
+    /// Until the time of the call is over, and its status then.
+    sleep: Option<(Pin<Box<Sleep>>, LateStatus)>,
     call: InProgress,
     method: AdapterMethod,
+}
+
+impl AdapterResponses {
+    /// Ready with the status of a call whose deadline has passed, or whose caller is no longer let in. The responses end
+    /// then. They notice it whenever they are polled; a carrier that waits for its client polls this in place of them.
+    pub fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<Status> {
+        let Self { messages, sleep, call, .. } = self;
+        let (Some(_), Some((sleep, status))) = (&messages, sleep) else { return Poll::Pending };
+        let _entered = call.runtime.enter();
+        ready!(sleep.as_mut().poll(context));
+        *messages = None;
+        let status = status();
+        call.end(status.code());
+        Poll::Ready(status)
+    }
 }
 
 impl Stream for AdapterResponses {
     type Item = Result<Bytes, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let Self { messages, deadline, sleep, call, method } = &mut *self;
-        let Some(stream) = messages else { return Poll::Ready(None) };
-        let _entered = call.runtime.enter();
-        if sleep.as_mut().is_some_and(|sleep| sleep.as_mut().poll(context).is_ready()) {
-            *messages = None;
-            let is_late = deadline.is_some_and(|deadline| call.expires.is_none_or(|expires| deadline <= expires));
-            let status = if is_late { caller_gone() } else { expired() };
-            call.end(status.code());
+        if let Poll::Ready(status) = self.poll_expired(context) {
             return Poll::Ready(Some(Err(status)));
         }
-        let inherited = InheritedContext { deadline: *deadline, trace: call.trace };
-        let polled = deadline::within(Some(&inherited), || {
+        let Self { messages, inherited, call, method, .. } = &mut *self;
+        let Some(stream) = messages else { return Poll::Ready(None) };
+        let _entered = call.runtime.enter();
+        let polled = deadline::within(Some(&*inherited), || {
             catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll_next(context)))
         });
         let next = match polled {

@@ -68,6 +68,15 @@ pub(crate) fn expired() -> Status {
     Status::unauthenticated("the token has expired: get a new one")
 }
 
+/// Makes the status of a call whose time is over.
+pub(crate) type LateStatus = fn() -> Status;
+
+/// When the time of a call is over, and its status then: at its deadline, or when its caller is no longer let in.
+pub(crate) fn end_of_time(deadline: Option<Instant>, expires: Option<Instant>) -> Option<(Instant, LateStatus)> {
+    let ends = [deadline.map(|at| (at, caller_gone as LateStatus)), expires.map(|at| (at, expired as _))];
+    ends.into_iter().flatten().min_by_key(|(at, _)| *at)
+}
+
 /// The status of a call that is shed.
 pub(crate) fn overloaded() -> Status {
     Status::resource_exhausted("the server's memory limit for this client is reached")

@@ -7,7 +7,7 @@ use crate::observe::observers::ObservedCall;
 use crate::schema::method::Method;
 use crate::service::caller::Caller;
 use crate::service::erased::AcceptedStream;
-use crate::service::failures::{caller_gone, expired, log, no_message, overloaded, panicked, takes_too_much};
+use crate::service::failures::{end_of_time, log, no_message, overloaded, panicked, takes_too_much};
 use crate::service::stream_method::{StreamReply, StreamRequest};
 use crate::streaming::{SharedReceiver, is_end, send_all, send_end, send_error, send_metadata, send_refusal};
 use crate::wire::body;
@@ -137,13 +137,6 @@ struct RunningCall {
     observed_call: Option<ObservedCall>,
 }
 
-async fn until(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
-        None => pending().await,
-    }
-}
-
 /// Refuses a stream.
 pub(crate) fn refuse(stream: &Stream, status: &Status) {
     let sender = stream.sender();
@@ -165,16 +158,17 @@ fn run(caller: &Caller, call: RunningCall, site: Executor, work: ParkedFuture<Re
         let worked = {
             // Dropped with its block: a handler holds its values no longer than until its deadline.
             let mut work = pin!(work);
-            let (mut late, mut over) = (pin!(until(deadline)), pin!(until(expires)));
+            let mut over = pin!(async {
+                let Some((at, status)) = end_of_time(deadline, expires) else { return pending().await };
+                tokio::time::sleep_until(at.into()).await;
+                status()
+            });
             let worked = poll_fn(|context| {
                 if let Poll::Ready(worked) = work.as_mut().poll(context) {
                     return Poll::Ready(Some(worked));
                 }
-                if late.as_mut().poll(context).is_ready() {
-                    return Poll::Ready(Some(Ok(Err(caller_gone()))));
-                }
-                if over.as_mut().poll(context).is_ready() {
-                    return Poll::Ready(Some(Ok(Err(expired()))));
+                if let Poll::Ready(status) = over.as_mut().poll(context) {
+                    return Poll::Ready(Some(Ok(Err(status))));
                 }
                 // Messages that the handler no longer reads must not use up the memory for streams.
                 let _ = shared_receiver.poll_drain(context);

@@ -31,7 +31,6 @@ use std::mem;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-pub(crate) use pending::with_deadline;
 use pending::{Answer, Waiting, put_reply};
 
 /// A unary method of a service.

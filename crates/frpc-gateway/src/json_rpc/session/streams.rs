@@ -13,7 +13,7 @@ use frpc::json::{DecodeError, Options, Reader};
 use frpc::{AdapterContext, AdapterMethod, AdapterResponses, CallKind, Response, Status};
 use futures_core::Stream;
 use std::future::poll_fn;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
@@ -292,7 +292,7 @@ impl ResponseSink {
         let is_single = kind == CallKind::ClientStreaming;
         loop {
             // Unread items of the client take its share of the memory: the handler waits.
-            room(&self.context).await;
+            unless_expired(responses.get_mut(), room(&self.context)).await?;
             let next = poll_fn(|context| Pin::new(responses.get_mut()).poll_next(context)).await.transpose()?;
             let Some(item) = next else { break };
             if is_single {
@@ -304,17 +304,32 @@ impl ResponseSink {
             }
             let hold = self.context.charge(item.len());
             let permits = (item.len() + ITEM_COST).min(WINDOW);
-            let needed = self.credit.iter().map(|credit| (credit, 1)).chain([(&self.window, permits)]);
-            for (permits, count) in needed {
-                // They fit into 32 bits, and the semaphore is never closed.
-                if let Ok(permit) = permits.acquire_many(count as u32).await {
-                    permit.forget();
-                }
-            }
+            unless_expired(responses.get_mut(), self.permit(permits)).await?;
             self.mail.send(SessionMessage::Item(self.number, item, permits, hold));
         }
         Ok(responses.map(|_| result))
     }
+
+    /// Waits until the client wants a further item, and there is room for its bytes.
+    async fn permit(&self, bytes: usize) {
+        let needed = self.credit.iter().map(|credit| (credit, 1)).chain([(&self.window, bytes)]);
+        for (permits, count) in needed {
+            // They fit into 32 bits, and the semaphore is never closed.
+            if let Ok(permit) = permits.acquire_many(count as u32).await {
+                permit.forget();
+            }
+        }
+    }
+}
+
+/// The outcome of `work`, or the status of a call whose time is over before.
+async fn unless_expired<T>(responses: &mut AdapterResponses, work: impl Future<Output = T>) -> Result<T, Status> {
+    let mut work = pin!(work);
+    poll_fn(|context| match work.as_mut().poll(context) {
+        Poll::Ready(done) => Poll::Ready(Ok(done)),
+        Poll::Pending => responses.poll_expired(context).map(Err),
+    })
+    .await
 }
 
 /// The params of a notification about a call.

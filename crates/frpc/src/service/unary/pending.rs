@@ -165,7 +165,7 @@ impl MethodState {
 }
 
 /// The outcome of a handler once it has a permit. The deadline bounds the wait for the permit as well.
-pub(crate) async fn with_deadline<B>(
+async fn with_deadline<B>(
     permits: Option<Arc<Semaphore>>,
     inherited: InheritedContext,
     parked: ParkedFuture<Result<B, Status>>,
