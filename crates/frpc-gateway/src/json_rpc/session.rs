@@ -217,11 +217,16 @@ impl Session {
     /// again.
     pub(crate) fn poll(&mut self, task: &mut Context<'_>) -> Poll<bool> {
         let inner = &mut self.inner;
-        if inner.calls.is_empty() {
+        if inner.next == 0 {
             return Poll::Ready(false);
         }
         let before = inner.output.len();
         inner.mail.take(&mut inner.letters, task);
+        if inner.calls.is_empty() {
+            // Those of calls that were cancelled.
+            inner.letters.clear();
+            return Poll::Ready(false);
+        }
         while inner.output.len() < inner.backlog_max {
             let Some(letter) = inner.letters.pop_front() else { break };
             inner.read(letter, &self.context);
