@@ -125,10 +125,13 @@ where
         }
     });
     let ending = poll_fn(|task| {
-        if !connection.stops && stopping.as_mut().poll(task).is_ready() {
-            connection.stops = true;
-            connection.talk.stop();
+        let polled = connection.poll(task);
+        if polled.is_ready() || connection.stops || stopping.as_mut().poll(task).is_pending() {
+            return polled;
         }
+        // Calls that have come are answered, and no others.
+        connection.stops = true;
+        connection.talk.stop();
         connection.poll(task)
     })
     .await?;
