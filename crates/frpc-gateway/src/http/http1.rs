@@ -64,13 +64,15 @@ pub(crate) async fn serve(
     let mut is_stopping = false;
     let mut alarm = LazyTimer::default();
     let end = poll_fn(|task| {
-        if !is_stopping && stopping.as_mut().poll(task).is_ready() {
-            is_stopping = true;
-            Pin::new(&mut connection).graceful_shutdown();
-        }
         loop {
             if let Poll::Ready(served) = Pin::new(&mut connection).poll(task) {
                 return Poll::Ready(ConnectionEnd::Served(served));
+            }
+            // After the request in `early` has begun: until then hyper would take the connection for an idle one.
+            if !is_stopping && stopping.as_mut().poll(task).is_ready() {
+                is_stopping = true;
+                Pin::new(&mut connection).graceful_shutdown();
+                continue;
             }
             if let Some(malformed) = exchange.refused() {
                 return Poll::Ready(ConnectionEnd::Refused(malformed));
