@@ -113,6 +113,10 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Guard<T> {
 /// The bytes that are read at once while a head is awaited.
 const READ: usize = 4096;
 
+/// The end of a chunked body, with trailers or without. If a body that is cut looks like that, its client has the idle
+/// time to complete it.
+const CHUNKED_ENDS: &[u8; 4] = b"\r\n\r\n";
+
 /// A connection of HTTP/1. Hyper reads nothing but valid heads and their bodies of it.
 ///
 /// After a request with a chunked body all bytes pass. The connection has to end with the response to it. hyper waits
@@ -136,9 +140,10 @@ pub(crate) struct Guard<T> {
 enum State {
     /// So many bytes have no end of a head in them.
     Head(usize),
-    /// So many bytes of a request are still to pass.
-    Passing(u64),
-    Open,
+    /// So many bytes of a request are still to pass. A chunked body may follow them.
+    Passing(u64, BodyFraming),
+    /// All bytes pass, which are a chunked body. These were the last ones.
+    Open([u8; CHUNKED_ENDS.len()]),
     Refused,
 }
 
@@ -183,17 +188,15 @@ impl<T> Guard<T> {
         let mut fields = [const { MaybeUninit::uninit() }; FIELDS_MAX];
         let head = Head::parse(self.input.get(..end).unwrap_or_default(), &mut fields)?;
         self.is_old = head.is_old;
-        Ok(match head.framing {
-            BodyFraming::Chunked => State::Open,
-            BodyFraming::Length(length) => State::Passing(length.saturating_add(end as u64)),
-        })
+        let length = if let BodyFraming::Length(length) = head.framing { length } else { 0 };
+        Ok(State::Passing(length.saturating_add(end as u64), head.framing))
     }
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> Guard<T> {
-    /// Handles the end of the client's direction between two requests. Not ready while a response is due.
+    /// Handles the end of the client's direction after a whole request. Not ready while a response is due.
     fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if !self.input.is_empty() || !self.exchange.handle_end() {
+        if !self.exchange.handle_end() {
             return Poll::Ready(Ok(()));
         }
         let may_send = !self.is_unflushed && !self.is_old && self.exchange.is_waiting();
@@ -226,7 +229,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for Guard<T> {
                     }
                     this.input.extend_from_slice(read.filled());
                 }
-                State::Passing(left) => {
+                State::Passing(left, framing) => {
                     let max = usize::try_from(*left).unwrap_or(usize::MAX);
                     let passed = if this.input.is_empty() {
                         let room = buffer.remaining().min(max);
@@ -245,13 +248,29 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for Guard<T> {
                         this.input = BytesMut::new();
                     }
                     if is_passed {
-                        this.state = if this.input.is_empty() { State::Head(0) } else { this.parse_head(0) };
+                        this.state = match *framing {
+                            BodyFraming::Chunked => State::Open(Default::default()),
+                            BodyFraming::Length(_) if this.input.is_empty() => State::Head(0),
+                            BodyFraming::Length(_) => this.parse_head(0),
+                        };
                     }
                     return Poll::Ready(Ok(()));
                 }
-                State::Open if this.input.is_empty() => return Pin::new(&mut this.io).poll_read(context, buffer),
-                State::Open => {
-                    copy_available(&mut this.input, usize::MAX, buffer);
+                State::Open(last) => {
+                    let before = buffer.filled().len();
+                    if this.input.is_empty() {
+                        ready!(Pin::new(&mut this.io).poll_read(context, buffer))?;
+                    } else {
+                        copy_available(&mut this.input, usize::MAX, buffer);
+                    }
+                    let passed = buffer.filled().get(before..).unwrap_or_default();
+                    if passed.is_empty() && last == CHUNKED_ENDS {
+                        return this.poll_end(context);
+                    }
+                    last.rotate_left(passed.len().min(CHUNKED_ENDS.len()));
+                    for (slot, byte) in last.iter_mut().rev().zip(passed.iter().rev()) {
+                        *slot = *byte;
+                    }
                     return Poll::Ready(Ok(()));
                 }
                 State::Refused => return Poll::Pending,
@@ -304,6 +323,43 @@ mod tests {
         assert_eq!(passed(&format!("{chunked}anything\n")).await, (format!("{chunked}anything\n"), None));
         let long = format!("POST / HTTP/1.1\r\nx: {}", "a".repeat(HEAD_MAX));
         assert_eq!(passed(&long).await, (String::new(), Some(Malformed::TooLong)));
+    }
+
+    /// What passes of a request whose client then closes its direction, and whether the end does.
+    async fn passed_with_end(request: &str) -> (usize, bool) {
+        let (mut client, server) = tokio::io::duplex(1024);
+        let exchange = Exchange::new();
+        let _request = exchange.begin();
+        let mut guard = Guard::new(server, exchange);
+        let (mut passed, mut has_ended) = (0, false);
+        for byte in request.bytes() {
+            client.write_all(&[byte]).await.unwrap();
+            let read = tokio::time::timeout(std::time::Duration::ZERO, guard.read(&mut [0; 1024])).await;
+            passed += read.map_or(0, Result::unwrap);
+        }
+        client.shutdown().await.unwrap();
+        let mut rest = [0; 1024];
+        while let Ok(read) = tokio::time::timeout(std::time::Duration::ZERO, guard.read(&mut rest)).await {
+            match read.unwrap() {
+                0 => {
+                    has_ended = true;
+                    break;
+                }
+                count => passed += count,
+            }
+        }
+        (passed, has_ended)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn end_passes_while_response_is_due_if_body_is_cut() {
+        let head = "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n";
+        for (body, has_ended) in
+            [("", true), ("3\r\nabc\r\n0\r\n", true), ("3\r\nabc\r\n0\r\n\r\n", false), ("0\r\na: b\r\n\r\n", false)]
+        {
+            let request = format!("{head}{body}");
+            assert_eq!(passed_with_end(&request).await, (request.len(), has_ended), "{body:?}");
+        }
     }
 
     #[tokio::test]
