@@ -1,11 +1,13 @@
 //! Calls of a gRPC server, by the channel of tonic. Messages pass as bytes.
 //!
-//! The deadline of a call is that of its handler here, which drops the call; the server learns it as well. Metadata after
-//! the messages reaches callers by HTTP: native ones have no place for it, unless the call fails.
+//! The deadline of a call is that of its handler here, which drops the call; the server learns it as well, and tonic
+//! cancels a call that is late. Metadata after the messages reaches callers by HTTP: native ones have no place for it,
+//! unless the call fails.
 
 use super::message::{MessageEncoding, MessageType, RawMessage};
 use super::requests::{Failure, ForwardedReplies, Requests};
 use super::{ForwardedMethod, Reply};
+use crate::clock::now;
 use crate::trailers::{LateTrailers, Trailers};
 use bytes::{Buf as _, BufMut as _, Bytes};
 use frpc::{Metadata, Request, Response, ResponseStream, Status, Streaming};
@@ -108,15 +110,24 @@ impl Grpc {
         if let Some(timeout) = timeout {
             outgoing.set_timeout(timeout);
         }
-        client.streaming(outgoing, path, BytesCodec).await.map_err(|status| self.failed(status))
+        let started = now();
+        client.streaming(outgoing, path, BytesCodec).await.map_err(|status| {
+            // The units of `grpc-timeout` round it down by less than a hundredth.
+            let is_late = timeout.is_some_and(|timeout| now() - started >= timeout.mul_f64(0.99));
+            self.failed(status, is_late)
+        })
     }
 
     /// The status of a call that has failed, with the address if there is no response of the server.
-    fn failed(&self, status: tonic::Status) -> Status {
-        if status.code() == tonic::Code::Unavailable && status.metadata().is_empty() {
-            return self.unreachable(status.message());
+    fn failed(&self, status: tonic::Status, is_late: bool) -> Status {
+        match status.code() {
+            tonic::Code::Unavailable if status.metadata().is_empty() => self.unreachable(status.message()),
+            // Both ends of tonic cancel late calls, which may be before the deadline here is noticed.
+            tonic::Code::Cancelled if is_late => {
+                Status::deadline_exceeded(format!("the deadline passed before {} answered", self.address))
+            }
+            _ => status.into(),
         }
-        status.into()
     }
 
     fn unreachable(&self, why: &str) -> Status {

@@ -3,12 +3,15 @@
 use super::streams::{call_every_kind, recite, stream_json};
 use super::support::{calculator, exchange, front, greet, greeter, post};
 use frpc_details::{ErrorInfo, StatusExt};
-use frpc_gateway::Forward;
+use frpc_gateway::{Forward, Gateway, Http, ServeGateway as _};
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
+use hyper_util::rt::TokioIo;
 use prost::Message;
 use samples::greet::{Greeting, Name};
 use std::convert::Infallible;
+use std::future::{pending, ready};
 use std::pin::Pin;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tonic::body::Body;
 use tonic::server::Grpc;
 use tonic::transport::server::TcpIncoming;
@@ -179,4 +182,26 @@ async fn unreachable_grpc_server_is_unavailable() {
     drop(free);
     let failed = exchange(&front(greeter(&forward_to(&backend))).await, greet("", "Ada")).await;
     assert!(failed.contains("unavailable") && failed.contains(&backend), "{failed}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn deadline_of_call_to_grpc_is_deadline_exceeded() {
+    let (here, there) = tokio::io::duplex(1 << 16);
+    let silent = service_fn(|_: http::Request<Body>| pending::<Result<http::Response<Body>, Infallible>>());
+    let incoming = stream::iter([Ok::<_, std::io::Error>(there)]).chain(stream::pending());
+    tokio::spawn(Server::builder().serve_with_incoming(silent, incoming));
+    let mut here = Some(TokioIo::new(here));
+    let connector = service_fn(move |_: http::Uri| {
+        ready(here.take().ok_or_else(|| std::io::Error::from(std::io::ErrorKind::NotConnected)))
+    });
+    let channel = Endpoint::from_static("http://backend").connect_with_connector_lazy(connector);
+    let service = greeter(&Forward::to_grpc(channel, "backend", MESSAGE_MAX));
+    let builder = frpc::Server::builder().add_service(service).gateway(Gateway::new().http(Http::new().connect()));
+    let server = builder.build().expect("the settings are right");
+    let (mut client, there) = tokio::io::duplex(1 << 16);
+    tokio::spawn(async move { server.serve_connection(there).await });
+    client.write_all(&greet("connect-timeout-ms: 100\r\n", "Ada")).await.expect("it is in memory");
+    let mut response = String::new();
+    client.read_to_string(&mut response).await.expect("it is text");
+    assert!(response.contains("\"deadline_exceeded\""), "{response}");
 }
