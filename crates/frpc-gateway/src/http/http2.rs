@@ -1,6 +1,5 @@
 //! Connections of HTTP/2, which hyper serves.
 
-use super::exchange::Deadline;
 use super::guard::RewoundTransport;
 use super::head::HEAD_MAX;
 use super::service::Service;
@@ -87,9 +86,12 @@ pub(crate) async fn serve(
                 continue;
             }
             exchange.handle_flush();
-            let idle = exchange.deadline(idle_timeout, idle_timeout, now()).map(Deadline::due);
-            let Some(due) = closing.or(idle) else { return Poll::Pending };
-            if alarm.poll(task, due).is_pending() {
+            let Some(idle) = exchange.deadline(idle_timeout, idle_timeout, now()) else {
+                // The client had sent a request before it received GOAWAY.
+                closing = None;
+                return Poll::Pending;
+            };
+            if alarm.poll(task, closing.unwrap_or(idle.due())).is_pending() {
                 return Poll::Pending;
             }
             if closing.is_some() {
