@@ -20,7 +20,9 @@ use std::io;
 use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 /// The bytes of a response that hyper holds for a stream whose client does not take them.
 const SEND_BUFFER: usize = 64 * 1024;
@@ -39,7 +41,8 @@ pub(crate) async fn serve(
     let (context, exchange) = (service.context().clone(), service.exchange().clone());
     exchange.handle_head(true);
     let config = context.config();
-    let io = TokioIo::new(RewoundTransport::new(early, transport));
+    let mut transport = RewoundTransport::new(early, transport);
+    let io = TokioIo::new(&mut transport);
     let (tasks, mut spawned) = mpsc::unbounded_channel();
     let mut builder = http2::Builder::new(Tasks(tasks));
     builder
@@ -52,57 +55,72 @@ pub(crate) async fn serve(
         // hyper adds them to the time of the last frame.
         .keep_alive_interval(config.idle_timeout.min(FAR))
         .keep_alive_timeout(config.idle_timeout.min(FAR));
-    let mut connection = pin!(builder.serve_connection(
-        io,
-        service_fn(move |request: Request<Incoming>| {
-            let (service, in_progress) = (service.clone(), service.exchange().begin());
-            async move { Ok::<_, Infallible>(service.respond(request, in_progress).await) }
-        }),
-    ));
-    let mut stopping = pin!(context.stopping());
-    let mut is_stopping = false;
-    let mut alarm = LazyTimer::default();
-    let mut closing: Option<Instant> = None;
-    // The requests of a connection are served in its task, and end with it.
-    let mut running = FuturesUnordered::new();
-    poll_fn(|task| {
-        if !is_stopping && stopping.as_mut().poll(task).is_ready() {
-            is_stopping = true;
-            connection.as_mut().graceful_shutdown();
-        }
-        loop {
-            if let Poll::Ready(served) = connection.as_mut().poll(task) {
-                return Poll::Ready(served);
+    // A block, at whose end hyper releases the transport.
+    let served = async {
+        let mut connection = pin!(builder.serve_connection(
+            io,
+            service_fn(move |request: Request<Incoming>| {
+                let (service, in_progress) = (service.clone(), service.exchange().begin());
+                async move { Ok::<_, Infallible>(service.respond(request, in_progress).await) }
+            }),
+        ));
+        let mut stopping = pin!(context.stopping());
+        let mut is_stopping = false;
+        let mut alarm = LazyTimer::default();
+        let mut closing: Option<Instant> = None;
+        // The requests of a connection are served in its task, and end with it.
+        let mut running = FuturesUnordered::new();
+        poll_fn(|task| {
+            if !is_stopping && stopping.as_mut().poll(task).is_ready() {
+                is_stopping = true;
+                connection.as_mut().graceful_shutdown();
             }
-            while let Poll::Ready(Some(future)) = spawned.poll_recv(task) {
-                running.push(future);
+            loop {
+                if let Poll::Ready(served) = connection.as_mut().poll(task) {
+                    return Poll::Ready(served);
+                }
+                while let Poll::Ready(Some(future)) = spawned.poll_recv(task) {
+                    running.push(future);
+                }
+                // The connection writes the responses that have been made.
+                let mut has_ended = false;
+                while let Poll::Ready(Some(())) = running.poll_next_unpin(task) {
+                    has_ended = true;
+                }
+                if has_ended {
+                    continue;
+                }
+                exchange.handle_flush();
+                let Some(idle) = exchange.deadline(idle_timeout, idle_timeout, now()) else {
+                    // The client had sent a request before it received GOAWAY.
+                    closing = None;
+                    return Poll::Pending;
+                };
+                if alarm.poll(task, closing.unwrap_or(idle.due())).is_pending() {
+                    return Poll::Pending;
+                }
+                if closing.is_some() {
+                    return Poll::Ready(Ok(()));
+                }
+                closing = Some(now() + LINGER);
+                connection.as_mut().graceful_shutdown();
             }
-            // The connection writes the responses that have been made.
-            let mut has_ended = false;
-            while let Poll::Ready(Some(())) = running.poll_next_unpin(task) {
-                has_ended = true;
-            }
-            if has_ended {
-                continue;
-            }
-            exchange.handle_flush();
-            let Some(idle) = exchange.deadline(idle_timeout, idle_timeout, now()) else {
-                // The client had sent a request before it received GOAWAY.
-                closing = None;
-                return Poll::Pending;
-            };
-            if alarm.poll(task, closing.unwrap_or(idle.due())).is_pending() {
-                return Poll::Pending;
-            }
-            if closing.is_some() {
-                return Poll::Ready(Ok(()));
-            }
-            closing = Some(now() + LINGER);
-            connection.as_mut().graceful_shutdown();
-        }
-    })
-    .await
-    .or_else(|error| super::ended(&error))
+        })
+        .await
+    };
+    let served = served.await;
+    // A client grants credit while it takes the last responses. A closed socket would answer that by a reset, which
+    // discards them.
+    let linger = async {
+        transport.shutdown().await?;
+        let mut discarded = [0; 1024];
+        while let 1.. = timeout(LINGER, transport.read(&mut discarded)).await?? {}
+        io::Result::Ok(())
+    };
+    let linger_max = if served.is_ok() { idle_timeout } else { LINGER };
+    // It has ended either way.
+    let _ = timeout(linger_max, linger).await;
+    served.or_else(|error| super::ended(&error))
 }
 
 type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
