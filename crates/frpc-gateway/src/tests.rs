@@ -1,5 +1,7 @@
-//! Gateways that forward calls, serve agents, and answer datagrams.
+//! Connections of gateways, and gateways that forward calls, serve agents, and answer datagrams.
 
+#[cfg(feature = "http")]
+mod connections;
 #[cfg(feature = "forward")]
 mod forward;
 #[cfg(feature = "mcp")]

@@ -4,6 +4,7 @@ use super::half_close;
 use super::head::Malformed;
 use crate::clock::now;
 use crate::web_socket::Upgrade;
+use frisbee::MemoryCharge;
 use frpc::Metadata;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -21,6 +22,13 @@ struct State {
     requests_in_progress: usize,
     /// Nothing has been flushed since the last response was taken.
     is_unwritten: bool,
+    /// Charged parts of responses that the client has not taken, and how many of them are responses without a stream.
+    untaken: usize,
+    untaken_whole: usize,
+    /// When it has taken a part, or the first of them was made.
+    taken: Instant,
+    /// Clients of HTTP/2 take each response when they like. Those of HTTP/1 are timed by their transport.
+    is_http2: bool,
     /// When the last request began or ended.
     active: Instant,
     /// The time since which a head is due. The first one is due from the beginning.
@@ -49,6 +57,10 @@ impl Exchange {
             in_progress: 0,
             requests_in_progress: 0,
             is_unwritten: false,
+            untaken: 0,
+            untaken_whole: 0,
+            taken: now,
+            is_http2: false,
             active: now,
             head_since: Some(now),
             half_closed: None,
@@ -84,6 +96,12 @@ impl Exchange {
         } else {
             state.head_since.get_or_insert_with(now);
         }
+    }
+
+    /// Notes that it is a connection of HTTP/2, whose heads come in frames.
+    pub(crate) fn handle_http2(&self) {
+        let mut state = self.0.lock();
+        (state.is_http2, state.head_since) = (true, None);
     }
 
     /// Notes that the client has closed its direction. `false` if no response is due, so that this is the end.
@@ -132,12 +150,14 @@ impl Exchange {
                 Deadline::Gone(end.min(now + half_close::INTERVAL))
             });
         }
-        if state.in_progress > 0 || state.is_unwritten {
-            return None;
-        }
+        let idle = |since: Instant| since.checked_add(idle_timeout).map(Deadline::Idle);
+        let is_busy = state.in_progress > 0 || state.is_unwritten;
         match state.head_since {
+            // A client may pause a stream, but no other response.
+            _ if state.is_http2 && (state.untaken_whole > 0 || state.untaken > 0 && !is_busy) => idle(state.taken),
+            _ if is_busy => None,
             Some(since) => since.checked_add(head_timeout).map(Deadline::Head),
-            None => state.active.checked_add(idle_timeout).map(Deadline::Idle),
+            None => idle(state.active),
         }
     }
 }
@@ -163,6 +183,42 @@ impl InProgress {
         if std::mem::take(&mut self.is_waiting) {
             self.exchange.0.lock().requests_in_progress -= 1;
         }
+    }
+}
+
+/// A charged part of a response, until the client has taken it.
+pub(crate) struct Untaken {
+    exchange: Exchange,
+    is_whole: bool,
+    _charge: MemoryCharge,
+}
+
+impl InProgress {
+    /// A part of the response, which `is_whole` unless more of a stream may follow.
+    pub(crate) fn untaken(&self, is_whole: bool, charge: MemoryCharge) -> Arc<Untaken> {
+        let mut state = self.exchange.0.lock();
+        if state.untaken == 0 {
+            state.taken = now();
+        }
+        state.untaken += 1;
+        state.untaken_whole += usize::from(is_whole);
+        Arc::new(Untaken { exchange: self.exchange.clone(), is_whole, _charge: charge })
+    }
+}
+
+impl Untaken {
+    /// Notes that the client has taken some of it.
+    pub(crate) fn handle_taken(&self) {
+        self.exchange.0.lock().taken = now();
+    }
+}
+
+impl Drop for Untaken {
+    fn drop(&mut self) {
+        let mut state = self.exchange.0.lock();
+        state.untaken -= 1;
+        state.untaken_whole -= usize::from(self.is_whole);
+        state.taken = now();
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) async fn serve(
     transport: AdapterDriver<RawTransport>,
 ) -> io::Result<()> {
     let (context, exchange) = (service.context().clone(), service.exchange().clone());
-    exchange.handle_head(true);
+    exchange.handle_http2();
     let config = context.config();
     let mut transport = RewoundTransport::new(early, transport);
     let io = TokioIo::new(&mut transport);

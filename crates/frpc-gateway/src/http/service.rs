@@ -1,7 +1,7 @@
 //! Answers requests, whose bodies come and go in parts.
 
 use super::answer::{self, Answer};
-use super::exchange::{Exchange, InProgress};
+use super::exchange::{Exchange, InProgress, Untaken};
 use super::fields::{self, KnownFields};
 use super::route::{Protocol, RequestHead, Route, probe, route};
 use super::upgrade;
@@ -14,7 +14,6 @@ use crate::locks::without_port;
 use crate::streams::{self, EncodedReplies};
 use crate::{Gateway, Http, gzip, json_rpc};
 use bytes::{Bytes, BytesMut};
-use frisbee::MemoryCharge;
 use frpc::{AdapterContext, Metadata};
 use http::header::{CONNECTION, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use http::{Method, Request, Response, StatusCode, Version, request};
@@ -37,21 +36,43 @@ pub(crate) struct Service {
 /// The body of a response, with the request that it answers.
 pub(crate) struct Outgoing {
     reply: Reply,
-    _request: InProgress,
+    /// Bytes that the reply has given, and hyper has not taken.
+    rest: Bytes,
+    request: InProgress,
     context: AdapterContext,
-    /// The charge for a whole response until hyper takes it.
-    hold: Option<MemoryCharge>,
+    /// Whether it has been made as a whole.
+    is_whole: bool,
+    /// The charge for a whole response until hyper takes it, and for the rest of its bytes.
+    hold: Option<Arc<Untaken>>,
 }
+
+/// The most bytes that hyper takes at once: its client then has as long for the next ones.
+const PART_MAX: usize = 16 * 1024;
 
 /// A part of a response, which hyper keeps until the client takes it.
 struct ChargedBody {
     bytes: Bytes,
-    _hold: MemoryCharge,
+    hold: Arc<Untaken>,
 }
 
 impl AsRef<[u8]> for ChargedBody {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
+    }
+}
+
+impl Drop for ChargedBody {
+    fn drop(&mut self) {
+        self.hold.handle_taken();
+    }
+}
+
+impl Outgoing {
+    /// Holds so many bytes, if they are charged.
+    fn hold(&mut self, bytes: usize) {
+        let charged = bytes >= CHARGED_MIN;
+        // The previous charge is released after the new one, so that it never falls below the actual size.
+        self.hold = charged.then(|| self.request.untaken(self.is_whole, self.context.charge(bytes)));
     }
 }
 
@@ -113,29 +134,34 @@ impl Body for Outgoing {
     type Error = Infallible;
 
     fn poll_frame(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let frame = ready!(Pin::new(&mut self.reply).poll_frame(task));
-        let charged = frame.map(|frame| {
-            frame.map(|frame| {
-                frame.map_data(|bytes| {
-                    if bytes.len() < CHARGED_MIN {
-                        return bytes;
-                    }
-                    let hold = self.context.charge(bytes.len());
-                    Bytes::from_owner(ChargedBody { bytes, _hold: hold })
-                })
-            })
-        });
-        // The bytes charged as a whole have been charged once more.
-        self.hold = None;
-        Poll::Ready(charged)
+        if self.rest.is_empty() {
+            let Some(Ok(frame)) = ready!(Pin::new(&mut self.reply).poll_frame(task)) else { return Poll::Ready(None) };
+            match frame.into_data() {
+                Ok(bytes) => self.rest = bytes,
+                Err(trailers) => return Poll::Ready(Some(Ok(trailers))),
+            }
+            let length = self.rest.len();
+            self.hold(length);
+        }
+        let length = self.rest.len().min(PART_MAX);
+        let bytes = self.rest.split_to(length);
+        let hold = if self.rest.is_empty() { self.hold.take() } else { self.hold.clone() };
+        let bytes = match hold {
+            Some(hold) => Bytes::from_owner(ChargedBody { bytes, hold }),
+            None => bytes,
+        };
+        Poll::Ready(Some(Ok(Frame::data(bytes))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.reply.is_end_stream()
+        self.rest.is_empty() && self.reply.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.reply.size_hint()
+        match &self.reply {
+            Reply::Whole(bytes) => SizeHint::with_exact((self.rest.len() + bytes.len()) as u64),
+            reply => reply.size_hint(),
+        }
     }
 }
 
@@ -160,9 +186,11 @@ impl Service {
         in_progress.answer();
         response.map(|reply| {
             let reply = if is_without_content { Reply::Whole(Bytes::new()) } else { reply };
-            let buffered = Some(reply.buffered()).filter(|buffered| *buffered >= CHARGED_MIN);
-            let hold = buffered.map(|buffered| self.context.charge(buffered));
-            Outgoing { reply, _request: in_progress, context: self.context.clone(), hold }
+            let (context, buffered) = (self.context.clone(), reply.buffered());
+            let (rest, is_whole) = (Bytes::new(), buffered > 0);
+            let mut outgoing = Outgoing { reply, rest, request: in_progress, context, is_whole, hold: None };
+            outgoing.hold(buffered);
+            outgoing
         })
     }
 

@@ -22,7 +22,9 @@ use std::sync::Arc;
 /// * Bodies, and each message of a stream, before and after compression:
 ///   [`body_max`](frisbee::Config::body_max) (413). They have to come as fast as native packets:
 ///   [`least_rate`](frisbee::Config::least_rate). Between the messages of a stream a client may pause as long as it likes.
-/// * Responses have to be taken as fast as native packets: [`write_timeout`](frisbee::Config::write_timeout).
+/// * Responses have to be taken as fast as native packets: [`write_timeout`](frisbee::Config::write_timeout). A client of
+///   HTTP/2 that holds responses back by flow control has to take 16 KiB of one within each
+///   [idle time](crate::Gateway::idle_timeout). Streams it may hold back as long as it likes.
 /// * Calls that are in progress at once on a connection: [`calls_max`](frisbee::Config::calls_max), and for HTTP/2
 ///   [`streams_max`](frisbee::Config::streams_max) requests.
 /// * A connection may be silent between two requests for the [idle time](crate::Gateway::idle_timeout).

@@ -1,0 +1,335 @@
+//! Connections of HTTP, WebSocket and JSON-RPC: idle times, ends, and the calls that cross them.
+
+use frpc::{Acceptor, Request, Response, ResponseStream, Server, ServerBuilder, Status};
+use frpc_gateway::{Gateway, Http, ServeGateway as _};
+use samples::greet::{Greeter, GreeterServer, Greeting, Name};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
+use tokio::net::TcpSocket;
+use tokio::sync::{Semaphore, oneshot};
+use tokio::time::{Instant, sleep, timeout};
+
+/// The longest wait for an event.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long connections may be idle.
+const IDLE: Duration = Duration::from_secs(5);
+
+/// The length of a long greeting.
+const LONG: usize = 100_000;
+
+/// Greets. Names that begin with `wait` wait for a permit, and those that end with `long` get a long greeting.
+#[derive(Clone)]
+struct Host {
+    began: Arc<Semaphore>,
+    released: Arc<Semaphore>,
+}
+
+impl Greeter for Host {
+    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+        let name = request.into_inner().name;
+        self.began.add_permits(1);
+        if name.starts_with("wait") {
+            self.released.acquire().await.map_err(|_| Status::aborted("closed"))?.forget();
+        }
+        let text = if name.ends_with("long") { "x".repeat(LONG) } else { format!("Hello, {name}!") };
+        Ok(Response::new(Greeting { text }))
+    }
+
+    async fn recite(&self, request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        let name = request.into_inner().name;
+        let verses = (1..=2).map(move |n| Ok(Greeting { text: format!("{n} {name}") }));
+        Ok(Response::new(ResponseStream::new(frpc::iter(verses))))
+    }
+}
+
+impl Host {
+    /// A greeter, and a server of it.
+    fn served() -> (Self, ServerBuilder) {
+        let host = Self { began: Arc::new(Semaphore::new(0)), released: Arc::new(Semaphore::new(0)) };
+        let gateway = Gateway::new().json_rpc().http(Http::new().connect()).web_socket().idle_timeout(IDLE);
+        let builder = Server::builder().add_service(GreeterServer::new(host.clone())).gateway(gateway);
+        (host, builder)
+    }
+
+    /// As [`served`](Self::served), without a socket.
+    fn in_memory() -> (Self, Acceptor) {
+        let (host, builder) = Self::served();
+        (host, builder.build().expect("the settings are right"))
+    }
+
+    /// Waits until a handler has begun.
+    async fn begins(&self) {
+        timeout(PATIENCE, self.began.acquire()).await.expect("it begins").expect("it is open").forget();
+    }
+}
+
+fn dial(server: &Acceptor) -> DuplexStream {
+    let (here, there) = frpc::memory();
+    let server = server.clone();
+    tokio::spawn(async move { server.serve_connection(there).await });
+    here
+}
+
+/// All that comes until the server ends the connection.
+async fn rest(io: &mut DuplexStream) -> String {
+    let mut rest = String::new();
+    timeout(10 * PATIENCE, io.read_to_string(&mut rest)).await.expect("it ends").expect("it is text");
+    rest
+}
+
+/// A call of `Greet` by Connect.
+fn post(fields: &str, name: &str) -> String {
+    let body = format!("{{\"name\":\"{name}\"}}");
+    format!(
+        "POST /greet.Greeter/Greet HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{fields}\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// The same with a body in chunks, which hyper reads.
+fn chunked(name: &str) -> String {
+    let body = format!("{{\"name\":\"{name}\"}}");
+    let length = format!("content-length: {}\r\n\r\n{body}", body.len());
+    let chunks = format!("transfer-encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+    post("", name).replace(&length, &chunks)
+}
+
+#[tokio::test(start_paused = true)]
+async fn half_closed_client_of_hyper_gets_its_response() {
+    let (host, server) = Host::in_memory();
+    let next = post("expect: 100-continue\r\n", "wait") + "POST / HTTP/1.1\r\n";
+    for request in [chunked("wait"), next] {
+        let mut io = dial(&server);
+        io.write_all(request.as_bytes()).await.expect("it is read");
+        io.shutdown().await.expect("it is open");
+        host.begins().await;
+        // The server has seen the end.
+        sleep(Duration::from_secs(2)).await;
+        host.released.add_permits(1);
+        let response = rest(&mut io).await;
+        assert!(response.ends_with("{\"text\":\"Hello, wait!\"}"), "{response:?} to {request:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn stopping_server_answers_request_for_hyper_that_has_come() {
+    let (host, server) = Host::in_memory();
+    let mut io = dial(&server);
+    io.write_all((post("", "wait") + &chunked("Ada")).as_bytes()).await.expect("it is read");
+    host.begins().await;
+    let stopping = tokio::spawn(async move { server.shutdown().await });
+    // The connection knows of it.
+    sleep(Duration::from_secs(1)).await;
+    host.released.add_permits(1);
+    let responses = rest(&mut io).await;
+    assert!(responses.contains("Hello, wait!") && responses.ends_with("{\"text\":\"Hello, Ada!\"}"), "{responses}");
+    stopping.await.expect("no panic");
+}
+
+/// A client of HTTP/2, frame by frame.
+struct Http2<T> {
+    reader: BufReader<ReadHalf<T>>,
+    writer: WriteHalf<T>,
+}
+
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const SETTINGS: u8 = 4;
+const PING: u8 = 6;
+const GOAWAY: u8 = 7;
+const WINDOW_UPDATE: u8 = 8;
+
+impl<T: AsyncRead + AsyncWrite> Http2<T> {
+    /// A client whose streams take so many bytes at first.
+    async fn connect(io: T, window: u32) -> Self {
+        let (reader, writer) = tokio::io::split(io);
+        let mut client = Self { reader: BufReader::new(reader), writer };
+        client.writer.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.expect("it is read");
+        let [a, b, c, d] = window.to_be_bytes();
+        client.send(SETTINGS, 0, 0, &[0, 4, a, b, c, d]).await;
+        client.send(WINDOW_UPDATE, 0, 0, &(window + 1).to_be_bytes()).await;
+        client
+    }
+
+    /// Sends a frame. Whether it is read shows when the next one is received.
+    async fn send(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+        let length = u32::try_from(payload.len()).expect("it is short").to_be_bytes();
+        let frame = [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat();
+        let _ = self.writer.write_all(&frame).await;
+    }
+
+    /// Calls `Greet` by the first stream.
+    async fn greet(&mut self, name: &str) {
+        // POST, http, and names of the static table with values.
+        let mut head = vec![0x83, 0x86];
+        for (name, value) in [(4, "/greet.Greeter/Greet"), (1, "localhost"), (31, "application/json")] {
+            head.extend_from_slice(&[0x40 | name, u8::try_from(value.len()).expect("it is short")]);
+            head.extend_from_slice(value.as_bytes());
+        }
+        self.send(HEADERS, 4, 1, &head).await;
+        self.send(DATA, 1, 1, format!("{{\"name\":\"{name}\"}}").as_bytes()).await;
+    }
+
+    /// Grants the server so many bytes more.
+    async fn grant(&mut self, bytes: usize) {
+        let bytes = u32::try_from(bytes).expect("it is a frame").to_be_bytes();
+        self.send(WINDOW_UPDATE, 0, 0, &bytes).await;
+        self.send(WINDOW_UPDATE, 0, 1, &bytes).await;
+    }
+
+    /// The type and payload of the next frame, `None` after the last one. Answers PING.
+    async fn frame(&mut self) -> Option<(u8, Vec<u8>)> {
+        let mut head = [0; 9];
+        let read = timeout(10 * PATIENCE, self.reader.read_exact(&mut head)).await.expect("it comes");
+        let ([a, b, c, kind, flags, ..], Ok(_)) = (head, read) else { return None };
+        let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
+        self.reader.read_exact(&mut payload).await.ok()?;
+        if kind == PING && flags == 0 {
+            self.send(PING, 1, 0, &payload).await;
+        }
+        Some((kind, payload))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn idle_http2_connection_answers_call_that_crosses_its_goaway() {
+    let (host, server) = Host::in_memory();
+    let mut client = Http2::connect(dial(&server), 65_535).await;
+    sleep(IDLE + Duration::from_millis(500)).await;
+    client.greet("wait").await;
+    host.begins().await;
+    sleep(IDLE).await;
+    host.released.add_permits(1);
+    let (mut goodbyes, mut data) = (0, Vec::new());
+    while let Some((kind, payload)) = client.frame().await {
+        goodbyes += usize::from(kind == GOAWAY);
+        data.extend_from_slice(if kind == DATA { &payload } else { &[] });
+    }
+    assert!(goodbyes > 0, "GOAWAY was sent");
+    assert_eq!(String::from_utf8_lossy(&data), "{\"text\":\"Hello, wait!\"}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn long_http2_response_reaches_client_that_takes_it_slowly() {
+    let (_host, server) = Host::in_memory();
+    let mut client = Http2::connect(dial(&server), 16 * 1024).await;
+    client.greet("long").await;
+    let mut length = 0;
+    while length < LONG {
+        let (kind, payload) = client.frame().await.expect("the connection stays");
+        if kind == DATA && !payload.is_empty() {
+            length += payload.len();
+            sleep(IDLE / 2).await;
+            client.grant(payload.len()).await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn http2_response_that_is_not_taken_ends_its_connection() {
+    let (_host, server) = Host::in_memory();
+    let started = Instant::now();
+    let mut client = Http2::connect(dial(&server), 0).await;
+    client.greet("long").await;
+    while let Some((kind, _)) = client.frame().await {
+        assert_ne!(kind, DATA, "none was granted");
+        assert!(started.elapsed() < 2 * IDLE, "the connection stays");
+    }
+    assert!((IDLE..2 * IDLE).contains(&started.elapsed()), "{:?}", started.elapsed());
+}
+
+#[tokio::test]
+async fn stop_leaves_http2_client_the_time_to_take_last_response() {
+    let (host, builder) = Host::served();
+    let server = builder.bind("127.0.0.1:0").await.expect("there is a free port");
+    let address = server.local_addr();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let served = tokio::spawn(server.serve_with_shutdown(async move { drop(stopped.await) }));
+    let socket = TcpSocket::new_v4().expect("there are sockets");
+    // Most of the response waits in the socket of the server.
+    socket.set_recv_buffer_size(4096).expect("the size is right");
+    let socket = socket.connect(address).await.expect("it listens");
+    let mut client = Http2::connect(socket, 128 * 1024).await;
+    client.greet("wait long").await;
+    host.begins().await;
+    drop(stop);
+    while client.frame().await.expect("GOAWAY comes").0 != GOAWAY {}
+    host.released.add_permits(1);
+    let mut length = 0;
+    while let Some((kind, payload)) = client.frame().await {
+        if kind == DATA && !payload.is_empty() {
+            length += payload.len();
+            client.grant(payload.len()).await;
+        }
+    }
+    assert!(length > LONG, "{length} bytes");
+    drop(client);
+    timeout(PATIENCE, served).await.expect("it stops").expect("no panic").expect("it serves");
+}
+
+/// The next line of a connection of JSON-RPC.
+async fn line(io: &mut BufReader<DuplexStream>) -> String {
+    let mut line = String::new();
+    timeout(PATIENCE, io.read_line(&mut line)).await.expect("it comes").expect("it is text");
+    line
+}
+
+#[tokio::test(start_paused = true)]
+async fn deadline_ends_stream_whose_client_gives_no_credit() {
+    let (_host, server) = Host::in_memory();
+    let mut io = BufReader::new(dial(&server));
+    let call =
+        r#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Recite","params":["Ada"],"credit":1,"timeoutMs":1000}"#;
+    io.write_all(call.as_bytes()).await.expect("it is read");
+    let item = line(&mut io).await;
+    assert!(item.contains("\"1 Ada\""), "{item}");
+    let reply = line(&mut io).await;
+    assert!(reply.contains("-32004"), "{reply}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn reply_that_crosses_its_cancel_is_not_kept() {
+    let (host, server) = Host::in_memory();
+    let stats = server.stats();
+    let mut io = BufReader::new(dial(&server));
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":["wait"]}"#;
+    io.write_all(call.as_bytes()).await.expect("it is read");
+    host.begins().await;
+    // The task of the handler waits.
+    sleep(Duration::from_millis(1)).await;
+    assert!(stats.memory_held() > 0, "the call is charged");
+    // The handler ends before the cancellation is read.
+    host.released.add_permits(1);
+    let cancel = r#"{"jsonrpc":"2.0","method":"rpc.cancel","params":{"id":1}}"#;
+    io.write_all(cancel.as_bytes()).await.expect("it is read");
+    let reply = line(&mut io).await;
+    assert!(reply.contains("-32001"), "{reply}");
+    sleep(Duration::from_millis(1)).await;
+    assert_eq!(stats.memory_held(), 0);
+}
+
+#[tokio::test]
+async fn stop_answers_json_rpc_over_web_socket_that_has_come() {
+    let (_host, server) = Host::in_memory();
+    let mut io = dial(&server);
+    let upgrade = "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
+                   sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    io.write_all(upgrade.as_bytes()).await.expect("it is read");
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(io.read_u8().await.expect("it is answered"));
+    }
+    tokio::spawn(async move { server.shutdown().await });
+    // It has come when the server looks at the connection again. The mask is zero.
+    let call = br#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":["Ada"]}"#;
+    let frame = [&[0x81, 0x80 | u8::try_from(call.len()).expect("it is short"), 0, 0, 0, 0], &call[..]].concat();
+    io.write_all(&frame).await.expect("it is read");
+    let mut frames = Vec::new();
+    timeout(PATIENCE, io.read_to_end(&mut frames)).await.expect("it ends").expect("in order");
+    let frames = String::from_utf8_lossy(&frames);
+    assert!(frames.contains("{\"text\":\"Hello, Ada!\"}"), "{frames}");
+}
