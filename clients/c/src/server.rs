@@ -13,7 +13,7 @@ use crate::schema::Schema;
 use crate::signature::{Signature, proto};
 use frpc::codegen::{Layout, Methods, MethodsBuilder, Schema as Embedded, Service, ServiceHandle};
 use frpc::tls::{Authorities, Identity, ServerTls, TlsError};
-use frpc::{Request, Response, ResponseStream, ServerBuilder, Status, Streaming, Workers};
+use frpc::{IoBackend, Request, Response, ResponseStream, ServerBuilder, Status, Streaming, Workers};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use frpc_reflection::{Health, Reflection};
 use parking_lot::Mutex;
@@ -122,8 +122,9 @@ unsafe fn texts(name: &str, list: *const *const c_char) -> Result<Vec<String>, S
 /// # Safety
 /// `options` is null or valid, with its pointers.
 unsafe fn builder(options: *const frisbee_server_options) -> Result<ServerBuilder, Status> {
-    // Not the runtime of the library: functions may block, and clients in them need its threads.
-    let mut builder = frpc::Server::builder().workers(Workers::PerCore);
+    // Not the runtime of the library: functions may block, and clients in them need its threads. Nor rings, whose blocked
+    // threads are not replaced.
+    let mut builder = frpc::Server::builder().workers(Workers::PerCore).io_backend(IoBackend::Tokio);
     builder = builder.add_service(Reflection::new()).add_service(Health::new());
     let gateway = |http: Http| Gateway::new().json_rpc().web_socket().http(http.connect().grpc().health());
     if options.is_null() {

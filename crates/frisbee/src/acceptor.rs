@@ -297,7 +297,7 @@ impl<R: Protocol> ServerShared<R> {
             engine(now)
         };
         settle(|| engine.culprit());
-        let buffers = matches!(io, Transport::Other(_));
+        let buffers = io.buffers();
         let mut driver = Driver::new(io, engine, context, tokio_timer(), busy).buffering(buffers);
         if is_among_callers {
             driver = driver.among_callers();

@@ -385,7 +385,7 @@ impl ClientBuilder {
         router: Arc<R>,
         worker: Option<&Worker>,
     ) -> io::Result<Connection> {
-        let (busy, buffers) = (BusyPoll::new(self.settings.busy_poll), matches!(io, Transport::Other(_)));
+        let (busy, buffers) = (BusyPoll::new(self.settings.busy_poll), io.buffers());
         let Some(worker) = worker else {
             let (handle, engine) = self.prepare(ends, router, now());
             let driver = Driver::new(io, engine, None, tokio_timer(), busy).among_callers().buffering(buffers);

@@ -74,7 +74,7 @@ pub enum Transport {
     /// Shared memory, or a Unix socket whose client may offer some.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     Shared(crate::shm::Stream),
-    /// TLS, memory, and types of users. Written bytes may wait in it until it is flushed.
+    /// TLS, memory, and types of users.
     Other(Box<dyn Io>),
 }
 
@@ -132,6 +132,13 @@ impl Transport {
             Self::Shared(mut stream) => stream.move_to_current_runtime().map(|()| Self::Shared(stream)),
             Self::Other(mut io) => move_to_current_runtime(&mut *io).map(|()| Self::Other(io)),
         }
+    }
+
+    /// Whether written bytes may wait in it until it is flushed.
+    pub(crate) fn buffers(&self) -> bool {
+        let Self::Other(io) = self else { return false };
+        let io: &dyn Any = &**io;
+        !io.is::<DuplexStream>()
     }
 }
 
