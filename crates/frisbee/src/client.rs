@@ -239,22 +239,11 @@ impl ClientBuilder {
         }
     }
 
-    /// Makes a connection of anything that reads and writes bytes; the current tokio runtime drives it, unless there
-    /// are other [`workers`](Self::workers).
+    /// Makes a connection of anything that reads and writes bytes, such as [`memory`](crate::memory). The current tokio
+    /// runtime drives it, unless there are other [`workers`](Self::workers).
     ///
     /// With TLS the handshake comes first, and `server_name` has to be set. Sockets of tokio are moved to their
     /// workers; what wraps one stays with the current runtime, which then has to find time for it.
-    ///
-    /// ```
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// use frisbee::{Client, Handlers};
-    ///
-    /// let (here, there) = frisbee::memory();
-    /// let connection = Client::builder().connect_io(here, Handlers::new()).await?;
-    /// # let _ = (connection, there);
-    /// # Ok(())
-    /// # }
-    /// ```
     ///
     /// # Errors
     /// If the TLS handshake does not succeed within the time for connecting, or the router reports a
