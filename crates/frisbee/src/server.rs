@@ -530,7 +530,8 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     socket.set_reuseaddr(true)?;
     // Every write of its connections is a batch already; holding it back for more would only add delay.
     socket.set_nodelay(true)?;
-    // Protocols of adapters have no PING, and their clients' hosts may vanish: the system probes silent ones.
+    // Protocols of adapters have no PING, and the hosts of their clients may vanish. A minute of silence is usual; then the
+    // system probes, by default nine times.
     #[cfg(target_os = "linux")]
     let probes = socket2::TcpKeepalive::new().with_time(Duration::from_secs(60)).with_interval(Duration::from_secs(10));
     #[cfg(target_os = "linux")]
