@@ -1,17 +1,21 @@
 //! Gives memory back to the system when much less is held than before.
 //!
 //! The allocator keeps freed memory. That is right for a server that stays as busy as it was. After an attack, however,
-//! the process would keep all the memory that the server may ever hold, for as long as it lives.
+//! the process would keep all the memory that the server may ever hold, for as long as it lives; and connections that
+//! have become idle would take a third more: 3.4 KiB each in place of 2.6, with ten thousand.
 
 use super::Budget;
 use crate::tasks::Job;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
 /// How much less than before has to be held, in bytes. A smaller difference is not worth the search.
 const MUCH: isize = 32 * 1024 * 1024;
+
+/// How many connections have to become idle. Each frees about a kilobyte, which is not charged.
+const MANY: usize = 4096;
 
 /// How long the memory held has had to settle, and the least time between two searches.
 const SETTLED: Duration = Duration::from_secs(3);
@@ -21,13 +25,15 @@ const SETTLED: Duration = Duration::from_secs(3);
 pub(super) struct Trim {
     /// The least that was left, in bytes.
     least_left: AtomicIsize,
+    /// The connections that have become idle since then.
+    idle: AtomicUsize,
     /// A task is about to give memory back.
     is_due: AtomicBool,
 }
 
 impl Trim {
     pub(super) fn new(left: isize) -> Self {
-        Self { least_left: AtomicIsize::new(left), is_due: AtomicBool::new(false) }
+        Self { least_left: AtomicIsize::new(left), idle: AtomicUsize::new(0), is_due: AtomicBool::new(false) }
     }
 
     /// Takes in how much is left. What several threads take in at the same time may be missed but for one of them.
@@ -40,6 +46,11 @@ impl Trim {
 }
 
 impl Budget {
+    /// Records that a connection has become idle.
+    pub(crate) fn record_idle(&self) {
+        self.trim.idle.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Has memory given back to the system if much less is held than was. To be called when connections are idle or
     /// end.
     pub(crate) fn trim(self: &Arc<Self>, runtime: &Handle) {
@@ -51,6 +62,7 @@ impl Budget {
                 budget.trim.is_due.store(false, Ordering::Relaxed);
                 if budget.is_worth_trimming() {
                     budget.trim.least_left.store(budget.available(), Ordering::Relaxed);
+                    budget.trim.idle.store(0, Ordering::Relaxed);
                     #[cfg(target_os = "linux")]
                     tokio::task::spawn_blocking(crate::malloc_trim::malloc_trim);
                 }
@@ -61,6 +73,7 @@ impl Budget {
 
     fn is_worth_trimming(&self) -> bool {
         self.available().saturating_sub(self.trim.least_left.load(Ordering::Relaxed)) >= MUCH
+            || self.trim.idle.load(Ordering::Relaxed) >= MANY
     }
 }
 
@@ -89,5 +102,17 @@ mod tests {
         assert!(is_due() && budget.is_worth_trimming(), "it is to settle");
         tokio::time::sleep(SETTLED).await;
         assert!(!is_due() && !budget.is_worth_trimming(), "it has been given back");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn memory_is_returned_after_many_connections_become_idle() {
+        let budget = Arc::new(Budget::new(1024, 0));
+        (1..MANY).for_each(|_| budget.record_idle());
+        budget.trim(&Handle::current());
+        assert!(!budget.trim.is_due.load(Ordering::Relaxed), "they are too few");
+        budget.record_idle();
+        budget.trim(&Handle::current());
+        tokio::time::sleep(2 * SETTLED).await;
+        assert!(!budget.is_worth_trimming(), "it has been given back");
     }
 }

@@ -469,6 +469,7 @@ impl<R: Protocol> Engine<R> {
             return Ok(());
         }
         self.is_idle_notified = true;
+        shared.mailbox.account.budget().record_idle();
         self.guarded(|engine| {
             let _entered = engine.handle.0.runtime.enter();
             if let Some(session) = &mut engine.session {
