@@ -261,6 +261,24 @@ async fn adapter_sees_attachments_until_it_returns() {
     assert_eq!(ended.recv().await, Some(()));
 }
 
+/// Later bytes of a header that came in pieces were offered to the adapters. One that accepted them did not get the
+/// connection, whose attachments were dropped: the principal of a client that went on.
+#[tokio::test]
+async fn header_in_pieces_is_not_offered_to_adapters() {
+    let (ends, mut ended) = mpsc::unbounded_channel();
+    let greedy = Server::builder().adapter(|_| true, async |_transport, _context| Ok(()));
+    let acceptor = greedy.build(Attaching(ends)).unwrap();
+    // Each read brings one byte.
+    let (mut here, there) = tokio::io::duplex(1);
+    let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
+    here.write_all(&[0, 15, 0, 1, 0, 0, 0, 0, 0, 0]).await.unwrap();
+    here.read_exact(&mut [0; 10]).await.expect("the PING is answered");
+    assert!(ended.try_recv().is_err(), "the connection goes on");
+    drop(here);
+    serving.await.unwrap();
+    assert_eq!(ended.recv().await, Some(()));
+}
+
 #[tokio::test]
 async fn peer_without_connection_keeps_attachments_until_dropped() {
     let (ends, mut ended) = mpsc::unbounded_channel();

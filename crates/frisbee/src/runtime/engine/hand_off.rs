@@ -135,16 +135,16 @@ impl<R: Protocol> Engine<R> {
     /// Leaves a connection to the protocol adapter that accepts its first bytes; `false` if there is none.
     #[cold]
     pub(super) fn leave_to_adapter(&mut self) -> bool {
-        let Some(pending_handshake) = &self.pending_handshake else { return false };
-        let adapters = &pending_handshake.list.adapters;
-        let take_over = adapters.find(&self.unrouted, &self.handle, pending_handshake.allowed);
+        // The rest of a header may look like another protocol.
+        let pending = self.pending_handshake.as_ref().filter(|_| !self.core.is_mid_packet());
+        let take_over =
+            pending.and_then(|pending| pending.list.adapters.find(&self.unrouted, &self.handle, pending.allowed));
         let Some(take_over) = take_over else { return false };
         let has_left = self.core.leave_unread();
-        if has_left {
-            self.pending_handshake = None;
-            self.depart(take_over, &CloseReason::OtherProtocol);
-        }
-        has_left
+        debug_assert!(has_left, "no header has come, in whole or in part");
+        self.pending_handshake = None;
+        self.depart(take_over, &CloseReason::OtherProtocol);
+        true
     }
 
     /// Whether the connection is left as soon as nothing keeps it.
