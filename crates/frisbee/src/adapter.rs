@@ -147,7 +147,9 @@ impl ProtocolAdapters {
         let handler = secures.chain(&self.handlers).find(|handler| (handler.accepts)(beginning))?;
         let context = AdapterContext::new(connection, &self.host);
         let serve = handler.serve.clone();
-        Some(HandOffTarget::in_place(move |transport| Box::pin(run(serve, transport, context))))
+        // Also counts a connection that is lost before its handler gets it.
+        let closed = Closed { connection: connection.clone(), reason: CloseReason::OtherProtocol };
+        Some(HandOffTarget::in_place(move |transport| Box::pin(run(serve, transport, context, closed))))
     }
 }
 
@@ -158,8 +160,8 @@ impl fmt::Debug for ProtocolAdapters {
 }
 
 /// Serves an adapter connection to its end, or to that of the server's time to stop.
-async fn run(serve: Arc<Serve>, transport: RawTransport, context: AdapterContext) -> CloseReason {
-    let mut closed = Closed { connection: context.connection.clone(), reason: CloseReason::Shutdown };
+async fn run(serve: Arc<Serve>, transport: RawTransport, context: AdapterContext, mut closed: Closed) -> CloseReason {
+    closed.reason = CloseReason::Shutdown;
     let mut phase = context.host.phase.clone();
     let inner = context.inner.clone();
     let _values = context.values.clone();

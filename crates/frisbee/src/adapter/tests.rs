@@ -1,7 +1,10 @@
 use crate::{Client, CloseKind, CloseReason, Connection, Handlers, Operation, Packet, PacketId, Server, ServerBuilder};
+use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, oneshot};
 
@@ -137,7 +140,7 @@ async fn adapter_connection_is_open_until_its_handler_returns() {
 
 #[tokio::test]
 async fn failed_adapter_connection_is_counted_by_its_error() {
-    let failing = |_transport, _context| async { Err(std::io::ErrorKind::InvalidData.into()) };
+    let failing = |_transport, _context| async { Err(io::ErrorKind::InvalidData.into()) };
     let acceptor = Server::builder().adapter(|_| true, failing).build(echo()).unwrap();
     let (mut here, there) = crate::memory();
     here.write_all(b"x").await.unwrap();
@@ -277,6 +280,43 @@ async fn header_in_pieces_is_not_offered_to_adapters() {
     drop(here);
     serving.await.unwrap();
     assert_eq!(ended.recv().await, Some(()));
+}
+
+/// A transport that cannot be flushed.
+struct Unflushed(tokio::io::DuplexStream);
+
+impl AsyncRead for Unflushed {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Unflushed {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(context, bytes)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(context)
+    }
+}
+
+/// A client of HTTP that reset its connection of TLS after its first bytes was counted as open for ever.
+#[tokio::test]
+async fn connection_lost_on_way_to_adapter_is_counted_as_closed() {
+    let acceptor = Server::builder().adapter(|_| true, async |_transport, _context| Ok(())).build(echo()).unwrap();
+    let (mut here, there) = crate::memory();
+    here.write_all(b"x").await.unwrap();
+    acceptor.serve_connection(Unflushed(there)).await;
+    assert_eq!([acceptor.stats().opened(), acceptor.stats().open()], [1, 0]);
 }
 
 #[tokio::test]
