@@ -338,6 +338,8 @@ impl ClientSession {
             }
             last.extend(self.messages.drain(..), shared.inbox_max);
         }
+        // A subscription that was dropped has no inbox.
+        self.messages.clear();
     }
 
     /// The route of a topic.
@@ -434,6 +436,22 @@ mod tests {
         assert_eq!([received(&mut first), received(&mut third)], [["10", "11"]; 2]);
         assert!(matches!(comes(Kind::Lagged, 0, vec![0x80]), Routed::Close(_)));
         assert!(matches!(comes(Kind::Sync, 0, vec![0]), Routed::Close(_)));
+    }
+
+    /// A subscription may be dropped on another thread while the position of its history is handled.
+    #[tokio::test]
+    async fn history_of_a_dropped_subscription_reaches_no_other() {
+        let router = ClientRouter::new();
+        let mut other = router.0.persistent_subscription("b");
+        let mut session = router.connected(&connection());
+        let topic = Arc::new(TopicName { name: "a".into(), epoch: 1 });
+        session.replay = Some(Replay { id: PacketId(7), topic, inboxes: Inboxes::default(), next: 1 });
+        for (id, topic) in [(7, "a"), (0, "b")] {
+            let packet = Packet::new(PacketId(id), router.0.operations.of(Kind::Message), message(topic, topic));
+            assert!(matches!(router.route(&mut session, packet, &mut Outbox::default()), Routed::Continue));
+        }
+        session.flush(&router.0);
+        assert_eq!(received(&mut other), ["b"]);
     }
 
     #[tokio::test]
