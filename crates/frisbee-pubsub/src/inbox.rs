@@ -13,6 +13,10 @@ use std::task::{Context, Poll, Waker};
 /// The charge for a message in addition to its payload: its place in the queue.
 const MESSAGE_CHARGE: usize = 64;
 
+/// Payloads below this length, in bytes, are copied while the reader is behind: each may be a slice of a read buffer of
+/// 128 KiB and keep all of it.
+const COPIED_BELOW: usize = 64 * 1024;
+
 /// A message that was published.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message {
@@ -57,7 +61,7 @@ impl Message {
         (self.offset != 0).then_some(Position { epoch: self.topic.epoch, offset: self.offset })
     }
 
-    /// The payload. It shares the memory of the bytes that were read with it.
+    /// The payload. It may share the memory of the bytes that were read with it.
     ///
     /// ```
     /// # async fn example(message: frisbee_pubsub::Message) -> Result<(), Box<dyn std::error::Error>> {
@@ -225,7 +229,14 @@ impl Inbox {
         if queue.closed.is_some() {
             return;
         }
-        for entry in entries {
+        let is_behind = !queue.entries.is_empty();
+        for mut entry in entries {
+            if is_behind
+                && let Entry::Message(Message { payload, .. }) = &mut entry
+                && payload.len() < COPIED_BELOW
+            {
+                *payload = Bytes::copy_from_slice(payload);
+            }
             queue.bytes += entry.charge();
             queue.entries.push_back(entry);
         }
@@ -331,6 +342,23 @@ mod tests {
         let text = Message { topic: topic(), offset: 0, payload: Bytes::from_static(b"text") };
         assert_eq!((text.topic(), &text.payload()[..]), ("a", &b"text"[..]));
         assert_eq!(text.into_payload(), "text");
+    }
+
+    /// A subscription that was read slowly kept a read buffer of 128 KiB for each message of a few bytes.
+    #[test]
+    fn unread_messages_keep_no_read_buffer_but_the_first() {
+        let inbox = Inbox::default();
+        let buffer = Bytes::from(vec![0; 128 * 1024]);
+        for at in 0..3 {
+            let payload = buffer.slice(at..at + 100);
+            let message = Message { topic: topic(), offset: 0, payload };
+            inbox.extend([Entry::Message(message)].into_iter(), 1 << 20);
+        }
+        let is_kept = |entry: &&Entry| match entry {
+            Entry::Message(message) => buffer.as_ptr_range().contains(&message.payload.as_ptr()),
+            Entry::Notice(_) => false,
+        };
+        assert_eq!(inbox.0.lock().entries.iter().filter(is_kept).count(), 1);
     }
 
     #[test]
