@@ -14,9 +14,9 @@ use super::queue::{QueueBounds, QueueDelivery, Subscriber};
 use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
 use crate::topics::{TOPIC_MAX, Trie, check_pattern, check_topic, covers};
 use frisbee::{
-    BatchEnd, CloseReason, Connection, Outbox, OverflowPolicy, Packet, PacketId, PeerKind, Protocol, Routed,
+    BatchEnd, CloseReason, Connection, MemoryCharge, Outbox, OverflowPolicy, Packet, PacketId, PeerKind, Protocol, Routed,
 };
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -142,6 +142,8 @@ pub struct BrokerBuilder {
 pub(super) struct BrokerShared {
     /// By connection and id. Read when a publisher does not remember a topic, written by subscribing.
     pub(super) subscriptions: RwLock<Trie<(u64, u16), Target>>,
+    /// Changed with the lock of the subscriptions held.
+    node_charges: Mutex<NodeCharges>,
     /// Grows with each change of the subscriptions, after it.
     pub(super) version: AtomicU64,
     /// Where the next publisher begins with the members of a group.
@@ -156,6 +158,15 @@ pub(super) struct BrokerShared {
     pub(super) bus: Option<Bus>,
     pub(super) histories: Histories,
     pub(super) presences: Presences,
+}
+
+/// The nodes of the tree, by their charges.
+#[derive(Debug, Default)]
+struct NodeCharges {
+    /// Those that are part of the charges of subscriptions.
+    owned: usize,
+    /// For all others: their first subscription has ended, and later ones keep them.
+    orphans: Option<MemoryCharge>,
 }
 
 /// The owner of a subscription.
@@ -425,9 +436,10 @@ impl BrokerShared {
         subscriptions.insert(pattern, (session.subscriber.number, id.0), target);
         // With the lock held, so that a reader of the new number reads the new subscriptions.
         self.version.fetch_add(1, Ordering::Release);
-        let nodes = (subscriptions.nodes() - before) * NODE_COST;
+        let nodes = subscriptions.nodes() - before;
+        self.node_charges.lock().owned += nodes;
         drop(subscriptions);
-        charge.resize(least + nodes);
+        charge.resize(least + nodes * NODE_COST);
         let interest = self.bus.as_ref().map(|bus| {
             let interest = bus.join(&session.subscriber, id.0, pattern, group.as_ref(), follows);
             // Again, since messages of the bus are routed to joined subscribers.
@@ -439,7 +451,7 @@ impl BrokerShared {
         if let Some(name) = &name {
             self.join_presence(&session.subscriber, pattern, name);
         }
-        session.patterns.insert(id.0, Subscribed { pattern: pattern.into(), _charge: charge, interest, name });
+        session.patterns.insert(id.0, Subscribed { pattern: pattern.into(), nodes, _charge: charge, interest, name });
         Ok(is_active)
     }
 
@@ -573,9 +585,21 @@ impl BrokerShared {
         self.leave(&session.subscriber, id.0, &subscribed);
         let mut subscriptions = self.subscriptions.write();
         let removed = subscriptions.remove(&subscribed.pattern, &(session.subscriber.number, id.0));
+        self.disown_nodes(subscribed.nodes, subscriptions.nodes(), &session.subscriber);
         self.version.fetch_add(1, Ordering::Release);
         drop(subscriptions);
         debug_assert!(removed.is_some(), "a session knows its subscriptions");
+    }
+
+    /// Charges for nodes that outlive the subscriptions charged for them: `all` are left, and `owned` were those of
+    /// subscriptions that have ended.
+    fn disown_nodes(&self, owned: usize, all: usize, subscriber: &Subscriber) {
+        let charges = &mut *self.node_charges.lock();
+        charges.owned -= owned;
+        let orphans = (all - charges.owned) * NODE_COST;
+        if orphans > 0 || charges.orphans.is_some() {
+            charges.orphans.get_or_insert_with(|| subscriber.budget().charge(0)).resize(orphans);
+        }
     }
 }
 
@@ -617,9 +641,12 @@ impl RemovedSubscriptions {
             self.broker.leave(&self.subscriber, *id, subscribed);
         }
         let mut tree = self.broker.subscriptions.write();
-        for (id, Subscribed { pattern, .. }) in self.subscriptions.drain(rest..) {
+        let mut owned = 0;
+        for (id, Subscribed { pattern, nodes, .. }) in self.subscriptions.drain(rest..) {
             tree.remove(&pattern, &(self.subscriber.number, id));
+            owned += nodes;
         }
+        self.broker.disown_nodes(owned, tree.nodes(), &self.subscriber);
         self.broker.version.fetch_add(1, Ordering::Release);
     }
 }

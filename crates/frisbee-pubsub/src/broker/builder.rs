@@ -8,7 +8,7 @@ use crate::presence::Presences;
 use crate::queue::QueueBounds;
 use crate::topics::check_pattern;
 use frisbee::Connection;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 
@@ -202,6 +202,7 @@ impl BrokerBuilder {
             }),
             published: AtomicU64::new(0),
             subscriptions: RwLock::default(),
+            node_charges: Mutex::default(),
             version: AtomicU64::new(0),
             next_member: AtomicUsize::new(0),
             next_connection: AtomicU64::new(0),

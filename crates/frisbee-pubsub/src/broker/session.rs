@@ -28,6 +28,8 @@ pub struct BrokerSession {
 /// A session's state of a subscription.
 pub(super) struct Subscribed {
     pub(super) pattern: Box<str>,
+    /// The nodes of the tree that it has made.
+    pub(super) nodes: usize,
     /// Its charge to the server's memory.
     pub(super) _charge: MemoryCharge,
     /// Its interest at other brokers.

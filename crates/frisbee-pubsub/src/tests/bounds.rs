@@ -71,6 +71,22 @@ fn subscription_is_charged_for_pattern_and_nodes_until_end() {
     assert_eq!((held(&reader), broker.subscriptions()), (0, 0));
 }
 
+/// Those of a subscriber that had gone were charged to nobody, although others kept them.
+#[test]
+fn nodes_stay_charged_while_later_subscribers_keep_them() {
+    let (_runtime, _broker, [mut first, mut later]) = peers(Broker::builder());
+    first.subscribe(1, "first.second.third", "");
+    later.subscribe(1, "first.second.third", "");
+    later.subscribe(2, "first.other", "");
+    first.vanish();
+    assert_eq!((held(&first), held_by_all(&first)), (0, 320 * 3));
+    assert_eq!(held_by_all(&later), 2 * 256 + 2 * 18 + 2 * 11 + 320);
+    let _ = later.send(Kind::Unsubscribe, 1, "");
+    assert_eq!(held_by_all(&first), 320, "of the token that both have");
+    later.vanish();
+    assert_eq!((held_by_all(&first), held_by_all(&later)), (0, 0));
+}
+
 #[test]
 fn subscriptions_end_after_runtime_of_connection_ended() {
     let (runtime, broker, [mut reader, _writer]) = peers(Broker::builder());
