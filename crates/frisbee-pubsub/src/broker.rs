@@ -418,7 +418,7 @@ impl BrokerShared {
         let watches = self.presences.is_watch(pattern, group.is_some())?;
         let name = self.presences.name(pattern, session.subscriber.connection());
         let presence = name.as_ref().map_or(0, |name| Presences::cost(pattern, name));
-        let least = SUBSCRIPTION_COST + 2 * pattern.len() + presence;
+        let least = SUBSCRIPTION_COST + 2 * pattern.len() + group.as_deref().map_or(0, str::len) + presence;
         let Some(mut charge) = session.subscriber.connection().try_charge(least) else {
             return Err((Reason::Full, "the server's memory limit for this client is reached".to_owned()));
         };

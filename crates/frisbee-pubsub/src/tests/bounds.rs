@@ -88,6 +88,13 @@ fn nodes_stay_charged_while_later_subscribers_keep_them() {
 }
 
 #[test]
+fn name_of_a_group_is_charged_with_its_subscription() {
+    let (_runtime, _broker, [mut reader]) = peers(Broker::builder());
+    reader.subscribe(1, ">", &"g".repeat(TOPIC_MAX));
+    assert_eq!(held(&reader), 256 + 2 + TOPIC_MAX);
+}
+
+#[test]
 fn subscriptions_end_after_runtime_of_connection_ended() {
     let (runtime, broker, [mut reader, _writer]) = peers(Broker::builder());
     (1..=100).for_each(|id| reader.subscribe(id, &format!("a.{id}"), ""));
