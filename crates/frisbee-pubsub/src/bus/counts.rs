@@ -16,6 +16,9 @@ const PORTION: usize = 256;
 const HEARD_MAX: usize = 16 * 1024;
 const HEARD_BY_ALL_MAX: usize = 1024 * 1024;
 
+/// The memory of a row in addition to its topic, in bytes.
+const ROW_COST: usize = 96;
+
 /// The messages that may have been missed at once, and the eras: more than any bus carries in a year. What says more
 /// is invalid.
 const MISSED_MAX: u64 = 1 << 40;
@@ -89,6 +92,8 @@ impl Row<'_> {
 pub(super) struct ReceivedCounts {
     origins: HashMap<u64, HashMap<Box<str>, (u64, u64)>>,
     rows: usize,
+    /// In bytes.
+    memory: usize,
     /// The rows of all interests of the broker.
     remembered: Arc<AtomicUsize>,
 }
@@ -106,7 +111,12 @@ pub(super) enum StampVerdict {
 
 impl ReceivedCounts {
     pub(super) fn new(remembered: Arc<AtomicUsize>) -> Self {
-        Self { origins: HashMap::new(), rows: 0, remembered }
+        Self { origins: HashMap::new(), rows: 0, memory: 0, remembered }
+    }
+
+    /// The memory of all rows, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        self.memory
     }
 
     /// Takes note of a message.
@@ -150,13 +160,14 @@ impl ReceivedCounts {
             self.forget();
         }
         self.rows += 1;
+        self.memory += ROW_COST + topic.len();
         self.origins.entry(stamp.origin).or_default().insert(topic.into(), (stamp.era, stamp.count));
     }
 
     fn forget(&mut self) {
         self.remembered.fetch_sub(self.rows, Ordering::Relaxed);
         self.origins = HashMap::new();
-        self.rows = 0;
+        (self.rows, self.memory) = (0, 0);
     }
 }
 

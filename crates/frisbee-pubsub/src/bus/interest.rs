@@ -7,15 +7,18 @@ use super::counts::{ReceivedCounts, StampVerdict};
 use super::frame::Frame;
 use crate::broker::BrokerShared;
 use crate::fanout::{Fanout, Group, Route, Source};
-use crate::queue::Subscriber;
+use crate::queue::{STEP, Subscriber};
 use crate::{Kind, put, split_name};
 use bytes::Bytes;
-use frisbee::{MemoryBudget, PacketId};
+use frisbee::{MemoryBudget, MemoryCharge, PacketId};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Weak};
+
+/// The memory of an interest in addition to its pattern, which is kept twice, in bytes.
+const INTEREST_COST: usize = 1024;
 
 /// A pattern that a broker wants messages for, from the first of its subscriptions to the last; for queue groups one
 /// subscription alone, so that each has its share.
@@ -59,6 +62,8 @@ type SubscriberEntry = (Arc<Subscriber>, u16);
 struct Arrivals {
     fanout: Fanout,
     heard: ReceivedCounts,
+    /// For the interest, and for the topics that it remembers.
+    charge: MemoryCharge,
 }
 
 /// An [`Interest`] that is to take effect; dropped when it has, or cannot.
@@ -81,7 +86,8 @@ impl Interest {
         budget: MemoryBudget,
         remembered: Arc<AtomicUsize>,
     ) -> Self {
-        let arrivals = Arrivals { fanout: Fanout::default(), heard: ReceivedCounts::new(remembered) };
+        let charge = budget.charge(INTEREST_COST + 2 * pattern.len());
+        let arrivals = Arrivals { fanout: Fanout::default(), heard: ReceivedCounts::new(remembered), charge };
         Self {
             number,
             pattern: pattern.into(),
@@ -179,7 +185,21 @@ impl Interest {
         }
         arrivals.fanout.flush(broker, self);
         arrivals.fanout.refresh(broker);
+        self.charge_topics(arrivals, broker);
         malformed
+    }
+
+    /// Charges the remembered topics to the server's memory. While that is short, few are remembered.
+    fn charge_topics(&self, arrivals: &mut Arrivals, broker: &BrokerShared) {
+        let Arrivals { fanout, heard, charge } = arrivals;
+        if fanout.memory() >= STEP && self.budget.is_short() {
+            fanout.release(broker);
+        }
+        let topics = (fanout.memory() + heard.memory()) / STEP * STEP;
+        let charged = INTEREST_COST + 2 * self.pattern.len() + topics;
+        if charged != charge.bytes() {
+            charge.resize(charged);
+        }
     }
 
     /// Takes in one frame, if it is one.
@@ -194,7 +214,7 @@ impl Interest {
             if stamp.origin == own || broker.histories.rule_of(topic) != self.history.as_ref().map(|rule| rule.place) {
                 return true;
             }
-            let Arrivals { fanout, heard } = arrivals;
+            let Arrivals { fanout, heard, .. } = arrivals;
             let heed = match kind {
                 Frame::Message => heard.message(topic, stamp),
                 Frame::Mark => heard.mark(topic, stamp),
@@ -228,7 +248,9 @@ impl Interest {
 
     /// Forgets subscribers that have gone.
     pub(super) fn refresh(&self, broker: &BrokerShared) {
-        self.arrivals.lock().fanout.refresh(broker);
+        let arrivals = &mut *self.arrivals.lock();
+        arrivals.fanout.refresh(broker);
+        self.charge_topics(arrivals, broker);
     }
 }
 

@@ -60,6 +60,30 @@ fn overlapping_subscriptions_each_get_message_once() {
     assert!(alone.received().iter().eq((0..100).map(|number| format!("0:{number}")).collect::<Vec<_>>().iter()));
 }
 
+/// A publisher at one broker filled the tables of all patterns at another, which were charged to nobody.
+#[test]
+fn topics_of_interests_are_charged_and_forgotten_without_memory() {
+    let (runtime, [a, b]) = brokers(&MemoryBus::new(), &Broker::builder());
+    let (mut reader, mut writer) = (Member::new(&a, runtime.handle()), Member::new(&b, runtime.handle()));
+    let budget = reader.connection().memory_budget();
+    reader.subscribe(1, ">", "");
+    let subscribed = budget.charged();
+    assert!((258 + 800..2048).contains(&subscribed), "{subscribed}");
+    (0..1000).for_each(|number| writer.publish(&format!("{number:0200}"), "x"));
+    writer.run_batch();
+    assert_eq!(reader.received().len(), 1000);
+    let filled = budget.charged();
+    assert!((1000 * 2 * 200..1 << 20).contains(&filled), "{filled}");
+    let all = reader.connection().charge(usize::MAX / 4 * 3);
+    writer.publish("a", "x");
+    writer.run_batch();
+    assert_eq!(reader.received().len(), 1);
+    drop(all);
+    assert!((1000 * 200..filled - 1000 * 200).contains(&budget.charged()), "{} of {filled}", budget.charged());
+    reader.vanish();
+    assert_eq!(budget.charged(), 0);
+}
+
 /// Records its calls, and accepts nothing.
 #[derive(Clone, Debug, Default)]
 struct RecordingBackplane {
