@@ -91,7 +91,13 @@ impl Sockets {
         wakers.extend(state.reading.waker.take());
     }
 
-    fn handle_sent(&mut self, key: usize, mut buffer: Vec<u8>, result: io::Result<usize>, wakers: &mut Vec<Waker>) {
+    pub(super) fn handle_sent(
+        &mut self,
+        key: usize,
+        mut buffer: Vec<u8>,
+        result: io::Result<usize>,
+        wakers: &mut Vec<Waker>,
+    ) {
         let Some(state) = self.table.get_mut(key) else { return };
         let writing = &mut state.writing;
         state.operations -= 1;
@@ -110,6 +116,8 @@ impl Sockets {
                 self.ring.send(&state.stream, key, buffer, from);
                 return;
             }
+            // What follows would be taken for the bytes that were cancelled.
+            Ok(count) if count < writing.in_flight => writing.staged.clear(),
             Ok(_) => {}
             Err(error) => {
                 writing.failed = Some(code(&error));

@@ -37,6 +37,28 @@ fn socket_has_one_waiter_per_direction() {
     }
 }
 
+/// The peer would have taken the bytes behind a gap for those in it: the packets after a truncated one for its body.
+#[test]
+fn nothing_is_sent_behind_bytes_that_were_cancelled() {
+    let Ok(ring) = Ring::new() else { return eprintln!("SKIPPED: there are no rings here") };
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let mut sockets = Sockets::new(ring);
+    let key = sockets.enter(listener.accept().unwrap().0);
+    let state = &mut sockets.table[key];
+    // The drop of the socket has cancelled its send when that had sent a part.
+    (state.dropped, state.cancelled, state.operations) = (true, true, 1);
+    (state.writing.in_flight, state.writing.staged) = (100, vec![7; 50]);
+    sockets.handle_sent(key, vec![0; 100], Ok(40), &mut Vec::new());
+    while !sockets.is_empty() {
+        sockets.submit(Some(Some(Duration::from_secs(1)))).unwrap();
+        sockets.complete(&mut Vec::new());
+    }
+    let mut received = Vec::new();
+    peer.read_to_end(&mut received).unwrap();
+    assert_eq!(received.len(), 0);
+}
+
 /// A caller with a deadline of its own can take the socket off the ring without a limit.
 #[test]
 fn flushed_socket_leaves_its_ring_at_once() {
