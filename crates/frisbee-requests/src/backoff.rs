@@ -39,7 +39,7 @@ impl Backoff {
 
     /// The pause after so many failed attempts before the last one.
     pub fn pause(&self, attempt: u32) -> Duration {
-        let longest = self.min.saturating_mul(1 << attempt.min(10)).min(self.max);
+        let longest = self.min.saturating_mul(1 << attempt.min(31)).min(self.max);
         let part = self.random.hash_one(attempt) as f64 / u64::MAX as f64;
         longest.mul_f64(0.5 + part / 2.0)
     }
@@ -58,5 +58,7 @@ mod tests {
             assert!((min / 2..=max).contains(&pause));
             assert!(attempt < 7 || pause >= max / 2);
         }
+        let (min, max) = (Duration::from_millis(1), Duration::from_secs(3600));
+        assert!(Backoff::new(min, max).pause(40) >= max / 2, "however far apart they are");
     }
 }
