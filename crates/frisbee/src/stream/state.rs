@@ -417,7 +417,7 @@ impl StreamShared {
                     self.account.budget().counts.count_rejected();
                     return Some(Self::overflow(inner));
                 }
-                inner.inbox.push(body.slice_ref(message));
+                inner.inbox.push(Bytes::copy_from_slice(message)); // A slice would keep the whole batch.
             }
         }
         inner.bytes.received += body.len() as u64;

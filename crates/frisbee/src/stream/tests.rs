@@ -214,6 +214,22 @@ async fn batched_messages_are_charged_like_single_ones() {
     assert_eq!(end.receive_batch(&[5]), None);
 }
 
+/// The last message kept the packet of all: megabytes, of which 128 KiB were charged.
+#[tokio::test]
+async fn unread_message_of_a_batch_keeps_no_other() {
+    let (end, mut stream) = End::new(&native(100));
+    let mut body = Vec::new();
+    for length in [50_000, 20_000] {
+        tlv::put_varint(&mut body, length);
+        body.resize(body.len() + length as usize, 2);
+    }
+    let (size, body) = (BatchSize::of(&body).expect("it is one"), Bytes::from(body));
+    assert_eq!(end.shared.handle_batch(&body, &size), Some(StreamSignal::Nothing));
+    assert_eq!(read(&mut stream), 50_000);
+    assert!(body.is_unique(), "the other message keeps it");
+    assert_eq!(read(&mut stream), 20_000);
+}
+
 #[tokio::test]
 async fn message_without_memory_ends_its_stream_and_is_counted() {
     for count in 0..3 {
