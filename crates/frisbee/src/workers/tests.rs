@@ -1,4 +1,7 @@
-use super::executor::{Worker, wake_last};
+use super::executor::{Worker, settle, wake_last};
+use super::watchdog::BlockingTask;
+use crate::budget::Budget;
+use crate::{Connection, Operation, Outbox, Packet, Protocol, Routed};
 use parking_lot::Mutex;
 use std::future::{pending, poll_fn};
 use std::pin::pin;
@@ -73,6 +76,40 @@ fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
     worker.spawn(async move { sender.send(3).expect("the test waits") });
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(3), "which is new");
     drop(blocks);
+}
+
+/// A router that panics when it is notified of a blocked thread.
+struct Panics;
+
+impl Protocol for Panics {
+    type Session = ();
+
+    fn connected(&self, _connection: &Connection) {}
+
+    fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
+        Routed::Continue
+    }
+
+    fn blocked(&self, _connection: &Connection, _operation: Operation) -> bool {
+        panic!("on purpose");
+    }
+}
+
+#[test]
+fn threads_are_taken_over_after_a_router_has_panicked() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("there are threads");
+    let budget = Arc::new(Budget::new(usize::MAX, 0));
+    let connection = Connection::server(&Default::default(), &budget, runtime.handle().clone(), Default::default());
+    connection.set_routed(Operation::FIRST_USER.number());
+    let worker = worker();
+    let (release, released) = mpsc::channel::<()>();
+    worker.spawn(async move {
+        settle(|| BlockingTask::new(&connection, &Arc::new(Panics)));
+        let _ = released.recv();
+    });
+    // Each begins in the thread that has taken over from the last.
+    let blocks = [block(&worker), block(&worker)];
+    drop((release, blocks));
 }
 
 #[test]

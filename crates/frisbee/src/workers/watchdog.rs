@@ -8,6 +8,7 @@ use crate::router::inline_policy::report_later;
 use crate::{Connection, Operation, Protocol};
 use parking_lot::Mutex;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -157,9 +158,10 @@ impl Watchdog {
         suspects.append(&mut self.registry.lock().workers);
         let mut is_busy = false;
         suspects.retain_mut(|suspect| {
-            let worker = suspect.worker.upgrade();
-            is_busy |= worker.as_ref().is_some_and(|worker| suspect.sample(worker, reported));
-            worker.is_some()
+            let Some(worker) = suspect.worker.upgrade() else { return false };
+            // A router that panics when it is notified must not end the checks of all workers.
+            is_busy |= catch_unwind(AssertUnwindSafe(|| suspect.sample(&worker, reported))).unwrap_or(true);
+            true
         });
         is_busy
     }
