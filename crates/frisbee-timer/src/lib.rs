@@ -2,8 +2,8 @@
 //!
 //! tokio's timer has steps of a millisecond and rounds up. [`sleep`] waits as long as it says: on Linux by a `timerfd` for
 //! each runtime, which the runtime polls with its sockets. Inside of a handler this is the runtime of the
-//! [worker](frisbee::Workers) of the connection, so that the end of a wait wakes no other thread. A runtime has a `timerfd`
-//! from its first [`sleep`]; others cost nothing.
+//! [worker](frisbee::Workers) of the connection, so that the end of a wait wakes no other thread; rings have no runtime, and
+//! handlers there wait in the runtime that serves. A runtime has a `timerfd` from its first [`sleep`]; others cost nothing.
 
 #![deny(unsafe_code)]
 

@@ -58,7 +58,7 @@ impl MemoryPool for SharedPool {
 }
 
 /// Copies bytes to be shared. The memory of a long copy is taken from the pool and returns to it with the last
-/// reference; at most 32 MiB are kept there, for at most 20 s.
+/// reference; at most 32 MiB are kept there, for 20 s unless no connection is open.
 pub fn copy_to_share(bytes: &[u8]) -> Bytes {
     if bytes.len() < POOLED_MIN {
         return Bytes::copy_from_slice(bytes);
