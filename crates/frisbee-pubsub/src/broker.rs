@@ -14,7 +14,8 @@ use super::queue::{QueueBounds, QueueDelivery, Subscriber};
 use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
 use crate::topics::{TOPIC_MAX, Trie, check_pattern, check_topic, covers};
 use frisbee::{
-    BatchEnd, CloseReason, Connection, MemoryCharge, Outbox, OverflowPolicy, Packet, PacketId, PeerKind, Protocol, Routed,
+    BatchEnd, CloseReason, Connection, MemoryCharge, Outbox, OverflowPolicy, Packet, PacketId, PeerKind, Protocol,
+    Routed,
 };
 use parking_lot::{Mutex, RwLock};
 use std::collections::{BTreeMap, HashMap};
