@@ -13,7 +13,7 @@ use std::task::{Context, Poll, Waker};
 /// The charge for a message in addition to its payload: its place in the queue.
 const MESSAGE_CHARGE: usize = 64;
 
-/// Payloads below this length, in bytes, are copied while the reader is behind: each may be a slice of a read buffer of
+/// Payloads below this length, in bytes, are copied while others wait: each may be a slice of a read buffer of
 /// 128 KiB and keep all of it.
 const COPIED_BELOW: usize = 64 * 1024;
 

@@ -60,7 +60,7 @@ fn overlapping_subscriptions_each_get_message_once() {
     assert!(alone.received().iter().eq((0..100).map(|number| format!("0:{number}")).collect::<Vec<_>>().iter()));
 }
 
-/// A publisher at one broker filled the tables of all patterns at another, which were charged to nobody.
+/// A publisher at one broker filled the tables of all patterns at another, and no budget counted them.
 #[test]
 fn topics_of_interests_are_charged_and_forgotten_without_memory() {
     let (runtime, [a, b]) = brokers(&MemoryBus::new(), &Broker::builder());

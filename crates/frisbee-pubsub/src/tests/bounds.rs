@@ -71,7 +71,7 @@ fn subscription_is_charged_for_pattern_and_nodes_until_end() {
     assert_eq!((held(&reader), broker.subscriptions()), (0, 0));
 }
 
-/// Those of a subscriber that had gone were charged to nobody, although others kept them.
+/// No budget counted those of a subscriber that had gone, although others kept them.
 #[test]
 fn nodes_stay_charged_while_later_subscribers_keep_them() {
     let (_runtime, _broker, [mut first, mut later]) = peers(Broker::builder());

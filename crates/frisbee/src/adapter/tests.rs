@@ -264,7 +264,7 @@ async fn adapter_sees_attachments_until_it_returns() {
     assert_eq!(ended.recv().await, Some(()));
 }
 
-/// Later bytes of a header that came in pieces were offered to the adapters. One that accepted them did not get the
+/// Later bytes of a header in pieces were offered to the adapters. One that accepted them did not get the
 /// connection, whose attachments were dropped: the principal of a client that went on.
 #[tokio::test]
 async fn header_in_pieces_is_not_offered_to_adapters() {
