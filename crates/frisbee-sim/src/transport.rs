@@ -190,14 +190,14 @@ impl Transport {
     fn write(&self, state: &mut State, wire: &mut Wire, waker: &Waker, bytes: &[u8]) -> WriteState {
         match self.may_act(state, wire, waker) {
             None => return WriteState::Nothing,
-            Some(Err(error)) => return WriteState::Done(Err(error), None),
+            Some(Err(error)) => return WriteState::Done(Err(error), Vec::new()),
             Some(Ok(())) => {}
         }
         let (here, to) = (wire.nodes[self.side], wire.nodes[1 - self.side]);
         let cable = state.cable(here, to);
         let way = &mut wire.ways[self.side];
         if way.is_left || way.has_ended {
-            return WriteState::Done(Err(io::ErrorKind::BrokenPipe.into()), None);
+            return WriteState::Done(Err(io::ErrorKind::BrokenPipe.into()), Vec::new());
         }
         let room = cable.capacity.saturating_sub(way.length);
         if room == 0 {
@@ -219,10 +219,10 @@ impl Transport {
         let latency = state.latency(here, to, now);
         let bandwidth = if state.trouble(here, to).slow > now { Some(SLOW) } else { cable.bandwidth };
         way.last = way.last.max((now + latency) * 1_000);
-        let mut reader = None;
+        let mut wakers = Vec::new();
         if count > 0 {
             if way.under_way.is_empty() {
-                reader = way.reader.take();
+                wakers.extend(way.reader.take());
             }
             // A slow path delivers piece by piece, not all at the end.
             let most = bandwidth.map_or(count, |bandwidth| (bandwidth / PIECES).clamp(1, count as u64) as usize);
@@ -241,10 +241,10 @@ impl Transport {
                 return self.reset(state, wire);
             }
             wire.ways.iter_mut().for_each(|way| way.end(now));
-            reader = reader.or(wire.ways[self.side].reader.take());
+            wakers.extend(wire.wakers());
         }
         let done = if count == 0 && !bytes.is_empty() { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(count) };
-        WriteState::Done(done, reader)
+        WriteState::Done(done, wakers)
     }
 
     /// Breaks the connection.
@@ -252,7 +252,7 @@ impl Transport {
         wire.is_reset = true;
         let event = self.event(wire, EventKind::Reset, 0);
         self.shared.trace(state, &event);
-        WriteState::Broken(wire.wakers().collect())
+        WriteState::Done(Err(io::ErrorKind::ConnectionReset.into()), wire.wakers().collect())
     }
 
     /// Runs a function on the connection, which is taken out of the state for that.
@@ -277,9 +277,8 @@ enum ReadState {
 }
 
 enum WriteState {
-    Done(io::Result<usize>, Option<Waker>),
-    /// The connection has broken.
-    Broken(Vec<Waker>),
+    /// With those that wait at either end.
+    Done(io::Result<usize>, Vec<Waker>),
     Nothing,
 }
 
@@ -317,13 +316,9 @@ impl AsyncWrite for Transport {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let writing = self.with_wire(|state, wire| self.write(state, wire, context.waker(), bytes));
         match writing.ok_or_else(connection_lost)? {
-            WriteState::Done(result, reader) => {
-                reader.into_iter().for_each(Waker::wake);
-                Poll::Ready(result)
-            }
-            WriteState::Broken(wakers) => {
+            WriteState::Done(result, wakers) => {
                 wakers.into_iter().for_each(Waker::wake);
-                Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()))
+                Poll::Ready(result)
             }
             WriteState::Nothing => Poll::Pending,
         }

@@ -278,6 +278,40 @@ fn connection_faults_take_effect() {
     });
 }
 
+/// The reader at the end of the writer and the writer at the other end slept on.
+#[test]
+fn a_cut_connection_wakes_tasks_at_both_its_ends() {
+    for (seed, is_full) in (0..10).flat_map(|seed| [(seed, false), (seed, true)]) {
+        sim(seed, |world| async move {
+            let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+            let teller = tell.clone();
+            world.node("a").process().accept(move |mut transport| {
+                let teller = teller.clone();
+                async move {
+                    if is_full {
+                        let is_broken = transport.write_all(&[0; 1 << 20]).await.is_err();
+                        teller.send(is_broken).expect("the test waits");
+                    }
+                    std::future::pending::<()>().await;
+                }
+            });
+            let b = world.node("b").process();
+            let (mut read, mut write) = tokio::io::split(b.dial("a").await.expect("a accepts"));
+            if !is_full {
+                b.spawn(async move {
+                    let is_over = matches!(read.read(&mut [0]).await, Ok(0) | Err(_));
+                    tell.send(is_over).expect("the test waits");
+                });
+            }
+            sleep(millis(100)).await;
+            world.inject_now(Fault::Cut { from: "b".to_owned(), to: "a".to_owned(), behind: 1 }).await;
+            sleep(millis(100)).await; // The fault itself wakes them as well.
+            drop(write.write_all(&[1]).await);
+            assert_eq!(timeout(millis(60_000), told.recv()).await, Ok(Some(true)), "{is_full}");
+        });
+    }
+}
+
 #[test]
 fn clocks_of_a_node_drift_apart_and_one_of_them_jumps() {
     sim(1, |world| async move {
