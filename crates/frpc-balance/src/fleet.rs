@@ -199,6 +199,8 @@ impl Fleet {
         if !self.is_closed.load(Ordering::Acquire) {
             members.add(rows);
             self.rebuild_choice(&members);
+            // A member may have connected before it had a row.
+            self.clock.connected.notify_waiters();
         }
     }
 }

@@ -287,8 +287,11 @@ impl Failures {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fleet::clock::FleetClock;
     use crate::resolve::Resolver;
     use crate::{Balance, FleetView};
+    use std::future::{pending, ready};
+    use tokio::time::timeout;
 
     /// Panics at first, and then has an endpoint.
     struct Panicking(u32);
@@ -299,7 +302,7 @@ mod tests {
             match self.0 {
                 1 => panic!("on purpose"),
                 2 => Ok(vec![Endpoint::new("127.0.0.1:1")]),
-                _ => std::future::pending().await,
+                _ => pending().await,
             }
         }
 
@@ -317,6 +320,57 @@ mod tests {
         assert!(fleet().resolver_trouble.is_some_and(|trouble| trouble.contains("panicked")));
         tokio::time::sleep(PAUSE_FIRST).await;
         assert_eq!((fleet().servers.len(), fleet().resolver_trouble), (1, None));
+    }
+
+    /// Its endpoints come otherwise.
+    struct Unanswering;
+
+    impl Resolver for Unanswering {
+        async fn next(&mut self) -> io::Result<Vec<Endpoint>> {
+            pending().await
+        }
+
+        fn name(&self) -> String {
+            "a silent one".to_owned()
+        }
+    }
+
+    /// On another thread a new member may connect before it is one of the fleet. Calls that waited woke in vain then.
+    #[tokio::test(start_paused = true)]
+    async fn waiting_call_gets_member_that_had_connected_before() {
+        let server = frpc::Server::builder().build().expect("it offers nothing");
+        let connector = move || {
+            let ((here, there), server) = (frpc::memory(), server.clone());
+            tokio::spawn(async move { server.serve_connection(there).await });
+            ready(io::Result::Ok(here))
+        };
+        let (clock, mut made) = (FleetClock::new(), None);
+        let _channel = frpc::Channel::builder().connect_picker(|factory| {
+            let fleet = Fleet::new(FleetOptions::default(), clock.clone(), factory.patience(), factory.runtime());
+            let (fleet, estimate) = (Arc::new(fleet), ServerEstimate::new(&clock));
+            made = Some((fleet.clone(), factory.by_connector("it", connector, Some(estimate.clone())), estimate));
+            Ok(fleet)
+        });
+        let (fleet, links, estimate) = made.expect("the channel has been made");
+        Follower {
+            resolver: AnyResolver::new(Unanswering),
+            connects: Box::new(|_, _| Err(frpc::Error::NoServers)),
+            check: |_| Ok(()),
+            spread: Duration::ZERO,
+            terms: FleetOptions::default(),
+            seed: 0,
+            runtime: Handle::current(),
+        }
+        .start(&fleet);
+        links.dial().await.expect("it is in memory");
+        let mut waiting = pin!(fleet.next_connection());
+        let first = poll_fn(|context| Poll::Ready(waiting.as_mut().poll(context).is_ready())).await;
+        assert!(!first, "the fleet has no member");
+        let endpoint = Arc::new(Endpoint::new("it"));
+        let stated = ResolvedEndpoint::new(&endpoint);
+        let member = Member::kept(links, stated, &fleet.urgency, ConnectDelays::NONE, &fleet.runtime);
+        fleet.add(vec![Row::new(endpoint, member, estimate)]);
+        timeout(PAUSE_MAX, waiting).await.expect("it is woken").expect("there is a connection");
     }
 
     #[tokio::test(start_paused = true)]
