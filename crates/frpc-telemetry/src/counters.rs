@@ -103,7 +103,6 @@ impl Counters {
     /// let server = Server::builder().batch_observer(counters);
     /// ```
     pub fn new() -> Self {
-        shards::forget_dead();
         Self::default()
     }
 

@@ -136,7 +136,11 @@ impl Shards {
             let mut leases = leases.borrow_mut();
             match leases.iter_mut().find(|leased| std::ptr::eq(leased.of.as_ptr(), Arc::as_ptr(self))) {
                 Some(leased) => leased.add(key, calls, nanos, self),
-                None => leases.push(self.leased(key, calls, nanos)),
+                None => {
+                    // Leases of counters that are gone would add up.
+                    leases.retain(|leased| leased.of.strong_count() > 0);
+                    leases.push(self.leased(key, calls, nanos));
+                }
             }
         });
         if added.is_err() {
@@ -174,7 +178,16 @@ impl Shards {
     }
 }
 
-/// Forgets leases of this thread whose shards are gone, so that they do not add up.
-pub(crate) fn forget_dead() {
-    let _ = LEASES.try_with(|leases| leases.borrow_mut().retain(|leased| leased.of.strong_count() > 0));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A thread that created no counters itself, such as a worker, kept its leases of all that were gone.
+    #[test]
+    fn thread_drops_leases_of_counters_that_are_gone() {
+        for _ in 0..3 {
+            Arc::<Shards>::default().add(Key::new(0, Code::Ok), 1, 1);
+        }
+        assert_eq!(LEASES.with_borrow(Vec::len), 1);
+    }
 }
