@@ -135,6 +135,8 @@ export class Channel {
         if (link !== on) return;
         link = undefined;
         trouble = reason;
+        // They waited for a slot until now.
+        if (on.isUp) for (const calls of waiting) calls.forEach(wait);
         if (on.isUp && performance.now() - dialledAt >= PAUSE_MAX) failures = 0;
         else if (!isClosed) {
           clearTimeout(pause);
@@ -198,10 +200,14 @@ export class Channel {
     const run = (call: Call): void => {
       if (link?.isUp && starts(call, link)) return;
       if (isClosed) return fail(call, closed(call.isSent));
-      // Without a connection a call waits for `patience`, without a free slot until its deadline.
-      call.patientUntil = performance.now() + (call.options.patience ?? patience);
       queue(call).add(call);
       connect();
+      wait(call);
+    };
+
+    /** Sets the timer of a waiting call. Without a connection it waits for `patience`, without a free slot until its deadline. */
+    const wait = (call: Call): void => {
+      call.patientUntil = performance.now() + (call.options.patience ?? patience);
       checkTimers(call);
     };
 

@@ -261,6 +261,29 @@ test("calls and publications wait while much is unsent", async () => {
   channel.close();
 });
 
+/** Its patience had ended while the connection had no slot for it, and it waited forever. */
+test("call that waited for a slot fails when no connection follows", { timeout: 10_000 }, async () => {
+  let lose = (): void => {};
+  let dials = 0;
+  const dial: Dial = (events) => {
+    if (++dials > 1) throw new Error("no route");
+    lose = () => events.close("lost");
+    events.open();
+    // One stream.
+    setImmediate(() => events.data(frame(0, 3, [...Buffer.from("fris\x01"), 2, 1, 1])));
+    return { send() {}, close() {}, buffered: () => 0 };
+  };
+  const channel = new Channel(dial, { patience: 0 });
+  await until("it is connected", () => channel.connected().then(() => true, () => false));
+  const client = new DeskClient(channel);
+  const streams = [client.count({}), client.count({})].map((replies) => failed(replies.next()));
+  lose();
+  const [open, waiting] = await Promise.all(streams);
+  assert.deepEqual([open?.mayHaveRun, waiting?.mayHaveRun], [true, false]);
+  assert.match(waiting?.message ?? "", /no connection to the server: lost/);
+  channel.close();
+});
+
 function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
   let resolve = (): void => {};
   const promise = new Promise<void>((resolved) => (resolve = resolved));
