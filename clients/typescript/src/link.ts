@@ -325,19 +325,18 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     const stream = streams.get(id);
     if (operation >= 10) {
       if (!link.isUp) malformed("a packet before HELLO");
-      if (isBackward(body)) {
-        if (session) return session.packet(id, operation, body, false);
-      } else {
-        const call = calls[id % CALLS_MAX];
-        if (call?.id === id && call.operation === operation) {
-          release(id);
-          owner.answered();
-          if (call.isGivenUp) givenUp--;
-          else owner.replied(call, body);
-          return closeIfIdle();
-        }
-        if (mounts.filter((mount) => mount.packet(link, id, operation, body)).length) return;
+      const isRequest = isBackward(body);
+      const call = calls[id % CALLS_MAX];
+      if (!isRequest && call?.id === id && call.operation === operation) {
+        release(id);
+        owner.answered();
+        if (call.isGivenUp) givenUp--;
+        else owner.replied(call, body);
+        return closeIfIdle();
       }
+      // Mounted protocols give their bodies any form.
+      if (mounts.filter((mount) => mount.packet(link, id, operation, body)).length) return;
+      if (isRequest && session) return session.packet(id, operation, body, false);
     } else if (operation < Op.Stream) {
       if (body.length) malformed("a PING with a body");
       if (operation === Op.Pong) {

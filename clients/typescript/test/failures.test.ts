@@ -220,3 +220,17 @@ test("flood of short messages drops the oldest in time", { timeout: 30_000 }, ()
     }
     assert.ok(lagged > 0 && taken > 200_000, `${taken}, ${lagged}`);
   }));
+
+/** Its first bytes are those of a call of the server. */
+test("mounted packet is received whatever its body begins with", () => {
+  const body = [16, 2, 4, 0, 7];
+  const received = (serving?: ChannelOptions["serve"]): Promise<void> =>
+    connected(async (channel, receive, sent) => {
+      const bodies: number[][] = [];
+      mount(channel, { operations: [1000, 1000], packet: (_, __, is) => bodies.push([...is]) });
+      receive(frame(1, 1000, body));
+      assert.deepEqual(bodies, [body]);
+      assert.deepEqual(sent.filter((packet) => packet.readUInt16BE(4) === 1000), []);
+    }, serving);
+  return received().then(() => received(serve(Page, {} as Handlers<typeof Page>)));
+});
