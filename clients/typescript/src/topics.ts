@@ -86,7 +86,9 @@ interface PendingRequest {
 const refusal = (from: Cursor): Status =>
   notRun([Is.RESOURCE_EXHAUSTED, Is.UNIMPLEMENTED, Is.PERMISSION_DENIED][takeByte(from) - 3] ?? Is.INVALID_ARGUMENT, takeText(from, remaining(from)));
 
-/** The topics of the broker at the server of a channel. */
+const KNOWN = /* @__PURE__ */ new WeakMap<Channel, Topics>();
+
+/** The topics of the broker at the server of a channel, which has one such object. */
 export class Topics {
   private readonly requests = new Map<number, PendingRequest>();
   private last = 0;
@@ -95,6 +97,10 @@ export class Topics {
 
   constructor(private readonly channel: Channel) {
     const { requests } = this;
+    // The ids of requests are those of the channel: two objects would receive each other's messages.
+    const known = KNOWN.get(channel);
+    if (known) return known;
+    KNOWN.set(channel, this);
     channel.mount({
       packet: (link, id, operation, body) => {
         // A packet without an id is for all requests.

@@ -234,3 +234,16 @@ test("mounted packet is received whatever its body begins with", () => {
     }, serving);
   return received().then(() => received(serve(Page, {} as Handlers<typeof Page>)));
 });
+
+/** Both counted their ids from 1, and each received the messages of the other. */
+test("topics of a channel made twice share no id", () =>
+  connected(async (channel, receive, sent) => {
+    const [first, second] = [new Topics(channel), new Topics(channel)];
+    const subscribing = [first.subscribe("a", { group: "one" }), second.subscribe("b", { group: "two" })] as const;
+    const subscribed = (): Buffer[] => sent.filter((packet) => packet.readUInt16BE(4) === 0xff00);
+    await until("both are sent", () => subscribed().length === 2);
+    for (const packet of subscribed()) receive(frame(packet.readUInt16BE(2), 0xff00));
+    const [a, b] = await Promise.all(subscribing);
+    for (const packet of subscribed()) receive(frame(packet.readUInt16BE(2), 0xff02, [1, packet[11]!, 7]));
+    assert.deepEqual([(await a.next()).value?.topic, (await b.next()).value?.topic], ["a", "b"]);
+  }));
