@@ -37,7 +37,7 @@ const isBinary = (key: string): boolean => key.endsWith("-bin");
 
 /** Whether the rules allow an entry of metadata. */
 const fits = (key: string, entry: string | Uint8Array): boolean =>
-  isBinary(key) !== (typeof entry === "string") && /^[a-z0-9_.-]{1,256} [ -~]*$/.test(`${key} ${isBinary(key) ? "" : entry}`);
+  isBinary(key) !== (typeof entry === "string") && /^[a-z0-9_.-]{1,256}\n[ -~]*$/.test(`${key}\n${isBinary(key) ? "" : entry}`);
 
 /** Content as bytes. Throws a `Status` for a value that is neither text nor bytes. */
 export function bytesOf(content: string | Uint8Array): Uint8Array {

@@ -193,6 +193,7 @@ test("invalid arguments are refused with their remedy", () =>
       [client.total(5 as never), "messages of a stream are an iterable, not 5"],
       [client.total(undefined as never), "messages of a stream are an iterable, not undefined"],
       [client.add({}, { metadata: { A: "b" } }), "invalid metadata entry A: keys have a-z"],
+      [client.add({}, { metadata: { "a b": "c" } }), "invalid metadata entry a b: keys have a-z"],
       [new Topics(channel).subscribe("a", { from }), "zz, -7 is not a position"],
     ] as const) {
       const status = await failed(call);

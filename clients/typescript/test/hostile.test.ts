@@ -145,6 +145,7 @@ for (const [name, body] of [
   ["invalid UTF-8", [6, 5, 10, 1, 0xff]],
   ["a prefix that is too long", [16, 0xff, 0xff, 0xff, 0x0f]],
   ["metadata that is no text", [16, 5, 2, 3, 1, 0x41, 0x80, 8, 0]],
+  ["a key of metadata with a space", [16, 7, 2, 5, 3, 0x61, 0x20, 0x62, 0x63, 8, 0, 13, 6, 10, 1]],
   ["a key of metadata that is repeated", [16, 10, 2, 3, 1, 0x61, 0x62, 2, 3, 1, 0x61, 0x63, 8, 0, 13, 6, 10, 1]],
   ["nothing", []],
   ["a message that is cut off", [8, 0, 13]],
