@@ -270,14 +270,14 @@ export class Topics {
             unread += payload.length + MESSAGE_COST;
             for (let oldest; unread > QUEUE_MAX && (oldest = take()); ) {
               unread -= oldest.payload.length + MESSAGE_COST;
+              // In front of the message after it, which may be this one.
               const following = first();
-              lagged += oldest.lagged + 1;
-              reconnected ||= oldest.reconnected;
               if (following) {
-                following.lagged += lagged;
-                following.reconnected ||= reconnected;
-                lagged = 0;
-                reconnected = false;
+                following.lagged += oldest.lagged + 1;
+                following.reconnected ||= oldest.reconnected;
+              } else {
+                lagged += oldest.lagged + 1;
+                reconnected ||= oldest.reconnected;
               }
             }
             put({ topic, payload, position, lagged, reconnected });

@@ -248,3 +248,17 @@ test("topics of a channel made twice share no id", () =>
     for (const packet of subscribed()) receive(frame(packet.readUInt16BE(2), 0xff02, [1, packet[11]!, 7]));
     assert.deepEqual([(await a.next()).value?.topic, (await b.next()).value?.topic], ["a", "b"]);
   }));
+
+/** A gap in front of a new message was moved to the oldest one, by the loss of another. */
+test("message keeps the gap in front of it when an older one is dropped", () =>
+  connected(async (channel, receive, sent) => {
+    const subscribing = new Topics(channel).subscribe("a");
+    await until("it is sent", () => sent.some((packet) => packet.readUInt16BE(4) === 0xff00));
+    receive(frame(1, 0xff00));
+    const messages = await subscribing;
+    const large = frame(1, 0xff02, [1, 97, ...new Uint8Array(4 << 20)]);
+    for (const packet of [large, large, large, frame(1, 0xff04, [5]), large]) receive(packet);
+    const gaps: number[] = [];
+    while (gaps.length < 3) gaps.push((await messages.next()).value?.lagged ?? -1);
+    assert.deepEqual(gaps, [1, 0, 5]);
+  }));
