@@ -2,7 +2,7 @@
  * Calls of the server to this end. `channel.ts` owns those to the server.
  */
 
-import { Malformed, expect, reader, takeVarint } from "./bytes.js";
+import { Malformed, expect, malformed, reader, takeVarint } from "./bytes.js";
 import { read, write, type Init } from "./codec.js";
 import { SERVED_MAX, after, type Serving } from "./link.js";
 import { readPrefix, writePrefix, writeStatus } from "./prefix.js";
@@ -51,6 +51,8 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
               write(to, method.reply, reply as object);
             }
           });
+          // Its reply would be taken for that of the first call, which would not count any more.
+          if (!isStream && progress.has(id)) malformed("a request with the id of another");
           try {
             const from = reader(body);
             const { timeout, metadata } = readPrefix(from);

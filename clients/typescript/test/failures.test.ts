@@ -262,3 +262,17 @@ test("message keeps the gap in front of it when an older one is dropped", () =>
     while (gaps.length < 3) gaps.push((await messages.next()).value?.lagged ?? -1);
     assert.deepEqual(gaps, [1, 0, 5]);
   }));
+
+/** Each was one handler more, and only the last one counted. */
+test("request with the id of one in progress ends the connection", () =>
+  connected(
+    async (channel, receive) => {
+      const link = await channel.connected();
+      const request = frame(1, ask.operation, [16, 2, 4, 0, ...encode(ask.request, {})]);
+      receive(request);
+      assert.equal(link.isUp, true);
+      receive(request);
+      assert.equal(link.isUp, false);
+    },
+    serve(Page, { ask: () => new Promise(() => {}) } as unknown as Handlers<typeof Page>),
+  ));
