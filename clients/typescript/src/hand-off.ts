@@ -40,6 +40,7 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
   let socket: Socket | undefined;
   let problem: Status | undefined;
   let isArmed = false;
+  let endLast = (): void => {};
 
   const dial = (events: TransportEvents): ReturnType<ConstructorParameters<typeof Channel>[0]> => {
     const open = openSocket(address, options.tls);
@@ -48,6 +49,7 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
     /** The id of the call whose request is a HAND_OFF. */
     let pending: number | undefined;
     const end = (): void => closeSocket(open);
+    endLast = end;
     const closed = (): void => {
       if (isUp && options.before) {
         // Another connection would be one without the calls before.
@@ -128,16 +130,28 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
 
   const channel = new Channel(dial, { ...options, serve: undefined, stayConnected: false });
   channel.name(service);
+  const { before, signal } = options;
+  let giveUp = (): void => {};
   try {
-    await options.before?.(channel);
+    // Without calls before, that of the method is cancelled.
+    if (before && !signal?.aborted) {
+      const aborted = new Promise<never>((_, reject) => {
+        giveUp = () => reject(new Status(Code.CANCELLED, "not sent: the caller cancelled the call", { mayHaveRun: false }));
+      });
+      signal?.addEventListener("abort", giveUp);
+      await Promise.race([before(channel), aborted]);
+    }
     isArmed = true;
     const reply = await channel.unary(service, method, request, options);
     if (socket) return { reply, socket };
     throw new Status(Code.FAILED_PRECONDITION, "the handler kept the connection");
   } catch (error) {
+    // Also with calls in progress, for which `close` waits.
+    endLast();
     socket?.destroy();
     throw isArmed ? problem ?? error : error;
   } finally {
+    signal?.removeEventListener("abort", giveUp);
     channel.close();
   }
 }

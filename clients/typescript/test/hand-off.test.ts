@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { test } from "node:test";
-import { Code } from "frisbee-rpc";
+import { Code, type Channel, type Status } from "frisbee-rpc";
 import { handOff, type Address, type HandOffOptions } from "frisbee-rpc/node";
 import { desk, folder } from "./desk.js";
 import { Desk, DeskClient } from "./generated/desk.js";
@@ -90,6 +90,34 @@ test("abort before the answer closes the connection", async () => {
   }));
   controller.abort();
   assert.equal((await call).code, Code.CANCELLED);
+  await once(socket, "close");
+  silent.close();
+});
+
+// It waited for the calls before, for 30 s.
+test("abort of the calls before the hand-off closes the connection", { timeout: 10_000 }, async () => {
+  // It greets as a server and answers nothing.
+  const silent = createServer((socket) => {
+    socket.once("data", () => socket.write(Buffer.from("000f00000003000000056672697301000f0000000100000000", "hex"))).on("error", () => {});
+  }).listen(0, host);
+  await once(silent, "listening");
+  const accepted = once(silent, "connection") as Promise<[Socket]>;
+  const controller = new AbortController();
+  const { port } = silent.address() as { port: number };
+  let call: Promise<Status> | undefined;
+  await new Promise<void>((called) => {
+    const before = async (channel: Channel): Promise<void> => {
+      await channel.connected();
+      const adding = new DeskClient(channel).add({});
+      called();
+      await adding;
+    };
+    call = failed(blob({ host, port }, "take", { signal: controller.signal, before }));
+  });
+  const [socket] = await accepted;
+  controller.abort();
+  const status = await call;
+  assert.deepEqual([status?.code, status?.mayHaveRun], [Code.CANCELLED, false]);
   await once(socket, "close");
   silent.close();
 });
