@@ -11,8 +11,8 @@ import { minified } from "./minified.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const CASES = [
-  { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 11_135, esbuild: 11_685 } },
-  { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limits: { terser: 8_950, esbuild: 9_390 } },
+  { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 11_200, esbuild: 11_775 } },
+  { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limits: { terser: 8_960, esbuild: 9_400 } },
 ];
 let isTooLarge = false;
 for (const { name, code, limits } of CASES) {
