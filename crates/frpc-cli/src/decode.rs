@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::schema::{self, Schema};
 use crate::show::Screen;
 use crate::source;
+use crate::target::Target;
 use capture::End;
 use frames::{FrameSender, WatchedConnection, other};
 use frpc::HeaderForm;
@@ -56,9 +57,9 @@ pub(crate) async fn decode(
         return show_capture(path, schema.as_ref(), form, screen);
     }
     if let Some(listen) = &arguments.proxy {
-        let target = crate::target::Target::new(server)?;
+        let target = Target::new(server)?;
         let screen = *screen;
-        return proxy(listen, target.address, |number| {
+        return proxy(listen, target, |number| {
             let mut conversation = WatchedConnection::new(schema.clone(), form);
             // If standard output is closed, bytes are still forwarded.
             move |side, bytes: &[u8]| {
@@ -135,18 +136,19 @@ fn show_capture(
 
 /// Accepts connections, forwards each to the server, and shows the bytes to the value that `watch` makes for its
 /// number.
-pub(crate) async fn proxy<W>(listen: &str, server: String, watch: impl Fn(u64) -> W) -> Result<(), Failure>
+pub(crate) async fn proxy<W>(listen: &str, target: Target, watch: impl Fn(u64) -> W) -> Result<(), Failure>
 where
     W: FnMut(FrameSender, &[u8]) + Send + 'static,
 {
     let listener = TcpListener::bind(listen).await.map_err(|error| Failure::new(format!("{listen}: {error}")))?;
     let address = listener.local_addr().map_err(|error| Failure::new(error.to_string()))?;
-    eprintln!("listening on {address} for {server}");
+    eprintln!("listening on {address} for {}", target.address);
     for number in 0_u64.. {
         let (client, _) = accept(async || listener.accept().await).await;
-        let (server, watch) = (server.clone(), watch(number));
+        let (target, watch) = (target.clone(), watch(number));
         tokio::spawn(async move {
-            if let Err(error) = carry(client, &server, watch).await {
+            let carried = async { between(client, target.dial().await?, watch).await };
+            if let Err(error) = carried.await {
                 eprintln!("{number}: {error}");
             }
         });
@@ -165,18 +167,6 @@ async fn accept<T>(mut next: impl AsyncFnMut() -> std::io::Result<T>) -> T {
         }
         sleep(PAUSE).await;
     }
-}
-
-async fn carry<W: FnMut(FrameSender, &[u8])>(client: TcpStream, server: &str, watch: W) -> std::io::Result<()> {
-    #[cfg(unix)]
-    if let Some(path) = server.strip_prefix("unix:") {
-        return between(client, tokio::net::UnixStream::connect(path).await?, watch).await;
-    }
-    #[cfg(target_os = "linux")]
-    if let Some(path) = server.strip_prefix("unix+shm:") {
-        return between(client, frpc::shm::connect(path).await?, watch).await;
-    }
-    between(client, TcpStream::connect(server).await?, watch).await
 }
 
 /// Carries both directions to their ends.

@@ -138,7 +138,11 @@ impl Target {
     }
 
     /// Makes a connection that carries frames.
-    async fn dial(&self) -> io::Result<Transport> {
+    pub(crate) async fn dial(&self) -> io::Result<Transport> {
+        timeout(self.arguments.connect_timeout, self.open()).await?
+    }
+
+    async fn open(&self) -> io::Result<Transport> {
         #[cfg(unix)]
         if let Some(path) = self.address.strip_prefix("unix:") {
             return self.secured(tokio::net::UnixStream::connect(path).await?).await;
@@ -165,7 +169,7 @@ impl Target {
         if self.is_web_socket() {
             return Err(io::Error::other("tools are reached by HOST:PORT or unix:PATH"));
         }
-        timeout(self.arguments.connect_timeout, self.dial()).await?
+        self.dial().await
     }
 
     /// Makes the handshake of TLS, if there is TLS.

@@ -59,7 +59,7 @@ pub(crate) async fn trace(
         }
     };
     tokio::select! {
-        ended = proxy(&listen, target.address, watch) => ended,
+        ended = proxy(&listen, target, watch) => ended,
         () = enough.notified() => Ok(()),
     }
 }

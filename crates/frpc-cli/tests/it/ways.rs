@@ -135,6 +135,22 @@ fn a_server_with_mutual_tls_is_reached_over_tcp_and_web_socket() {
     is_of_use(&address, &trusted);
     is_of_use(&format!("wss://{address}/"), &trusted);
 
+    // A proxy makes the same connections for clients without TLS.
+    for server in [address.clone(), format!("wss://{address}/")] {
+        let mut proxy = Command::new(env!("CARGO_BIN_EXE_frpc"));
+        proxy.current_dir(root()).env("FRPC_SERVER", server).args(["trace", "--listen", "127.0.0.1:0", "-n", "1"]);
+        let proxy = proxy.args(trusted).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut proxy = proxy.expect("it was built");
+        let mut line = String::new();
+        let mut remarks = BufReader::new(proxy.stderr.take().expect("it is piped"));
+        remarks.read_line(&mut line).expect("it listens");
+        let at = line.split_whitespace().nth(2).expect("the address is named");
+        let called = run(at, &["call", "-p", "examples/proto/greet.proto", "Greet", "name=Ada"]);
+        assert!(stdout(&called).contains("Hello, Ada!"));
+        let shown = stdout(&proxy.wait_with_output().expect("it ends with the call"));
+        assert!(shown.starts_with("0: greet.Greeter/Greet OK "), "{shown}");
+    }
+
     let failure = |address: &str, options: &[&str]| {
         let output = run(address, &[&["list"], options].concat());
         assert_eq!(output.status.code(), Some(64 + 14), "{output:?}");
