@@ -4,7 +4,7 @@ use crate::arguments::{CallArguments, ServerArguments};
 use crate::failure::Failure;
 use crate::input::{Input, Lines};
 use crate::schema::{Callable, Schema};
-use crate::show::Screen;
+use crate::show::{Screen, note};
 use crate::tap::FramePrinter;
 use crate::target::Target;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
@@ -101,7 +101,7 @@ async fn report_connection(channel: &Channel, target: &Target, metadata: &Metada
         format!("connected to {}, {kind}, in {:.3} ms", target.address, took.as_secs_f64() * 1e3)
     });
     if peer.hello().is_none() && !metadata.is_empty() {
-        eprintln!("warning: the server is a compat peer, so metadata is not sent");
+        note("warning: the server is a compat peer, so metadata is not sent");
     }
 }
 

@@ -9,7 +9,7 @@ mod wireshark;
 use crate::arguments::{DecodeArguments, Header, ServerArguments, SourceArguments};
 use crate::failure::Failure;
 use crate::schema::{self, Schema};
-use crate::show::Screen;
+use crate::show::{Screen, note};
 use crate::source;
 use crate::target::Target;
 use capture::End;
@@ -142,14 +142,14 @@ where
 {
     let listener = TcpListener::bind(listen).await.map_err(|error| Failure::new(format!("{listen}: {error}")))?;
     let address = listener.local_addr().map_err(|error| Failure::new(error.to_string()))?;
-    eprintln!("listening on {address} for {}", target.address);
+    note(format_args!("listening on {address} for {}", target.address));
     for number in 0_u64.. {
         let (client, _) = accept(async || listener.accept().await).await;
         let (target, watch) = (target.clone(), watch(number));
         tokio::spawn(async move {
             let carried = async { between(client, target.dial().await?, watch).await };
             if let Err(error) = carried.await {
-                eprintln!("{number}: {error}");
+                note(format_args!("{number}: {error}"));
             }
         });
     }
@@ -162,7 +162,7 @@ async fn accept<T>(mut next: impl AsyncFnMut() -> std::io::Result<T>) -> T {
     loop {
         match next().await {
             Ok(accepted) => return accepted,
-            Err(error) if !std::mem::replace(&mut is_failing, true) => eprintln!("accepting: {error}"),
+            Err(error) if !std::mem::replace(&mut is_failing, true) => note(format_args!("accepting: {error}")),
             Err(_) => {}
         }
         sleep(PAUSE).await;

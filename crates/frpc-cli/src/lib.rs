@@ -4,6 +4,8 @@
 //! [frpc] and [frpc_dynamic].
 
 #![forbid(unsafe_code)]
+// Standard error may be closed: `show::note` writes to it.
+#![deny(clippy::print_stderr)]
 
 mod arguments;
 mod call;

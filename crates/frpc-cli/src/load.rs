@@ -15,7 +15,7 @@ use crate::call::metadata;
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::schema::{Callable, Schema};
-use crate::show::Screen;
+use crate::show::{Screen, note};
 use crate::target::Target;
 use engine::{Caller, Clock, Loop};
 use fastrand::Rng;
@@ -25,7 +25,7 @@ use report::Report;
 use schedule::Schedule;
 use stats::{Outcome, Stats};
 use std::fs;
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -90,7 +90,7 @@ pub(crate) async fn load(
     engine::run(calls.clone(), callers, how, Clock::Thread, stats.clone()).await;
     if let Some(showing) = showing {
         showing.abort();
-        eprint!("\r\x1b[K");
+        let _ = write!(io::stderr(), "\r\x1b[K");
     }
     let mut stats = stats.lock().unwrap_or_else(PoisonError::into_inner);
     stats.finish();
@@ -114,7 +114,9 @@ pub(crate) async fn load(
     let failure = calls.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
     match failure {
         Some(status) => {
-            eprintln!("the first failure:");
+            if !screen.json {
+                note("the first failure:");
+            }
             Err(status.into())
         }
         None => Ok(()),
@@ -294,6 +296,6 @@ async fn progress(stats: Arc<Mutex<Stats>>) {
             let (failed, max) = (stats.failed(), stats.max().as_secs_f64() * 1e3);
             format!("{seconds:6.1} s  {calls} calls  {rate:.0}/s  {failed} failed  max {max:.1} ms")
         };
-        eprint!("\r\x1b[K{line}");
+        let _ = write!(io::stderr(), "\r\x1b[K{line}");
     }
 }

@@ -4,7 +4,7 @@ use crate::arguments::{PubArguments, ServerArguments, SourceArguments, SubArgume
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::schema::Schema;
-use crate::show::Screen;
+use crate::show::{Screen, note};
 use crate::source;
 use crate::target::Target;
 use frpc::Status;
@@ -130,13 +130,13 @@ pub(crate) async fn subscribe(
         let message = match subscription.recv().await {
             Ok(message) => message,
             Err(frpc::pubsub::RecvError::Lagged(missed)) => {
-                eprintln!(
+                note(format_args!(
                     "warning: {missed} messages are missing: they came faster than they were read, or are no longer kept"
-                );
+                ));
                 continue;
             }
             Err(error @ frpc::pubsub::RecvError::Reconnected) => {
-                eprintln!("warning: {error}");
+                note(format_args!("warning: {error}"));
                 continue;
             }
             Err(error) => return Err(Status::unavailable(error.to_string()).into()),

@@ -10,7 +10,7 @@ use frpc::{Metadata, Status};
 use frpc_details::{self as details, StatusExt};
 use serde_json::json;
 use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::io::{self, IsTerminal as _, Write as _};
 
 /// Where a command writes.
@@ -56,7 +56,7 @@ impl Screen {
     pub(crate) fn remark(&self, level: u8, text: impl FnOnce() -> String) {
         if self.verbose >= level {
             for line in text().lines() {
-                eprintln!("* {}", escaped(line));
+                note(format_args!("* {}", escaped(line)));
             }
         }
     }
@@ -94,15 +94,15 @@ impl Screen {
                     "details": BASE64_STANDARD.encode(status.details()),
                     "mayHaveRun": status.may_have_run(),
                 });
-                eprintln!("{}", escaped_json(&value.to_string()));
+                note(escaped_json(&value.to_string()));
                 return;
             }
-            eprintln!("{}", escaped(&failure.to_string()));
+            note(escaped(&failure.to_string()));
             for line in detail_lines(status) {
-                eprintln!("{}", escaped(&line));
+                note(escaped(&line));
             }
             if !status.details().is_empty() {
-                eprintln!("details, in base64: {}", BASE64_STANDARD.encode(status.details()));
+                note(format_args!("details, in base64: {}", BASE64_STANDARD.encode(status.details())));
             }
             self.remark(1, || {
                 let may = if status.may_have_run() { "may have run" } else { "has not run" };
@@ -111,13 +111,18 @@ impl Screen {
             return;
         }
         if self.json {
-            eprintln!("{}", escaped_json(&json!({ "message": failure.to_string() }).to_string()));
+            note(escaped_json(&json!({ "message": failure.to_string() }).to_string()));
         } else {
             for line in failure.to_string().lines() {
-                eprintln!("{}", escaped(line));
+                note(escaped(line));
             }
         }
     }
+}
+
+/// Writes a line to standard error. If it is closed, as by `2>&1 | head`, the command continues.
+pub(crate) fn note(line: impl Display) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// A line for each detail of a type of `google.rpc`.

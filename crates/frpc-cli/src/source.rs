@@ -3,6 +3,7 @@
 use crate::arguments::{ServerArguments, SourceArguments};
 use crate::failure::Failure;
 use crate::schema::{self, MethodDescription, Schema, ServiceDescription};
+use crate::show::note;
 use crate::target::Target;
 use frpc_reflection::{ServerSchema, v1};
 use std::time::Duration;
@@ -22,7 +23,7 @@ pub(crate) async fn schema(source: &SourceArguments, server: &ServerArguments) -
 /// Loads the schema as [`schema`] does. Without one, a warning goes to standard error.
 pub(crate) async fn schema_if_shown(source: &SourceArguments, server: &ServerArguments) -> Option<Schema> {
     let loaded = schema(source, server).await;
-    loaded.inspect_err(|failure| eprintln!("warning: messages are shown without their schema: {failure}")).ok()
+    loaded.inspect_err(|failure| note(format_args!("warning: messages are shown without their schema: {failure}"))).ok()
 }
 
 async fn fetch(target: &Target) -> Result<Schema, Failure> {

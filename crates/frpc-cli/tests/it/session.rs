@@ -469,6 +469,22 @@ fn out_field_writes_a_wide_integer_without_quotes() {
     assert_eq!(shown, "5\n");
 }
 
+/// It panicked, with the exit code 101.
+#[test]
+fn closed_standard_error_changes_no_exit_code() {
+    let address = greeter();
+    let code = |arguments: &[&str]| {
+        let (closed, stderr) = std::io::pipe().expect("there are descriptors");
+        drop(closed);
+        let mut command = command(&address, arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr).status().expect("it was built").code()
+    };
+    let fixed = ["call", "-p", "proto/greet.proto", "Greet"];
+    assert_eq!(code(&[&fixed[..], &["name=Ada", "-vvv"]].concat()), Some(0));
+    assert_eq!(code(&[&fixed[..], &["name="]].concat()), Some(67));
+    assert_eq!(code(&[&fixed[..], &["nmae=Ada"]].concat()), Some(1));
+}
+
 #[test]
 fn trace_shows_statuses_and_ends_after_requested_count() {
     use std::io::{BufRead as _, BufReader, Read as _};
