@@ -248,10 +248,10 @@ pub(crate) struct LoadArguments {
     pub(crate) duration: Duration,
     /// The most calls in flight. Default: 10, and 1000 in an open loop.
     #[arg(short, long, value_name = "CALLERS")]
-    pub(crate) concurrency: Option<usize>,
+    pub(crate) concurrency: Option<NonZeroUsize>,
     /// The connections that share the calls.
-    #[arg(long, value_name = "COUNT", default_value_t = 1)]
-    pub(crate) connections: usize,
+    #[arg(long, value_name = "COUNT", default_value = "1")]
+    pub(crate) connections: NonZeroUsize,
     /// The share of the first method, if there are several.
     #[arg(long, value_name = "WEIGHT", default_value_t = 1)]
     pub(crate) weight: u32,

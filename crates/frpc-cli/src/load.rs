@@ -26,7 +26,8 @@ use schedule::Schedule;
 use stats::{Outcome, Stats};
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::path::Path;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use template::Template;
@@ -62,11 +63,12 @@ pub(crate) async fn load(
     }
     let how = how(arguments)?;
     let is_open = matches!(how, Loop::Open(_));
-    let callers = arguments.concurrency.unwrap_or(if is_open { CALLERS_OPEN } else { CALLERS_CLOSED }).max(1);
+    let callers = if is_open { CALLERS_OPEN } else { CALLERS_CLOSED };
+    let callers = arguments.concurrency.map_or(callers, NonZeroUsize::get);
 
     let target = Target::new(server)?;
     let mut channels = Vec::new();
-    for _ in 0..arguments.connections.max(1) {
+    for _ in 0..arguments.connections.get() {
         channels.push(target.connect(target.builder(), None).await?);
     }
     let names = methods.iter().map(|method| method.callable.name()).collect();
@@ -100,17 +102,16 @@ pub(crate) async fn load(
         Loop::Open(Schedule { from, to, ramp, .. }) => format!("open loop, {from} to {to} calls/s in {ramp:?}"),
     };
     let report = Report::new(&stats, &target.address, mode, calls.channels.len(), arguments.duration, arguments.slow);
-    if let Some(path) = &arguments.html {
-        fs::write(path, html::page(&report)).map_err(|error| Failure::file(path, &error))?;
-    }
-    if let Some(path) = &arguments.save {
-        fs::write(path, report.json()).map_err(|error| Failure::file(path, &error))?;
-    }
-    if screen.json {
-        screen.json_line(&report.json())?;
-    } else {
-        screen.line(report.text().trim_end())?;
-    }
+    let write = |path: &Option<PathBuf>, text: &dyn Fn() -> String| {
+        path.iter().try_for_each(|path| fs::write(path, text()).map_err(|error| Failure::file(path, &error)))
+    };
+    // One that cannot be written costs no other: the load was long.
+    let written = [
+        write(&arguments.html, &|| html::page(&report)),
+        write(&arguments.save, &|| report.json()),
+        if screen.json { screen.json_line(&report.json()) } else { screen.line(report.text().trim_end()) },
+    ];
+    written.into_iter().collect::<Result<(), _>>()?;
     let failure = calls.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
     match failure {
         Some(status) => {
@@ -135,6 +136,7 @@ pub(crate) fn compare(arguments: &CompareArguments, screen: &Screen) -> Result<(
 fn how(arguments: &LoadArguments) -> Result<Loop, Failure> {
     let duration = arguments.duration;
     match (arguments.rate, arguments.ramp) {
+        _ if duration.is_zero() => Err(Failure::new("a load of 0 s makes no call: set --duration")),
         (None, None) => Ok(Loop::Closed { duration }),
         (Some(rate), None) => Ok(Loop::Open(Schedule::constant(rate, duration))),
         (_, Some(Ramp { length, .. })) if length > duration => {

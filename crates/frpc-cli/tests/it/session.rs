@@ -340,8 +340,39 @@ fn failed_load_reports_causes_and_codes() {
     assert!(text.contains("greet.Greeter/Greet: INVALID_ARGUMENT 5"), "{text}");
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains("the first failure:\nINVALID_ARGUMENT (3): the name is empty"), "{text}");
-    let wrong = run(&address, &["load", "-p", "proto/greet.proto", "Greet", "name={{m}}"]);
+    let fixed = ["load", "-p", "proto/greet.proto", "Greet"];
+    let with = |arguments: &[&str]| run(&address, &[&fixed, arguments].concat());
+    let wrong = with(&["name={{m}}"]);
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("{{n}}, {{random}}"), "{wrong:?}");
+    let json = with(&["--rate", "100", "--duration", "50ms", "--json"]);
+    let failure: Value = serde_json::from_slice(&json.stderr).expect("it is JSON");
+    assert_eq!(failure["code"], "INVALID_ARGUMENT");
+    assert_eq!(with(&["name=Ada", "--duration", "0s"]).status.code(), Some(1));
+    for of_none in [["-c", "0"], ["--connections", "0"]] {
+        assert_eq!(with(&of_none).status.code(), Some(2), "{of_none:?}");
+    }
+}
+
+/// The report of the whole load was lost.
+#[test]
+fn load_is_reported_though_a_file_cannot_be_written() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let (missing, page) = (folder.path().join("no/load.json"), folder.path().join("load.html"));
+    let files = ["--save", missing.to_str().expect("it is text"), "--html", page.to_str().expect("it is text")];
+    let load = ["load", "-p", "quickstart/proto/quickstart.proto", "Add", "--rate", "100", "--duration", "50ms"];
+    let output = run(&calculator(), &[&load[..], &files].concat());
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("calls    5,"), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no/load.json: "), "{output:?}");
+    assert!(page.exists());
+    // Also if nobody reads the report.
+    let page = folder.path().join("closed.html");
+    let (closed, written) = std::io::pipe().expect("there are descriptors");
+    drop(closed);
+    let address = calculator();
+    let mut command = command(&address, &[&load[..], &["--html", page.to_str().expect("it is text")]].concat());
+    assert!(command.stdin(Stdio::null()).stdout(written).status().expect("it was built").success());
+    assert!(page.exists());
 }
 
 #[test]
