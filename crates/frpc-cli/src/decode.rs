@@ -88,9 +88,9 @@ pub(crate) async fn decode(
     }
 }
 
-/// The bytes of hexadecimal digits, between which there may be anything that is none.
+/// The bytes of hexadecimal digits, between which there may be anything that is none, and `0x`.
 fn hex(text: &str) -> Result<Vec<u8>, Failure> {
-    let digits: Vec<u32> = text.chars().filter_map(|letter| letter.to_digit(16)).collect();
+    let digits: Vec<u32> = text.replace("0x", " ").chars().filter_map(|letter| letter.to_digit(16)).collect();
     if digits.is_empty() || digits.len() % 2 == 1 {
         return Err(Failure::new("write the bytes as pairs of hexadecimal digits, or - for standard input"));
     }
@@ -203,6 +203,14 @@ async fn copy(
 mod tests {
     use super::*;
     use std::io::{Error, ErrorKind};
+
+    #[test]
+    fn hexadecimal_digits_may_be_those_of_source_code() {
+        for text in ["00 0f 08", "000f08", "{0x00, 0x0f, 0x08}", "00:0F:08"] {
+            assert_eq!(hex(text).expect("they are pairs"), [0, 15, 8], "{text}");
+        }
+        hex("0 0f").expect_err("a digit is missing");
+    }
 
     #[tokio::test(start_paused = true)]
     async fn proxy_accepts_after_errors() {
