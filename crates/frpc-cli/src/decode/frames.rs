@@ -18,9 +18,6 @@ const BODY_MAX: usize = 64 << 20;
 /// How many bytes of a body without a schema are shown.
 const SHOWN: usize = 48;
 
-/// How many calls and streams are remembered for each direction: as many as a connection can have.
-const REMEMBERED: usize = 65_536;
-
 /// The end that sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FrameSender {
@@ -226,14 +223,12 @@ impl WatchedConnection {
     fn stream(&mut self, side: FrameSender, id: u16, body: &[u8], out: &mut String) -> Option<Step> {
         let (prefix, message) = prefix(body);
         let step = |opener, operation, what| Some(Step { opener, is_stream: true, id, operation, what });
+        // No message begins so. The id may be that of a stream that has ended.
         if let [0x09, operation @ ..] = message
             && let Some((operation, _)) = number(operation)
-            && !self.streams.contains_key(&id)
         {
             let operation = u16::try_from(operation).unwrap_or(0);
-            if self.streams.len() < REMEMBERED {
-                self.streams.insert(id, (side, operation));
-            }
+            self.streams.insert(id, (side, operation));
             let _ = write!(out, "STREAM {id} opened for {}{}", self.name(operation), prefix.text);
             return step(side, operation, FrameEvent::Began(0));
         }
@@ -517,6 +512,18 @@ mod tests {
                 "> STREAM 1 closed",
             ]
         );
+    }
+
+    #[test]
+    fn stream_with_the_id_of_an_earlier_one_is_another() {
+        let opened = |operation| frame(1, 2, &[0x09, operation]);
+        let ended = frame(1, 7, b"");
+        let lines = shown(&[
+            (FrameSender::Client, &[opened(21), ended.clone()].concat()),
+            (FrameSender::Server, &ended),
+            (FrameSender::Client, &opened(22)),
+        ]);
+        assert_eq!(lines.last().map(String::as_str), Some("> STREAM 1 opened for operation 22"));
     }
 
     #[test]
