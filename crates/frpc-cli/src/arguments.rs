@@ -287,7 +287,7 @@ pub(crate) struct CompareArguments {
 pub(crate) struct PubArguments {
     /// The topic: orders.created.
     pub(crate) topic: String,
-    /// The message, @FILE, or - for a message from each line of standard input. With --type as a request of `call`.
+    /// The message, @FILE, or - for a message from each line of standard input. With --type as a request of `call`, and lines are JSON.
     #[arg(required = true)]
     pub(crate) message: Vec<String>,
     /// The type of the message, from the schema. Without it, messages are bytes.

@@ -2,7 +2,7 @@
 
 use crate::arguments::{PubArguments, ServerArguments, SourceArguments, SubArguments, SubStart};
 use crate::failure::Failure;
-use crate::input::Input;
+use crate::input::{Input, Lines};
 use crate::schema::Schema;
 use crate::show::{Screen, note};
 use crate::source;
@@ -11,7 +11,7 @@ use frpc::Status;
 use frpc::bytes::Bytes;
 use frpc::polyglot::{Decoder, Root};
 use frpc::pubsub::Start;
-use frpc_dynamic::{MessageDescriptor, to_json};
+use frpc_dynamic::{DynamicMessage, MessageDescriptor, to_json};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -36,14 +36,10 @@ impl TypedMessages {
         Ok(Some(Self { schema, descriptor }))
     }
 
-    /// The bytes of messages, in the rich form as typed topics have it.
-    fn encode(&self, parameters: &[String]) -> Result<Vec<Bytes>, Failure> {
-        let input = Input::new(parameters, &self.descriptor, true)?;
-        let body = |message| {
-            let body = self.schema.codec.body(message).map_err(|error| Failure::new(error.to_string()))?;
-            Ok(body.as_bytes().clone())
-        };
-        input.messages.iter().map(body).collect()
+    /// The bytes of a message, in the rich form as typed topics have it.
+    fn encode(&self, message: &DynamicMessage) -> Result<Bytes, Failure> {
+        let body = self.schema.codec.body(message).map_err(|error| Failure::new(error.to_string()))?;
+        Ok(body.as_bytes().clone())
     }
 
     fn json(&self, payload: &Bytes) -> Result<String, Failure> {
@@ -65,34 +61,59 @@ pub(crate) async fn publish(
     let typed = TypedMessages::new(source, server, arguments.of.as_deref()).await?;
     let reads_lines = arguments.message.iter().any(|message| message == "-");
     let texts: Vec<String> = arguments.message.into_iter().filter(|message| message != "-").collect();
-    let encode = |parameters: &[String]| match &typed {
-        Some(typed) => typed.encode(parameters),
-        None => parameters.iter().map(|text| plain(text)).collect(),
+    let messages: Vec<Bytes> = match &typed {
+        Some(_) if texts.is_empty() => Vec::new(),
+        Some(typed) => {
+            let input = Input::new(&texts, &typed.descriptor, true)?;
+            input.messages.iter().map(|message| typed.encode(message)).collect::<Result<_, _>>()?
+        }
+        None => texts.iter().map(|text| plain(text)).collect::<Result<_, _>>()?,
     };
-    let messages = if texts.is_empty() { Vec::new() } else { encode(&texts)? };
     let client = Target::new(server)?.broker().await?;
     let mut count = 0_u64;
-    for message in messages {
-        client.publish(&arguments.topic, message).await.map_err(Status::from)?;
-        count += 1;
-    }
-    let mut lines = reads_lines.then(|| BufReader::new(tokio::io::stdin()).lines());
-    while let Some(lines) = &mut lines {
-        let line = lines.next_line().await.map_err(|error| Failure::new(format!("standard input: {error}")))?;
-        let Some(line) = line else { break };
-        let messages = match &typed {
-            Some(_) => encode(&[line])?,
-            None => vec![line.into()],
-        };
+    let publishing = async {
         for message in messages {
             client.publish(&arguments.topic, message).await.map_err(Status::from)?;
             count += 1;
         }
-    }
-    // Published messages have arrived at the broker.
+        let mut lines = reads_lines.then(|| PublishedLines::new(typed.as_ref()));
+        while let Some(lines) = &mut lines {
+            let Some(message) = lines.next().await? else { break };
+            client.publish(&arguments.topic, message).await.map_err(Status::from)?;
+            count += 1;
+        }
+        Ok(())
+    };
+    let published: Result<(), Failure> = publishing.await;
+    // Published messages have arrived at the broker, also those before a line that is wrong.
     client.sync().await.map_err(Status::from)?;
     screen.remark(1, || format!("{count} messages were published"));
-    Ok(())
+    published
+}
+
+/// The messages in the lines of standard input: their JSON, or without a type the text itself.
+enum PublishedLines<'a> {
+    Typed(&'a TypedMessages, Lines),
+    Plain(tokio::io::Lines<BufReader<tokio::io::Stdin>>),
+}
+
+impl<'a> PublishedLines<'a> {
+    fn new(typed: Option<&'a TypedMessages>) -> Self {
+        match typed {
+            Some(typed) => Self::Typed(typed, Lines::new(typed.descriptor.clone())),
+            None => Self::Plain(BufReader::new(tokio::io::stdin()).lines()),
+        }
+    }
+
+    async fn next(&mut self) -> Result<Option<Bytes>, Failure> {
+        match self {
+            Self::Typed(typed, lines) => lines.next().await?.map(|message| typed.encode(&message)).transpose(),
+            Self::Plain(lines) => {
+                let line = lines.next_line().await;
+                Ok(line.map_err(|error| Failure::new(format!("standard input: {error}")))?.map(Bytes::from))
+            }
+        }
+    }
 }
 
 /// The bytes of a message without a type: the text itself, or the content of a file.

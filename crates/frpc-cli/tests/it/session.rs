@@ -447,6 +447,27 @@ fn subscribers_of_a_topic_are_shown_as_json() {
     assert_eq!(events, [json!({ "present": {}, "omitted": 0 }), joined, left]);
 }
 
+/// Lines were parameters, so that one could name a file to publish, and messages before a wrong line were lost.
+#[test]
+fn typed_lines_are_published_as_json_up_to_a_wrong_one() {
+    let address = greeter();
+    let schema = ["-p", "proto/greet.proto", "--type", "greet.Name"];
+    let mut subscriber = command(&address, &[&["sub", "a.*", "-n", "2", "-v"], &schema[..]].concat());
+    let mut child = subscriber.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it was built");
+    let _remarks = after_first_remark(&mut child, "* subscribed to a.*\n");
+    let mut publisher = command(&address, &[&["pub", "a.b", "-"], &schema[..]].concat());
+    let publisher = publisher.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut publisher = publisher.expect("it was built");
+    let lines = "{\"name\": \"Ada\"}\n\n{\"name\": \"Eve\"}\nname=@proto/greet.proto\n{\"name\": \"Bob\"}\n";
+    publisher.stdin.take().expect("it is piped").write_all(lines.as_bytes()).expect("it reads");
+    let output = publisher.wait_with_output().expect("it ends");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.starts_with("line 4 of standard input is not a valid `greet.Name`"), "{text}");
+    let shown = stdout(&child.wait_with_output().expect("it ends with both"));
+    assert_eq!(shown, "a.b {\"name\":\"Ada\"}\na.b {\"name\":\"Eve\"}\n");
+}
+
 /// The standard error of a process, after its first line.
 fn after_first_remark(child: &mut Child, remark: &str) -> BufReader<ChildStderr> {
     let mut line = String::new();
