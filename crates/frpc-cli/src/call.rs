@@ -11,7 +11,8 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use frpc::polyglot::{Decoder, Root};
 use frpc::{Channel, Code, Metadata, Request, RequestSender, RequestStream, Response, Status, Streaming};
 use frpc_dynamic::{Body, DynamicMessage, to_json, to_json_pretty};
-use prost_reflect::{ReflectMessage as _, Value};
+use prost_reflect::{FieldDescriptor, Kind, ReflectMessage as _, Value};
+use serde_json::json;
 use std::fs;
 use std::path::Path;
 use std::pin::pin;
@@ -238,13 +239,25 @@ fn print_field(screen: &Screen, message: &DynamicMessage, name: &str) -> Result<
             let json = to_json(message).map_err(|error| Failure::new(error.to_string()))?;
             let whole: serde_json::Value =
                 serde_json::from_str(&json).map_err(|error| Failure::new(error.to_string()))?;
-            let value = whole.get(field.json_name()).cloned().unwrap_or_default();
+            let value = whole.get(field.json_name()).cloned().unwrap_or_else(|| absent(&field));
             // JSON has integers of 64 bits, enums and times as strings.
             match value {
                 serde_json::Value::String(text) if !field.is_list() && !field.is_map() => screen.line(&text),
                 value => screen.json_line(&value.to_string()),
             }
         }
+    }
+}
+
+/// The JSON of a field that a message leaves out: the default, or null if the field has presence.
+fn absent(field: &FieldDescriptor) -> serde_json::Value {
+    match field.kind() {
+        _ if field.is_map() => json!({}),
+        _ if field.is_list() => json!([]),
+        _ if field.supports_presence() => serde_json::Value::Null,
+        Kind::Bool => json!(false),
+        Kind::Enum(of) => of.get_value(0).map_or(json!(0), |value| json!(value.name())),
+        _ => json!(0),
     }
 }
 

@@ -521,6 +521,17 @@ fn out_field_writes_a_wide_integer_without_quotes() {
     assert_eq!(shown, "5\n");
 }
 
+#[test]
+fn out_field_writes_the_default_of_a_field_left_out() {
+    let address = calculator();
+    let call = |arguments: &[&str]| {
+        let fixed = ["call", "-p", "quickstart/proto/quickstart.proto"];
+        stdout(&run(&address, &[&fixed, arguments].concat()))
+    };
+    assert_eq!(call(&["Add", "a=2", "b=-2", "--out-field", "value"]), "0\n");
+    assert_eq!(call(&["SumUp", "--out-field", "count"]), "0\n");
+}
+
 /// It panicked, with the exit code 101.
 #[test]
 fn closed_standard_error_changes_no_exit_code() {
