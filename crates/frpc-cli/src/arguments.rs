@@ -154,7 +154,7 @@ pub(crate) struct CallArguments {
     pub(crate) method: String,
     /// The request: NAME=VALUE, NAME=@FILE, NAME:=JSON; or JSON, @FILE, or - for standard input.
     pub(crate) parameters: Vec<String>,
-    /// Send an entry of metadata. With KEY=@FILE the value is read from a file, without its last line break.
+    /// Send an entry of metadata. With KEY=@FILE the value is read from a file, without its last line break; KEY=@@x is @x.
     #[arg(short = 'H', long = "metadata", value_name = "KEY=VALUE")]
     pub(crate) metadata: Vec<String>,
     /// How long the call may take. The server learns it.

@@ -269,7 +269,9 @@ pub(crate) fn metadata(entries: &[String]) -> Result<Metadata, Failure> {
             Failure::new(format!("invalid metadata {entry:?}: write KEY=VALUE, or KEY=@FILE for a secret"))
         })?;
         let key = key.to_ascii_lowercase();
-        let file = value.strip_prefix('@').map(Path::new);
+        // As in parameters, `@@` is a text that begins with `@`.
+        let file = value.strip_prefix('@').filter(|rest| !rest.starts_with('@')).map(Path::new);
+        let value = value.strip_prefix('@').filter(|_| file.is_none()).unwrap_or(value);
         let content = file.map(|path| fs::read(path).map_err(|error| Failure::file(path, &error))).transpose()?;
         let put = if key.ends_with("-bin") {
             let wrong = |_| Failure::new(format!("the value of {key} is not base64; or name a file: {key}=@FILE"));
@@ -295,4 +297,16 @@ fn hex(bytes: &[u8]) -> String {
     let shown: Vec<_> = bytes.iter().take(SHOWN).map(|byte| format!("{byte:02x}")).collect();
     let more = if bytes.len() > SHOWN { " …" } else { "" };
     format!("{}{more}", shown.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_of_two_marks_begins_with_one() {
+        let read = |entry: &str| metadata(&[entry.to_owned()]);
+        assert_eq!(read("user=@@ada").expect("it is text").get("user"), Some("@ada"));
+        assert!(read("user=@ada").is_err_and(|failure| failure.to_string().starts_with("ada: ")));
+    }
 }
