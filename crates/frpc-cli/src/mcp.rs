@@ -14,6 +14,9 @@ use tokio::io::{
     AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, ReadHalf, WriteHalf,
 };
 
+/// The longest line of a server that is waited for: twice a body of the default limit with an escape for each byte.
+const REPLY_MAX: usize = 64 << 20;
+
 /// JSON-RPC's code for a failure within.
 const INTERNAL_ERROR: i32 = -32603;
 
@@ -45,16 +48,30 @@ fn prefix(entries: &[String]) -> Result<String, Failure> {
 
 /// A connection, and the ids of the requests without a reply.
 struct Link<T> {
-    reader: BufReader<ReadHalf<T>>,
-    writer: WriteHalf<T>,
-    reply: Vec<u8>,
+    receiver: Receiver<T>,
+    sender: Sender<T>,
     pending: Vec<Value>,
+}
+
+struct Receiver<T> {
+    reader: BufReader<ReadHalf<T>>,
+    reply: Vec<u8>,
+}
+
+struct Sender<T> {
+    writer: WriteHalf<T>,
+    unsent: Vec<u8>,
+    is_sending: bool,
 }
 
 impl<T: AsyncRead + AsyncWrite> Link<T> {
     fn new(io: T) -> Self {
         let (reader, writer) = tokio::io::split(io);
-        Self { reader: BufReader::new(reader), writer, reply: Vec::new(), pending: Vec::new() }
+        Self {
+            receiver: Receiver { reader: BufReader::new(reader), reply: Vec::new() },
+            sender: Sender { writer, unsent: Vec::new(), is_sending: false },
+            pending: Vec::new(),
+        }
     }
 }
 
@@ -108,27 +125,43 @@ where
     ) -> io::Result<()> {
         let mut line = Vec::new();
         let mut has_ended = false;
-        while !has_ended || self.link.as_ref().is_some_and(|link| !link.pending.is_empty()) {
-            // `read_until` is cancel safe: the next read continues the line.
+        loop {
+            let (receiver, sender, is_idle) = match &mut self.link {
+                Some(Link { receiver, sender, pending }) => (Some(receiver), Some(sender), pending.is_empty()),
+                None => (None, None, true),
+            };
+            let is_sending = sender.as_ref().is_some_and(|sender| sender.is_sending);
+            if has_ended && is_idle && !is_sending {
+                return Ok(());
+            }
+            // Replies are received while a request is sent: a server that waits for us to read does not read either.
             tokio::select! {
-                read = input.read_until(b'\n', &mut line), if !has_ended => {
+                // `read_until` is cancel safe: the next read continues the line.
+                read = input.read_until(b'\n', &mut line), if !has_ended && !is_sending => {
                     has_ended = read? == 0;
                     let request = std::mem::take(&mut line);
                     if !request.trim_ascii().is_empty() {
                         self.send(&request, &mut output).await?;
                     }
                 }
-                read = receive(self.link.as_mut()) => match read {
-                    Some(reply) => output.write_all(&reply).await?,
-                    None => self.lose("the server closed the connection", &mut output).await?,
+                sent = send(sender), if is_sending => if let Err(error) = sent {
+                    self.lose(&error.to_string(), &mut output).await?;
+                },
+                read = receive(receiver) => match read {
+                    Ok(reply) => {
+                        if let (Some(link), Some(id)) = (&mut self.link, id(&reply, false)) {
+                            link.pending.retain(|pending| *pending != id);
+                        }
+                        output.write_all(&reply).await?;
+                    }
+                    Err(reason) => self.lose(reason, &mut output).await?,
                 },
             }
             output.flush().await?;
         }
-        Ok(())
     }
 
-    /// Sends a line, on a new connection if there is none.
+    /// Begins to send a line, on a new connection if there is none.
     async fn send(&mut self, request: &[u8], output: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
         let id = id(request, true);
         if self.link.is_none() {
@@ -140,27 +173,19 @@ where
                 }
             }
         }
-        let Some(link) = &mut self.link else { return Ok(()) };
-        link.pending.extend(id);
+        let Some(Link { sender, pending, .. }) = &mut self.link else { return Ok(()) };
+        pending.extend(id);
         if let Some(id) = cancelled(request) {
             // It has no reply, for which the end of the input would wait.
-            link.pending.retain(|pending| *pending != id);
+            pending.retain(|pending| *pending != id);
         }
         let request = request.trim_ascii();
-        let rest = request.strip_prefix(b"{").filter(|_| !self.prefix.is_empty());
-        let written = async {
-            match rest {
-                Some(rest) => {
-                    link.writer.write_all(&[b"{", self.prefix.as_bytes(), rest, b"\n"].concat()).await?;
-                }
-                None => link.writer.write_all(&[request, b"\n"].concat()).await?,
-            }
-            link.writer.flush().await
+        sender.unsent = match request.strip_prefix(b"{").filter(|_| !self.prefix.is_empty()) {
+            Some(rest) => [b"{", self.prefix.as_bytes(), rest, b"\n"].concat(),
+            None => [request, b"\n"].concat(),
         };
-        match written.await {
-            Ok(()) => Ok(()),
-            Err(error) => self.lose(&error.to_string(), output).await,
-        }
+        sender.is_sending = true;
+        Ok(())
     }
 
     /// Drops the connection, and answers its requests.
@@ -170,18 +195,38 @@ where
     }
 }
 
-/// The next line of the server with its line feed; `None` when there is none.
-async fn receive<T: AsyncRead + AsyncWrite>(link: Option<&mut Link<T>>) -> Option<Vec<u8>> {
-    let Some(link) = link else { return std::future::pending().await };
-    match link.reader.read_until(b'\n', &mut link.reply).await {
-        Ok(_) if link.reply.ends_with(b"\n") => {
-            let reply = std::mem::take(&mut link.reply);
-            if let Some(id) = id(&reply, false) {
-                link.pending.retain(|pending| *pending != id);
-            }
-            Some(reply)
+/// Sends a line. Cancel safe: the next call continues.
+async fn send<T: AsyncRead + AsyncWrite>(sender: Option<&mut Sender<T>>) -> io::Result<()> {
+    let Some(Sender { writer, unsent, is_sending }) = sender else { return std::future::pending().await };
+    while !unsent.is_empty() {
+        match writer.write(unsent).await? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            sent => drop(unsent.drain(..sent)),
         }
-        _ => None,
+    }
+    writer.flush().await?;
+    *is_sending = false;
+    Ok(())
+}
+
+/// The next line of the server with its line feed, or why there is none. Cancel safe: the next call continues.
+async fn receive<T: AsyncRead + AsyncWrite>(receiver: Option<&mut Receiver<T>>) -> Result<Vec<u8>, &'static str> {
+    let Some(Receiver { reader, reply }) = receiver else { return std::future::pending().await };
+    loop {
+        let received = reader.fill_buf().await.unwrap_or_default();
+        if received.is_empty() {
+            return Err("the server closed the connection");
+        }
+        let end = received.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
+        let taken = end.unwrap_or(received.len());
+        reply.extend_from_slice(received.get(..taken).unwrap_or_default());
+        reader.consume(taken);
+        if end.is_some() {
+            return Ok(std::mem::take(reply));
+        }
+        if reply.len() > REPLY_MAX {
+            return Err("a line of the server is too long");
+        }
     }
 }
 
@@ -197,6 +242,7 @@ async fn fail(ids: Vec<Value>, text: &str, output: &mut (impl AsyncWrite + Unpin
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
     use tokio::io::{AsyncReadExt as _, DuplexStream, duplex};
     use tokio::sync::mpsc;
 
@@ -273,6 +319,43 @@ mod tests {
         server.write_all(b"{\"id\":2,\"result\":{}}\n").await.expect("open");
         assert_eq!(peer.next().await, "{\"id\":2,\"result\":{}}\n");
         assert_eq!(peer.next().await, "");
+    }
+
+    /// Both ends wrote, and neither read.
+    #[tokio::test(start_paused = true)]
+    async fn reply_is_received_while_a_request_is_sent() {
+        let mut peer = bridge("", false);
+        peer.send("{\"id\":1,\"method\":\"a\"}\n").await;
+        let mut server = peer.dialled.recv().await.expect("a connection");
+        line(&mut server).await;
+        // More than the buffers between them hold.
+        let long = "x".repeat(1 << 18);
+        let request = format!("{{\"id\":2,\"method\":\"{long}\"}}\n");
+        let reply = format!("{{\"id\":1,\"result\":\"{long}\"}}\n");
+        let (mut from_bridge, mut to_bridge) = tokio::io::split(peer.agent.into_inner());
+        let mut received = vec![0; reply.len()];
+        let exchange = async {
+            tokio::try_join!(to_bridge.write_all(request.as_bytes()), from_bridge.read_exact(&mut received), async {
+                // The request is on its way.
+                server.read_u8().await?;
+                server.write_all(reply.as_bytes()).await?;
+                server.read_exact(&mut vec![0; request.len() - 1]).await
+            })
+        };
+        let exchanged =
+            tokio::time::timeout(Duration::from_secs(1), exchange).await.expect("neither waits for the other");
+        exchanged.expect("all are open");
+        assert!(received == reply.as_bytes());
+    }
+
+    #[tokio::test]
+    async fn endless_line_of_a_server_loses_the_connection() {
+        let mut peer = bridge("", false);
+        peer.send("{\"id\":1,\"method\":\"ping\"}\n").await;
+        let mut server = peer.dialled.recv().await.expect("a connection");
+        let endless = tokio::spawn(async move { while server.write_all(&[b'x'; 1 << 16]).await.is_ok() {} });
+        assert!(peer.next().await.contains("a line of the server is too long"));
+        endless.await.expect("the connection is closed");
     }
 
     #[tokio::test]
