@@ -67,7 +67,7 @@ struct KeyFile {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MethodRule {
-    methods: Vec<Spanned<String>>,
+    methods: Spanned<Vec<Spanned<String>>>,
     who: Spanned<Vec<Spanned<Condition>>>,
 }
 
@@ -75,7 +75,7 @@ struct MethodRule {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct LimitRule {
-    methods: Option<Vec<Spanned<String>>>,
+    methods: Option<Spanned<Vec<Spanned<String>>>>,
     who: Spanned<Vec<Spanned<Condition>>>,
     per_second: Option<u32>,
     one_in: Option<Spanned<String>>,
@@ -204,9 +204,12 @@ impl Source<'_> {
     }
 
     /// The methods of patterns: `package.Service/Method`, `package.Service/*`, or `*` for all that are forwarded.
-    fn matching(&self, patterns: &[Spanned<String>]) -> Result<BTreeSet<String>, Failure> {
+    fn matching(&self, patterns: &Spanned<Vec<Spanned<String>>>) -> Result<BTreeSet<String>, Failure> {
+        if patterns.get_ref().is_empty() {
+            return Err(self.wrong(patterns.span(), "`methods` is empty; add a pattern such as \"*\""));
+        }
         let mut found = BTreeSet::new();
-        for pattern in patterns {
+        for pattern in patterns.get_ref() {
             let text = pattern.get_ref();
             let all = || self.methods.iter().map(String::as_str).chain(OWN_METHODS);
             let named: Vec<String> = match text.strip_suffix('*') {
@@ -276,7 +279,10 @@ impl Source<'_> {
         let wrong = |text: &str| self.wrong(spanned.span(), text);
         let rate = match (limit.per_second, &limit.one_in) {
             (Some(calls @ 1..), None) => Rate::per_second(calls),
-            (None, Some(period)) => Rate::one_in(self.time(period)?),
+            (None, Some(period)) => match self.time(period)? {
+                Duration::ZERO => return Err(wrong("one-in = 0 limits no call; must be greater than zero")),
+                period => Rate::one_in(period),
+            },
             (Some(0), None) => return Err(wrong("per-second = 0 admits no call; must be greater than zero")),
             _ => return Err(wrong("a limit needs one of `per-second = 10` and `one-in = \"10s\"`")),
         };
