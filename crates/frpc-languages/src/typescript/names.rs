@@ -9,9 +9,9 @@ use frpc_build::backend::{Index, full_name, is_map_entry, oneof_of};
 use heck::{ToLowerCamelCase as _, ToShoutySnakeCase as _};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
-/// Words of the language and names of primitive types, which cannot name a type or a constant; and the globals that
-/// generated code uses.
-const RESERVED: [&str; 64] = [
+/// Words of the language and names of primitive types, which cannot name a type or a constant, or not in front of another
+/// one, as `keyof`; those of CommonJS; and the globals that generated code uses.
+const RESERVED: [&str; 71] = [
     "abstract",
     "any",
     "arguments",
@@ -35,17 +35,21 @@ const RESERVED: [&str; 64] = [
     "enum",
     "eval",
     "export",
+    "exports",
     "extends",
     "false",
     "finally",
     "for",
     "function",
+    "globalThis",
     "if",
     "implements",
     "import",
     "in",
+    "infer",
     "instanceof",
     "interface",
+    "keyof",
     "let",
     "Map",
     "never",
@@ -58,6 +62,8 @@ const RESERVED: [&str; 64] = [
     "Promise",
     "protected",
     "public",
+    "readonly",
+    "require",
     "return",
     "static",
     "string",
@@ -71,6 +77,7 @@ const RESERVED: [&str; 64] = [
     "type",
     "typeof",
     "undefined",
+    "unique",
     "unknown",
     "var",
     "void",
