@@ -59,12 +59,6 @@ pub enum Workers {
 }
 
 impl Workers {
-    /// Whether rings cost less than sockets. On the caller's runtime, handles and driver share threads; on a ring each call would
-    /// cross them twice.
-    fn benefits_from_rings(self) -> bool {
-        self != Self::Caller
-    }
-
     /// How many threads they are, unless they are the caller's.
     fn count(self) -> Option<usize> {
         match self {
@@ -103,8 +97,9 @@ impl WorkerPool {
         rings: Option<Workers>,
         threads: fn(usize) -> io::Result<Arc<[Worker]>>,
     ) -> io::Result<Self> {
+        // On the caller's runtime handles and driver share threads; on a ring each call would cross them twice.
         if let Some(rings) = rings
-            && let Some(rings) = io_backend.start(workers.benefits_from_rings(), || Self::start_rings(rings))?
+            && let Some(rings) = io_backend.start(workers != Workers::Caller, || Self::start_rings(rings))?
         {
             return Ok(rings);
         }

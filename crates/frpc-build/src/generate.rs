@@ -100,7 +100,10 @@ fn modules(
         prost_code::make_unique(&mut items, schema, index, warn)?;
         share_strings(&mut items, index, &externs.utf8_bytes)?;
         let inner = modules::of_messages(&items);
-        let messages = if has_any { json::any_paths(&items, index) } else { Vec::new() };
+        let mut messages = Vec::new();
+        if has_any {
+            json::add_any_paths(&items, index, &[], &mut messages);
+        }
         let oneofs = oneof_enums(&items, index)?;
         let codecs = Codecs { index, externs, oneofs: &oneofs, has_any, views: Views { names: &views, externs } };
         let mut items = codecs.with_support_items(items)?;

@@ -187,15 +187,9 @@ pub(super) fn has_any(schema: &Schema) -> bool {
         .any(|name| name == ".google.protobuf.Any")
 }
 
-/// The paths of the messages that an `Any` may hold in JSON, which are all in prost's output, from the module of the
+/// Adds the paths of the messages that an `Any` may hold in JSON, which are all in prost's output, from the module of the
 /// package.
-pub(super) fn any_paths(items: &[Item], index: &Index<'_>) -> Vec<Path> {
-    let mut paths = Vec::new();
-    add_paths(items, index, &[], &mut paths);
-    paths
-}
-
-fn add_paths(items: &[Item], index: &Index<'_>, modules: &[Ident], paths: &mut Vec<Path>) {
+pub(super) fn add_any_paths(items: &[Item], index: &Index<'_>, modules: &[Ident], paths: &mut Vec<Path>) {
     for item in items {
         match item {
             Item::Struct(item) => {
@@ -207,7 +201,7 @@ fn add_paths(items: &[Item], index: &Index<'_>, modules: &[Ident], paths: &mut V
             }
             Item::Mod(item) => {
                 let within: Vec<_> = modules.iter().chain([&item.ident]).cloned().collect();
-                add_paths(item.content.as_ref().map_or(&[][..], |(_, items)| items), index, &within, paths);
+                add_any_paths(item.content.as_ref().map_or(&[][..], |(_, items)| items), index, &within, paths);
             }
             _ => {}
         }

@@ -60,11 +60,6 @@ impl Extras {
         &mut extras.present().extensions
     }
 
-    /// Whether nothing in it has memory of its own.
-    fn is_light(&self) -> bool {
-        self.extensions.is_empty() && self.metadata.is_inline()
-    }
-
     /// Takes everything out.
     fn clear(&mut self) {
         self.metadata.clear();

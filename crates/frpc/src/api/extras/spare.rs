@@ -23,7 +23,7 @@ pub(super) fn take() -> Box<Extras> {
 
 /// Keeps a box for the next message, and drops its contents.
 pub(super) fn recycle(mut extras: Box<Extras>) {
-    if extras.is_light() {
+    if extras.extensions.is_empty() && extras.metadata.is_inline() {
         extras.metadata.clear();
         return put_back(extras);
     }
