@@ -1,6 +1,6 @@
 //! The errors of callers; [`CloseReason`] is the reason for the end of a connection.
 
-use crate::{CloseReason, TooLong};
+use crate::{CloseReason, Hello, TooLong};
 use bytes::Bytes;
 use std::{fmt, io};
 
@@ -157,6 +157,11 @@ pub enum MountError {
         /// The router to be mounted there.
         owner: String,
     },
+    /// The [items](crate::Protocol::hello_items) for HELLO exceed [`Hello::ITEMS_MAX`].
+    Hello {
+        /// Their length, in bytes.
+        length: usize,
+    },
 }
 
 impl fmt::Display for MountError {
@@ -165,6 +170,10 @@ impl fmt::Display for MountError {
             Self::Overlap { owners: [one, other] } => write!(f, "operations overlap: {one} and {other}"),
             Self::Range { owner } => {
                 write!(f, "{owner}: the range is empty or includes operations below 10, which the protocol reserves")
+            }
+            Self::Hello { length } => {
+                let limit = Hello::ITEMS_MAX;
+                write!(f, "the services take {length} bytes of HELLO, more than {limit}: serve some on another port")
             }
         }
     }

@@ -12,8 +12,8 @@ pub(crate) mod mounts;
 pub mod opening;
 
 use crate::{
-    CloseReason, Connection, HandOffRequest, HandOffTarget, MountError, Operation, Outbox, Packet, PacketId, PeerKind,
-    Stream,
+    CloseReason, Connection, HandOffRequest, HandOffTarget, Hello, MountError, Operation, Outbox, Packet, PacketId,
+    PeerKind, Stream,
 };
 use bytes::Bytes;
 use std::fmt;
@@ -241,19 +241,26 @@ pub trait Protocol: Send + Sync + 'static {
         vec![10..=u16::MAX]
     }
 
-    /// A defect of the router itself, which binding or connecting reports. None by default.
+    /// A defect of the router itself, which binding or connecting reports. By default that HELLO has no room for its items.
     ///
     /// # Errors
     /// The description of the defect.
     fn check(&self) -> Result<(), MountError> {
-        Ok(())
+        check_room(&self.hello_items())
     }
 
-    /// Items to add to the HELLO by which two native peers recognise each other: types from
-    /// [`Hello::FIRST_USER_ITEM`](crate::Hello::FIRST_USER_ITEM) on, and values. None by default.
+    /// Items to add to the HELLO by which two native peers recognise each other: types from [`Hello::FIRST_USER_ITEM`]
+    /// on, and values, of up to [`Hello::ITEMS_MAX`] bytes with those of all routers. None by default.
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
         Vec::new()
     }
+}
+
+/// Fails if HELLO has no room for all of `items`.
+fn check_room(items: &[(u8, Bytes)]) -> Result<(), MountError> {
+    // A type in one byte, and a length in up to three.
+    let length = items.iter().map(|(_, value)| 4 + value.len()).sum();
+    if length > Hello::ITEMS_MAX { Err(MountError::Hello { length }) } else { Ok(()) }
 }
 
 /// The end of a batch; see [`Protocol::batch_ended`].

@@ -1,7 +1,7 @@
 //! Several routers on one connection, each with a range of operations of its own.
 
 use crate::debug::opaque_debug;
-use crate::router::opening;
+use crate::router::{check_room, opening};
 use crate::{
     BatchEnd, CloseReason, Connection, HandOffRequest, MountError, Outbox, OverflowPolicy, Packet, PacketId, PeerKind,
     Protocol, Routed, Stream,
@@ -176,10 +176,9 @@ impl Protocol for Mounts {
     }
 
     fn check(&self) -> Result<(), MountError> {
-        match &self.wrong {
-            Some(wrong) => Err(wrong.clone()),
-            None => self.mounts.iter().chain(&self.fallback).try_for_each(|mount| mount.router.check()),
-        }
+        self.wrong.clone().map_or(Ok(()), Err)?;
+        self.mounts.iter().chain(&self.fallback).try_for_each(|mount| mount.router.check())?;
+        check_room(&self.hello_items())
     }
 
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
@@ -378,6 +377,32 @@ mod tests {
 
     fn wrong(mounts: &Mounts) -> String {
         mounts.check().expect_err("it is wrong").to_string()
+    }
+
+    /// Has an item of 32 KiB for HELLO.
+    struct Verbose;
+
+    impl Protocol for Verbose {
+        type Session = ();
+
+        fn hello_items(&self) -> Vec<(u8, Bytes)> {
+            vec![(200, vec![0; 32 * 1024].into())]
+        }
+
+        fn connected(&self, _connection: &Connection) {}
+
+        fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
+            Routed::Continue
+        }
+    }
+
+    /// HELLO was not sent at all, and the peer took this end for one without the extension.
+    #[test]
+    fn routers_that_do_not_fit_in_hello_are_reported() {
+        let one = Mounts::new().mount(10..20, Verbose);
+        assert_eq!(one.check(), Ok(()));
+        let expected = "the services take 65544 bytes of HELLO, more than 65280: serve some on another port";
+        assert_eq!(wrong(&one.mount(20..30, Verbose)), expected);
     }
 
     #[test]

@@ -52,13 +52,6 @@ pub enum Error {
     StreamingPolicy(String),
     /// A streaming method was named for hand-offs, which only unary methods can do.
     StreamingHandOff(String),
-    /// The names of the services exceed the room for them in HELLO.
-    TooManyServices {
-        /// The length of the names, in bytes.
-        length: usize,
-        /// The limit, in bytes.
-        limit: usize,
-    },
 }
 
 impl fmt::Display for Error {
@@ -78,11 +71,6 @@ impl fmt::Display for Error {
                      them by `frpc_build::configure().operation_base(\"FILE.proto\", 100)`; do so at both ends"
                 })
             }
-            Self::TooManyServices { length, limit } => write!(
-                f,
-                "the HELLO with all services takes {length} bytes, which exceeds the limit of {limit}: serve some of \
-                 them on another port"
-            ),
             Self::UnknownMethod(name) => write!(f, "this server has no method {name}"),
             Self::StreamingPolicy(name) => {
                 write!(

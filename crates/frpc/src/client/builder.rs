@@ -10,11 +10,12 @@ use crate::client::picker::Picker;
 use crate::client::retries::AttemptBudget;
 use crate::client::retrying::ATTEMPTS_MAX;
 use crate::codegen::BoxFuture;
+use crate::endpoint::Endpoint;
 use crate::endpoint::offer::{OfferBuilder, ServiceOffer, offering_setters};
 use crate::observe::ChannelServers;
 use crate::settings::{connection_setters, forwarded_setters};
 use crate::{Error, Middleware};
-use frisbee::{Client, ClientBuilder, HeaderForm};
+use frisbee::{Client, ClientBuilder, HeaderForm, Protocol as _};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -389,7 +390,9 @@ impl ChannelBuilder {
         if self.log_settings {
             tracing::info!(target: "frpc::client", settings = ?self.describe(), "settings of a channel");
         }
-        Ok(Arc::new(std::mem::take(&mut self.offering).done()?))
+        let offer = Arc::new(std::mem::take(&mut self.offering).done()?);
+        Endpoint::serving(offer.clone()).check()?;
+        Ok(offer)
     }
 
     fn factory(&self, offer: &Arc<ServiceOffer>) -> LinkFactory {

@@ -12,7 +12,7 @@ use crate::service::load::Load;
 use crate::service::methods::Methods;
 use crate::wire::packed::Packing;
 use crate::{Error, Policy};
-use frisbee::{Connection, Hello, Mounts, Protocol as _};
+use frisbee::{Connection, Mounts, Protocol as _};
 use polyglot::Nesting;
 use std::fmt;
 use std::sync::Arc;
@@ -86,7 +86,6 @@ impl OfferBuilder {
         let access = self.access;
         let table =
             Table::new(services, self.policy, self.methods, &self.chain, observers.as_ref(), access.as_deref())?;
-        check_room(&[&table.layouts[..], &self.called].concat())?;
         self.mounts.check()?;
         for method in table.methods() {
             let operation = method.operation.number();
@@ -112,14 +111,6 @@ impl OfferBuilder {
             packing: self.packing.map(Arc::new),
         })
     }
-}
-
-/// Fails if a HELLO has no room for all of `layouts`.
-fn check_room(layouts: &[&'static Layout]) -> Result<(), Error> {
-    // A type in one byte, and a length in up to three.
-    let length = layouts.iter().map(|layout| 4 + layout.item().len()).sum();
-    let limit = Hello::ITEMS_MAX;
-    if length > limit { Err(Error::TooManyServices { length, limit }) } else { Ok(()) }
 }
 
 impl ServiceOffer {
