@@ -30,6 +30,9 @@ const PORTION: usize = 256;
 /// length. One message may be longer.
 const PASSED_MAX: usize = 16 * 1024;
 
+/// The bytes after which the queue of NATS's client is flushed: that has 2048 places for messages of any length.
+const UNFLUSHED_MAX: usize = 1024 * 1024;
+
 /// The longest pause before NATS is tried again, so that a bus is whole within two seconds after its server is back.
 const PAUSE_MAX: Duration = Duration::from_millis(500);
 
@@ -252,14 +255,20 @@ fn ask(groups: &Groups, outgoing: &Outgoing) {
 
 /// Writes the queue in order. While NATS is away it waits.
 async fn pump(client: Client, writer: Writer) {
-    let mut portion = Vec::new();
+    let (mut portion, mut unflushed) = (Vec::new(), 0);
     loop {
         writer.take(&mut portion).await;
         for waiting in portion.drain(..) {
             let charge = waiting.charge();
+            unflushed += charge;
             // It may accept less than when it was queried. The others will learn that something is missing.
             if let Err(error) = client.publish(waiting.subject, waiting.payload.into()).await {
                 tracing::debug!(%error, "message not published on the bus");
+            }
+            if unflushed > UNFLUSHED_MAX {
+                unflushed = 0;
+                // Fails if the client has ended, as each message does.
+                let _ = client.flush().await;
             }
             writer.written(charge);
         }
@@ -344,5 +353,47 @@ fn deliver(node: &Node, subjects: &Subjects, interest: &Arc<Interest>, mut porti
         });
         node.deliver(interest, frames);
         portion = later;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+    use tokio::net::TcpListener;
+
+    /// A server that greets its clients, and reads nothing after that.
+    async fn greet(listener: TcpListener) {
+        let mut clients = Vec::new();
+        while let Ok((socket, _)) = listener.accept().await {
+            let mut client = BufReader::new(socket);
+            let greeting = b"INFO {\"server_id\":\"x\",\"max_payload\":1048576}\r\n";
+            client.write_all(greeting).await.expect("it is connected");
+            let mut line = String::new();
+            while line.trim_end() != "PING" {
+                line.clear();
+                client.read_line(&mut line).await.expect("it is connected");
+            }
+            client.write_all(b"PONG\r\n").await.expect("it is connected");
+            clients.push(client);
+        }
+    }
+
+    /// They were passed to the client of NATS, which holds 2048 messages of any length.
+    #[tokio::test]
+    async fn messages_for_a_server_that_reads_nothing_are_refused() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+        let address = listener.local_addr().expect("it is bound").to_string();
+        tokio::spawn(greet(listener));
+        let bus = NatsBus::connect("shop", address).await.expect("it greets");
+        let frame = Bytes::from(vec![1; 1 << 20]);
+        let mut published = 0;
+        for _ in 0..10_000 {
+            match bus.publish("a", frame.clone()) {
+                Ok(()) => published += 1,
+                Err(_) => tokio::task::yield_now().await,
+            }
+        }
+        assert!((16..64).contains(&published), "{published} MiB wait");
     }
 }
