@@ -306,7 +306,8 @@ impl Protocol for Broker {
             }
             Some(Kind::Subscribe) => {
                 let Some((pattern, group)) = split_name(&packet.body) else { return cut_off(&packet) };
-                match self.0.subscribe(session, packet.id, pattern, group, false) {
+                let requested = self.0.check_subscription(session.subscriber.connection(), pattern, group);
+                match requested.and_then(|requested| self.0.subscribe(session, packet.id, requested, false)) {
                     Ok(is_active) => {
                         if is_active {
                             put(outbox, packet.id, packet.operation, &[]);
@@ -375,6 +376,16 @@ impl Protocol for Broker {
     }
 }
 
+/// A subscription that its connection may have.
+struct Requested<'a> {
+    pattern: &'a str,
+    group: Option<Arc<str>>,
+    /// It is to the list of a presence.
+    watches: bool,
+    /// The name to be listed.
+    name: Option<Arc<str>>,
+}
+
 #[cold]
 fn cut_off(packet: &Packet) -> Routed {
     let length = packet.body.len();
@@ -382,16 +393,13 @@ fn cut_off(packet: &Packet) -> Routed {
 }
 
 impl BrokerShared {
-    /// Says whether the subscription is active; if not, its connection is answered when it is, unless it `follows` a
-    /// history.
-    fn subscribe(
+    /// Checks a request for a subscription. This calls functions of the user, which may use the broker: without locks.
+    fn check_subscription<'a>(
         &self,
-        session: &mut BrokerSession,
-        id: PacketId,
-        pattern: &[u8],
+        connection: &Connection,
+        pattern: &'a [u8],
         group: &[u8],
-        follows: bool,
-    ) -> Result<bool, (Reason, String)> {
+    ) -> Result<Requested<'a>, (Reason, String)> {
         let pattern = check_pattern(pattern).map_err(|error| (Reason::Topic, error.to_string()))?;
         let group = match group {
             [] => None,
@@ -404,9 +412,23 @@ impl BrokerShared {
             }
         };
         let permit = self.settings.permit.as_ref();
-        if permit.is_some_and(|permit| !(permit.0)(session.subscriber.connection(), TopicUse::Subscribe(pattern))) {
+        if permit.is_some_and(|permit| !(permit.0)(connection, TopicUse::Subscribe(pattern))) {
             return Err((Reason::NotAllowed, format!("you may not subscribe to {pattern}")));
         }
+        let watches = self.presences.is_watch(pattern, group.is_some())?;
+        Ok(Requested { pattern, group, watches, name: self.presences.name(pattern, connection) })
+    }
+
+    /// Says whether the subscription is active; if not, its connection is answered when it is, unless it `follows` a
+    /// history.
+    fn subscribe(
+        &self,
+        session: &mut BrokerSession,
+        id: PacketId,
+        requested: Requested<'_>,
+        follows: bool,
+    ) -> Result<bool, (Reason, String)> {
+        let Requested { pattern, group, watches, name } = requested;
         if id.0 == 0 || session.patterns.contains_key(&id.0) {
             return Err((Reason::Id, format!("id {id} is 0 or in use by another subscription")));
         }
@@ -416,8 +438,6 @@ impl BrokerShared {
                 format!("the limit of subscriptions is reached: the connection has {}", session.patterns.len()),
             ));
         }
-        let watches = self.presences.is_watch(pattern, group.is_some())?;
-        let name = self.presences.name(pattern, session.subscriber.connection());
         let presence = name.as_ref().map_or(0, |name| Presences::cost(pattern, name));
         let least = SUBSCRIPTION_COST + 2 * pattern.len() + group.as_deref().map_or(0, str::len) + presence;
         let Some(mut charge) = session.subscriber.connection().try_charge(least) else {
@@ -467,8 +487,9 @@ impl BrokerShared {
         // Messages that this connection has published before are in front of the subscription.
         let subscriber = session.subscriber.clone();
         session.fanout.flush(self, &*subscriber);
+        let requested = self.check_subscription(subscriber.connection(), pattern, b"")?;
         let mut records = self.histories.lock();
-        self.subscribe(session, id, pattern, b"", true)?;
+        self.subscribe(session, id, requested, true)?;
         records.begin_subscription();
         let pattern = session.patterns[&id.0].pattern.clone();
         let rings: Vec<&Arc<Ring>> = match records.topics.get(&*pattern) {

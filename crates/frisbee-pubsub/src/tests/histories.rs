@@ -3,6 +3,8 @@
 use super::*;
 use crate::History;
 use crate::follow::{Answer, NextOffset, Positions, put_position};
+use std::sync::{OnceLock, mpsc};
+use std::thread;
 use std::time::Duration;
 
 /// The packets that a turn, and the turns after it, send: `=` for answers, `@topic:offset`, `id:payload`, `-lost`.
@@ -46,6 +48,23 @@ pub(super) fn epoch(broker: &Broker) -> u64 {
 pub(super) fn publish(member: &mut Member, topic: &str, numbers: impl IntoIterator<Item = u32>) {
     numbers.into_iter().for_each(|number| member.publish(topic, number.to_string()));
     member.run_batch();
+}
+
+/// The function was called with the histories locked, and this query waited for ever.
+#[test]
+fn permission_of_a_history_may_depend_on_its_memory() {
+    let slot = Arc::new(OnceLock::<Broker>::new());
+    let broker = slot.clone();
+    let settings = Broker::builder().history("a", History::last(1)).permit(move |_, _| {
+        let (sender, memory) = mpsc::channel();
+        let broker = broker.get().cloned().expect("it has been built");
+        thread::spawn(move || sender.send(broker.history_memory()));
+        memory.recv_timeout(Duration::from_secs(20)) == Ok(0)
+    });
+    let (_runtime, broker, [mut reader]) = peers(settings);
+    assert!(slot.set(broker).is_ok());
+    follow(&mut reader, 1, "a", 0, &[]);
+    assert_eq!(shown(&mut reader), ["=0"]);
 }
 
 #[test]
