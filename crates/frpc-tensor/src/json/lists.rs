@@ -138,14 +138,7 @@ impl Numbers {
                 u64::from(bool)
             }
             _ if self.kind == Kind::Bools => return Err(mixed()),
-            Some(b'-' | b'0'..=b'9') => {
-                let text = from.raw()?;
-                let integer = if text.contains(['.', 'e', 'E']) { None } else { self.integer(text) };
-                match integer {
-                    Some(word) => word,
-                    None => self.float(finite(text, position)?),
-                }
-            }
+            Some(b'-' | b'0'..=b'9') => self.number(from.raw()?, position)?,
             // What integers of 64 bits and values without digits are in proto3's mapping.
             Some(b'"') => {
                 let text = from.string("number")?;
@@ -155,8 +148,10 @@ impl Numbers {
                     "-Infinity" => self.float(f64::NEG_INFINITY),
                     _ => {
                         let digits = text.strip_prefix('-').unwrap_or(&text);
-                        let integer = digits.bytes().all(|digit| digit.is_ascii_digit()).then(|| self.integer(&text));
-                        integer.flatten().ok_or_else(|| Reader::refuse(position, "a number or a list is expected"))?
+                        if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+                            return Err(Reader::refuse(position, "a number or a list is expected"));
+                        }
+                        self.number(&text, position)?
                     }
                 }
             }
@@ -164,6 +159,12 @@ impl Numbers {
         };
         self.words.push(word);
         Ok(())
+    }
+
+    /// A number as a word: an integer if it is one and fits the earlier ones, else a float.
+    fn number(&mut self, text: &str, position: usize) -> Result<u64, DecodeError> {
+        let integer = if text.contains(['.', 'e', 'E']) { None } else { self.integer(text) };
+        integer.map_or_else(|| Ok(self.float(finite(text, position)?)), Ok)
     }
 
     /// An integer as a word; none if it fits none, alone or with the earlier ones.

@@ -70,6 +70,8 @@ fn nested_lists_get_the_type_that_numpy_gives_them() {
     assert_eq!(read("[18446744073709551615, 1]"), of(&[2], &[u64::MAX, 1]));
     assert_eq!(read("[18446744073709551615, -1]"), of(&[2], &[u64::MAX as f64, -1.0]));
     assert_eq!(read(r#"[9223372036854775807, "-9223372036854775808"]"#), of(&[2], &[i64::MAX, i64::MIN]));
+    assert_eq!(read(r#"["2", 1.5, "2"]"#), of(&[3], &[2.0, 1.5, 2.0]));
+    assert_eq!(read(r#"["18446744073709551615", "-1"]"#), of(&[2], &[u64::MAX as f64, -1.0]));
     assert_eq!(read(r#"[1, "Infinity", "-Infinity"]"#), of(&[3], &[1.0, f64::INFINITY, f64::NEG_INFINITY]));
     assert!(read(r#"["NaN"]"#).to_vec::<f64>().is_ok_and(|floats| floats[0].is_nan()));
     assert_eq!(read("[]"), of::<f64>(&[0], &[]));
@@ -125,6 +127,7 @@ fn ragged_or_invalid_lists_are_refused_at_their_position() {
         ("[true, 1]", 7),
         (r#"[1, "x"]"#, 4),
         (r#"["1.5"]"#, 1),
+        (r#"[1, "-"]"#, 4),
         ("[1, null]", 4),
         ("[1, {}]", 4),
     ] {
