@@ -96,6 +96,8 @@ impl MethodState {
     ) -> ServeProgress {
         let StartedHandler { caller, inherited, memory, is_slow } = started;
         let inherited = inherited.copied().unwrap_or_default();
+        // On the worker it continues a handler that was polled there.
+        let was_polled = matches!(site, Executor::Worker(..));
         let (connection, name) = (&caller.connection, *self.about.method());
         let observed_call = || self.method_observer.as_ref().map(|observer| Box::new(observer.continue_as_task()));
         let refused = match reply {
@@ -127,7 +129,8 @@ impl MethodState {
                     let (requested, observed_call, outcome) = (requested.take(), observed_call(), handler.outcome());
                     let work = async move {
                         let worked = with_deadline(permits, inherited, outcome).await;
-                        end(observed_call, worked.as_ref().map_or(Code::Internal, code), 0);
+                        let code = worked.as_ref().map_or(Code::Internal, code);
+                        observed_call.into_iter().for_each(|observed_call| observed_call.end(code, 0));
                         worked
                     };
                     Box::pin(async move {
@@ -156,7 +159,8 @@ impl MethodState {
         match refused {
             Some(reply) => {
                 connection.count_rejected();
-                self.refuse(caller, reply, too_many(connection), ServeProgress::Refused)
+                self.fail(caller, reply, too_many(connection), !was_polled);
+                ServeProgress::Refused
             }
             None if is_slow => ServeProgress::Slow,
             None => ServeProgress::Started,
@@ -220,11 +224,8 @@ impl AnsweredCall {
             log(status, *name, task.connection());
         }
         let code = reply.map_or_else(Status::code, |_| Code::Ok);
-        let report = match (&reply, working.take()) {
-            (Ok(_), Some(working)) => working.end(),
-            // A failure says nothing of how long others take.
-            _ => None,
-        };
+        // A failure says nothing of how long others take.
+        let report = working.take().filter(|_| reply.is_ok()).and_then(LoadGuard::end);
         // A connection that has ended drops the reply.
         let mut length = 0;
         let _ = task.answer(|outbox| {
@@ -233,13 +234,7 @@ impl AnsweredCall {
             put_reply(outbox, *id, *operation, reply, *style, report, (*packs, *is_layered));
             length = outbox.len().saturating_sub(before);
         });
-        end(observed_call.take(), code, length as u64);
-    }
-}
-
-fn end(observed_call: Option<Box<ObservedCall>>, code: Code, reply: u64) {
-    if let Some(observed_call) = observed_call {
-        observed_call.end(code, reply);
+        observed_call.take().into_iter().for_each(|observed_call| observed_call.end(code, length as u64));
     }
 }
 
