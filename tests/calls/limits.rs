@@ -2,12 +2,12 @@
 
 use frisbee::tlv;
 use frisbee::{Config, Operation, Packet};
-use frisbee_tests::extension::{Chunk, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
+use frisbee_tests::extension::{Chunk, Extension, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
 use frisbee_tests::interop::{InteropClient, Text};
 use frisbee_tests::observed::{Service, served};
 use frisbee_tests::raw::{Raw, encoded, packet};
 use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotClient, ParrotServer};
-use frisbee_tests::{serve, serve_interop_with, until};
+use frisbee_tests::{not_served, serve, serve_interop_with, until};
 use frpc::{
     Channel, ChannelBuilder, Code, Metadata, MetadataError, Policy, Request, RequestStream, Response, ResponseStream,
     Server, Status, Streaming,
@@ -121,6 +121,31 @@ async fn stream_call_starts_when_slot_becomes_free() {
     assert!(started.elapsed() < Duration::from_millis(200), "it took {:?}", started.elapsed());
 }
 
+/// The call stated the time from before the wait.
+#[tokio::test(start_paused = true)]
+async fn stream_call_states_time_left_after_its_wait_for_a_slot() {
+    let builder = Server::builder().config(Config::default().streams_max(1));
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let acceptor = builder.add_service(ExtensionServer::new(Timed(tell))).build().expect("it is one service");
+    let (here, there) = frpc::memory();
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    let client = ExtensionClient::new(Channel::connect_io(here).await.expect("it is in memory"));
+    let within = || {
+        let mut request = Request::new(Time::default());
+        request.set_timeout(Duration::from_secs(100));
+        request
+    };
+    let first = client.flood(within()).await.expect("there is a place for one");
+    let second = tokio::spawn(async move { client.flood(within()).await });
+    tokio::time::sleep(Duration::from_secs(90)).await;
+    drop(first);
+    second.await.expect("no task panics").expect("a slot is free again");
+    for expected in [100, 10] {
+        let timeout = told.recv().await.expect("the handler has run").expect("the caller waits for so long");
+        assert_eq!(timeout.as_secs_f64().ceil(), f64::from(expected));
+    }
+}
+
 #[tokio::test]
 async fn reply_names_request_stream_failure_after_client_drop() {
     let address = serve_interop_with(Server::builder()).await;
@@ -151,6 +176,18 @@ async fn call_refused_after_its_handler_was_polled_may_have_run() {
         assert_eq!((failed.code(), failed.may_have_run()), (Code::ResourceExhausted, has_run), "{policy:?}");
         assert_eq!(state.gets.load(Ordering::SeqCst), u64::from(has_run));
         drop(open);
+    }
+}
+
+/// Reports the timeouts of its callers.
+struct Timed(tokio::sync::mpsc::UnboundedSender<Option<Duration>>);
+
+impl Extension for Timed {
+    not_served!(echo, fail, wait, ask, get, sink);
+
+    async fn flood(&self, request: Request<Time>) -> Result<Response<ResponseStream<Chunk>>, Status> {
+        self.0.send(request.timeout()).expect("the test waits");
+        Ok(Response::new(ResponseStream::new(futures_util::stream::pending())))
     }
 }
 

@@ -136,6 +136,7 @@ macro_rules! not_served {
     (@fail) => { $crate::not_served!(@fail: $crate::extension::Failure => $crate::extension::Maybe); };
     (@wait) => { $crate::not_served!(@wait: $crate::extension::Time => $crate::extension::Time); };
     (@ask) => { $crate::not_served!(@ask: $crate::extension::Time => $crate::extension::Time); };
+    (@get) => { $crate::not_served!(@get: $crate::extension::Time => $crate::extension::Time); };
     (@flood) => { $crate::not_served!(@flood: $crate::extension::Time => frpc::ResponseStream<$crate::extension::Chunk>); };
     (@sink) => { $crate::not_served!(@sink: frpc::Streaming<$crate::extension::Chunk> => $crate::extension::Time); };
     (@$method:ident: $request:ty => $reply:ty) => {

@@ -252,9 +252,20 @@ impl Connection {
     /// # Cancel safety
     /// Dropping the future before it is ready opens nothing.
     pub async fn open_stream(&self, first: &Bytes) -> Result<Stream, SendError> {
+        self.open_stream_with(|| first.clone()).await
+    }
+
+    /// As [`open_stream`](Self::open_stream), with a first packet that is made each time that there may be a slot.
+    ///
+    /// # Errors
+    /// As those of [`open_stream`](Self::open_stream).
+    ///
+    /// # Cancel safety
+    /// Dropping the future before it is ready opens nothing.
+    pub async fn open_stream_with(&self, mut first: impl FnMut() -> Bytes) -> Result<Stream, SendError> {
         self.peer_known().await?;
         let mut watch = self.waiter();
-        poll_fn(|context| Stream::poll_open(&self.0, first, context, &mut watch)).await
+        poll_fn(|context| Stream::poll_open(&self.0, &first(), context, &mut watch)).await
     }
 
     /// Wakes the connection's own task, so that its router gets a [turn](crate::Protocol::batch_ended) soon.

@@ -374,13 +374,13 @@ impl OpenDeadlines {
                         return Err(Status::unimplemented("the peer does not accept streams").not_run());
                     }
                     let reading = link.reading(rules(method.layout, &peer)?.missing(method));
-                    let prefix = match peer.hello() {
-                        Some(_) => call.prefix(false, time_left(self.until)),
-                        None => PrefixFields::default(),
+                    // The time of the wait for a slot counts.
+                    let first = || match peer.hello() {
+                        Some(_) => body::open(method.operation, call.prefix(false, time_left(self.until))),
+                        None => body::open(method.operation, PrefixFields::default()),
                     };
-                    let first = body::open(method.operation, prefix);
                     // An opening that waits for a slot moves to the next connection when this one takes no new calls.
-                    let opening = link.unless_abandoned(link.connection.open_stream(&first));
+                    let opening = link.unless_abandoned(link.connection.open_stream_with(first));
                     let Some(opened) = opening.await else { continue };
                     match opened {
                         Ok(stream) => {
