@@ -117,6 +117,7 @@ async fn unobserved_ends_forward_trace_context() {
 async fn trace_context_passes_with_every_call_option() {
     let marking = Marking::default();
     let server = Server::builder().observer(marking.clone()).add_service(ExtensionServer::new(Service::default()));
+    let server = server.method_hand_off("extension.Extension/Echo");
     let channel = channel(serve(server).await, Some(&marking)).await;
     let client = ExtensionClient::new(channel.clone());
     let mut request = Request::new(Maybe::default());
@@ -126,12 +127,14 @@ async fn trace_context_passes_with_every_call_option() {
     assert_eq!(reply.metadata().iter().map(|(key, _)| key).collect::<Vec<_>>(), ["got-word"], "no metadata is added");
     let around = channel.with_middleware(async |call: frpc::Call, next: frpc::Next| next.run(call).await);
     ExtensionClient::new(around).echo(Maybe::default()).await.expect("it is served");
+    let (handing_off, _handed) = channel.handing_off();
+    ExtensionClient::new(handing_off).echo(Maybe::default()).await.expect("it is served");
     let mut chunks = client.flood(Time { millis: 3 }).await.expect("it is served").into_inner();
     while chunks.message().await.expect("nothing fails").is_some() {}
     client.sink(frpc::iter([])).await.expect("it is served");
     until("all have ended", || marking.observed.lock().unwrap().iter().all(|observed| observed.ended.is_some())).await;
     let made: Vec<_> = marking.of(CallSide::Client).iter().map(|observed| Some(observed.made.span_id())).collect();
-    assert_eq!((made.len(), parents(&marking.of(CallSide::Server))), (4, made));
+    assert_eq!((made.len(), parents(&marking.of(CallSide::Server))), (5, made));
 }
 
 #[tokio::test]

@@ -25,7 +25,8 @@ pub(crate) fn call<'a>(
 ) -> BoxedCall<'a, AnyReply> {
     Box::pin(channel.in_runtime(async move {
         handed.take();
-        let method = call.method;
+        let (method, trace) = (call.method, deadline::trace());
+        let call = PendingCall { trace: trace.as_ref(), ..call };
         let until = call.options.timeout.and_then(|timeout| deadline::now().checked_add(timeout));
         let mut is_requested = false;
         let call = HandOffCall { channel, call, handed, read_reply, until };
@@ -76,18 +77,11 @@ impl HandOffCall<'_> {
             let form = EncodeForm { prefix, ..EncodeForm::plain(Form::Extended) };
             let mut encoded = Ok(());
             let body = alone(|outbox| {
-                encoded = body::put_message(
-                    outbox.packet(PacketId(0), method.operation),
-                    &(message as &dyn EncodeBody),
-                    &form,
-                );
+                let packet = outbox.packet(PacketId(0), method.operation);
+                encoded = body::put_message(packet, &(message as &dyn EncodeBody), &form);
             });
             encoded.map_err(body::PutError::into_status)?;
-            let pause = || {
-                let paused = link.calls.pause();
-                *is_requested = paused.is_some();
-                paused
-            };
+            let pause = || link.calls.pause().inspect(|_| *is_requested = true);
             let answered = link.connection.hand_off_if(method.operation, body, pause).await;
             if !*is_requested && matches!(answered, Err(HandOffError::Closed(_))) {
                 continue;
