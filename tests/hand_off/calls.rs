@@ -1,9 +1,11 @@
 //! Handlers of generated services that hand their connections off, to an echo through a gateway.
 
 use super::expect_echo;
+use frisbee_tests::extension::maybe::Choice;
+use frisbee_tests::extension::{Extension, ExtensionClient, ExtensionServer, Maybe, Time};
 use frisbee_tests::gated::Gated;
 use frisbee_tests::interop::{AddRequest, Empty, Interop, InteropClient, InteropServer, Range, SleepRequest};
-use frisbee_tests::left_to_service;
+use frisbee_tests::{left_to_service, not_served};
 use frpc::{Channel, Code, Request, Response, Server, Status};
 use samples::gateway::{Credentials, GatewayClient, GatewayServer, Target};
 use samples::gateway_service::Service;
@@ -203,6 +205,30 @@ impl Interop for Giving {
         }
         Ok(Response::new(Empty {}))
     }
+}
+
+/// Hands its connection off, with a reply that nests.
+struct Deep;
+
+impl Extension for Deep {
+    not_served!(fail, wait, ask, get, flood, sink);
+
+    async fn echo(&self, request: Request<Maybe>) -> Result<Response<Maybe>, Status> {
+        request.hand_off().expect("the caller requests it").accept(async |raw| drop(raw));
+        Ok(Response::new(Maybe { choice: Some(Choice::Time(Time::default())), ..Maybe::default() }))
+    }
+}
+
+/// The call failed, and left the transport in its slot.
+#[tokio::test]
+async fn hand_off_with_unreadable_reply_leaves_no_transport() {
+    let server = Server::builder().add_service(ExtensionServer::new(Deep)).method_hand_off("extension.Extension/Echo");
+    let address = frisbee_tests::serve(server).await.to_string();
+    let channel = Channel::builder().nesting_max(1).connect(address).await.unwrap();
+    let (asking, handed) = channel.handing_off();
+    let failed = ExtensionClient::new(asking).echo(Maybe::default()).await.unwrap_err();
+    assert_eq!(failed.code(), Code::Internal);
+    assert!(handed.take().is_none());
 }
 
 async fn giving() -> Channel {

@@ -104,8 +104,8 @@ impl HandOffCall<'_> {
     ) -> Result<Response<AnyReply>, Status> {
         let status = match answered {
             Ok(accepted) => {
-                self.handed.put(accepted.transport);
-                return (self.read_reply)(&accepted.reply, reading, by);
+                let reply = (self.read_reply)(&accepted.reply, reading, by);
+                return reply.inspect(|_| self.handed.put(accepted.transport));
             }
             Err(HandOffError::Refused(reply)) => return (self.read_reply)(&reply, reading, by),
             Err(HandOffError::Closed(reason)) => return Err(closed_status(&reason)),
