@@ -3,11 +3,14 @@
 use super::support::catalog::ShopServer;
 use super::support::{House, PATIENCE, builder, connect};
 use frisbee_tests::raw::{Raw, encoded, packet};
+use frpc::codegen::{BoxFuture, Lifecycle, Methods, Service};
 use frpc::{Acceptor, Code, Server, Streaming};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use frpc_reflection::health_v1::{HealthCheckRequest, HealthCheckResponse, HealthClient, HealthListRequest};
 use frpc_reflection::{Health, ServingStatus};
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
@@ -254,6 +257,38 @@ async fn readyz_agrees_with_the_status_of_the_server() {
     assert_eq!(open.ready().await, "HTTP/1.1 503 Service Unavailable");
     health.set_serving("");
     assert_eq!(open.ready().await, "HTTP/1.1 200 OK");
+}
+
+/// A health whose server also notifies another of its stop, as the registration in a registry does.
+struct Accompanied(Health, Arc<StopNotice>);
+
+#[derive(Default)]
+struct StopNotice(AtomicBool);
+
+impl Service for Accompanied {
+    const NAME: &'static str = Health::NAME;
+
+    fn methods(&self) -> Methods {
+        self.0.methods().lifecycle(self.1.clone())
+    }
+}
+
+impl Lifecycle for StopNotice {
+    fn stopping(&self) -> BoxFuture<'static, ()> {
+        self.0.store(true, Ordering::SeqCst);
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// The service itself took part in the life of its server no more.
+#[tokio::test]
+async fn service_with_second_lifecycle_keeps_its_own() {
+    let (health, notice) = (Health::new(), Arc::<StopNotice>::default());
+    let server = Server::builder().add_service(Accompanied(health.clone(), notice.clone())).build().unwrap();
+    assert_eq!(health.status(Health::NAME), Some(ServingStatus::Serving));
+    server.shutdown().await;
+    assert!(notice.0.load(Ordering::SeqCst));
+    assert_eq!(health.status(""), Some(ServingStatus::NotServing));
 }
 
 #[tokio::test]

@@ -73,7 +73,7 @@ impl OfferBuilder {
     /// The complete offer. Fails if services or routers overlap.
     pub(crate) fn done(self) -> Result<ServiceOffer, Error> {
         let services: Vec<_> = self.services.iter().flat_map(|methods| methods().flat()).collect();
-        let lifecycles: Vec<_> = services.iter().filter_map(|service| service.lifecycle.clone()).collect();
+        let lifecycles: Vec<_> = services.iter().flat_map(|service| service.lifecycles.clone()).collect();
         let is_listed = self.is_inspectable || self.observers.is_some() || !lifecycles.is_empty();
         let offered: Vec<_> = if is_listed { services.iter().map(OfferedService::new).collect() } else { Vec::new() };
         let terms = FormatTerms {

@@ -39,7 +39,7 @@ pub struct Methods {
     pub(crate) any_types: &'static [frpc_json::AnyType],
     /// The name of a method with middleware that the service does not have.
     pub(crate) unknown: Option<String>,
-    pub(crate) lifecycle: Option<Arc<dyn Lifecycle>>,
+    pub(crate) lifecycles: Vec<Arc<dyn Lifecycle>>,
     /// The methods of services that this one brings along.
     pub(crate) merged: Vec<Self>,
 }
@@ -62,16 +62,16 @@ impl Methods {
             #[cfg(feature = "json")]
             any_types: &[],
             unknown: None,
-            lifecycle: None,
+            lifecycles: Vec::new(),
             merged: Vec::new(),
         };
         MethodsBuilder { service: service.clone(), methods }
     }
 
-    /// Has the service take part in the life of its end.
+    /// Adds one that takes part in the life of the service's end.
     #[must_use]
     pub fn lifecycle(mut self, lifecycle: Arc<dyn Lifecycle>) -> Self {
-        self.lifecycle = Some(lifecycle);
+        self.lifecycles.push(lifecycle);
         self
     }
 
