@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use frisbee_tests::interop::InteropServer;
 use frisbee_tests::service::Service as Interop;
+use frisbee_tests::until;
 use frpc::codegen::{Format, FormatTerms, Layout, Method, Methods, Service};
 use frpc::{
     Acceptor, AdapterContext, AdapterMethod, Call, CallKind, CallResponse, Code, Config, Middleware, Next, Policy,
@@ -340,6 +341,24 @@ async fn adapter_calls_beyond_the_limit_of_a_connection_are_refused() {
         call.await.expect("it does not panic").expect("it answers");
     }
     host.call("d").await.expect("it does not panic").expect("there is room again");
+}
+
+/// The metadata of streaming calls was not charged.
+#[tokio::test]
+async fn metadata_of_streaming_adapter_call_is_charged_to_its_peer() {
+    let host = Host::open(|builder| builder).await;
+    let (more, requests) = mpsc::unbounded_channel();
+    let requests =
+        futures_util::stream::unfold(requests, async |mut requests| Some((requests.recv().await?, requests)));
+    let mut request = Request::new(requests);
+    request.metadata_mut().insert("word", "x".repeat(50_000)).expect("it is valid");
+    let method = host.method("Join");
+    let call = tokio::spawn(async move { method.streaming(request, "text").await.map(drop) });
+    until("it is charged", || host.context.stats().charged_bytes() >= 50_000).await;
+    more.send(Ok(Bytes::new())).expect("the handler reads it");
+    drop(more);
+    call.await.expect("it does not panic").expect("it answers");
+    until("it is released", || host.context.stats().charged_bytes() == 0).await;
 }
 
 /// The call had run, and then was refused, since the other one had the only place.

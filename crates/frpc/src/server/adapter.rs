@@ -269,8 +269,9 @@ impl AdapterMethod {
         let ServedMethod { entry, chain, .. } = self.served();
         let caller = &self.methods.caller;
         let connection = &caller.connection;
-        let Prefix { timeout, trace, deadline, extras, expires, .. } = options;
+        let Prefix { timeout, trace, deadline, extras, expires, memory, .. } = options;
         let call = InProgress::begin(caller).inspect_err(|_| caller.context.waste(0))?;
+        let hold = connection.charge_request(memory);
         let request = Request::from_parts_with_extras(messages, timeout, Origin::Adapter(connection.clone()), extras);
         let Some(handler) = method.call(chain.clone(), request, format, &self.methods.offer.terms) else {
             return Err(Status::unimplemented(format!("{} has no messages in {format}", entry.method)));
@@ -278,6 +279,7 @@ impl AdapterMethod {
         let (ends, inherited) = (end_of_time(deadline, expires), InheritedContext { deadline, trace });
         let handler = HandlerFuture { inherited, future: ParkedFuture::new(handler) };
         let worked = async move {
+            let _hold = hold;
             let Some((at, status)) = ends else { return handler.await };
             tokio::time::timeout_at(at.into(), handler).await.unwrap_or_else(|_| Ok(Err(status())))
         };
