@@ -298,6 +298,21 @@ async fn limit_of_a_method_holds_for_that_method_alone() {
     assert!(built.is_err_and(|error| error.to_string().contains("interop.Interop/None")));
 }
 
+/// It had used up the limit of its method, and was refused again after the wait that the status had named.
+#[tokio::test(start_paused = true)]
+async fn call_refused_by_general_limit_keeps_its_methods_allowance() {
+    let seldom = |seconds| Rate::one_in(Duration::from_secs(seconds));
+    let access = access().0.allow([ADD, CHAT], Who::known());
+    let access = access.limit_methods([ADD], Who::known(), seldom(3600)).limit(Who::known(), seldom(1));
+    let client = connect(&server(|server| server.access(access))).await;
+    assert_eq!(code_of_stream(client.chat(by("clerk", frpc::iter([]))).await).await, Code::Ok);
+    assert_eq!(add(&client, "clerk").await, Code::ResourceExhausted);
+    advance(Duration::from_millis(1001)).await;
+    assert_eq!(add(&client, "clerk").await, Code::Ok);
+    advance(Duration::from_millis(1001)).await;
+    assert_eq!(add(&client, "clerk").await, Code::ResourceExhausted, "its method is limited as well");
+}
+
 /// The time of so many calls on one connection. Each answer contains the mark once.
 async fn time_of_calls(server: &Acceptor, calls: usize, request: &str, mark: &[u8]) -> Duration {
     let (here, there) = frpc::memory();

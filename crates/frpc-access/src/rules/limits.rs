@@ -94,17 +94,21 @@ impl Bucket {
         Self { rate, is_shared, full_at: Mutex::new(Duration::ZERO) }
     }
 
-    /// Takes one call of a caller out of its bucket, if it has one. A shared one is looked up again by `find`: there may
-    /// be room for one of the caller by now.
+    /// Takes one call of a caller out of its bucket, if it has one, and returns the bucket. A shared one is looked up
+    /// again by `find`: there may be room for one of the caller by now.
     pub(crate) fn take_from(
         bucket: Option<&Arc<Self>>,
         find: impl FnOnce() -> Option<Arc<Self>>,
-    ) -> Result<(), Status> {
-        match bucket {
-            None => Ok(()),
-            Some(bucket) if bucket.is_shared => find().map_or(Ok(()), |bucket| bucket.take()),
-            Some(bucket) => bucket.take(),
-        }
+    ) -> Result<Option<Arc<Self>>, Status> {
+        let bucket = if bucket.is_some_and(|bucket| bucket.is_shared) { find() } else { bucket.cloned() };
+        bucket.as_ref().map_or(Ok(()), |bucket| bucket.take())?;
+        Ok(bucket)
+    }
+
+    /// Puts one call back that was taken out.
+    pub(crate) fn put_back(&self) {
+        let mut full_at = self.full_at.lock();
+        *full_at = full_at.saturating_sub(self.rate.interval);
     }
 
     /// Takes one call out.

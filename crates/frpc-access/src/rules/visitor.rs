@@ -56,13 +56,18 @@ impl JudgedCaller {
     /// Takes a call out of the buckets for its method and for all methods.
     fn take(&self, access: &RuleSet, rule: Option<Rule>, address: Option<IpAddr>) -> Result<(), Status> {
         let principal = self.principal.as_ref();
+        let mut of_method = None;
         if let Some(set) = rule.and_then(|rule| rule.limits)
             && let (Some(bucket), Some(numbers)) = (self.of_methods.get(set), access.rules.limit_sets.get(set))
         {
             let find = || access.limits.bucket_among(numbers.iter().copied(), principal, address);
-            Bucket::take_from(bucket.get_or_init(find).as_ref(), find)?;
+            of_method = Bucket::take_from(bucket.get_or_init(find).as_ref(), find)?;
         }
-        Bucket::take_from(self.bucket.as_ref(), || access.limits.bucket(principal, address))
+        let taken = Bucket::take_from(self.bucket.as_ref(), || access.limits.bucket(principal, address));
+        if let (Err(_), Some(bucket)) = (&taken, of_method) {
+            bucket.put_back();
+        }
+        taken.map(drop)
     }
 
     fn expires(&self) -> Option<Instant> {
