@@ -129,7 +129,7 @@ fn typescript_for_the_tests_of_the_client() {
     }
 }
 
-/// The methods called by the console, and those whose calls its tests copy.
+/// The methods called by the console, those whose calls its tests copy, and names that `tsc` has to accept.
 #[test]
 fn typescript_for_the_console() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -138,6 +138,7 @@ fn typescript_for_the_console() {
         (services, "frpc/reflection/v1/reflection.proto", "console/generated", vec!["frpc.reflection.v1"]),
         (services, "frpc/introspection/v1/introspection.proto", "console/generated", vec!["frpc.introspection.v1"]),
         ("tests/typescript/proto", "forms.proto", "test/generated", vec!["forms", "google.protobuf"]),
+        ("tests/typescript/proto", "words.proto", "test/generated", vec!["words"]),
     ];
     for (folder, proto, place, modules) in wanted {
         let out = tempfile::tempdir().unwrap();
