@@ -28,7 +28,8 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
     services: [...(also?.services ?? []), service],
     methods,
     on(link, named) {
-      const progress = new Map<number, InProgress>();
+      /** The calls in progress, as the functions that end them with a failure, which their callers receive. */
+      const progress = new Map<number, (status: Status) => void>();
 
       /** The method of an operation, and how many fields at the end of its requests may be missing. Throws a refusal. */
       const find = (operation: number, isStream: boolean): Served & { readonly left: number } => {
@@ -51,8 +52,9 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
               write(to, method.reply, reply as object);
             }
           });
+          const key = isStream ? id : keyOf(id, operation);
           // Its reply would be taken for that of the first call, which would not count any more.
-          if (!isStream && progress.has(id)) malformed("a request with the id of another");
+          if (progress.has(key)) malformed("a request with the id of another");
           try {
             const from = reader(body);
             const { timeout, metadata } = readPrefix(from);
@@ -63,8 +65,6 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
             const found = find(operation, isStream);
             ({ method } = found);
             const request = isStream || read(from, method.request, found.left);
-            // The ids of streams are separate from those of calls.
-            const key = isStream ? id + 0x1_0000 : id;
             const controller = new AbortController();
             // Its id may be that of another call then.
             let isOver = false;
@@ -92,7 +92,7 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
               end(false);
             };
             const timer = timeout === undefined ? undefined : after(timeout, () => stop(late(true)));
-            progress.set(key, { operation, stop });
+            progress.set(key, stop);
             if (isStream) link.accept(replies as Stream, id, found.left);
             void answering(found, isStream, request, replies, { signal: controller.signal, metadata });
           } catch (error) {
@@ -102,11 +102,10 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
           }
         },
         cancel(id, operation) {
-          const call = progress.get(id);
-          if (call?.operation === operation) call.stop(givenUp(true));
+          progress.get(keyOf(id, operation))?.(givenUp(true));
         },
         down(status) {
-          for (const call of progress.values()) call.stop(status);
+          for (const stop of progress.values()) stop(status);
         },
       };
     },
@@ -117,11 +116,8 @@ interface Server extends Serving {
   readonly methods: ReadonlyMap<number, Served>;
 }
 
-/** A call in progress, as the function that ends it with a failure, which its caller receives. */
-interface InProgress {
-  readonly operation: number;
-  stop(status: Status): void;
-}
+/** The key of a call: ids count within an operation, apart from those of streams. */
+const keyOf = (id: number, operation: number): number => operation * 0x1_0000 + id;
 
 /** The destination of the replies of a call: a stream, or for a single reply part of its interface. */
 type Replying = Pick<Stream<unknown>, "send" | "fail" | "finish" | "discard"> & Partial<Stream<unknown>>;

@@ -8,7 +8,7 @@ import { Desk, DeskClient, Page } from "./generated/desk.js";
 import { failed, until } from "./transports.js";
 
 const HELLO = frame(0, 3, [...Buffer.from("fris\x01"), 4, 3, 0x80, 0x80, 0x10]);
-const { ask, feed } = Page.methods;
+const { ask, feed, slow } = Page.methods;
 
 /** Runs with a connection that is up, and the packets that are sent on it. */
 async function connected(run: (channel: Channel, receive: (bytes: Uint8Array) => void, sent: Buffer[]) => Promise<void>, serving?: ChannelOptions["serve"]): Promise<void> {
@@ -268,11 +268,13 @@ test("request with the id of one in progress ends the connection", () =>
   connected(
     async (channel, receive) => {
       const link = await channel.connected();
-      const request = frame(1, ask.operation, [16, 2, 4, 0, ...encode(ask.request, {})]);
-      receive(request);
+      const request = (operation: number): Buffer => frame(1, operation, [16, 2, 4, 0, ...encode(ask.request, {})]);
+      receive(request(ask.operation));
+      // Ids count within an operation.
+      receive(request(slow.operation));
       assert.equal(link.isUp, true);
-      receive(request);
+      receive(request(ask.operation));
       assert.equal(link.isUp, false);
     },
-    serve(Page, { ask: () => new Promise(() => {}) } as unknown as Handlers<typeof Page>),
+    serve(Page, { ask: () => new Promise(() => {}), slow: () => new Promise(() => {}) } as unknown as Handlers<typeof Page>),
   ));
