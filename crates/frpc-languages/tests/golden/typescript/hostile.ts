@@ -15,11 +15,6 @@ export const Proto = {
 } as const;
 export type Proto = (typeof Proto)[keyof typeof Proto] | $.UnknownValue;
 
-export const exports$ = {
-  NONE: 0,
-} as const;
-export type exports$ = (typeof exports$)[keyof typeof exports$] | $.UnknownValue;
-
 export interface Choices {
   constructor$:
     | { case: "toString$"; value: string }
@@ -82,51 +77,15 @@ export interface Underscores {
 }
 export const Underscores: $.Type<Underscores> = /* @__PURE__ */ $.message("hostile.Underscores", "_2faCode:s id:i init:u mangled:b class:s real:s trailing:s dataclasses:s builtins:s enum:e _4d:_3d/1/s _5G:_3d/2/b typing:*s frpc:*e inEnum:%si", () => [Proto, Proto]);
 
-/** Words of TypeScript in front of types, and of CommonJS. */
-export interface Words {
-  ofKey?: keyof$ | undefined;
-  one?: unique$ | undefined;
-  read?: readonly$ | undefined;
-  inferred?: infer$ | undefined;
-  all?: globalThis$ | undefined;
-  module?: require$ | undefined;
-  names: exports$;
-}
-export const Words: $.Type<Words> = /* @__PURE__ */ $.message("hostile.Words", "names:e ofKey:m one:m read:m inferred:m all:m module:m", () => [exports$, keyof$, unique$, readonly$, infer$, globalThis$, require$]);
-
 export interface _Private {
   text: string;
 }
 export const _Private: $.Type<_Private> = /* @__PURE__ */ $.message("hostile._Private", "text:s");
 
-export interface globalThis$ {
-}
-export const globalThis$: $.Type<globalThis$> = /* @__PURE__ */ $.message("hostile.globalThis", "");
-
-export interface infer$ {
-}
-export const infer$: $.Type<infer$> = /* @__PURE__ */ $.message("hostile.infer", "");
-
-export interface keyof$ {
-}
-export const keyof$: $.Type<keyof$> = /* @__PURE__ */ $.message("hostile.keyof", "");
-
 export interface list {
   items: string[];
 }
 export const list: $.Type<list> = /* @__PURE__ */ $.message("hostile.list", "items:*s");
-
-export interface readonly$ {
-}
-export const readonly$: $.Type<readonly$> = /* @__PURE__ */ $.message("hostile.readonly", "");
-
-export interface require$ {
-}
-export const require$: $.Type<require$> = /* @__PURE__ */ $.message("hostile.require", "");
-
-export interface unique$ {
-}
-export const unique$: $.Type<unique$> = /* @__PURE__ */ $.message("hostile.unique", "");
 
 /** The layout and the methods of the service `hostile._Odd`. */
 export const _Odd: $.Service<{
