@@ -14,7 +14,6 @@ use crate::adapter::{AdapterHost, AdapterServer, AllowedProtocols, Inner, Server
 use crate::budget::{Budget, Stats};
 use crate::connection::{AgeLimit, Connection, EndpointInfo};
 use crate::debug::opaque_debug;
-use crate::hand_off::AdapterFuture;
 use crate::inspect::{Inspector, ListedConnection};
 use crate::pending_handshakes::HandshakeLimiter;
 use crate::runtime::busy::BusyPoll;
@@ -97,9 +96,9 @@ impl<R: Protocol> Acceptor<R> {
         let Some(entry) = OpenConnections::admit(&host.open) else { return CloseReason::Shutdown };
         let context = Some(host.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
         let arrived = Box::new(AcceptedConnection { io: Transport::of(io), ends: EndpointInfo::default(), entry });
-        let driving: AdapterFuture = Box::pin(async move { host.serve(arrived, context).await });
+        let driving = Box::pin(tokio::task::unconstrained(async move { host.serve(arrived, context).await }));
         // A router that panicked has been reported where it did.
-        AbortOnDrop(tokio::spawn(tokio::task::unconstrained(driving))).await
+        AbortOnDrop::spawn(&Handle::current(), driving).await
     }
 
     /// The counts of the connections, which may be read at any time.

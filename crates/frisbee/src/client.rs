@@ -13,15 +13,17 @@ use crate::workers::executor::settle;
 use crate::workers::{Worker, WorkerPool, Workers, wake_queue};
 use crate::{Config, Error, HeaderForm, IoBackend, Protocol, RawTransport};
 use frisbee_core::ClientConfig;
+use std::future::poll_fn;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, ToSocketAddrs};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
-use tokio::task::JoinSet;
 
 /// How long an address of a name is tried before the next is tried in parallel, as in RFC 8305.
 const ADDRESS_HEAD_START: Duration = Duration::from_millis(250);
@@ -381,7 +383,7 @@ impl ClientBuilder {
             let driving = async move {
                 driver.run().await.hand_over(Tasks::OfTokio, RawTransport::new_in).await;
             };
-            wake_queue::spawn(&Handle::current(), Box::pin(driving));
+            wake_queue::spawn(&Handle::current(), driving);
             return Ok(handle);
         };
         let (io, now) = {
@@ -450,33 +452,34 @@ async fn connect_to_any<F, T>(
     connect: impl Fn(SocketAddr) -> F,
 ) -> io::Result<T>
 where
-    F: Future<Output = io::Result<T>> + Send + 'static,
-    T: Send + 'static,
+    F: Future<Output = io::Result<T>>,
 {
     let mut addresses = addresses.into_iter().peekable();
     let mut failed = io::Error::new(io::ErrorKind::NotFound, "the name resolves to no address");
-    let Some(first) = addresses.next() else { return Err(failed) };
-    if addresses.peek().is_none() {
-        // Most names have one address, which needs no task: another thread would be woken to run it.
-        return connect(first).await;
-    }
-    let mut trying = JoinSet::new();
-    trying.spawn(connect(first));
+    let mut attempts: Vec<Pin<Box<F>>> = Vec::new();
     loop {
+        attempts.extend(addresses.next().map(|address| Box::pin(connect(address))));
+        if attempts.is_empty() {
+            return Err(failed);
+        }
+        let ended = poll_fn(|context| {
+            let poll = |(index, attempt): (usize, &mut Pin<Box<F>>)| match attempt.as_mut().poll(context) {
+                Poll::Ready(connected) => Some((index, connected)),
+                Poll::Pending => None,
+            };
+            let Some((index, connected)) = attempts.iter_mut().enumerate().find_map(poll) else { return Poll::Pending };
+            drop(attempts.swap_remove(index));
+            Poll::Ready(connected)
+        });
         let connected = if addresses.peek().is_some() {
-            tokio::time::timeout(ADDRESS_HEAD_START, trying.join_next()).await.ok()
+            tokio::time::timeout(ADDRESS_HEAD_START, ended).await.ok()
         } else {
-            Some(trying.join_next().await)
+            Some(ended.await)
         };
         match connected {
-            Some(Some(Ok(Ok(socket)))) => return Ok(socket),
-            Some(Some(Ok(Err(error)))) => failed = error,
-            Some(Some(Err(error))) => failed = io::Error::other(error),
-            Some(None) if addresses.peek().is_none() => return Err(failed),
-            Some(None) | None => {}
-        }
-        if let Some(address) = addresses.next() {
-            trying.spawn(connect(address));
+            Some(Ok(socket)) => return Ok(socket),
+            Some(Err(error)) => failed = error,
+            None => {}
         }
     }
 }

@@ -152,7 +152,7 @@ fn dispatch<R: Protocol>(
     let Some(worker) = worker else {
         let runtime = host.runtime.clone();
         let driving = async move { drop(host.serve(arrived, None).await) };
-        return wake_queue::spawn(&runtime, Box::pin(driving));
+        return wake_queue::spawn(&runtime, driving);
     };
     let (driven, is_current) = (worker.driven(), worker.is_current());
     worker.spawn(async move {

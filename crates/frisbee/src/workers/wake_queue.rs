@@ -81,7 +81,8 @@ impl WakeQueue {
         self.is_used.store(true, Ordering::Relaxed);
         drop(state);
         for _ in 0..tasks {
-            self.runtime.spawn(tokio::task::unconstrained(Passing(self.clone())));
+            let passing: Job = Box::pin(tokio::task::unconstrained(Passing(self.clone())));
+            self.runtime.spawn(passing);
         }
     }
 
@@ -164,41 +165,54 @@ impl Wake for Connection {
     }
 }
 
-/// A future that drives a connection and is woken in order with the others of its runtime. It has to be a task.
-struct InOrder {
-    future: Job,
+pin_project_lite::pin_project! {
+    /// A future that drives a connection. It has to be a task.
+    struct Driving<F> {
+        // `None` if the runtime has no queue.
+        place: Option<Place>,
+        #[pin]
+        future: F,
+    }
+}
+
+/// The place of a connection that is woken in order with the others of its runtime.
+struct Place {
     waker: Waker,
     connection: Arc<Connection>,
 }
 
-impl Future for InOrder {
+impl<F: Future<Output = ()>> Future for Driving<F> {
     type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let this = &mut *self;
-        let task = this.connection.task.get_or_init(|| context.waker().clone());
-        debug_assert!(task.will_wake(context.waker()), "it is polled by its own task");
-        this.future.as_mut().poll(&mut Context::from_waker(&this.waker))
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let this = self.project();
+        let waker = match this.place {
+            None => context.waker(),
+            Some(Place { waker, connection }) => {
+                let task = connection.task.get_or_init(|| context.waker().clone());
+                debug_assert!(task.will_wake(context.waker()), "it is polled by its own task");
+                waker
+            }
+        };
+        this.future.poll(&mut Context::from_waker(waker))
     }
 }
 
-impl Drop for InOrder {
+impl Drop for Place {
     fn drop(&mut self) {
         self.connection.queue.remove();
     }
 }
 
-/// Drives a connection in a task of the runtime. Tasks of all connections have one type: tokio's code of a task would
-/// be compiled for each protocol.
-pub(crate) fn spawn(runtime: &Handle, driving: Job) {
-    let Some(queue) = WakeQueue::of(runtime) else {
-        drop(runtime.spawn(tokio::task::unconstrained(driving)));
-        return;
-    };
-    queue.add();
-    let connection = Arc::new(Connection { queue, task: OnceLock::new(), is_queued: AtomicBool::new(false) });
-    let waker = connection.clone().into();
-    drop(runtime.spawn(tokio::task::unconstrained(InOrder { future: driving, waker, connection })));
+/// Drives a connection in a task of the runtime.
+pub(crate) fn spawn(runtime: &Handle, driving: impl Future<Output = ()> + Send + 'static) {
+    let place = WakeQueue::of(runtime).map(|queue| {
+        queue.add();
+        let connection = Arc::new(Connection { queue, task: OnceLock::new(), is_queued: AtomicBool::new(false) });
+        Place { waker: connection.clone().into(), connection }
+    });
+    let driving: Job = Box::pin(tokio::task::unconstrained(Driving { place, future: driving }));
+    drop(runtime.spawn(driving));
 }
 
 #[cfg(test)]

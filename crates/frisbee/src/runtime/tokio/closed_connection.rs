@@ -1,13 +1,15 @@
 //! A connection that is over, and the next owner of its transport.
 
-use crate::hand_off::HandOffTarget;
+use crate::hand_off::{AdapterFuture, HandOffTarget};
+use crate::tasks::Job;
 use crate::{CloseReason, RawTransport};
 use bytes::Bytes;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::runtime::Handle;
-use tokio::task::JoinHandle;
+use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
 
 /// A connection that is over.
 pub(crate) struct ClosedConnection<T> {
@@ -34,7 +36,7 @@ impl<T> ClosedConnection<T> {
         match raw(io, early, runtime.clone()).await {
             Ok(raw) => match take_over.take(raw, &runtime) {
                 Some(rest) if stays => rest.await,
-                Some(rest) => AbortOnDrop(runtime.spawn(rest)).await,
+                Some(rest) => AbortOnDrop::spawn(&runtime, rest).await,
                 None => self.reason,
             },
             Err(error) => {
@@ -46,14 +48,22 @@ impl<T> ClosedConnection<T> {
 }
 
 /// A task that ends when its handle is dropped.
-pub(crate) struct AbortOnDrop(pub(crate) JoinHandle<CloseReason>);
+pub(crate) struct AbortOnDrop(AbortHandle, oneshot::Receiver<CloseReason>);
+
+impl AbortOnDrop {
+    pub(crate) fn spawn(runtime: &Handle, work: AdapterFuture) -> Self {
+        let (ended, reason) = oneshot::channel();
+        let job: Job = Box::pin(async move { drop(ended.send(work.await)) });
+        Self(runtime.spawn(job).abort_handle(), reason)
+    }
+}
 
 impl Future for AbortOnDrop {
     type Output = CloseReason;
 
     /// A task that panicked, or ended with its runtime, has no reason of its own.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<CloseReason> {
-        Pin::new(&mut self.0).poll(context).map(|ended| ended.unwrap_or(CloseReason::Shutdown))
+        Pin::new(&mut self.1).poll(context).map(|ended| ended.unwrap_or(CloseReason::Shutdown))
     }
 }
 
