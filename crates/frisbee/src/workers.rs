@@ -22,7 +22,6 @@ use crate::IoBackend;
 #[cfg(all(feature = "uring", target_os = "linux"))]
 use crate::runtime::uring::Rings;
 use parking_lot::Mutex;
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::thread;
@@ -149,12 +148,12 @@ fn start_threads(count: usize) -> io::Result<Arc<[Worker]>> {
 
 /// Those that all clients share which want so many.
 fn shared_threads(count: usize) -> io::Result<Arc<[Worker]>> {
-    static SHARED: Mutex<BTreeMap<usize, Arc<[Worker]>>> = Mutex::new(BTreeMap::new());
+    static SHARED: Mutex<Vec<Arc<[Worker]>>> = Mutex::new(Vec::new());
     let mut shared = SHARED.lock();
-    if let Some(workers) = shared.get(&count) {
+    if let Some(workers) = shared.iter().find(|workers| workers.len() == count) {
         return Ok(workers.clone());
     }
     let workers = start_threads(count)?;
-    shared.insert(count, workers.clone());
+    shared.push(workers.clone());
     Ok(workers)
 }

@@ -2,6 +2,7 @@
 //! entering and leaving have to be cheap.
 
 use super::{Call, JobSlot};
+use std::collections::BinaryHeap;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
@@ -61,10 +62,10 @@ impl Calls {
         self.bits += 1;
         self.first.clear();
         self.first.resize(1 << self.bits, END);
-        let mut calls: Vec<_> =
+        // A heap sorts with a tenth of the code.
+        let calls: BinaryHeap<_> =
             slots.iter().enumerate().filter_map(|(index, slot)| Some((slot.job, index, slot.call?))).collect();
-        calls.sort_unstable_by_key(|(job, ..)| *job);
-        calls.into_iter().for_each(|(_, index, call)| self.link(call, index, slots));
+        calls.into_sorted_vec().into_iter().for_each(|(_, index, call)| self.link(call, index, slots));
     }
 
     /// Takes the call of a slot out. That takes no longer if a peer has given one id to all its calls.
