@@ -343,7 +343,21 @@ impl ServerBuilder {
         router: R,
     ) -> Result<Server<R>, Error> {
         router.check()?;
-        let listener = listen(address).await?;
+        let name = format!("{address:?}");
+        let addresses = lookup_host(address).await.map(Iterator::collect);
+        self.bind_resolved(name, addresses, router)
+    }
+
+    /// Binds the first address of a name that can be bound. Crates above thus compile no more than the lookup for each
+    /// type of names.
+    #[doc(hidden)]
+    pub fn bind_resolved<R: Protocol>(
+        self,
+        name: String,
+        addresses: io::Result<Vec<SocketAddr>>,
+        router: R,
+    ) -> Result<Server<R>, Error> {
+        let listener = listen(addresses).map_err(|source| Error::Bind { address: name, source })?;
         let local = listener.local_addr().map_err(Error::Workers)?;
         Ok(self.bound(TcpSocketListener { listener, local }, router))
     }
@@ -509,17 +523,15 @@ impl<R: Protocol, L> Server<R, L> {
 }
 
 /// Listens on the first of the addresses that can be bound.
-async fn listen(address: impl ToSocketAddrs + fmt::Debug) -> Result<TcpListener, Error> {
-    let failed = |address: String| move |source| Error::Bind { address, source };
-    let name = format!("{address:?}");
+fn listen(addresses: io::Result<Vec<SocketAddr>>) -> io::Result<TcpListener> {
     let mut error = io::Error::new(io::ErrorKind::InvalidInput, "the name resolves to no address");
-    for address in lookup_host(address).await.map_err(failed(name.clone()))? {
+    for address in addresses? {
         match listen_on(address) {
             Ok(listener) => return Ok(listener),
             Err(refused) => error = refused,
         }
     }
-    Err(failed(name)(error))
+    Err(error)
 }
 
 /// As `TcpListener::bind` does, which lets 128 connections wait.

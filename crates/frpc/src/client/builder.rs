@@ -128,7 +128,7 @@ pub struct ChannelBuilder {
     pub(crate) inner: ClientBuilder,
     pub(crate) options: CallOptions,
     pub(crate) patience: Duration,
-    pub(crate) offering: OfferBuilder,
+    pub(crate) offering: Arc<OfferBuilder>,
     pub(crate) connect_timeout: Duration,
     pub(crate) log_settings: bool,
     hedge_after: Option<Duration>,
@@ -144,7 +144,7 @@ impl ChannelBuilder {
             inner: Client::builder(),
             options: CallOptions::default(),
             patience: CONNECT_PATIENCE,
-            offering: OfferBuilder::default(),
+            offering: Arc::default(),
             connect_timeout: CONNECT_TIMEOUT,
             log_settings: false,
             hedge_after: None,
@@ -235,7 +235,7 @@ impl ChannelBuilder {
     /// its clients, and replies to them, are not packed. A name that no method has is ignored.
     #[cfg(feature = "zstd")]
     pub fn compress<M: Into<String>>(mut self, methods: impl IntoIterator<Item = M>) -> Self {
-        let packing = self.offering.packing.get_or_insert_default();
+        let packing = self.offering().packing.get_or_insert_default();
         methods.into_iter().for_each(|method| packing.add(&method.into()));
         self
     }
@@ -390,7 +390,7 @@ impl ChannelBuilder {
         if self.log_settings {
             tracing::info!(target: "frpc::client", settings = ?self.describe(), "settings of a channel");
         }
-        let offer = Arc::new(std::mem::take(&mut self.offering).done()?);
+        let offer = Arc::new(Arc::unwrap_or_clone(std::mem::take(&mut self.offering)).done()?);
         Endpoint::serving(offer.clone()).check()?;
         Ok(offer)
     }

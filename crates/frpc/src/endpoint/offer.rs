@@ -148,13 +148,18 @@ impl fmt::Debug for OfferBuilder {
 macro_rules! offering_setters {
     ($builder:ty) => {
         impl $builder {
+            /// The offer, which is shared by clones, so that programs compile no code that drops it.
+            fn offering(&mut self) -> &mut OfferBuilder {
+                std::sync::Arc::make_mut(&mut self.offering)
+            }
+
             /// Offers a service to the peer. Two services of one end must not have methods on the same operation.
             ///
             /// A server is called by its clients. The services of a channel are called by its server, for as long as
             /// the connection lasts, through [`Channel::from_connection`](crate::Channel::from_connection); a compat
             /// server never calls. Handlers run at either end alike and get the same [`Request`](crate::Request)s.
             pub fn add_service<S: $crate::service::methods::Service>(mut self, service: S) -> Self {
-                self.offering.services.push(std::sync::Arc::new(move || service.methods()));
+                self.offering().services.push(std::sync::Arc::new(move || service.methods()));
                 self
             }
 
@@ -176,14 +181,16 @@ macro_rules! offering_setters {
                 operations: impl std::ops::RangeBounds<u16>,
                 router: R,
             ) -> Self {
-                self.offering.mounts = self.offering.mounts.mount(operations, router);
+                let mounts = &mut self.offering().mounts;
+                *mounts = std::mem::take(mounts).mount(operations, router);
                 self
             }
 
             /// Sets the router for streams of the peer whose first packet names no operation. Such a packet may also be
             /// a late message of a stream that has ended, if the peer is plain.
             pub fn fallback<R: frisbee::Protocol>(mut self, router: R) -> Self {
-                self.offering.mounts = self.offering.mounts.fallback(router);
+                let mounts = &mut self.offering().mounts;
+                *mounts = std::mem::take(mounts).fallback(router);
                 self
             }
 
@@ -199,28 +206,28 @@ macro_rules! offering_setters {
             /// let builder = Server::builder().on_connect(|connection| println!("{:?}", connection.peer_addr()));
             /// ```
             pub fn on_connect(mut self, connected: impl Fn(&frisbee::Connection) + Send + Sync + 'static) -> Self {
-                self.offering.on_connect.push(std::sync::Arc::new(connected));
+                self.offering().on_connect.push(std::sync::Arc::new(connected));
                 self
             }
 
             /// Sets a [`BatchObserver`](crate::observe::BatchObserver) of the calls that this end serves and makes, such as
             /// the counters of the crate `frpc-telemetry`, in place of one that was set before.
             pub fn batch_observer(mut self, observer: impl $crate::observe::BatchObserver) -> Self {
-                self.offering.observers.get_or_insert_default().batches = Some(Arc::new(observer));
+                self.offering().observers.get_or_insert_default().batches = Some(Arc::new(observer));
                 self
             }
 
             /// Sets an [`Observer`](crate::observe::Observer) of each call that this end serves or makes, in place of one
             /// that was set before.
             pub fn observer(mut self, observer: impl $crate::observe::Observer) -> Self {
-                self.offering.observers.get_or_insert_default().observer = Some(Arc::new(observer));
+                self.offering().observers.get_or_insert_default().observer = Some(Arc::new(observer));
                 self
             }
 
             /// Sets the access rules for the services of this end and its mounted routers, such as those of the crate
             /// `frpc-access`; see [`Authorize`](crate::Authorize). Default: every peer may call.
             pub fn access(mut self, access: impl $crate::Authorize) -> Self {
-                self.offering.access = Some(std::sync::Arc::new(access));
+                self.offering().access = Some(std::sync::Arc::new(access));
                 self
             }
 
@@ -231,7 +238,7 @@ macro_rules! offering_setters {
             /// Its memory is charged to the peer before it is unpacked.
             #[cfg(feature = "zstd")]
             pub fn accept_compressed(mut self) -> Self {
-                self.offering.packing.get_or_insert_default();
+                self.offering().packing.get_or_insert_default();
                 self
             }
 
@@ -242,8 +249,8 @@ macro_rules! offering_setters {
             /// calls. Services that are not named can be called all the same. A generated client that connects by
             /// itself names its own service.
             pub fn calls<C: $crate::schema::layout::Client>(mut self) -> Self {
-                if !self.offering.called.contains(&C::LAYOUT) {
-                    self.offering.called.push(C::LAYOUT);
+                if !self.offering().called.contains(&C::LAYOUT) {
+                    self.offering().called.push(C::LAYOUT);
                 }
                 self
             }
@@ -259,7 +266,7 @@ macro_rules! offering_setters {
             /// end sends may nest as deep as that, since the peer has its own limit. Of messages whose codec is
             /// protobuf, prost takes 100 levels, which is a constant of prost's.
             pub fn nesting_max(mut self, levels: u32) -> Self {
-                self.offering.nesting = polyglot::Nesting::new(levels);
+                self.offering().nesting = polyglot::Nesting::new(levels);
                 self
             }
         }

@@ -12,16 +12,19 @@ use crate::settings::{connection_setters, forwarded_setters};
 use crate::{Error, Middleware, Policy};
 use std::fmt;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::ToSocketAddrs;
+use tokio::net::{ToSocketAddrs, lookup_host};
+
+type Binding = dyn FnOnce(io::Result<Vec<SocketAddr>>) -> Result<Server, Error> + Send;
 
 impl Server {
     /// The default settings.
     pub fn builder() -> ServerBuilder {
         ServerBuilder {
             inner: frisbee::Server::builder(),
-            offering: OfferBuilder::default(),
+            offering: Arc::default(),
             log_settings: false,
             adapters: Vec::new(),
         }
@@ -57,7 +60,7 @@ impl Server {
 #[must_use]
 pub struct ServerBuilder {
     pub(crate) inner: frisbee::ServerBuilder,
-    pub(crate) offering: OfferBuilder,
+    pub(crate) offering: Arc<OfferBuilder>,
     pub(crate) log_settings: bool,
     adapters: Vec<AdapterSetup>,
 }
@@ -146,7 +149,7 @@ impl ServerBuilder {
     ///
     /// **Middleware does not run around mounted routers.**
     pub fn middleware(mut self, middleware: impl Middleware) -> Self {
-        self.offering.chain.push(middleware);
+        self.offering().chain.push(middleware);
         self
     }
 
@@ -154,7 +157,7 @@ impl ServerBuilder {
     /// on one connection; those of streaming methods run as with [`Policy::Concurrent`] then. For a limit across the
     /// server use [`middleware`](Self::middleware) and the crate `frpc-tower`.
     pub fn policy(mut self, policy: Policy) -> Self {
-        self.offering.policy = policy;
+        self.offering().policy = policy;
         self
     }
 
@@ -167,7 +170,7 @@ impl ServerBuilder {
     /// let builder = Server::builder().method_policy("greet.Greeter/Greet", Policy::Concurrent);
     /// ```
     pub fn method_policy(mut self, method: impl Into<String>, policy: Policy) -> Self {
-        self.offering.methods.policies.insert(method.into(), policy);
+        self.offering().methods.policies.insert(method.into(), policy);
         self
     }
 
@@ -175,7 +178,7 @@ impl ServerBuilder {
     /// the method is `package.Service/Method`. See [`hand_off`](crate::hand_off). Such requests by other methods fail
     /// with [`Unimplemented`](crate::Code::Unimplemented), before a handler is called.
     pub fn method_hand_off(mut self, method: impl Into<String>) -> Self {
-        self.offering.methods.hand_offs.insert(method.into());
+        self.offering().methods.hand_offs.insert(method.into());
         self
     }
 
@@ -209,7 +212,7 @@ impl ServerBuilder {
     /// ```
     #[cfg(feature = "zstd")]
     pub fn compress<M: Into<String>>(mut self, methods: impl IntoIterator<Item = M>) -> Self {
-        self.offering.methods.packed.extend(methods.into_iter().map(Into::into));
+        self.offering().methods.packed.extend(methods.into_iter().map(Into::into));
         self.accept_compressed()
     }
 
@@ -250,7 +253,7 @@ impl ServerBuilder {
     /// Noted are calls whose handlers wait, or stream. A handler that is ready at once costs nothing more; one that waits
     /// costs an allocation and an entry in a table of its connection.
     pub fn inspectable(mut self) -> Self {
-        self.offering.is_inspectable = true;
+        self.offering().is_inspectable = true;
         self
     }
 
@@ -263,8 +266,14 @@ impl ServerBuilder {
     /// # Cancel safety
     /// Dropping the future binds nothing.
     pub async fn bind(self, address: impl ToSocketAddrs + fmt::Debug) -> Result<Server, Error> {
+        let bind = self.binding(format!("{address:?}"))?;
+        bind(lookup_host(address).await.map(Iterator::collect))
+    }
+
+    /// Binds a server to the addresses of a name. It is boxed, so that programs do not compile it once more.
+    fn binding(self, name: String) -> Result<Box<Binding>, Error> {
         let (inner, endpoint, offer) = self.done()?;
-        Ok(Server { inner: inner.bind(address, endpoint).await?, offer })
+        Ok(Box::new(move |addresses| Ok(Server { inner: inner.bind_resolved(name, addresses, endpoint)?, offer })))
     }
 
     /// Binds a Unix socket at `path`; see [`frisbee::ServerBuilder::bind_unix`].
@@ -340,7 +349,7 @@ impl ServerBuilder {
         if self.log_settings {
             tracing::info!(target: "frpc::server", settings = ?self.describe(), "settings of a server");
         }
-        let offer = Arc::new(self.offering.done()?);
+        let offer = Arc::new(Arc::unwrap_or_clone(self.offering).done()?);
         let inner = self.adapters.into_iter().fold(self.inner, |inner, adapter| adapter(inner, offer.clone()));
         Ok((inner, Endpoint::serving(offer.clone()), offer))
     }
