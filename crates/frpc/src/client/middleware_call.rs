@@ -2,7 +2,7 @@
 
 use crate::api::middleware::{MethodInfo, PooledCall};
 use crate::calls::failures::expired;
-use crate::client::channel::Channel;
+use crate::client::channel::{BoxedCall, Channel};
 use crate::client::connect_task::RUNTIME_ENDED;
 use crate::deadline::{self, HandlerFuture, InheritedContext};
 use crate::schema::method::Method;
@@ -13,22 +13,22 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// Makes a call within its middleware, if there is any, and all of that within the deadline of the call.
-pub(crate) async fn around<A, B, F>(
+/// Makes a call within its middleware, if there is any, and all of that within the deadline of the call. The call is boxed,
+/// so that its future is compiled once.
+pub(crate) fn around<A, B>(
     channel: &Channel,
     about: MethodInfo,
     request: Request<A>,
-    call: impl FnOnce(Request<A>) -> F + Send + 'static,
-) -> Result<Response<B>, Status>
+    call: impl FnOnce(Request<A>) -> BoxedCall<'static, B> + Send + 'static,
+) -> BoxedCall<'_, B>
 where
     A: Send + 'static,
     B: Send + 'static,
-    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    let Some(chain) = channel.chain() else { return call(request).await };
+    let Some(chain) = channel.chain() else { return call(request) };
     let (method, timeout, mut around) = (*about.method(), request.timeout(), PooledCall::of(&chain));
     around.begin(&about, request, call);
-    within_deadline(&channel.inner.runtime, method, timeout, around).await
+    Box::pin(within_deadline(&channel.inner.runtime, method, timeout, around))
 }
 
 /// Makes a call within its middleware, all of that within the deadline of the call.

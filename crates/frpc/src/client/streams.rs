@@ -6,7 +6,7 @@ use crate::api::streams::carried_by;
 use crate::calls::failures::{closed_status, out_of_time, takes_no_calls, unidentified};
 use crate::calls::offers::rules;
 use crate::client::call::PendingCall;
-use crate::client::channel::Channel;
+use crate::client::channel::{BoxedCall, Channel};
 use crate::client::link::Link;
 use crate::client::middleware_call::around;
 use crate::client::picker::PickedConnection;
@@ -51,7 +51,9 @@ impl Channel {
     {
         let (about, plain) = (MethodInfo::new::<A, B>(*method, CallKind::ServerStreaming), self.within(None));
         let observed_call = self.observe(method, CallKind::ServerStreaming, None);
-        let call = move |request| async move { call_server_streaming(&plain, method, request).await };
+        let call = move |request| -> BoxedCall<'static, _> {
+            Box::pin(async move { call_server_streaming(&plain, method, request).await })
+        };
         until_its_end(observed_call, self.in_runtime(around(self, about, request, call))).await
     }
 
@@ -76,7 +78,9 @@ impl Channel {
         let observed_call = self.observe(method, CallKind::ClientStreaming, None);
         let stream = observed_call.as_ref().map(|_| Arc::default());
         let opened = stream.clone();
-        let call = move |request| async move { call_client_streaming(&plain, method, request, opened).await };
+        let call = move |request| -> BoxedCall<'static, _> {
+            Box::pin(async move { call_client_streaming(&plain, method, request, opened).await })
+        };
         let call = self.in_runtime(around(self, about, request, call));
         let Some((call_of_stream, stream)) = observed_call.zip(stream) else { return call.await };
         let mut observed = ObservedStream { call: call_of_stream, stream };
@@ -104,7 +108,9 @@ impl Channel {
     {
         let (about, plain) = (MethodInfo::new::<S::Item, B>(*method, CallKind::Streaming), self.within(None));
         let observed_call = self.observe(method, CallKind::Streaming, None);
-        let call = move |request| async move { call_streaming(&plain, method, request).await };
+        let call = move |request| -> BoxedCall<'static, _> {
+            Box::pin(async move { call_streaming(&plain, method, request).await })
+        };
         until_its_end(observed_call, self.in_runtime(around(self, about, request, call))).await
     }
 }

@@ -2,6 +2,7 @@
 //! with messages as bytes in a format.
 
 use crate::api::middleware::{Chain, MethodInfo, through};
+use crate::client::channel::BoxedCall;
 use crate::service::erased::{AcceptedStream, StreamingMethod};
 use crate::service::failures::no_message;
 use crate::service::formats::{Decode, Format, FormatTerms};
@@ -46,6 +47,17 @@ impl<S, H, A, B, In, Out, F> StreamMethod<S, H, A, B, In, Out, F> {
     pub(crate) fn new(service: &Arc<S>, about: MethodInfo, handler: H) -> Self {
         Self { service: service.clone(), handler, about, formats: Vec::new(), types: PhantomData }
     }
+
+    /// The call inside of all middleware.
+    fn innermost(&self) -> impl FnOnce(Request<In>) -> BoxedCall<'static, Out> + Send + use<S, H, A, B, In, Out, F>
+    where
+        S: Send + Sync + 'static,
+        H: Fn(ServiceHandle<S>, Request<In>) -> F + Clone + Send + 'static,
+        F: Future<Output = Result<Response<Out>, Status>> + Send + 'static,
+    {
+        let (service, handler) = (ServiceHandle::of_connection(&self.service), self.handler.clone());
+        move |request| Box::pin(handler(service, request))
+    }
 }
 
 impl<S, H, A, B, In, Out, F> StreamingMethod for StreamMethod<S, H, A, B, In, Out, F>
@@ -63,9 +75,8 @@ where
     }
 
     fn open(&self, mut opened: AcceptedStream<'_>) {
-        let (service, handler) = (ServiceHandle::of_connection(&self.service), self.handler.clone());
-        let (chain, about) = (opened.chain.take(), self.about);
-        let handle = move |request| through(chain, about, request, move |request| handler(service, request));
+        let (last, chain, about) = (self.innermost(), opened.chain.take(), self.about);
+        let handle = move |request| through(chain, &about, request, last);
         streams::serve::<A, B, In, Out, _, _>(opened, *about.method(), handle);
     }
 
@@ -76,14 +87,14 @@ where
         format: &str,
         terms: &FormatTerms,
     ) -> Option<Calling> {
-        let (service, handler) = (ServiceHandle::of_connection(&self.service), self.handler.clone());
-        let (about, format, terms) = (self.about, Format::find(&self.formats, format)?, terms.clone());
+        let (last, about) = (self.innermost(), self.about);
+        let (format, terms) = (Format::find(&self.formats, format)?, terms.clone());
         Some(Box::pin(async move {
             let (messages, timeout, origin, extras) = request.into_parts_with_extras();
             let caller = origin.transport().cloned();
             let (message, charge) = In::read(messages, format.decode, &terms, caller).await?;
             let request = Request::from_parts_with_extras(message, timeout, origin, extras);
-            let response = through(chain, about, request, move |request| handler(service, request)).await?;
+            let response = through(chain, &about, request, last).await?;
             let (response, extras) = response.into_parts_with_extras();
             let body = match (response.write(format, terms)?, charge) {
                 // A handler may keep its request for as long as it sends.

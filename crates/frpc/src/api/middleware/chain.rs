@@ -14,6 +14,7 @@ use super::runner::{ErasedMiddleware, OutermostSlot, RunnerSlot};
 use super::{Call, CallResponse, MethodInfo, Middleware, Next, Parts};
 use crate::api::extras::OptionalExtras;
 use crate::api::request::Origin;
+use crate::client::channel::BoxedCall;
 use crate::debug::opaque_debug;
 use crate::{Request, Response, Status};
 use parking_lot::Mutex;
@@ -272,26 +273,21 @@ impl Chain {
     }
 }
 
-/// Runs a call within a chain, if there is one.
-pub(crate) async fn through<A, B, F>(
+/// Runs a call within a chain, if there is one. The call is boxed, so that its future is compiled once.
+pub(crate) fn through<A, B>(
     chain: Option<Arc<Chain>>,
-    about: MethodInfo,
+    about: &MethodInfo,
     request: Request<A>,
-    last: impl FnOnce(Request<A>) -> F + Send + 'static,
-) -> Result<Response<B>, Status>
+    last: impl FnOnce(Request<A>) -> BoxedCall<'static, B> + Send + 'static,
+) -> BoxedCall<'static, B>
 where
     A: Send + 'static,
     B: Send + 'static,
-    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    match chain {
-        None => last(request).await,
-        Some(chain) => {
-            let mut call = PooledCall::of(&chain);
-            call.begin(&about, request, last);
-            call.await
-        }
-    }
+    let Some(chain) = chain else { return last(request) };
+    let mut call = PooledCall::of(&chain);
+    call.begin(about, request, last);
+    Box::pin(call)
 }
 
 impl Clone for Chain {
