@@ -4,7 +4,7 @@ use crate::budget::{Account, READ_BUFFER};
 use crate::{Operation, Packet, PacketId};
 use bytes::Bytes;
 use parking_lot::Mutex;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 /// The deferred packets of a connection. Its task puts packets there and takes them out, in order; a router that
 /// cancels a call removes the request, if it is here.
@@ -26,8 +26,8 @@ struct Queue {
     packets: VecDeque<(DeferredPacket, usize)>,
     /// The sum of these charges.
     charged: usize,
-    /// Streams with packets here. Their later packets have to follow, so they stay until all is routed.
-    streams: BTreeSet<PacketId>,
+    /// Streams with packets here, in order. Their later packets have to follow, so they stay until all is routed.
+    streams: Vec<PacketId>,
     /// No packet after the last one may be routed.
     stops: bool,
     /// The bytes that packets which were not deferred have added to the backlog.
@@ -46,7 +46,7 @@ impl Deferred {
         let mut queue = self.0.lock();
         let queue = queue.get_or_insert_default();
         if is_of_stream(packet) {
-            queue.streams.insert(packet.id);
+            queue.add_stream(packet.id);
         }
         queue.charged += charge;
         queue.stops = entry.stops;
@@ -92,7 +92,7 @@ impl Deferred {
 
     /// Whether later packets of a stream have to follow one that is here.
     pub(crate) fn has_stream(&self, id: PacketId) -> bool {
-        self.0.lock().as_ref().is_some_and(|queue| queue.streams.contains(&id))
+        self.0.lock().as_ref().is_some_and(|queue| queue.streams.binary_search(&id).is_ok())
     }
 
     /// Notes that a packet which was not deferred has added so many bytes to the backlog.
@@ -123,6 +123,12 @@ impl Deferred {
 }
 
 impl Queue {
+    fn add_stream(&mut self, id: PacketId) {
+        if let Err(at) = self.streams.binary_search(&id) {
+            self.streams.insert(at, id);
+        }
+    }
+
     /// Gives back the charge of a packet that was removed.
     fn forget(&mut self, charge: usize, account: &Account) {
         self.charged -= charge;

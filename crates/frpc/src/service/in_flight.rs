@@ -4,7 +4,7 @@
 use crate::schema::method::Method;
 use frisbee::PacketId;
 use parking_lot::Mutex;
-use std::collections::BTreeMap;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -14,10 +14,11 @@ pub(crate) struct InFlight(Mutex<ListedCall>);
 
 #[derive(Default)]
 struct ListedCall {
-    /// The number given last.
+    /// The number given last, in the order of their start.
     last: u64,
-    /// In the order of their start.
-    calls: BTreeMap<u64, InFlightCall>,
+    calls: Vec<Option<(u64, InFlightCall)>>,
+    /// The places without a call.
+    free: Vec<usize>,
 }
 
 /// A call in progress.
@@ -33,7 +34,7 @@ pub(crate) struct InFlightCall {
 /// Held while the call is in progress.
 pub(crate) struct InFlightGuard {
     in_flight: Arc<InFlight>,
-    number: u64,
+    place: usize,
 }
 
 impl InFlight {
@@ -42,21 +43,30 @@ impl InFlight {
         let note = InFlightCall { id, name, since: crate::deadline::now(), deadline };
         let mut listed = in_flight.0.lock();
         listed.last += 1;
-        let number = listed.last;
-        listed.calls.insert(number, note);
+        let call = Some((listed.last, note));
+        let place = listed.free.pop().unwrap_or(listed.calls.len());
+        match listed.calls.get_mut(place) {
+            Some(free) => *free = call,
+            None => listed.calls.push(call),
+        }
         drop(listed);
-        InFlightGuard { in_flight: in_flight.clone(), number }
+        InFlightGuard { in_flight: in_flight.clone(), place }
     }
 
     /// How many calls are in progress, and the oldest of them, so many at most.
     pub(crate) fn oldest(&self, max: usize) -> (usize, Vec<InFlightCall>) {
         let listed = self.0.lock();
-        (listed.calls.len(), listed.calls.values().take(max).copied().collect())
+        let calls: BinaryHeap<_> =
+            listed.calls.iter().enumerate().filter_map(|(at, call)| Some((call.as_ref()?.0, at))).collect();
+        let oldest = calls.into_sorted_vec().into_iter().filter_map(|(_, at)| Some(listed.calls[at]?.1));
+        (listed.calls.len() - listed.free.len(), oldest.take(max).collect())
     }
 }
 
 impl Drop for InFlightGuard {
     fn drop(&mut self) {
-        self.in_flight.0.lock().calls.remove(&self.number);
+        let mut listed = self.in_flight.0.lock();
+        listed.calls[self.place] = None;
+        listed.free.push(self.place);
     }
 }
