@@ -19,7 +19,7 @@ use crate::pending_handshakes::HandshakeLimiter;
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::timer::{TokioTimer, now, tokio_timer};
-use crate::runtime::tokio::{AbortOnDrop, DriveFuture, Driver, Tasks};
+use crate::runtime::tokio::{DriveFuture, Driver, Tasks, run_apart};
 use crate::tasks::Job;
 use crate::transport::{Transport, proxied};
 use crate::workers::WorkerWatch;
@@ -98,7 +98,7 @@ impl<R: Protocol> Acceptor<R> {
         let arrived = Box::new(AcceptedConnection { io: Transport::of(io), ends: EndpointInfo::default(), entry });
         let driving = Box::pin(tokio::task::unconstrained(async move { host.serve(arrived, context).await }));
         // A router that panicked has been reported where it did.
-        AbortOnDrop::spawn(&Handle::current(), driving).await
+        run_apart(&Handle::current(), driving).await
     }
 
     /// The counts of the connections, which may be read at any time.

@@ -69,7 +69,7 @@ pub struct Client(());
 #[must_use]
 pub struct ClientBuilder {
     pub(crate) settings: ClientSettings,
-    pub(crate) log_settings: bool,
+    pub(crate) log_settings: Option<fn(&ClientSettings)>,
     /// How memory is offered at addresses of Unix sockets; at `unix+shm:` addresses by the defaults.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     shared_memory: Option<crate::shm::Connector>,
@@ -87,18 +87,16 @@ impl Client {
     /// # Errors
     /// The defect of the address.
     pub fn check_address(address: &str) -> Result<(), Error> {
-        let wrong = |wrong| Error::Connect {
-            address: address.to_owned(),
-            source: io::Error::new(io::ErrorKind::InvalidInput, wrong),
-        };
-        address_defect(address).map_or(Ok(()), |text| Err(wrong(text)))
+        let Some(defect) = address_defect(address) else { return Ok(()) };
+        let source = io::Error::new(io::ErrorKind::InvalidInput, defect);
+        Err(Error::Connect { address: address.to_owned(), source })
     }
 
     /// A builder with the default settings.
     pub fn builder() -> ClientBuilder {
         ClientBuilder {
             settings: ClientSettings::default(),
-            log_settings: false,
+            log_settings: None,
             #[cfg(all(feature = "shm", target_os = "linux"))]
             shared_memory: None,
             #[cfg(feature = "tls")]
@@ -111,7 +109,8 @@ impl Client {
 
 settings! {
     /// Settings of a [`ClientBuilder`], as [`ServerSettings`](crate::ServerSettings) are of a server.
-    pub struct ClientSettings of ClientBuilder;
+    pub struct ClientSettings of ClientBuilder,
+        |settings: &_| tracing::info!(target: "frisbee::client", ?settings, "settings of a client");
 
     /// Sets how long connecting may take, name resolution included. Default: 10 s.
     connect_timeout: Duration = Duration::from_secs(10), with "humantime_serde";
@@ -235,10 +234,8 @@ impl ClientBuilder {
         router.check()?;
         let name = address.to_string();
         let timeout = self.settings.connect_timeout;
-        match tokio::time::timeout(timeout, self.dial(address, name.clone(), router)).await {
-            Ok(connected) => connected,
-            Err(_) => Err(Error::ConnectTimeout { address: name }),
-        }
+        let connected = tokio::time::timeout(timeout, self.dial(address, name.clone(), router)).await;
+        connected.unwrap_or_else(|_| Err(Error::ConnectTimeout { address: name }))
     }
 
     /// Makes a connection of anything that reads and writes bytes, such as [`memory`](crate::memory). The current tokio
@@ -264,14 +261,11 @@ impl ClientBuilder {
         let name = String::from("the given transport");
         router.check()?;
         let timeout = self.settings.connect_timeout;
-        let pool = self.pool(false);
-        let pool = pool.map_err(|source| Error::Connect { address: name.clone(), source })?;
+        let pool = self.pool(false).map_err(|source| Error::Connect { address: name.clone(), source })?;
         let (io, ends) = (Transport::of(io), EndpointInfo::default());
         let connecting = self.begin(io, ends, name.clone(), Arc::new(router), pool.least());
-        match tokio::time::timeout(timeout, connecting).await {
-            Ok(connected) => connected,
-            Err(_) => Err(Error::ConnectTimeout { address: name }),
-        }
+        let connected = tokio::time::timeout(timeout, connecting).await;
+        connected.unwrap_or_else(|_| Err(Error::ConnectTimeout { address: name }))
     }
 
     async fn dial<R: Protocol>(
@@ -405,9 +399,7 @@ impl ClientBuilder {
     /// is returned, wherever the engine goes.
     fn prepare<R: Protocol>(&self, ends: EndpointInfo, router: Arc<R>, now: Instant) -> (Connection, Engine<R>) {
         let settings = &self.settings;
-        if self.log_settings {
-            tracing::info!(target: "frisbee::client", ?settings, "settings of a client");
-        }
+        self.log_settings.iter().for_each(|log| log(settings));
         let config = ClientConfig::from(settings.connection.clone())
             .header_form(settings.header_form)
             .peer_kind_timeout(settings.peer_kind_timeout)

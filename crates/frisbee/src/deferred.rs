@@ -45,8 +45,10 @@ impl Deferred {
         let charge = account.charge_request(packet.body.len());
         let mut queue = self.0.lock();
         let queue = queue.get_or_insert_default();
-        if is_of_stream(packet) {
-            queue.add_stream(packet.id);
+        if is_of_stream(packet)
+            && let Err(at) = queue.streams.binary_search(&packet.id)
+        {
+            queue.streams.insert(at, packet.id);
         }
         queue.charged += charge;
         queue.stops = entry.stops;
@@ -123,12 +125,6 @@ impl Deferred {
 }
 
 impl Queue {
-    fn add_stream(&mut self, id: PacketId) {
-        if let Err(at) = self.streams.binary_search(&id) {
-            self.streams.insert(at, id);
-        }
-    }
-
     /// Gives back the charge of a packet that was removed.
     fn forget(&mut self, charge: usize, account: &Account) {
         self.charged -= charge;

@@ -122,12 +122,9 @@ impl Listener for TcpSocketListener {
 #[must_use]
 pub struct ServerBuilder {
     pub(crate) settings: ServerSettings,
-    pub(crate) log_settings: bool,
+    pub(crate) log_settings: Option<fn(&ServerSettings)>,
     is_proxied: bool,
-    #[cfg_attr(not(feature = "tls"), allow(dead_code))]
-    alpn_protocols: Vec<Vec<u8>>,
-    adapters: Vec<ProtocolAdapter>,
-    listeners: Vec<AdapterListener>,
+    added: Arc<AddedProtocols>,
     #[cfg(all(feature = "shm", target_os = "linux"))]
     shared_memory: Option<crate::shm::ListenerBuilder>,
     #[cfg(feature = "tls")]
@@ -136,16 +133,23 @@ pub struct ServerBuilder {
     takes_plain: bool,
 }
 
+/// Further protocols. Behind a pointer, so that programs compile no code that drops them.
+#[derive(Clone, Debug, Default)]
+struct AddedProtocols {
+    #[cfg_attr(not(feature = "tls"), allow(dead_code))]
+    alpn: Vec<Vec<u8>>,
+    adapters: Vec<ProtocolAdapter>,
+    listeners: Vec<AdapterListener>,
+}
+
 impl Server<()> {
     /// A builder with the default settings.
     pub fn builder() -> ServerBuilder {
         ServerBuilder {
             settings: ServerSettings::default(),
-            log_settings: false,
+            log_settings: None,
             is_proxied: false,
-            alpn_protocols: Vec::new(),
-            adapters: Vec::new(),
-            listeners: Vec::new(),
+            added: Arc::default(),
             #[cfg(all(feature = "shm", target_os = "linux"))]
             shared_memory: None,
             #[cfg(feature = "tls")]
@@ -177,7 +181,8 @@ settings! {
     /// assert_eq!(error.to_string(), "idle_timeout = 0ns: must be greater than zero");
     /// # Ok::<(), frisbee::SettingError>(())
     /// ```
-    pub struct ServerSettings of ServerBuilder;
+    pub struct ServerSettings of ServerBuilder,
+        |settings: &_| tracing::info!(target: "frisbee::server", ?settings, "settings of a server");
 
     /// Sets how long a client may take to send its first header. Default: 10 s.
     first_header_timeout: Duration = Duration::from_secs(10), with "humantime_serde";
@@ -269,7 +274,7 @@ impl ServerBuilder {
     ///
     /// A client without ALPN is served as without this. One that requests others is refused by the handshake.
     pub fn alpn_protocols(mut self, protocols: impl IntoIterator<Item = impl Into<Vec<u8>>>) -> Self {
-        self.alpn_protocols.extend(protocols.into_iter().map(Into::into));
+        Arc::make_mut(&mut self.added).alpn.extend(protocols.into_iter().map(Into::into));
         self
     }
 
@@ -357,7 +362,7 @@ impl ServerBuilder {
         addresses: io::Result<Vec<SocketAddr>>,
         router: R,
     ) -> Result<Server<R>, Error> {
-        let listener = listen(addresses).map_err(|source| Error::Bind { address: name, source })?;
+        let listener = addresses.and_then(listen).map_err(|source| Error::Bind { address: name, source })?;
         let local = listener.local_addr().map_err(Error::Workers)?;
         Ok(self.bound(TcpSocketListener { listener, local }, router))
     }
@@ -410,9 +415,7 @@ impl ServerBuilder {
 
     fn bound<L, R: Protocol>(self, listener: L, router: R) -> Server<R, L> {
         let settings = &self.settings;
-        if self.log_settings {
-            tracing::info!(target: "frisbee::server", ?settings, "settings of a server");
-        }
+        self.log_settings.iter().for_each(|log| log(settings));
         let budget = Arc::new(Budget::new(settings.memory_max, settings.connection.stream_buffer_max));
         Server { listener, budget, open: Arc::default(), builder: self, router: Arc::new(router) }
     }
@@ -489,14 +492,14 @@ impl<R: Protocol, L: Listener> Server<R, L> {
 impl<R: Protocol, L> Server<R, L> {
     fn into_host(self) -> (L, Arc<ServerShared<R>>) {
         let Self { listener, budget, open, builder, router } = self;
-        let settings = builder.settings;
+        let (settings, added) = (builder.settings, Arc::unwrap_or_clone(builder.added));
         let config = ServerConfig::from(settings.connection)
             .first_header_timeout(settings.first_header_timeout)
             .served(router.operations().into())
             .hello_items(router.hello_items().into_iter().collect());
         let host = Arc::new_cyclic(|host: &Weak<ServerShared<R>>| {
             let host = AdapterHost { phase: open.phase(), config: Arc::new(config.clone()), server: host.clone() };
-            let adapters = ProtocolAdapters::new(builder.adapters, host);
+            let adapters = ProtocolAdapters::new(added.adapters, host);
             #[cfg(feature = "tls")]
             let adapters = if builder.takes_plain { adapters.securing() } else { adapters };
             ServerShared {
@@ -512,26 +515,20 @@ impl<R: Protocol, L> Server<R, L> {
                 is_proxied: builder.is_proxied,
                 listeners: OnceLock::new(),
                 #[cfg(feature = "tls")]
-                tls: builder.tls.map(|tls| crate::tls::Handshakes::new(tls, builder.alpn_protocols)),
+                tls: builder.tls.map(|tls| crate::tls::Handshakes::new(tls, added.alpn)),
                 #[cfg(feature = "tls")]
                 takes_plain: builder.takes_plain,
             }
         });
-        host.listen(builder.listeners);
+        host.listen(added.listeners);
         (listener, host)
     }
 }
 
 /// Listens on the first of the addresses that can be bound.
-fn listen(addresses: io::Result<Vec<SocketAddr>>) -> io::Result<TcpListener> {
-    let mut error = io::Error::new(io::ErrorKind::InvalidInput, "the name resolves to no address");
-    for address in addresses? {
-        match listen_on(address) {
-            Ok(listener) => return Ok(listener),
-            Err(refused) => error = refused,
-        }
-    }
-    Err(error)
+fn listen(addresses: Vec<SocketAddr>) -> io::Result<TcpListener> {
+    let none = io::Error::new(io::ErrorKind::InvalidInput, "the name resolves to no address");
+    addresses.into_iter().fold(Err(none), |listening, address| listening.or_else(|_| listen_on(address)))
 }
 
 /// As `TcpListener::bind` does, which lets 128 connections wait.

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Settings of a builder: a struct, and for each field a setter of the builder, which has its documentation.
 macro_rules! settings {
     (
-        $(#[$about:meta])* pub struct $settings:ident of $builder:ident;
+        $(#[$about:meta])* pub struct $settings:ident of $builder:ident, $log:expr;
         $($(#[$doc:meta])* $name:ident: $type:ty = $default:expr $(, from $from:ty)? $(, with $with:literal)?;)*
     ) => {
         $(#[$about])*
@@ -63,7 +63,8 @@ macro_rules! settings {
             /// Sets whether all settings are logged at the level INFO when the server is bound or built, or the client
             /// connects. Default: no.
             pub fn log_settings(mut self, log: bool) -> Self {
-                self.log_settings = log;
+                // Programs that log none compile no text of settings.
+                self.log_settings = log.then_some($log);
                 self
             }
         }

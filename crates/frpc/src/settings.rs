@@ -23,7 +23,7 @@ pub(crate) use forwarded_setters;
 
 /// The setters of both builders that are about connections.
 macro_rules! connection_setters {
-    ($builder:ident) => {
+    ($builder:ident, $log:expr) => {
         $crate::settings::forwarded_setters! { $builder:
             /// Sets which threads drive connections. Default: [`Workers::Caller`](crate::Workers::Caller), the current
             /// tokio runtime.
@@ -45,7 +45,7 @@ macro_rules! connection_setters {
             /// Sets whether all settings are logged once, when the server is bound or built or the channel is made, at the
             /// level INFO. Default: no.
             pub fn log_settings(mut self, log: bool) -> Self {
-                self.log_settings = log;
+                self.log_settings = log.then_some($log);
                 self
             }
         }

@@ -16,7 +16,7 @@ mod closed_connection;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use closed_connection::{AbortOnDrop, ClosedConnection, Tasks};
+pub(crate) use closed_connection::{ClosedConnection, Tasks, run_apart};
 
 use super::busy::BusyPoll;
 use super::engine::Engine;

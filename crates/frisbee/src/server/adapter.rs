@@ -4,6 +4,7 @@ use crate::adapter::peers::{AdapterListener, AdapterPeers};
 use crate::adapter::{AdapterContext, ProtocolAdapter};
 use crate::{RawTransport, ServerBuilder};
 use std::io;
+use std::sync::Arc;
 
 impl ServerBuilder {
     /// Adds a handler of adapter connections: those that begin with something else than a frame. Default: none, and
@@ -58,7 +59,7 @@ impl ServerBuilder {
         S: Fn(RawTransport, AdapterContext) -> F + Send + Sync + 'static,
         F: Future<Output = io::Result<()>> + Send + 'static,
     {
-        self.adapters.push(ProtocolAdapter::new(accepts, serve));
+        Arc::make_mut(&mut self.added).adapters.push(ProtocolAdapter::new(accepts, serve));
         self
     }
 
@@ -102,7 +103,7 @@ impl ServerBuilder {
         L: Fn(AdapterPeers) -> F + Send + Sync + 'static,
         F: Future<Output = ()> + Send + 'static,
     {
-        self.listeners.push(AdapterListener::new(listen));
+        Arc::make_mut(&mut self.added).listeners.push(AdapterListener::new(listen));
         self
     }
 }

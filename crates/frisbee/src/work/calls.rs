@@ -62,7 +62,6 @@ impl Calls {
         self.bits += 1;
         self.first.clear();
         self.first.resize(1 << self.bits, END);
-        // A heap sorts with a tenth of the code.
         let calls: BinaryHeap<_> =
             slots.iter().enumerate().filter_map(|(index, slot)| Some((slot.job, index, slot.call?))).collect();
         calls.into_sorted_vec().into_iter().for_each(|(_, index, call)| self.link(call, index, slots));

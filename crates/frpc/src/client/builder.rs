@@ -74,7 +74,9 @@ impl Channel {
 }
 
 offering_setters!(ChannelBuilder);
-connection_setters!(ChannelBuilder);
+connection_setters!(ChannelBuilder, |builder: &Self| {
+    tracing::info!(target: "frpc::client", settings = ?builder.describe(), "settings of a channel");
+});
 
 forwarded_setters! { ChannelBuilder:
     /// Sets how long the server may take to show whether it is a native peer; see
@@ -130,7 +132,7 @@ pub struct ChannelBuilder {
     pub(crate) patience: Duration,
     pub(crate) offering: Arc<OfferBuilder>,
     pub(crate) connect_timeout: Duration,
-    pub(crate) log_settings: bool,
+    pub(crate) log_settings: Option<fn(&Self)>,
     hedge_after: Option<Duration>,
     attempts_max: u32,
     /// The middleware around the channel's calls.
@@ -146,7 +148,7 @@ impl ChannelBuilder {
             patience: CONNECT_PATIENCE,
             offering: Arc::default(),
             connect_timeout: CONNECT_TIMEOUT,
-            log_settings: false,
+            log_settings: None,
             hedge_after: None,
             attempts_max: ATTEMPTS_MAX,
             chain: Chain::default(),
@@ -387,10 +389,8 @@ impl ChannelBuilder {
 
     /// The offer on every connection.
     fn offer(&mut self) -> Result<Arc<ServiceOffer>, Error> {
-        if self.log_settings {
-            tracing::info!(target: "frpc::client", settings = ?self.describe(), "settings of a channel");
-        }
-        let offer = Arc::new(Arc::unwrap_or_clone(std::mem::take(&mut self.offering)).done()?);
+        self.log_settings.iter().for_each(|log| log(self));
+        let offer = std::mem::take(&mut self.offering).done()?;
         Endpoint::serving(offer.clone()).check()?;
         Ok(offer)
     }

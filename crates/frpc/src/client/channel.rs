@@ -4,6 +4,7 @@ use crate::api::hand_off::HandOffSlot;
 use crate::api::middleware::{CallKind, Chain};
 use crate::calls::attachments::ConnectionEnd;
 use crate::client::call::{CallOptions, PendingCall};
+use crate::client::hand_off;
 use crate::client::link::Link;
 use crate::client::links::Links;
 use crate::client::picker::{Pick, PickedConnection, Picker, WaitPolicy};
@@ -73,7 +74,7 @@ pub(crate) struct Layers {
     /// The middleware around calls.
     pub(crate) chain: Option<Arc<Chain>>,
     /// If present, unary calls request a hand-off and put the transport here.
-    pub(crate) handed: Option<HandOffSlot>,
+    pub(crate) handed: Option<(HandOffSlot, hand_off::MakeCall)>,
     /// The call around those of the channel, if an observer knows it: they are not observed themselves.
     pub(crate) observed: Option<CallStart>,
     /// Calls of idempotent methods are hedged.
@@ -154,7 +155,7 @@ impl Channel {
     /// ```
     pub fn handing_off(&self) -> (Self, HandOffSlot) {
         let handed = HandOffSlot::default();
-        (self.with(|layers| layers.handed = Some(handed.clone())), handed)
+        (self.with(|layers| layers.handed = Some((handed.clone(), hand_off::call))), handed)
     }
 
     /// Creates a channel with a middleware around its calls, inside of the middleware that `self` has. `self` and its

@@ -38,8 +38,6 @@ const LASTS_MIN: Duration = PAUSE_MAX;
 
 pub(crate) const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 
-const PANICKED: &str = "connecting panicked";
-
 /// A connection that was made.
 struct MadeConnection {
     at: Instant,
@@ -85,12 +83,6 @@ struct Progress {
     trouble: Option<String>,
     /// The reason why no further connection can be made.
     over: Option<&'static str>,
-}
-
-impl Progress {
-    fn start_attempt(&mut self) {
-        (self.is_dialling, self.has_dialled) = (true, true);
-    }
 }
 
 /// Successive failures to connect.
@@ -146,7 +138,8 @@ impl ConnectTask {
         let (Some(end), is_late) = wait.end(patience) else { return making.await };
         deadline::timeout_at(&self.factory.runtime, end.into_std(), making).await.unwrap_or_else(|_| {
             if is_late {
-                return Err(self.late());
+                let why = String::from("not sent: no connection before the deadline");
+                return Err(Status::deadline_exceeded(self.with_trouble(why)).not_run());
             }
             // The connection that the call had waited for may be over since this moment only.
             if current_link(&self.current).is_none() {
@@ -155,12 +148,6 @@ impl ConnectTask {
             let why = format!("no connection to {} within {patience:?}", self.dialler.name);
             Err(unreachable(&self.with_trouble(why)))
         })
-    }
-
-    /// The status of a call that got no connection before its deadline.
-    fn late(&self) -> Status {
-        let why = String::from("not sent: no connection before the deadline");
-        Status::deadline_exceeded(self.with_trouble(why)).not_run()
     }
 
     /// A connection for a caller that has waited since `started`. After a failure further attempts follow, with growing
@@ -211,7 +198,7 @@ impl ConnectTask {
     /// Starts the task. If `first` is given, it begins with an attempt whose outcome that gets.
     fn spawn(self: &Arc<Self>, progress: &mut Progress, first: Option<FirstOutcome>) {
         if first.is_some() {
-            progress.start_attempt();
+            (progress.is_dialling, progress.has_dialled) = (true, true);
         }
         let task: Job = Box::pin(Task { making: self.clone(), is_over: false }.run(first));
         progress.task = Some(self.factory.runtime.spawn(task));
@@ -252,7 +239,7 @@ impl ConnectTask {
                 if let Some(end) = pause {
                     return NextStep::Pause(end);
                 }
-                progress.start_attempt();
+                (progress.is_dialling, progress.has_dialled) = (true, true);
                 return NextStep::Attempt;
             }
         }
@@ -265,7 +252,7 @@ impl ConnectTask {
         let this = self.clone();
         // A connector may panic.
         let made = ParkedFuture::new(async move { this.make_connection().await });
-        let made = made.await.unwrap_or_else(|_| Err(self.broken_off(PANICKED)));
+        let made = made.await.unwrap_or_else(|_| Err(self.broken_off("connecting panicked")));
         let mut progress = self.progress.lock();
         progress.is_dialling = false;
         progress.made = Some(made?);

@@ -37,6 +37,10 @@ pub(crate) fn call<'a>(
     }))
 }
 
+/// [`call`], for programs that use it.
+pub(crate) type MakeCall =
+    for<'a> fn(&'a Channel, PendingCall<'a>, &'a AnyMessage, ReadReply, &'a HandOffSlot) -> BoxedCall<'a, AnyReply>;
+
 /// Reads a reply. [`read_reply`] for a type of replies.
 pub(crate) type ReadReply = fn(&Bytes, DecodeOptions, &Connection) -> Result<Response<AnyReply>, Status>;
 

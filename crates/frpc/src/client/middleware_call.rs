@@ -42,18 +42,12 @@ pub(crate) async fn within_deadline<B: 'static>(
     let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
     let mut bounded =
         HandlerFuture { inherited: InheritedContext { deadline, trace: deadline::trace() }, future: around };
-    match deadline {
-        None => bounded.await,
-        Some(until) => {
-            let mut late = pin!(deadline::wait_until(runtime, until));
-            poll_fn(|context| match Pin::new(&mut bounded).poll(context) {
-                Poll::Ready(answered) => Poll::Ready(answered),
-                Poll::Pending => late
-                    .as_mut()
-                    .poll(context)
-                    .map(|is_due| Err(if is_due { expired(&method) } else { Status::unavailable(RUNTIME_ENDED) })),
-            })
-            .await
-        }
-    }
+    let Some(until) = deadline else { return bounded.await };
+    let mut late = pin!(deadline::wait_until(runtime, until));
+    let late_status = |is_due| if is_due { expired(&method) } else { Status::unavailable(RUNTIME_ENDED) };
+    poll_fn(|context| match Pin::new(&mut bounded).poll(context) {
+        Poll::Ready(answered) => Poll::Ready(answered),
+        Poll::Pending => late.as_mut().poll(context).map(|is_due| Err(late_status(is_due))),
+    })
+    .await
 }

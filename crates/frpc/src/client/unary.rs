@@ -131,20 +131,9 @@ where
             Pick::Ready(ready) => Some(ready),
             Pick::Connecting | Pick::Failed(_) => None,
         };
-        let token = call.observer;
-        self.state = self.start_retrying(picked, token, trace);
+        let observed = call.observer.map(|token| CallStart { at: deadline::now(), token, trace });
+        self.state = UnaryState::Retrying(self.retry(None, picked, observed));
         false
-    }
-
-    /// Attempts a call that could not be sent at once.
-    fn start_retrying(
-        &mut self,
-        picked: Option<PickedConnection>,
-        token: Option<Token>,
-        trace: Option<TraceContext>,
-    ) -> UnaryState<'a, B> {
-        let observed = token.map(|token| CallStart { at: deadline::now(), token, trace });
-        UnaryState::Retrying(self.retry(None, picked, observed))
     }
 
     /// Starts a call on a channel with layers.
@@ -211,9 +200,7 @@ where
                 AttemptKind::Retrying { failure, picked, observed } => {
                     channel.attempts(call, &message, await_reply::<B>, failure, picked, observed).await
                 }
-                AttemptKind::HandOff(handed) => {
-                    hand_off::call(&channel, call, &message, read_reply::<B>, &handed).await
-                }
+                AttemptKind::HandOff((handed, make)) => make(&channel, call, &message, read_reply::<B>, &handed).await,
             };
             Ok(reply?.map(|reply| match reply.downcast() {
                 Ok(message) => *message,
@@ -230,7 +217,7 @@ enum AttemptKind {
         picked: Option<PickedConnection>,
         observed: (Token, Option<TraceContext>),
     },
-    HandOff(HandOffSlot),
+    HandOff((HandOffSlot, hand_off::MakeCall)),
 }
 
 /// Has the observation of a call end with it.

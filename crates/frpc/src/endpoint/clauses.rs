@@ -82,10 +82,8 @@ impl Clauses {
         }
         // Of several reasons for an operation, a layout that does not fit comes first.
         let is_no_misfit = |index: u16| !matches!(clauses.reasons[usize::from(index)], Reason::Misfit(_));
-        // A heap sorts with a tenth of the code.
-        let refused = std::mem::take(&mut clauses.refused).into_iter();
-        let refused: BinaryHeap<_> =
-            refused.map(|(operation, index)| (operation, is_no_misfit(index), index)).collect();
+        let rank = |(operation, index)| (operation, is_no_misfit(index), index);
+        let refused: BinaryHeap<_> = clauses.refused.iter().copied().map(rank).collect();
         clauses.refused =
             refused.into_sorted_vec().into_iter().map(|(operation, _, index)| (operation, index)).collect();
         clauses.refused.dedup_by_key(|(operation, _)| *operation);

@@ -14,6 +14,7 @@ use crate::wire::packed::Packing;
 use crate::{Error, Policy};
 use frisbee::{Connection, Mounts, Protocol as _};
 use polyglot::Nesting;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ pub(crate) struct OfferBuilder {
     /// Makes the methods of a service for each server or channel.
     pub(crate) services: Vec<Arc<dyn Fn() -> Methods + Send + Sync>>,
     pub(crate) policy: Policy,
-    pub(crate) methods: MethodSettings,
+    pub(crate) methods: HashMap<String, MethodSettings>,
     pub(crate) mounts: Mounts,
     pub(crate) on_connect: Vec<Hook>,
     pub(crate) chain: Chain,
@@ -71,45 +72,46 @@ pub(crate) struct ServiceOffer {
 
 impl OfferBuilder {
     /// The complete offer. Fails if services or routers overlap.
-    pub(crate) fn done(self) -> Result<ServiceOffer, Error> {
-        let services: Vec<_> = self.services.iter().flat_map(|methods| methods().flat()).collect();
+    pub(crate) fn done(self: Arc<Self>) -> Result<Arc<ServiceOffer>, Error> {
+        let this = Arc::unwrap_or_clone(self);
+        let services: Vec<_> = this.services.iter().flat_map(|methods| methods().flat()).collect();
         let lifecycles: Vec<_> = services.iter().flat_map(|service| service.lifecycles.clone()).collect();
-        let is_listed = self.is_inspectable || self.observers.is_some() || !lifecycles.is_empty();
+        let is_listed = this.is_inspectable || this.observers.is_some() || !lifecycles.is_empty();
         let offered: Vec<_> = if is_listed { services.iter().map(OfferedService::new).collect() } else { Vec::new() };
         let terms = FormatTerms {
-            nesting: self.nesting,
+            nesting: this.nesting,
             #[cfg(feature = "json")]
             types: crate::service::json::types(services.iter().flat_map(|service| service.any_types)).map(Arc::new),
             ..FormatTerms::default()
         };
-        let observers = self.observers.map(Arc::new);
-        let access = self.access;
+        let observers = this.observers.map(Arc::new);
+        let access = this.access;
         let table =
-            Table::new(services, self.policy, self.methods, &self.chain, observers.as_ref(), access.as_deref())?;
-        self.mounts.check()?;
+            Table::new(services, this.policy, this.methods, &this.chain, observers.as_ref(), access.as_deref())?;
+        this.mounts.check()?;
         for method in table.methods() {
             let operation = method.operation.number();
             let owner = || format!("the method {method} on {operation}");
-            self.mounts.overlap(&(operation..=operation), owner).map_or(Ok(()), Err)?;
+            this.mounts.overlap(&(operation..=operation), owner).map_or(Ok(()), Err)?;
         }
         for lifecycle in &lifecycles {
             lifecycle.offered(&offered);
         }
-        Ok(ServiceOffer {
-            is_plain: self.mounts.is_empty() && observers.is_none(),
+        Ok(Arc::new(ServiceOffer {
+            is_plain: this.mounts.is_empty() && observers.is_none(),
             observers,
             table,
-            mounts: self.mounts,
-            on_connect: self.on_connect,
-            called: self.called.into(),
+            mounts: this.mounts,
+            on_connect: this.on_connect,
+            called: this.called.into(),
             terms,
             lifecycles,
             offered,
-            is_inspectable: self.is_inspectable,
+            is_inspectable: this.is_inspectable,
             access,
             load: Arc::default(),
-            packing: self.packing.map(Arc::new),
-        })
+            packing: this.packing.map(Arc::new),
+        }))
     }
 }
 

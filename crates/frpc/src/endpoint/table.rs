@@ -13,7 +13,7 @@ use crate::service::methods::Methods;
 use crate::wire::body::DecodeOptions;
 use crate::wire::prefix::Prefix;
 use crate::{Error, Policy, Status};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -86,21 +86,21 @@ impl ServedMethod {
     }
 }
 
-/// The settings of single methods, by name.
+/// The settings of a method.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MethodSettings {
-    pub(crate) policies: HashMap<String, Policy>,
-    /// The methods that hand connections off.
-    pub(crate) hand_offs: HashSet<String>,
-    /// The methods whose replies are packed.
-    pub(crate) packed: HashSet<String>,
+    pub(crate) policy: Option<Policy>,
+    /// It hands connections off.
+    pub(crate) hands_off: bool,
+    /// Its replies are packed.
+    pub(crate) packs: bool,
 }
 
 impl Table {
     pub(crate) fn new(
         services: Vec<Methods>,
         default: Policy,
-        mut settings: MethodSettings,
+        mut settings: HashMap<String, MethodSettings>,
         chain: &Chain,
         observers: Option<&Arc<Observers>>,
         access: Option<&dyn Authorize>,
@@ -120,8 +120,7 @@ impl Table {
                     return Err(Error::Overlap { operation, methods });
                 }
             };
-            let (policy, hands_off) = (settings.policies.remove(&name), settings.hand_offs.remove(&name));
-            let packs = settings.packed.remove(&name);
+            let MethodSettings { policy, hands_off, packs } = settings.remove(&name).unwrap_or_default();
             if matches!(entry.kind, Kind::Stream(_)) {
                 if matches!(policy, Some(Policy::AtMost(_))) {
                     return Err(Error::StreamingPolicy(name));
@@ -142,8 +141,7 @@ impl Table {
         table.names = names;
         let ruled = access.into_iter().flat_map(Authorize::methods);
         let unknown = ruled.filter(|name| !table.has(name)).min();
-        let MethodSettings { policies, hand_offs, packed } = settings;
-        match policies.into_keys().chain(hand_offs).chain(packed).chain(unknown).next() {
+        match settings.into_keys().chain(unknown).next() {
             Some(unknown) => Err(Error::UnknownMethod(unknown)),
             None => Ok(table),
         }

@@ -25,7 +25,7 @@ impl Server {
         ServerBuilder {
             inner: frisbee::Server::builder(),
             offering: Arc::default(),
-            log_settings: false,
+            log_settings: None,
             adapters: Vec::new(),
         }
     }
@@ -61,14 +61,16 @@ impl Server {
 pub struct ServerBuilder {
     pub(crate) inner: frisbee::ServerBuilder,
     pub(crate) offering: Arc<OfferBuilder>,
-    pub(crate) log_settings: bool,
+    pub(crate) log_settings: Option<fn(&Self)>,
     adapters: Vec<AdapterSetup>,
 }
 
 opaque_debug!([] ServerBuilder, "ServerBuilder", |this| inner = this.inner, offering = this.offering);
 
 offering_setters!(ServerBuilder);
-connection_setters!(ServerBuilder);
+connection_setters!(ServerBuilder, |builder: &Self| {
+    tracing::info!(target: "frpc::server", settings = ?builder.describe(), "settings of a server");
+});
 
 forwarded_setters! { ServerBuilder:
     /// Sets how long a client may take to send its first header. Default: 10 s.
@@ -170,7 +172,7 @@ impl ServerBuilder {
     /// let builder = Server::builder().method_policy("greet.Greeter/Greet", Policy::Concurrent);
     /// ```
     pub fn method_policy(mut self, method: impl Into<String>, policy: Policy) -> Self {
-        self.offering().methods.policies.insert(method.into(), policy);
+        self.offering().methods.entry(method.into()).or_default().policy = Some(policy);
         self
     }
 
@@ -178,7 +180,7 @@ impl ServerBuilder {
     /// the method is `package.Service/Method`. See [`hand_off`](crate::hand_off). Such requests by other methods fail
     /// with [`Unimplemented`](crate::Code::Unimplemented), before a handler is called.
     pub fn method_hand_off(mut self, method: impl Into<String>) -> Self {
-        self.offering().methods.hand_offs.insert(method.into());
+        self.offering().methods.entry(method.into()).or_default().hands_off = true;
         self
     }
 
@@ -212,7 +214,8 @@ impl ServerBuilder {
     /// ```
     #[cfg(feature = "zstd")]
     pub fn compress<M: Into<String>>(mut self, methods: impl IntoIterator<Item = M>) -> Self {
-        self.offering().methods.packed.extend(methods.into_iter().map(Into::into));
+        let settings = &mut self.offering().methods;
+        methods.into_iter().for_each(|method| settings.entry(method.into()).or_default().packs = true);
         self.accept_compressed()
     }
 
@@ -346,10 +349,8 @@ impl ServerBuilder {
     }
 
     fn done(self) -> Result<(frisbee::ServerBuilder, Endpoint, Arc<ServiceOffer>), Error> {
-        if self.log_settings {
-            tracing::info!(target: "frpc::server", settings = ?self.describe(), "settings of a server");
-        }
-        let offer = Arc::new(Arc::unwrap_or_clone(self.offering).done()?);
+        self.log_settings.iter().for_each(|log| log(&self));
+        let offer = self.offering.done()?;
         let inner = self.adapters.into_iter().fold(self.inner, |inner, adapter| adapter(inner, offer.clone()));
         Ok((inner, Endpoint::serving(offer.clone()), offer))
     }

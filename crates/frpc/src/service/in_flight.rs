@@ -17,7 +17,6 @@ struct ListedCall {
     /// The number given last, in the order of their start.
     last: u64,
     calls: Vec<Option<(u64, InFlightCall)>>,
-    /// The places without a call.
     free: Vec<usize>,
 }
 
@@ -41,23 +40,21 @@ impl InFlight {
     /// Notes a call until the result is dropped.
     pub(crate) fn enter(in_flight: &Arc<Self>, id: PacketId, name: Method, deadline: Option<Instant>) -> InFlightGuard {
         let note = InFlightCall { id, name, since: crate::deadline::now(), deadline };
-        let mut listed = in_flight.0.lock();
+        let listed = &mut *in_flight.0.lock();
         listed.last += 1;
-        let call = Some((listed.last, note));
-        let place = listed.free.pop().unwrap_or(listed.calls.len());
-        match listed.calls.get_mut(place) {
-            Some(free) => *free = call,
-            None => listed.calls.push(call),
-        }
-        drop(listed);
+        let place = listed.free.pop().unwrap_or_else(|| {
+            listed.calls.push(None);
+            listed.calls.len() - 1
+        });
+        listed.calls[place] = Some((listed.last, note));
         InFlightGuard { in_flight: in_flight.clone(), place }
     }
 
     /// How many calls are in progress, and the oldest of them, so many at most.
     pub(crate) fn oldest(&self, max: usize) -> (usize, Vec<InFlightCall>) {
         let listed = self.0.lock();
-        let calls: BinaryHeap<_> =
-            listed.calls.iter().enumerate().filter_map(|(at, call)| Some((call.as_ref()?.0, at))).collect();
+        let place = |(place, call): (usize, &Option<(u64, InFlightCall)>)| Some((call.as_ref()?.0, place));
+        let calls: BinaryHeap<_> = listed.calls.iter().enumerate().filter_map(place).collect();
         let oldest = calls.into_sorted_vec().into_iter().filter_map(|(_, at)| Some(listed.calls[at]?.1));
         (listed.calls.len() - listed.free.len(), oldest.take(max).collect())
     }
@@ -68,5 +65,8 @@ impl Drop for InFlightGuard {
         let mut listed = self.in_flight.0.lock();
         listed.calls[self.place] = None;
         listed.free.push(self.place);
+        if listed.free.len() == listed.calls.len() {
+            (listed.calls, listed.free) = Default::default(); // An idle connection keeps no memory.
+        }
     }
 }

@@ -47,17 +47,6 @@ impl<S, H, A, B, In, Out, F> StreamMethod<S, H, A, B, In, Out, F> {
     pub(crate) fn new(service: &Arc<S>, about: MethodInfo, handler: H) -> Self {
         Self { service: service.clone(), handler, about, formats: Vec::new(), types: PhantomData }
     }
-
-    /// The call inside of all middleware.
-    fn innermost(&self) -> impl FnOnce(Request<In>) -> BoxedCall<'static, Out> + Send + use<S, H, A, B, In, Out, F>
-    where
-        S: Send + Sync + 'static,
-        H: Fn(ServiceHandle<S>, Request<In>) -> F + Clone + Send + 'static,
-        F: Future<Output = Result<Response<Out>, Status>> + Send + 'static,
-    {
-        let (service, handler) = (ServiceHandle::of_connection(&self.service), self.handler.clone());
-        move |request| Box::pin(handler(service, request))
-    }
 }
 
 impl<S, H, A, B, In, Out, F> StreamingMethod for StreamMethod<S, H, A, B, In, Out, F>
@@ -75,7 +64,9 @@ where
     }
 
     fn open(&self, mut opened: AcceptedStream<'_>) {
-        let (last, chain, about) = (self.innermost(), opened.chain.take(), self.about);
+        let (service, handler) = (ServiceHandle::of_connection(&self.service), self.handler.clone());
+        let (chain, about) = (opened.chain.take(), self.about);
+        let last = move |request| -> BoxedCall<'static, _> { Box::pin(handler(service, request)) };
         let handle = move |request| through(chain, &about, request, last);
         streams::serve::<A, B, In, Out, _, _>(opened, *about.method(), handle);
     }
@@ -87,8 +78,9 @@ where
         format: &str,
         terms: &FormatTerms,
     ) -> Option<Calling> {
-        let (last, about) = (self.innermost(), self.about);
-        let (format, terms) = (Format::find(&self.formats, format)?, terms.clone());
+        let (service, handler) = (ServiceHandle::of_connection(&self.service), self.handler.clone());
+        let (about, format, terms) = (self.about, Format::find(&self.formats, format)?, terms.clone());
+        let last = move |request| -> BoxedCall<'static, _> { Box::pin(handler(service, request)) };
         Some(Box::pin(async move {
             let (messages, timeout, origin, extras) = request.into_parts_with_extras();
             let caller = origin.transport().cloned();
@@ -98,27 +90,17 @@ where
             let (response, extras) = response.into_parts_with_extras();
             let body = match (response.write(format, terms)?, charge) {
                 // A handler may keep its request for as long as it sends.
-                (Body::Many(messages), Some(charge)) => {
-                    Body::Many(Box::pin(ChargedResponses { messages, _charge: charge }))
+                (Body::Many(stream), Some(charge)) => {
+                    let map = Some(move |message| {
+                        let _held = &charge;
+                        Ok(message)
+                    });
+                    Body::Many(Box::pin(Mapped { stream, map }))
                 }
                 (body, _) => body,
             };
             Ok(Response::from_parts_with_extras(body, extras))
         }))
-    }
-}
-
-/// The responses of a call, and the charge for its request.
-struct ChargedResponses {
-    messages: MessageBytes,
-    _charge: MemoryCharge,
-}
-
-impl Stream for ChargedResponses {
-    type Item = Result<Bytes, Status>;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.messages.as_mut().poll_next(context)
     }
 }
 

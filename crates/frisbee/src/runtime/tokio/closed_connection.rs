@@ -5,11 +5,9 @@ use crate::tasks::Job;
 use crate::{CloseReason, RawTransport};
 use bytes::Bytes;
 use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
-use tokio::task::AbortHandle;
+use tokio::task::JoinHandle;
 
 /// A connection that is over.
 pub(crate) struct ClosedConnection<T> {
@@ -36,7 +34,7 @@ impl<T> ClosedConnection<T> {
         match raw(io, early, runtime.clone()).await {
             Ok(raw) => match take_over.take(raw, &runtime) {
                 Some(rest) if stays => rest.await,
-                Some(rest) => AbortOnDrop::spawn(&runtime, rest).await,
+                Some(rest) => run_apart(&runtime, rest).await,
                 None => self.reason,
             },
             Err(error) => {
@@ -47,25 +45,16 @@ impl<T> ClosedConnection<T> {
     }
 }
 
-/// A task that ends when its handle is dropped.
-pub(crate) struct AbortOnDrop(AbortHandle, oneshot::Receiver<CloseReason>);
-
-impl AbortOnDrop {
-    pub(crate) fn spawn(runtime: &Handle, work: AdapterFuture) -> Self {
-        let (ended, reason) = oneshot::channel();
-        let job: Job = Box::pin(async move { drop(ended.send(work.await)) });
-        Self(runtime.spawn(job).abort_handle(), reason)
-    }
+/// Continues in a task that ends when the future is dropped.
+pub(crate) async fn run_apart(runtime: &Handle, work: AdapterFuture) -> CloseReason {
+    let (ended, reason) = oneshot::channel();
+    let job: Job = Box::pin(async move { drop(ended.send(work.await)) });
+    let _task = AbortOnDrop(runtime.spawn(job));
+    // A task that panicked, or ended with its runtime, has no reason of its own.
+    reason.await.unwrap_or(CloseReason::Shutdown)
 }
 
-impl Future for AbortOnDrop {
-    type Output = CloseReason;
-
-    /// A task that panicked, or ended with its runtime, has no reason of its own.
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<CloseReason> {
-        Pin::new(&mut self.1).poll(context).map(|ended| ended.unwrap_or(CloseReason::Shutdown))
-    }
-}
+struct AbortOnDrop(JoinHandle<()>);
 
 impl Drop for AbortOnDrop {
     fn drop(&mut self) {

@@ -34,8 +34,8 @@ const SPARES_MAX: usize = 16;
 #[derive(Default)]
 pub(crate) struct Chain {
     middleware: Vec<Arc<dyn ErasedMiddleware>>,
-    /// Spare boxes of outermost middleware.
-    spares: Mutex<Vec<Pin<Box<RunnerSlot>>>>,
+    /// Spare boxes of outermost middleware. Behind a pointer, so that builders compile no code that drops them.
+    spares: Arc<Mutex<Vec<Pin<Box<RunnerSlot>>>>>,
 }
 
 /// The part of a chain that is inside of a middleware. It is not empty.

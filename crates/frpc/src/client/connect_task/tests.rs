@@ -38,7 +38,7 @@ fn factory() -> LinkFactory {
         client: Client::builder(),
         patience: PATIENCE,
         connect_timeout: PATIENCE,
-        offer: Arc::new(OfferBuilder::default().done().expect("it is empty")),
+        offer: Arc::<OfferBuilder>::default().done().expect("it is empty"),
         runtime: Handle::current(),
     }
 }
