@@ -294,7 +294,7 @@ impl<R: Protocol> Engine<R> {
             if at_packet && let Some(packet) = self.core.poll_packet(&mut self.unrouted) {
                 let length = packet.body.len();
                 let next = match packet.operation {
-                    Operation::STREAM if self.session.is_some() => self.handle_stream(packet.id, packet.body),
+                    Operation::STREAM => self.handle_stream(packet.id, packet.body),
                     _ => self.handle_packet(packet),
                 };
                 routed += 1;
@@ -515,9 +515,6 @@ impl<R: Protocol> Engine<R> {
 
     #[inline(always)]
     fn handle_event(&mut self, event: Event) -> Routed {
-        if self.session.is_none() {
-            return Routed::Continue;
-        }
         match event {
             Event::Packet(Packet { id, operation: Operation::STREAM, body }) => self.handle_stream(id, body),
             Event::Packet(packet) => self.handle_packet(packet),
