@@ -76,7 +76,7 @@ impl CallTable {
         let mut calls = self.calls.lock();
         let result = change(&mut calls);
         let vacancy = calls.has_vacancy();
-        let stale = std::mem::take(&mut calls.stale);
+        let stale = if calls.stale.is_empty() { Vec::new() } else { std::mem::take(&mut calls.stale) };
         drop(calls);
         drop(stale);
         if vacancy {

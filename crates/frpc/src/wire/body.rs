@@ -358,7 +358,12 @@ pub(crate) fn reply<M: Message>(body: &Bytes, reading: DecodeOptions, by: &Conne
 /// Reads a reply without missing fields, copying all of it; `None` if there is no message.
 #[inline(always)]
 pub(crate) fn whole_reply<M: Message>(mut body: &[u8], nesting: Nesting) -> Option<Result<Response<M>, Status>> {
-    let Ok(prefix) = prefix::take_slice(&mut body) else { return Some(Err(malformed("reply"))) };
+    let mut prefix = None;
+    if prefix::is_present(body) {
+        // Only then: one that is not there would be copied as well.
+        let Ok(taken) = prefix::take_slice(&mut body) else { return Some(Err(malformed("reply"))) };
+        prefix = taken;
+    }
     let root = polyglot::decode_root(&mut DecodeOptions::whole(nesting).copied(body)).ok()?;
     Some(replied(Ok(root), prefix))
 }
@@ -383,9 +388,10 @@ pub(crate) struct Received<M> {
 #[inline(always)]
 pub(crate) fn request<M: Message>(body: &Bytes, reading: DecodeOptions) -> Result<Received<M>, Status> {
     let mut decoder = reading.shared(body);
+    let most = decoder.container_memory();
     match polyglot::decode_root(&mut decoder) {
         Ok(Root::Message(message)) => {
-            let containers = container_memory_max(body).saturating_sub(decoder.container_memory());
+            let containers = most.saturating_sub(decoder.container_memory());
             // A message that shares the body's memory keeps all that the body was read into.
             let body_memory = if decoder.has_sliced() { frisbee::body_memory(body.len()) } else { body.len() };
             Ok(Received { message, memory: body_memory + containers })
