@@ -103,7 +103,7 @@ pub(crate) fn trace() -> Option<TraceContext> {
 }
 
 /// Restores the previous inherited value, also after a panic. Mostly that was nothing, and then nothing is copied.
-struct Restore(Option<InheritedContext>);
+pub(crate) struct Restore(Option<InheritedContext>);
 
 impl Drop for Restore {
     fn drop(&mut self) {
@@ -116,18 +116,11 @@ impl Drop for Restore {
 
 impl InheritedContext {
     /// Makes this the inherited value until the result is dropped.
-    fn enter(&self) -> Restore {
+    pub(crate) fn enter(&self) -> Restore {
         let restore = Restore(IS_SOMETHING.get().then(|| CURRENT.get()));
         self.put();
         restore
     }
-}
-
-/// Runs a closure as part of a call that passes this on, if there is something. The closure is called in one place, where
-/// it is inlined.
-pub(crate) fn within<T>(inherited: Option<&InheritedContext>, run: impl FnOnce() -> T) -> T {
-    let _restore = inherited.map(InheritedContext::enter);
-    run()
 }
 
 /// A future polled as part of a call with this trace context, which inherits the deadline that is current now.
@@ -182,10 +175,8 @@ impl<F: Future + Unpin> Future for HandlerFuture<F> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let inherited = self.inherited;
-        if !inherited.is_something() && !IS_SOMETHING.get() {
-            return Pin::new(&mut self.future).poll(context);
-        }
-        within(Some(&inherited), || Pin::new(&mut self.future).poll(context))
+        let _restore = (inherited.is_something() || IS_SOMETHING.get()).then(|| inherited.enter());
+        Pin::new(&mut self.future).poll(context)
     }
 }
 
@@ -197,24 +188,24 @@ mod tests {
     fn nested_call_inherits_deadline() {
         const SECOND: Duration = Duration::from_secs(1);
         assert_eq!(allowed(Some(SECOND)), Some(SECOND));
-        within(Some(&InheritedContext { deadline: now().checked_add(SECOND), trace: None }), || {
-            assert!(allowed(None).is_some_and(|left| left <= SECOND));
-            assert!(allowed(Some(100 * SECOND)).is_some_and(|left| left <= SECOND));
-            assert!(allowed(Some(SECOND / 100)).is_some_and(|left| left <= SECOND / 100));
-        });
+        let restore = InheritedContext { deadline: now().checked_add(SECOND), trace: None }.enter();
+        assert!(allowed(None).is_some_and(|left| left <= SECOND));
+        assert!(allowed(Some(100 * SECOND)).is_some_and(|left| left <= SECOND));
+        assert!(allowed(Some(SECOND / 100)).is_some_and(|left| left <= SECOND / 100));
+        drop(restore);
         assert_eq!(allowed(None), None);
     }
 
     #[test]
     fn trace_is_inherited_only_during_its_call() {
         let context = TraceContext::new([1; 16], [2; 8], true);
-        within(Some(&InheritedContext { deadline: None, trace: context }), || {
-            assert_eq!((trace(), allowed(None), is_inherited()), (context, None, false));
-            within(Some(&InheritedContext { deadline: Some(now()), trace: None }), || {
-                assert_eq!((trace(), is_inherited()), (None, true));
-            });
-            assert_eq!(trace(), context);
-        });
+        let outer = InheritedContext { deadline: None, trace: context }.enter();
+        assert_eq!((trace(), allowed(None), is_inherited()), (context, None, false));
+        let inner = InheritedContext { deadline: Some(now()), trace: None }.enter();
+        assert_eq!((trace(), is_inherited()), (None, true));
+        drop(inner);
+        assert_eq!(trace(), context);
+        drop(outer);
         assert_eq!(trace(), None);
     }
 }

@@ -404,9 +404,9 @@ impl Stream for AdapterResponses {
         let Self { messages, inherited, call, method, .. } = &mut *self;
         let Some(stream) = messages else { return Poll::Ready(None) };
         let _entered = call.runtime.enter();
-        let polled = deadline::within(Some(&*inherited), || {
-            catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll_next(context)))
-        });
+        let restore = inherited.enter();
+        let polled = catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll_next(context)));
+        drop(restore);
         let next = match polled {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(next)) => next,

@@ -5,7 +5,7 @@ mod pending;
 use crate::api::extras::OptionalExtras;
 use crate::api::hand_off::HandOff;
 use crate::api::middleware::{Chain, MethodInfo, PooledCall};
-use crate::deadline::{self, InheritedContext};
+use crate::deadline::InheritedContext;
 use crate::observe::observers::MethodObserver;
 use crate::observe::{Token, TraceContext};
 use crate::service::admission::{Guard, admit};
@@ -226,10 +226,12 @@ where
     /// Polls a handler in place.
     #[inline(always)]
     fn call_inline(&mut self, request: Request<A>, started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
-        let polled = deadline::within(started.inherited, || match self.state.chain.is_some() {
+        let inherited = started.inherited.map(InheritedContext::enter);
+        let polled = match self.state.chain.is_some() {
             false => self.cell.poll(|| (self.handler)(self.service.clone(), request)),
             true => self.poll_layered(request),
-        });
+        };
+        drop(inherited);
         match polled {
             FirstPoll::Ready(result) => {
                 let StartedHandler { caller, is_slow, .. } = started;
