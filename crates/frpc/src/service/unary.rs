@@ -423,7 +423,9 @@ impl MethodState {
     /// Ends the call for its observer, if there is one. The reply begins at this length of the outbox.
     #[inline]
     fn end(&self, caller: &Caller, code: Code, reply: Option<(&Outbox, usize)>) {
-        if let Some(method_observer) = &self.method_observer {
+        if let Some(method_observer) = &self.method_observer
+            && (method_observer.row.is_some() || method_observer.token != Token::NO_END)
+        {
             end_observed(method_observer, caller, code, reply);
         }
     }
