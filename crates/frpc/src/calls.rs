@@ -25,7 +25,6 @@ use crate::calls::observed::ObservedCalls;
 use crate::calls::offers::OfferedServices;
 use crate::calls::timing::Timing;
 use crate::client::picker::MeasuredEnd;
-
 use bytes::Bytes;
 use frisbee::{Operation, Packet, PacketId};
 use std::task::{Context, Poll, Waker};

@@ -297,6 +297,53 @@ impl SentCall {
         }
         failure
     }
+
+    /// Polls for the end of the call. `read` gets the body of the reply, and returns whether it has read a success, for
+    /// which there is no ending.
+    #[inline(always)]
+    fn poll_end(
+        &mut self,
+        context: &mut Context<'_>,
+        read: &mut dyn FnMut(Body<'_>, Nesting) -> bool,
+    ) -> Poll<Option<Box<RareEnding>>> {
+        let Some(ticket) = self.ticket else { return Poll::Pending };
+        let (nesting, is_observed) = (self.link.nesting, self.is_observed);
+        let (mut is_success, mut length, mut observed) = (false, 0, None);
+        let ending = ready!(self.link.calls.with(|calls| {
+            let ended = ready!(calls.take_reply(ticket, context, |body| {
+                length = body.len() as u64;
+                is_success = read(body, nesting);
+            }));
+            if is_success {
+                if is_observed {
+                    observed = calls.observe_ok(ticket);
+                }
+                return Poll::Ready(None);
+            }
+            let until = calls.deadline(ticket);
+            let mut over = if is_observed { calls.over_as(&ended, ticket) } else { None };
+            over.iter_mut().for_each(|over| over.tracked.sizes.reply = length);
+            Poll::Ready(Some(Box::new(RareEnding { ticket, ended, until, over })))
+        }));
+        self.ticket = None;
+        if is_success {
+            self.link.calls.handle_answer(Code::Ok);
+            if let Some((token, request)) = observed {
+                self.notify_end(token, Code::Ok, CallSizes { request, reply: length });
+            }
+        }
+        Poll::Ready(ending)
+    }
+
+    /// Abandons a call whose caller no longer waits for the reply.
+    #[cold]
+    fn give_up(&self, ticket: CallTicket) {
+        let over = if self.is_observed { self.link.calls.calls.lock().over_now(ticket) } else { None };
+        self.link.abandon(ticket);
+        if let Some(over) = over {
+            self.observe_end(Code::Cancelled, &over);
+        }
+    }
 }
 
 impl<B> InFlight<B> {
@@ -350,62 +397,11 @@ impl<B: Message> Future for InFlight<B> {
     }
 }
 
-impl SentCall {
-    /// Polls for the end of the call. `read` gets the body of the reply, and returns whether it has read a success, for
-    /// which there is no ending.
-    #[inline(always)]
-    fn poll_end(
-        &mut self,
-        context: &mut Context<'_>,
-        read: &mut dyn FnMut(Body<'_>, Nesting) -> bool,
-    ) -> Poll<Option<Box<RareEnding>>> {
-        let Some(ticket) = self.ticket else { return Poll::Pending };
-        let (nesting, is_observed) = (self.link.nesting, self.is_observed);
-        let (mut is_success, mut length, mut observed) = (false, 0, None);
-        let ending = ready!(self.link.calls.with(|calls| {
-            let ended = ready!(calls.take_reply(ticket, context, |body| {
-                length = body.len() as u64;
-                is_success = read(body, nesting);
-            }));
-            if is_success {
-                if is_observed {
-                    observed = calls.observe_ok(ticket);
-                }
-                return Poll::Ready(None);
-            }
-            let until = calls.deadline(ticket);
-            let mut over = if is_observed { calls.over_as(&ended, ticket) } else { None };
-            over.iter_mut().for_each(|over| over.tracked.sizes.reply = length);
-            Poll::Ready(Some(Box::new(RareEnding { ticket, ended, until, over })))
-        }));
-        self.ticket = None;
-        if is_success {
-            self.link.calls.handle_answer(Code::Ok);
-            if let Some((token, request)) = observed {
-                self.notify_end(token, Code::Ok, CallSizes { request, reply: length });
-            }
-        }
-        Poll::Ready(ending)
-    }
-}
-
 impl Drop for SentCall {
     #[inline]
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket {
             self.give_up(ticket);
-        }
-    }
-}
-
-impl SentCall {
-    /// Abandons a call whose caller no longer waits for the reply.
-    #[cold]
-    fn give_up(&self, ticket: CallTicket) {
-        let over = if self.is_observed { self.link.calls.calls.lock().over_now(ticket) } else { None };
-        self.link.abandon(ticket);
-        if let Some(over) = over {
-            self.observe_end(Code::Cancelled, &over);
         }
     }
 }

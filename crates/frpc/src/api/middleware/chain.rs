@@ -143,26 +143,7 @@ impl<T> PooledCall<T> {
     fn outermost(&mut self) -> Option<OutermostSlot<'_>> {
         Some(self.outermost.as_mut()?.as_mut().project())
     }
-}
 
-impl<B: Send + 'static> PooledCall<Result<Response<B>, Status>> {
-    /// Begins a call.
-    pub(crate) fn begin<A, F>(
-        &mut self,
-        about: &MethodInfo,
-        request: Request<A>,
-        make: impl FnOnce(Request<A>) -> F + Send + 'static,
-    ) where
-        A: Send + 'static,
-        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
-    {
-        let (message, timeout, origin, extras) = request.into_parts_with_extras();
-        let spare = self.outermost().and_then(|outermost| outermost.last.take());
-        self.enter(InnermostCall::new(spare, make, message), about, timeout, origin, extras);
-    }
-}
-
-impl<T> PooledCall<T> {
     /// Begins a call, apart from its message.
     fn enter(
         &mut self,
@@ -180,6 +161,23 @@ impl<T> PooledCall<T> {
         }
         last.parts.get_or_insert_with(|| Box::new(Parts::of(*about))).put(*about, timeout, origin, extras);
         *outermost.last = Some(last);
+    }
+}
+
+impl<B: Send + 'static> PooledCall<Result<Response<B>, Status>> {
+    /// Begins a call.
+    pub(crate) fn begin<A, F>(
+        &mut self,
+        about: &MethodInfo,
+        request: Request<A>,
+        make: impl FnOnce(Request<A>) -> F + Send + 'static,
+    ) where
+        A: Send + 'static,
+        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+    {
+        let (message, timeout, origin, extras) = request.into_parts_with_extras();
+        let spare = self.outermost().and_then(|outermost| outermost.last.take());
+        self.enter(InnermostCall::new(spare, make, message), about, timeout, origin, extras);
     }
 }
 

@@ -133,9 +133,7 @@ impl InnermostCall {
         spare.has_run.store(false, Ordering::Relaxed);
         spare
     }
-}
 
-impl InnermostCall {
     fn of(call: Pin<Box<dyn MakeCall>>) -> Box<Self> {
         let extras = OptionalExtras::default();
         let (has_run, slots) = (Arc::default(), Vec::new());
