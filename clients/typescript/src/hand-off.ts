@@ -146,7 +146,7 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
     if (socket) return { reply, socket };
     throw new Status(Code.FAILED_PRECONDITION, "the handler kept the connection");
   } catch (error) {
-    // Also with calls in progress, for which `close` waits.
+    // The channel would wait for calls in progress.
     endLast();
     socket?.destroy();
     throw isArmed ? problem ?? error : error;
