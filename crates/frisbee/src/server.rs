@@ -124,7 +124,7 @@ pub struct ServerBuilder {
     pub(crate) settings: ServerSettings,
     pub(crate) log_settings: Option<fn(&ServerSettings)>,
     is_proxied: bool,
-    added: Arc<AddedProtocols>,
+    added: Arc<ProtocolSettings>,
     #[cfg(all(feature = "shm", target_os = "linux"))]
     shared_memory: Option<crate::shm::ListenerBuilder>,
     #[cfg(feature = "tls")]
@@ -133,9 +133,9 @@ pub struct ServerBuilder {
     takes_plain: bool,
 }
 
-/// Further protocols. Behind a pointer, so that programs compile no code that drops them.
+/// The settings of further protocols, behind a pointer, so that programs compile no code that drops them.
 #[derive(Clone, Debug, Default)]
-struct AddedProtocols {
+struct ProtocolSettings {
     #[cfg_attr(not(feature = "tls"), allow(dead_code))]
     alpn: Vec<Vec<u8>>,
     adapters: Vec<ProtocolAdapter>,

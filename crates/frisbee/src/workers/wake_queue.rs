@@ -167,28 +167,28 @@ impl Wake for Connection {
 
 pin_project_lite::pin_project! {
     /// A future that drives a connection. It has to be a task.
-    struct Driving<F> {
+    struct DriverFuture<F> {
         // `None` if the runtime has no queue.
-        place: Option<Place>,
+        queued: Option<QueuedWaker>,
         #[pin]
         future: F,
     }
 }
 
-/// The place of a connection that is woken in order with the others of its runtime.
-struct Place {
+/// The waker of a connection that is woken in order with the others of its runtime.
+struct QueuedWaker {
     waker: Waker,
     connection: Arc<Connection>,
 }
 
-impl<F: Future<Output = ()>> Future for Driving<F> {
+impl<F: Future<Output = ()>> Future for DriverFuture<F> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let this = self.project();
-        let waker = match this.place {
+        let waker = match this.queued {
             None => context.waker(),
-            Some(Place { waker, connection }) => {
+            Some(QueuedWaker { waker, connection }) => {
                 let task = connection.task.get_or_init(|| context.waker().clone());
                 debug_assert!(task.will_wake(context.waker()), "it is polled by its own task");
                 waker
@@ -198,7 +198,7 @@ impl<F: Future<Output = ()>> Future for Driving<F> {
     }
 }
 
-impl Drop for Place {
+impl Drop for QueuedWaker {
     fn drop(&mut self) {
         self.connection.queue.remove();
     }
@@ -206,12 +206,12 @@ impl Drop for Place {
 
 /// Drives a connection in a task of the runtime.
 pub(crate) fn spawn(runtime: &Handle, driving: impl Future<Output = ()> + Send + 'static) {
-    let place = WakeQueue::of(runtime).map(|queue| {
+    let queued = WakeQueue::of(runtime).map(|queue| {
         queue.add();
         let connection = Arc::new(Connection { queue, task: OnceLock::new(), is_queued: AtomicBool::new(false) });
-        Place { waker: connection.clone().into(), connection }
+        QueuedWaker { waker: connection.clone().into(), connection }
     });
-    let driving: Job = Box::pin(tokio::task::unconstrained(Driving { place, future: driving }));
+    let driving: Job = Box::pin(tokio::task::unconstrained(DriverFuture { queued, future: driving }));
     drop(runtime.spawn(driving));
 }
 
