@@ -527,8 +527,14 @@ impl<R: Protocol, L> Server<R, L> {
 
 /// Listens on the first of the addresses that can be bound.
 fn listen(addresses: Vec<SocketAddr>) -> io::Result<TcpListener> {
-    let none = io::Error::new(io::ErrorKind::InvalidInput, "the name resolves to no address");
-    addresses.into_iter().fold(Err(none), |listening, address| listening.or_else(|_| listen_on(address)))
+    let mut failed = io::Error::new(io::ErrorKind::InvalidInput, "the name resolves to no address");
+    for address in addresses {
+        match listen_on(address) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
 }
 
 /// As `TcpListener::bind` does, which lets 128 connections wait.
