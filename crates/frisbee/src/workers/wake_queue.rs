@@ -168,8 +168,8 @@ impl Wake for Connection {
 pin_project_lite::pin_project! {
     /// A future that drives a connection. It has to be a task.
     struct DriverFuture<F> {
-        // `None` if the runtime has no queue.
-        queued: Option<QueuedWaker>,
+        // `None` if the runtime has no queue. In a box, since a driver is memory of an idle connection.
+        queued: Option<Box<QueuedWaker>>,
         #[pin]
         future: F,
     }
@@ -186,7 +186,7 @@ impl<F: Future<Output = ()>> Future for DriverFuture<F> {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let this = self.project();
-        let waker = match this.queued {
+        let waker = match this.queued.as_deref() {
             None => context.waker(),
             Some(QueuedWaker { waker, connection }) => {
                 let task = connection.task.get_or_init(|| context.waker().clone());
@@ -209,7 +209,7 @@ pub(crate) fn spawn(runtime: &Handle, driving: impl Future<Output = ()> + Send +
     let queued = WakeQueue::of(runtime).map(|queue| {
         queue.add();
         let connection = Arc::new(Connection { queue, task: OnceLock::new(), is_queued: AtomicBool::new(false) });
-        QueuedWaker { waker: connection.clone().into(), connection }
+        Box::new(QueuedWaker { waker: connection.clone().into(), connection })
     });
     let driving: Job = Box::pin(tokio::task::unconstrained(DriverFuture { queued, future: driving }));
     drop(runtime.spawn(driving));
