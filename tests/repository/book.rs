@@ -1,4 +1,4 @@
-//! The table of contents of the book lists every page of `docs`, and no other.
+//! The table of contents of the book lists every page of `docs`, and no other. Links between pages lead somewhere.
 
 use super::promises::root;
 use std::collections::BTreeSet;
@@ -17,4 +17,45 @@ fn table_of_contents_lists_every_page() {
     let missing: Vec<_> = pages.difference(&listed).collect();
     let absent: Vec<_> = listed.iter().filter(|page| !root().join("docs").join(page).is_file()).collect();
     assert!(missing.is_empty() && absent.is_empty(), "not in docs/SUMMARY.md: {missing:?}; no such page: {absent:?}");
+}
+
+/// The lines outside blocks of code.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    let mut is_code = false;
+    text.lines().filter(move |line| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !is_fence
+    })
+}
+
+/// The anchors of the headings of a page, as GitHub and mdbook make them.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let titles = prose(text).filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+    let is_kept = |letter: &char| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_');
+    titles.map(|title| title.to_lowercase().chars().filter(is_kept).collect::<String>().replace(' ', "-")).collect()
+}
+
+#[test]
+fn links_of_pages_lead_to_files_and_headings() {
+    let mut broken = Vec::new();
+    for folder in [root().to_owned(), root().join("docs")] {
+        for entry in fs::read_dir(&folder).expect("the folder can be read") {
+            let page = entry.expect("the entry can be read").path();
+            if page.extension().is_none_or(|extension| extension != "md") {
+                continue;
+            }
+            let text = fs::read_to_string(&page).expect("the page can be read");
+            let links = prose(&text).flat_map(|line| line.split("](").skip(1).filter_map(|rest| rest.split_once(')')));
+            for (link, _) in links.filter(|(link, _)| !link.contains("://")) {
+                let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+                let target = if file.is_empty() { page.clone() } else { folder.join(file) };
+                let has_anchor = || anchors(&fs::read_to_string(&target).unwrap_or_default()).contains(anchor);
+                if !target.exists() || !(anchor.is_empty() || has_anchor()) {
+                    broken.push(format!("{}: {link}", page.display()));
+                }
+            }
+        }
+    }
+    assert!(broken.is_empty(), "links that lead nowhere: {broken:#?}");
 }
