@@ -15,11 +15,12 @@ use std::io::{self, IoSlice};
 use std::pin::Pin;
 #[cfg(feature = "tls")]
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 use tokio::net::TcpStream;
 #[cfg(unix)]
 use tokio::net::UnixStream;
+use tokio::task::coop;
 
 /// How many bytes a connection in memory holds in each direction before its writer waits: the size of one read.
 const MEMORY_PIPE: usize = 64 * 1024;
@@ -184,6 +185,15 @@ impl AsyncRead for Transport {
 
 impl AsyncWrite for Transport {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        // A socket mostly takes all, which costs fewer instructions without a look for a task to wake.
+        if let Self::Tcp(socket) = &*self {
+            let budget = ready!(coop::poll_proceed(context));
+            let written = socket.try_write(bytes);
+            if !matches!(&written, Err(error) if error.kind() == io::ErrorKind::WouldBlock) {
+                budget.made_progress();
+                return Poll::Ready(written);
+            }
+        }
         each!(self.get_mut(), io => Pin::new(io).poll_write(context, bytes))
     }
 
@@ -195,7 +205,7 @@ impl AsyncWrite for Transport {
         #[cfg(target_os = "linux")]
         if let Self::Tcp(socket) = &*self
             && split_send::is_due(from)
-            && let Some(sent) = std::task::ready!(poll_send_split(socket, context, from))?
+            && let Some(sent) = ready!(poll_send_split(socket, context, from))?
         {
             return Poll::Ready(Ok(sent));
         }
@@ -220,7 +230,7 @@ fn poll_send_split(
 ) -> Poll<io::Result<Option<usize>>> {
     use std::os::fd::AsFd;
     loop {
-        std::task::ready!(socket.poll_write_ready(context))?;
+        ready!(socket.poll_write_ready(context))?;
         let send = || split_send::send_split(socket.as_fd(), from).transpose();
         match socket.try_io(tokio::io::Interest::WRITABLE, send) {
             // The next look at the socket has this task woken.
