@@ -353,9 +353,10 @@ impl ServerBuilder {
         self.bind_resolved(name, addresses, router)
     }
 
-    /// Binds the first address of a name that can be bound. Crates above thus compile no more than the lookup for each
-    /// type of names.
-    #[doc(hidden)]
+    /// Binds the first of addresses that were looked up, as [`bind`](Self::bind) does. `name` is their name in errors.
+    ///
+    /// # Errors
+    /// If the lookup has failed, or no address can be bound.
     pub fn bind_resolved<R: Protocol>(
         self,
         name: String,
