@@ -111,11 +111,6 @@ impl Metadata {
         self.0.put(buffer);
     }
 
-    /// Whether the entries have no memory of their own.
-    pub(crate) fn is_inline(&self) -> bool {
-        self.0.memory() == 0
-    }
-
     /// Removes all entries.
     pub(crate) fn clear(&mut self) {
         self.0.clear();

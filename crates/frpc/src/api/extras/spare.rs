@@ -23,21 +23,8 @@ pub(super) fn take() -> Box<Extras> {
 
 /// Keeps a box for the next message, and drops its contents.
 pub(super) fn recycle(mut extras: Box<Extras>) {
-    if extras.extensions.is_empty() && extras.metadata.is_inline() {
-        extras.metadata.clear();
-        return put_back(extras);
-    }
-    keep_emptied(extras);
-}
-
-/// Empties a box that owns memory, and keeps it.
-fn keep_emptied(mut extras: Box<Extras>) {
     // Before anything is borrowed: the values of a user may have metadata themselves.
     extras.clear();
-    put_back(extras);
-}
-
-fn put_back(extras: Box<Extras>) {
     let _ = POOL.try_with(|pool| {
         if let Ok(mut pool) = pool.try_borrow_mut()
             && pool.len() < POOL_MAX
