@@ -66,7 +66,7 @@ async fn a_stop_loses_none_of_2000_calls_over_all_protocols() {
     idle.write_all(post("/greet.Greeter/Greet", "", "{\"name\":\"Ada\"}").as_bytes()).await.expect("it is read");
     soon(&mut server.began).await;
     server.stop();
-    // The stop has begun when the connection without a call in flight ends.
+    // The stop has begun when the connection without a call in flight ends. Others may not have noticed it yet.
     rest(&mut idle).await;
     server.gate.add_permits(CALLS);
     let answered = async {
@@ -173,7 +173,7 @@ async fn single(address: SocketAddr, request: String) -> usize {
     let mut socket = TcpStream::connect(address).await.expect("it listens");
     socket.write_all(request.as_bytes()).await.expect("it is read");
     let response = rest(&mut socket).await;
-    assert!(response.starts_with("HTTP/1.1 200 ") && response.contains("\r\nconnection: close\r\n"), "{response}");
+    assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
     response.matches("\"text\":\"waited\"").count()
 }
 
