@@ -18,10 +18,10 @@ use frpc_reflection::ServerSchema;
 use std::ffi::{c_char, c_void};
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::UnixStream;
-use tokio::sync::watch;
+use tokio::sync::{OnceCell, watch};
 use tokio::task::coop::consume_budget;
 use tokio::time::timeout;
 
@@ -32,7 +32,7 @@ const REFLECTION_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct frisbee_client {
     pub(crate) channel: Channel,
     /// Named by the program, or fetched for the first call.
-    schema: OnceLock<Arc<Schema>>,
+    schema: OnceCell<Arc<Schema>>,
 }
 
 handle!(frisbee_client, 1, "client");
@@ -270,24 +270,21 @@ fn undescribed(limit: Duration) -> Status {
 }
 
 impl frisbee_client {
+    /// Fetches the schema unless it is known. Calls that begin meanwhile wait for the same fetch.
     async fn fetch_schema(&self) -> Result<&Arc<Schema>, Status> {
-        if let Some(schema) = self.schema.get() {
-            return Ok(schema);
-        }
         let refused = |reason: &str| {
             let text =
                 format!("the server does not describe itself ({reason}): name its schema by frisbee_client_proto");
             Status::failed_precondition(text)
         };
-        let fetched = timeout(REFLECTION_TIMEOUT, ServerSchema::fetch(&self.channel)).await;
-        let shown = fetched.map_err(|_| refused("no answer within 5 s"))?;
-        // Several threads may fetch at once: the first stores its schema.
-        let shown = shown.map_err(|status| match status.code() {
-            frpc::Code::Unimplemented => refused(status.message()),
-            _ => status,
-        })?;
-        let schema = Arc::new(Schema::of_server(&shown)?);
-        Ok(self.schema.get_or_init(|| schema))
+        let fetched = self.schema.get_or_try_init(async || {
+            let shown = ServerSchema::fetch(&self.channel).await.map_err(|status| match status.code() {
+                frpc::Code::Unimplemented => refused(status.message()),
+                _ => status,
+            })?;
+            Schema::of_server(&shown).map(Arc::new)
+        });
+        timeout(REFLECTION_TIMEOUT, fetched).await.unwrap_or_else(|_| Err(refused("no answer within 5 s")))
     }
 }
 
@@ -400,7 +397,7 @@ pub unsafe extern "C" fn frisbee_client_connect(
                     }
                     None => wait(builder.connect(address)),
                 };
-                handle::insert(Arc::new(frisbee_client { channel: connected??, schema: OnceLock::new() }))
+                handle::insert(Arc::new(frisbee_client { channel: connected??, schema: OnceCell::new() }))
             })
         })
     }

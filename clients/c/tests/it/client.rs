@@ -2,12 +2,14 @@
 
 use crate::support::{Program, read};
 use frpc::tls::{Identity, ServerTls};
-use frpc::{Request, Response, ResponseStream, Server, ServerBuilder, Status};
+use frpc::{Call, CallResponse, Middleware, Next, Request, Response, ResponseStream, Server, ServerBuilder, Status};
 use frpc_reflection::Reflection;
 use rcgen::{CertificateParams, KeyPair};
 use samples::greet::{Greeter, GreeterServer, Greeting, Name};
 use samples::started::Polite;
 use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Greets, repeats the metadata, and does not return if the name is "sleep".
 struct Echoing;
@@ -102,6 +104,34 @@ fn ended_server_runs_no_function() {
 #[test]
 fn c_functions_may_block() {
     assert_eq!(Program::new("tests/programs/blocking.c").run([]), "done\n");
+}
+
+/// Counts the calls of reflection.
+#[derive(Clone, Default)]
+struct Fetches(Arc<AtomicUsize>);
+
+impl Middleware for Fetches {
+    async fn call(&self, call: Call, next: Next) -> Result<CallResponse, Status> {
+        if call.service().starts_with("frpc.reflection.") {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+        next.run(call).await
+    }
+}
+
+/// Each fetched the schema, and with 512 at once it took longer than the limit.
+#[tokio::test]
+async fn first_calls_of_a_client_fetch_the_schema_once() {
+    let mut counts = Vec::new();
+    for calls in [1, 64] {
+        let fetches = Fetches::default();
+        let server = builder().middleware(fetches.clone()).bind("127.0.0.1:0").await.unwrap();
+        let address = server.local_addr().to_string();
+        tokio::spawn(server.serve());
+        assert_eq!(run("tests/programs/first.c", vec![address, calls.to_string()]).await, "done\n");
+        counts.push(fetches.0.load(Ordering::Relaxed));
+    }
+    assert!(counts[0] > 0 && counts[0] == counts[1], "{counts:?}");
 }
 
 /// The wait for the schema had a limit of its own, whatever the deadline of the call.
