@@ -20,7 +20,7 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 use tokio::net::UdpSocket;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 /// The longest payload of a datagram over IPv4: 65535 bytes less the headers of IP and UDP.
 const DATAGRAM_MAX: usize = 65_507;
@@ -51,14 +51,14 @@ pub(crate) async fn call(arguments: &CallArguments, source: &SourceArguments, sc
     let method = callable.map_or_else(|| arguments.method.clone(), Callable::name);
     let request = datagram(id, &method, &params, &metadata, deadline, arguments.pad)?;
 
-    let socket = connect(address).await?;
+    let sockets = connect(address).await?;
     screen.metadata(">", &metadata);
-    screen.remark(1, || format!("calling {method} at {}, {} bytes", socket.peer, request.len()));
-    let Some(id) = id else { return socket.send(&request).await };
+    screen.remark(1, || format!("calling {method} at {address}, {} bytes", request.len()));
+    let Some(id) = id else { return sockets.notify(&request).await };
     let is_idempotent = callable.is_some_and(Callable::is_idempotent);
     let retries = arguments.retries.unwrap_or(if is_idempotent { IDEMPOTENT_RETRIES } else { 0 });
     let started = Instant::now();
-    let reply = socket.exchange(id, &request, retries, deadline).await?;
+    let reply = sockets.exchange(id, &request, retries, deadline).await?;
     screen.remark(1, || format!("the call took {:.3} ms", started.elapsed().as_secs_f64() * 1e3));
     screen.metadata("<", &reply.metadata);
     let result = reply.result?;
@@ -139,70 +139,117 @@ fn datagram(
     Ok(bytes)
 }
 
+/// The sockets of a server, one for each of its addresses.
+struct Sockets(Vec<Socket>);
+
 /// A socket with one peer.
 struct Socket {
     socket: UdpSocket,
     peer: SocketAddr,
 }
 
-async fn connect(address: &str) -> Result<Socket, Failure> {
+async fn connect(address: &str) -> Result<Sockets, Failure> {
     let wrong = |error: io::Error| Failure::new(format!("--udp {address}: {error}; write HOST:PORT"));
-    let mut addresses = tokio::net::lookup_host(address).await.map_err(wrong)?;
-    let peer = addresses.next().ok_or_else(|| wrong(io::ErrorKind::NotFound.into()))?;
-    let own: SocketAddr =
-        if peer.is_ipv4() { (Ipv4Addr::UNSPECIFIED, 0).into() } else { (Ipv6Addr::UNSPECIFIED, 0).into() };
-    let socket = UdpSocket::bind(own).await.map_err(wrong)?;
-    // Only datagrams of this peer are received, and it can refuse by ICMP.
-    socket.connect(peer).await.map_err(wrong)?;
-    Ok(Socket { socket, peer })
+    let peers: Vec<_> = tokio::net::lookup_host(address).await.map_err(wrong)?.collect();
+    Sockets::new(&peers).await.map_err(wrong)
 }
 
-impl Socket {
-    async fn send(&self, datagram: &[u8]) -> Result<(), Failure> {
-        self.socket.send(datagram).await.map(drop).map_err(|error| self.unreachable(&error))
+impl Sockets {
+    /// Leaves out addresses without a route, and fails if all have none.
+    async fn new(peers: &[SocketAddr]) -> io::Result<Self> {
+        let (mut sockets, mut failed) = (Vec::new(), io::ErrorKind::NotFound.into());
+        for peer in peers {
+            match Socket::new(*peer).await {
+                Ok(socket) => sockets.push(socket),
+                Err(error) => failed = error,
+            }
+        }
+        if sockets.is_empty() { Err(failed) } else { Ok(Self(sockets)) }
+    }
+
+    /// Sends a notification to the first address that is not known to refuse it.
+    async fn notify(&self, datagram: &[u8]) -> Result<(), Failure> {
+        let mut outcome = Ok(());
+        for socket in &self.0 {
+            outcome = socket.notify(datagram).await.map_err(|error| socket.unreachable(&error));
+            if outcome.is_ok() {
+                break;
+            }
+        }
+        outcome
     }
 
     /// Sends the request up to `retries` times again, at even intervals within the deadline, until its reply arrives.
+    /// Each time it goes to the next address if one refuses it.
     async fn exchange(&self, id: u32, request: &[u8], retries: u32, deadline: Duration) -> Result<Reply, Failure> {
         let sent_max = retries.saturating_add(1);
         let interval = deadline / sent_max;
         let started = Instant::now();
         // One byte more than any datagram: the system cuts longer ones without a word.
         let mut buffer = vec![0; DATAGRAM_MAX + 1];
+        let mut failure = Failure::new("the server has no address");
         for sent in 1..=sent_max {
-            self.send_or_refused(request, sent == sent_max).await?;
             let until = started + interval * sent;
-            while let Ok(received) = timeout_at(until, self.socket.recv(&mut buffer)).await {
-                match received {
-                    Ok(length) => {
-                        if let Some(reply) = Reply::parse(id, buffer.get(..length).unwrap_or_default()) {
-                            return Ok(reply);
-                        }
+            for socket in &self.0 {
+                match timeout_at(until, socket.attempt(id, request, &mut buffer)).await {
+                    Ok(Ok(reply)) => return Ok(reply),
+                    Ok(Err(error)) => failure = socket.unreachable(&error),
+                    Err(_) => {
+                        failure = socket.silent(deadline, sent_max);
+                        break;
                     }
-                    // A server that restarts listens again at the next attempt.
-                    Err(error) if sent == sent_max => return Err(self.unreachable(&error)),
-                    Err(_) => {}
                 }
             }
+            if sent < sent_max {
+                // A server that restarts listens again at the next attempt.
+                sleep_until(until).await;
+            }
         }
-        let text = format!(
-            "no reply from {} within {deadline:?} to {sent_max} {}: check that its server has `Gateway::udp` and this \
-             port, raise --deadline, or repeat by --retries if the method may run twice",
-            self.peer,
-            if sent_max == 1 { "datagram" } else { "datagrams" },
-        );
-        Err(Status::deadline_exceeded(text).into())
+        Err(failure)
+    }
+}
+
+impl Socket {
+    async fn new(peer: SocketAddr) -> io::Result<Self> {
+        let own: SocketAddr =
+            if peer.is_ipv4() { (Ipv4Addr::UNSPECIFIED, 0).into() } else { (Ipv6Addr::UNSPECIFIED, 0).into() };
+        let socket = UdpSocket::bind(own).await?;
+        // Only datagrams of this peer are received, and it can refuse by ICMP.
+        socket.connect(peer).await?;
+        Ok(Self { socket, peer })
     }
 
-    /// Sends; the refusal of an earlier datagram counts only for the last one.
-    async fn send_or_refused(&self, request: &[u8], is_last: bool) -> Result<(), Failure> {
-        match self.socket.send(request).await {
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused && !is_last => Ok(()),
+    async fn notify(&self, datagram: &[u8]) -> io::Result<()> {
+        self.socket.send(datagram).await?;
+        // On loopback a refusal is known at once.
+        self.socket.take_error()?.map_or(Ok(()), Err)
+    }
+
+    /// Sends the request, and waits for its reply or a refusal.
+    async fn attempt(&self, id: u32, request: &[u8], buffer: &mut [u8]) -> io::Result<Reply> {
+        if let Err(error) = self.socket.send(request).await {
+            if error.kind() != io::ErrorKind::ConnectionRefused {
+                return Err(error);
+            }
             // The error is that of an earlier datagram; this one was not sent.
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => self.send(request).await,
-            Err(error) => Err(self.unreachable(&error)),
-            Ok(_) => Ok(()),
+            self.socket.send(request).await?;
         }
+        loop {
+            let length = self.socket.recv(buffer).await?;
+            if let Some(reply) = Reply::parse(id, buffer.get(..length).unwrap_or_default()) {
+                return Ok(reply);
+            }
+        }
+    }
+
+    fn silent(&self, deadline: Duration, sent: u32) -> Failure {
+        let text = format!(
+            "no reply from {} within {deadline:?} to {sent} {}: check that its server has `Gateway::udp` and this \
+             port, raise --deadline, or repeat by --retries if the method may run twice",
+            self.peer,
+            if sent == 1 { "datagram" } else { "datagrams" },
+        );
+        Status::deadline_exceeded(text).into()
     }
 
     fn unreachable(&self, error: &io::Error) -> Failure {
@@ -320,6 +367,28 @@ mod tests {
             assert!(reply(other).is_none(), "{other}");
         }
         assert!(Reply::parse(7, b"no json").is_none());
+    }
+
+    /// An address that refuses, and a socket that listens.
+    async fn refusing_and_open() -> (Sockets, UdpSocket) {
+        let bind = async || UdpSocket::bind("127.0.0.1:0").await.expect("there is a free port");
+        let (closed, open) = (bind().await, bind().await);
+        let peers = [&closed, &open].map(|socket| socket.local_addr().expect("it is bound"));
+        (Sockets::new(&peers).await.expect("they are routed"), open)
+    }
+
+    #[tokio::test]
+    async fn next_address_is_called_if_one_refuses() {
+        let (sockets, open) = refusing_and_open().await;
+        let mut buffer = [0; 100];
+        let answer = async {
+            let (_, from) = open.recv_from(&mut buffer).await.expect("it is called");
+            open.send_to(br#"{"jsonrpc":"2.0","id":7,"result":1}"#, from).await
+        };
+        let (reply, _) = tokio::join!(sockets.exchange(7, b"{}", 0, Duration::from_secs(3600)), answer);
+        assert_eq!(reply.expect("it is called").result.expect("it has one"), "1");
+        sockets.notify(b"news").await.expect("one listens");
+        assert_eq!(open.recv(&mut buffer).await.expect("it is sent"), 4);
     }
 
     #[test]
