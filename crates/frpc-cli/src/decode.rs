@@ -13,8 +13,9 @@ use crate::show::{Screen, note};
 use crate::source;
 use crate::target::Target;
 use capture::End;
-use frames::{FrameSender, WatchedConnection, other};
+use frames::{FrameSender, ShownFrame, WatchedConnection, other};
 use frpc::HeaderForm;
+use serde_json::json;
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
@@ -63,7 +64,7 @@ pub(crate) async fn decode(
             let mut conversation = WatchedConnection::new(schema.clone(), form);
             // If standard output is closed, bytes are still forwarded.
             move |side, bytes: &[u8]| {
-                conversation.feed(side, bytes, &mut |text| drop(screen.line(&format!("{number}: {text}"))));
+                conversation.feed(side, bytes, &mut |frame| drop(show(&frame, Some(number), &screen)));
             }
         })
         .await;
@@ -76,15 +77,24 @@ pub(crate) async fn decode(
     let mut conversation = WatchedConnection::new(schema, form);
     let side = if arguments.from_server { FrameSender::Server } else { FrameSender::Client };
     let mut shown = Ok(());
-    conversation.feed(side, &hex(&text)?, &mut |text| {
+    conversation.feed(side, &hex(&text)?, &mut |frame| {
         if shown.is_ok() {
-            shown = screen.line(text);
+            shown = show(&frame, None, screen);
         }
     });
     shown?;
     match conversation.left(side) {
         0 => Ok(()),
         left => Err(Failure::new(format!("{left} bytes at the end are not a whole frame"))),
+    }
+}
+
+/// Shows a frame, with the number of its connection if there may be several.
+fn show(frame: &ShownFrame, connection: Option<u64>, screen: &Screen) -> Result<(), Failure> {
+    match connection {
+        _ if screen.json => screen.json_line(&frame.json(connection)),
+        Some(number) => screen.line(&format!("{number}: {}", frame.text())),
+        None => screen.line(&frame.text()),
     }
 }
 
@@ -117,13 +127,17 @@ fn show_capture(
         });
         senders.entry((piece.to, piece.from)).or_insert((at, other(side)));
         if piece.is_behind_gap {
-            screen.line(&format!("{at}: bytes are missing in the capture"))?;
+            let text = "bytes are missing in the capture";
+            match screen.json {
+                true => screen.json_line(&json!({ "connection": at, "text": text }).to_string())?,
+                false => screen.line(&format!("{at}: {text}"))?,
+            }
         }
         let Some(conversation) = conversations.get_mut(at) else { continue };
         let mut shown = Ok(());
-        conversation.feed(side, &piece.bytes, &mut |text| {
+        conversation.feed(side, &piece.bytes, &mut |frame| {
             if shown.is_ok() {
-                shown = screen.line(&format!("{at}: {text}"));
+                shown = show(&frame, Some(at as u64), screen);
             }
         });
         shown?;

@@ -13,6 +13,7 @@ use prost_reflect::prost_types::{
     MessageOptions, OneofDescriptorProto, ServiceDescriptorProto,
 };
 use prost_reflect::{FileDescriptor, Kind, MessageDescriptor};
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
@@ -31,10 +32,15 @@ pub(crate) fn describe(arguments: &DescribeArguments, schema: &Schema, screen: &
     let is_one = wanted.files.len() == 1;
     for (at, (name, symbols)) in wanted.files.iter().enumerate() {
         let Some(file) = schema.pool.get_file_by_name(name) else { continue };
+        let proto = print(&file, symbols);
+        if screen.json {
+            screen.json_line(&json!({ "file": name, "proto": proto }).to_string())?;
+            continue;
+        }
         if !is_one {
             screen.line(&format!("{}// {name}", if at > 0 { "\n" } else { "" }))?;
         }
-        screen.line(print(&file, symbols).trim_end())?;
+        screen.line(proto.trim_end())?;
     }
     Ok(())
 }

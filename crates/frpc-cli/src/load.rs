@@ -21,7 +21,7 @@ use engine::{Caller, Clock, Loop};
 use fastrand::Rng;
 use frpc::{Channel, Code, Metadata, Request, Status};
 use frpc_dynamic::Body;
-use report::Report;
+use report::{Comparison, Report};
 use schedule::Schedule;
 use stats::{Outcome, Stats};
 use std::fs;
@@ -130,7 +130,8 @@ pub(crate) fn compare(arguments: &CompareArguments, screen: &Screen) -> Result<(
         let text = fs::read_to_string(path).map_err(|error| Failure::file(path, &error))?;
         Report::read(&text).map_err(|error| Failure::new(format!("{} is not a report: {error}", path.display())))
     };
-    screen.line(report::compared(&read(&arguments.before)?, &read(&arguments.after)?).trim_end())
+    let comparison = Comparison::of(&read(&arguments.before)?, &read(&arguments.after)?);
+    if screen.json { screen.json_line(&comparison.json()) } else { screen.line(comparison.text().trim_end()) }
 }
 
 fn how(arguments: &LoadArguments) -> Result<Loop, Failure> {

@@ -23,7 +23,7 @@ impl FramePrinter {
 
     fn see(&self, side: FrameSender, bytes: &[u8]) {
         let mut conversation = self.conversation.lock().unwrap_or_else(PoisonError::into_inner);
-        conversation.feed(side, bytes, &mut |text| self.screen.remark(3, || text.to_owned()));
+        conversation.feed(side, bytes, &mut |frame| self.screen.remark(3, || frame.text()));
     }
 }
 

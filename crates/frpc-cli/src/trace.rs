@@ -93,8 +93,7 @@ impl Trace {
     /// Takes bytes that an end has sent; returns the calls that have ended with them.
     fn feed(&mut self, side: FrameSender, bytes: &[u8], now: Instant) -> Vec<Call> {
         let mut steps = Vec::new();
-        self.conversation
-            .feed_steps(side, bytes, &mut |text, step| steps.extend(step.map(|step| (text.to_owned(), step))));
+        self.conversation.feed(side, bytes, &mut |frame| steps.extend(frame.step.map(|step| (frame.text(), step))));
         steps.into_iter().filter_map(|(text, step)| self.step(side, text, step, now)).collect()
     }
 

@@ -72,13 +72,8 @@ impl WatchedConnection {
         }
     }
 
-    /// Takes bytes that an end has sent, and calls `show` with a text for each frame that is complete.
-    pub(crate) fn feed(&mut self, side: FrameSender, bytes: &[u8], show: &mut dyn FnMut(&str)) {
-        self.feed_steps(side, bytes, &mut |text, _| show(text));
-    }
-
-    /// As [`feed`](Self::feed), also with the meaning of each frame for a call.
-    pub(crate) fn feed_steps(&mut self, side: FrameSender, bytes: &[u8], show: &mut dyn FnMut(&str, Option<Step>)) {
+    /// Takes bytes that an end has sent, and calls `show` for each frame that is complete.
+    pub(crate) fn feed(&mut self, side: FrameSender, bytes: &[u8], show: &mut dyn FnMut(ShownFrame)) {
         let (buffer, desynced) = match side {
             FrameSender::Client => (&mut self.client, &mut self.client_desynced),
             FrameSender::Server => (&mut self.server, &mut self.server_desynced),
@@ -92,8 +87,7 @@ impl WatchedConnection {
         while let Some(rest) = bytes.get(at..) {
             match self.frame(rest) {
                 Ok(Some((frame, length))) => {
-                    let (text, step) = self.describe(side, &frame);
-                    show(&text, step);
+                    show(self.describe(side, &frame));
                     if frame.operation == BATCH {
                         self.show_batch(side, &frame, show);
                     }
@@ -101,7 +95,13 @@ impl WatchedConnection {
                 }
                 Ok(None) => break,
                 Err(reason) => {
-                    show(&format!("{} invalid frame: {reason}", side.mark()), None);
+                    show(ShownFrame {
+                        side,
+                        header: None,
+                        text: format!("invalid frame: {reason}"),
+                        message: None,
+                        step: None,
+                    });
                     match side {
                         FrameSender::Client => self.client_desynced = true,
                         FrameSender::Server => self.server_desynced = true,
@@ -118,15 +118,14 @@ impl WatchedConnection {
     }
 
     /// Shows each message of a batch as if it had come by itself, up to one that is cut.
-    fn show_batch(&mut self, side: FrameSender, batch: &Frame<'_>, show: &mut dyn FnMut(&str, Option<Step>)) {
+    fn show_batch(&mut self, side: FrameSender, batch: &Frame<'_>, show: &mut dyn FnMut(ShownFrame)) {
         let mut rest = batch.body;
         while let Some((length, behind)) = number(rest) {
             let Some((body, behind)) = usize::try_from(length).ok().and_then(|length| behind.split_at_checked(length))
             else {
                 return;
             };
-            let (text, step) = self.describe(side, &Frame { operation: STREAM, body, ..*batch });
-            show(&text, step);
+            show(self.describe(side, &Frame { operation: STREAM, body, ..*batch }));
             rest = behind;
         }
     }
@@ -165,16 +164,16 @@ impl WatchedConnection {
         Ok(Some((Frame { id, operation, body }, form.size() + body_len)))
     }
 
-    fn describe(&mut self, side: FrameSender, frame: &Frame<'_>) -> (String, Option<Step>) {
+    fn describe(&mut self, side: FrameSender, frame: &Frame<'_>) -> ShownFrame {
         let Frame { id, operation, body } = *frame;
-        let mut out = format!("{} ", side.mark());
-        let mut step = None;
+        let mut out = String::new();
+        let (mut step, mut json) = (None, None);
         // Writing to a string does not fail.
         let _ = match operation {
             0 => write!(out, "PING"),
             1 => write!(out, "PONG"),
             STREAM => {
-                step = self.stream(side, id, body, &mut out);
+                (step, json) = self.stream(side, id, body, &mut out);
                 Ok(())
             }
             3 => write!(out, "HELLO {}", hello(body)),
@@ -213,14 +212,14 @@ impl WatchedConnection {
                 };
                 step = Some(Step { opener: caller, is_stream: false, id, operation, what });
                 let _ = write!(out, "{part} {id} of {}, {} bytes{}", self.name(operation), body.len(), prefix.text);
-                self.message(operation, part == "request", message, &mut out);
+                json = self.message(operation, part == "request", message, &mut out);
                 Ok(())
             }
         };
-        (out, step)
+        ShownFrame { side, header: Some((id, operation, body.len())), text: out, message: json, step }
     }
 
-    fn stream(&mut self, side: FrameSender, id: u16, body: &[u8], out: &mut String) -> Option<Step> {
+    fn stream(&mut self, side: FrameSender, id: u16, body: &[u8], out: &mut String) -> (Option<Step>, Option<String>) {
         let (prefix, message) = prefix(body);
         let step = |opener, operation, what| Some(Step { opener, is_stream: true, id, operation, what });
         // No message begins so. The id may be that of a stream that has ended.
@@ -230,41 +229,44 @@ impl WatchedConnection {
             let operation = u16::try_from(operation).unwrap_or(0);
             self.streams.insert(id, (side, operation));
             let _ = write!(out, "STREAM {id} opened for {}{}", self.name(operation), prefix.text);
-            return step(side, operation, FrameEvent::Began(0));
+            return (step(side, operation, FrameEvent::Began(0)), None);
         }
         if body.is_empty() {
             let _ = write!(out, "STREAM {id} closed");
-            let (opener, operation) = self.streams.remove(&id)?;
-            return step(opener, operation, FrameEvent::Ended(None));
+            let ended = self.streams.remove(&id);
+            return (ended.and_then(|(opener, operation)| step(opener, operation, FrameEvent::Ended(None))), None);
         }
         let _ = write!(out, "STREAM {id}, {} bytes{}", body.len(), prefix.text);
         if let Some((opener, operation)) = self.streams.get(&id).copied() {
-            self.message(operation, side == opener, message, out);
+            let json = self.message(operation, side == opener, message, out);
             let status = prefix.status.or_else(|| is_error(message).then_some(Code::Unknown));
-            return step(opener, operation, FrameEvent::Sent(status.filter(|_| side != opener), body.len()));
+            return (step(opener, operation, FrameEvent::Sent(status.filter(|_| side != opener), body.len())), json);
         }
         raw(message, out);
-        None
+        (None, None)
     }
 
-    /// Adds a message to the text.
-    fn message(&self, operation: u16, is_request: bool, bytes: &[u8], out: &mut String) {
+    /// Adds a message to the text, and returns its JSON if the schema has its type.
+    fn message(&self, operation: u16, is_request: bool, bytes: &[u8], out: &mut String) -> Option<String> {
         if bytes.is_empty() {
-            return;
+            return None;
         }
         if is_error(bytes) {
             let text = Decoder::new(bytes).error_text().unwrap_or("an error that cannot be read").to_owned();
             let _ = write!(out, "\n    error {text:?}");
-            return;
+            return None;
         }
         if let [PACKED, packed @ ..] = bytes
             && let Some((length, frame)) = number(packed)
         {
             let _ = write!(out, "\n    packed by zstd: {length} bytes in a frame of {}", frame.len());
-            return;
+            return None;
         }
         let found = self.schema.as_ref().zip(self.method(operation));
-        let Some((schema, callable)) = found else { return raw(bytes, out) };
+        let Some((schema, callable)) = found else {
+            raw(bytes, out);
+            return None;
+        };
         let descriptor: MessageDescriptor = if is_request { callable.request() } else { callable.reply() };
         let read = schema.codec.decode_appended(&descriptor, &mut Decoder::new(bytes), u32::MAX);
         let shown = match read {
@@ -273,10 +275,14 @@ impl WatchedConnection {
             Err(error) => Err(error.to_string()),
         };
         match shown {
-            Ok(json) => drop(write!(out, "\n    {} {json}", descriptor.full_name())),
+            Ok(json) => {
+                let _ = write!(out, "\n    {} {json}", descriptor.full_name());
+                Some(json)
+            }
             Err(error) => {
                 let _ = write!(out, "\n    {error}");
                 raw(bytes, out);
+                None
             }
         }
     }
@@ -288,6 +294,42 @@ impl WatchedConnection {
     /// The method of an operation, or its name without a schema.
     pub(crate) fn name(&self, operation: u16) -> String {
         self.method(operation).map_or_else(|| format!("operation {operation}"), Callable::name)
+    }
+}
+
+/// A frame as it is shown.
+pub(crate) struct ShownFrame {
+    side: FrameSender,
+    /// Its id, operation and length, if it is valid.
+    header: Option<(u16, u16, usize)>,
+    text: String,
+    /// The message in JSON, if the schema has its type.
+    message: Option<String>,
+    /// Its meaning for a call.
+    pub(crate) step: Option<Step>,
+}
+
+impl ShownFrame {
+    pub(crate) fn text(&self) -> String {
+        format!("{} {}", self.side.mark(), self.text)
+    }
+
+    pub(crate) fn json(&self, connection: Option<u64>) -> String {
+        let (id, operation, bytes) =
+            self.header.map_or((None, None, None), |(id, operation, bytes)| (Some(id), Some(operation), Some(bytes)));
+        let from = if self.side == FrameSender::Client { "client" } else { "server" };
+        let message: Option<serde_json::Value> =
+            self.message.as_deref().and_then(|json| serde_json::from_str(json).ok());
+        serde_json::json!({
+            "connection": connection,
+            "from": from,
+            "id": id,
+            "operation": operation,
+            "bytes": bytes,
+            "text": self.text,
+            "message": message,
+        })
+        .to_string()
     }
 }
 
@@ -465,7 +507,7 @@ mod tests {
         let mut conversation = WatchedConnection::new(None, None);
         let mut lines = Vec::new();
         for (side, bytes) in pieces {
-            conversation.feed(*side, bytes, &mut |text| lines.push(text.to_owned()));
+            conversation.feed(*side, bytes, &mut |frame| lines.push(frame.text()));
         }
         lines
     }

@@ -1,7 +1,6 @@
 //! The report of a load: as text, as JSON to be saved, and two of them compared.
 
 use super::stats::Stats;
-use crate::show::escaped;
 use frpc::Code;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
@@ -190,32 +189,71 @@ pub(crate) fn shown(millis: f64) -> String {
     }
 }
 
-/// Two reports in one table, with the ratio of the second to the first.
-pub(crate) fn compared(before: &Report, after: &Report) -> String {
-    let mut out = String::new();
-    let _ = writeln!(out, "before: {}, {}\nafter:  {}, {}\n", before.server, before.mode, after.server, after.mode);
-    let _ = writeln!(out, "{:<16}{:>14}{:>14}{:>10}", "", "before", "after", "ratio");
-    let mut row = |label: &str, one: f64, other: f64| {
-        let ratio = if one > 0.0 { format!("{:.3}", other / one) } else { "-".to_owned() };
-        let _ = writeln!(out, "{label:<16}{:>14}{:>14}{ratio:>10}", shown(one), shown(other));
-    };
-    row("calls/s", before.calls_per_second, after.calls_per_second);
-    row("failed", before.failed as f64, after.failed as f64);
-    let share = |report: &Report| 100.0 * report.slow as f64 / report.calls.max(1) as f64;
-    row("slow, %", share(before), share(after));
-    let (one, other) = (&before.latency, &after.latency);
-    row("mean, ms", one.mean, other.mean);
-    row("p50, ms", one.p50, other.p50);
-    row("p90, ms", one.p90, other.p90);
-    row("p99, ms", one.p99, other.p99);
-    row("p99.9, ms", one.p999, other.p999);
-    row("max, ms", one.max, other.max);
-    for method in &before.methods {
-        if let Some(same) = after.methods.iter().find(|other| other.name == method.name)
-            && before.methods.len() > 1
-        {
-            row(&format!("p99 {}", method.name), method.latency.p99, same.latency.p99);
+/// Two reports with the ratios of the second to the first.
+#[derive(Serialize)]
+pub(crate) struct Comparison {
+    before: Load,
+    after: Load,
+    figures: Vec<Figure>,
+}
+
+#[derive(Serialize)]
+struct Load {
+    server: String,
+    mode: String,
+}
+
+#[derive(Serialize)]
+struct Figure {
+    name: String,
+    before: f64,
+    after: f64,
+    /// Missing if the first is 0.
+    ratio: Option<f64>,
+}
+
+impl Comparison {
+    pub(crate) fn of(before: &Report, after: &Report) -> Self {
+        let mut figures = Vec::new();
+        let mut figure = |name: &str, before: f64, after: f64| {
+            let ratio = (before > 0.0).then(|| after / before);
+            figures.push(Figure { name: name.to_owned(), before, after, ratio });
+        };
+        figure("calls/s", before.calls_per_second, after.calls_per_second);
+        figure("failed", before.failed as f64, after.failed as f64);
+        let share = |report: &Report| 100.0 * report.slow as f64 / report.calls.max(1) as f64;
+        figure("slow, %", share(before), share(after));
+        let (one, other) = (&before.latency, &after.latency);
+        figure("mean, ms", one.mean, other.mean);
+        figure("p50, ms", one.p50, other.p50);
+        figure("p90, ms", one.p90, other.p90);
+        figure("p99, ms", one.p99, other.p99);
+        figure("p99.9, ms", one.p999, other.p999);
+        figure("max, ms", one.max, other.max);
+        for method in &before.methods {
+            if let Some(same) = after.methods.iter().find(|other| other.name == method.name)
+                && before.methods.len() > 1
+            {
+                figure(&format!("p99 {}", method.name), method.latency.p99, same.latency.p99);
+            }
         }
+        let load = |report: &Report| Load { server: report.server.clone(), mode: report.mode.clone() };
+        Self { before: load(before), after: load(after), figures }
     }
-    escaped(&out).into_owned()
+
+    pub(crate) fn json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let mut out = String::new();
+        let Self { before, after, figures } = self;
+        let _ = writeln!(out, "before: {}, {}\nafter:  {}, {}\n", before.server, before.mode, after.server, after.mode);
+        let _ = writeln!(out, "{:<16}{:>14}{:>14}{:>10}", "", "before", "after", "ratio");
+        for Figure { name, before, after, ratio } in figures {
+            let ratio = ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.3}"));
+            let _ = writeln!(out, "{name:<16}{:>14}{:>14}{ratio:>10}", shown(*before), shown(*after));
+        }
+        out
+    }
 }

@@ -322,6 +322,13 @@ fn load_of_two_methods_is_reported_in_all_formats() {
     assert!(fs::read_to_string(page).expect("it was written").contains("</svg>"));
     let compared = stdout(&run("", &["compare", saved, saved]));
     assert!(compared.contains("p99, ms") && compared.contains("1.000"), "{compared}");
+    let compared: Value =
+        serde_json::from_str(&stdout(&run("", &["compare", saved, saved, "--json"]))).expect("it is JSON");
+    let figure = &compared["figures"][0];
+    assert_eq!(
+        (&figure["name"], &figure["ratio"], &compared["after"]["server"]),
+        (&json!("calls/s"), &json!(1.0), &json!(address))
+    );
     let closed = run(
         &address,
         &["load", "-p", "quickstart/proto/quickstart.proto", "Add", "--duration", "100ms", "-c", "2", "--json"],
@@ -329,6 +336,27 @@ fn load_of_two_methods_is_reported_in_all_formats() {
     let report: Value = serde_json::from_str(&stdout(&closed)).expect("it is JSON");
     assert_eq!(report["mode"], "closed loop, 2 callers");
     assert!(report["calls"].as_u64() > Some(0) && report["failed"] == 0, "{report}");
+}
+
+#[test]
+fn schema_and_frames_are_described_in_json() {
+    let schema = ["-p", "proto/greet.proto", "--json"];
+    let lines = |arguments: &[&str]| -> Vec<Value> {
+        let text = stdout(&run("", &[arguments, &schema].concat()));
+        text.lines().map(|line| serde_json::from_str(line).expect("it is JSON")).collect()
+    };
+    let files = lines(&["describe", "greet.Name"]);
+    assert_eq!((files.len(), &files[0]["file"]), (1, &json!("greet.proto")));
+    assert!(files[0]["proto"].as_str().expect("it is text").contains("message Name {"), "{files:?}");
+    let frames = lines(&["decode", "000f00000000 00000000 000f0007000a 00000008 0800050a03796f75"]);
+    assert_eq!(
+        (&frames[0]["from"], &frames[0]["text"], &frames[0]["message"]),
+        (&json!("client"), &json!("PING"), &json!(null))
+    );
+    assert_eq!(
+        (&frames[1]["id"], &frames[1]["bytes"], &frames[1]["message"]),
+        (&json!(7), &json!(8), &json!({ "name": "you" }))
+    );
 }
 
 #[test]
