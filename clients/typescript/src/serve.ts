@@ -30,12 +30,14 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
     on(link, named) {
       /** The calls in progress, as the functions that end them with a failure, which their callers receive. */
       const progress = new Map<number, (status: Status) => void>();
+      /** The handlers that run, also of calls that have ended: nothing but itself ends a handler. */
+      let running = 0;
 
       /** The method of an operation, and how many fields at the end of its requests may be missing. Throws a refusal. */
       const find = (operation: number, isStream: boolean): Served & { readonly left: number } => {
         const served = methods.get(operation);
         if (!served || !(served.method.sends || served.method.receives) === isStream) throw notRun(Is.UNIMPLEMENTED, `unknown operation ${operation}`);
-        if (progress.size >= SERVED_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "too many calls are in progress");
+        if (progress.size >= SERVED_MAX || running >= SERVED_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "too many calls are in progress");
         const { service, method } = served;
         const theirs = named.get(service.name);
         return { ...served, left: missing(method, theirs ? fit(service, theirs) : Fit.Whole, 0) };
@@ -94,7 +96,8 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
             const timer = timeout === undefined ? undefined : after(timeout, () => stop(late(true)));
             progress.set(key, stop);
             if (isStream) link.accept(replies as Stream, id, found.left);
-            void answering(found, isStream, request, replies, { signal: controller.signal, metadata });
+            running++;
+            void answering(found, isStream, request, replies, { signal: controller.signal, metadata }).finally(() => running--);
           } catch (error) {
             const status = error instanceof Malformed ? notRun(Is.INVALID_ARGUMENT, `malformed request: ${error.message}`) : Status.from(error);
             if (isStream) link.refuse(id, status);

@@ -278,3 +278,19 @@ test("request with the id of one in progress ends the connection", () =>
     },
     serve(Page, { ask: () => new Promise(() => {}), slow: () => new Promise(() => {}) } as unknown as Handlers<typeof Page>),
   ));
+
+/** A handler that goes on after its call was cancelled left its place to the next one. */
+test("cancelled calls leave no more handlers running than there may be calls", () => {
+  let running = 0;
+  return connected(
+    async (_, receive, sent) => {
+      for (let id = 1; id <= 1000; id++) {
+        receive(frame(id, ask.operation, [16, 2, 4, 0, ...encode(ask.request, {})]));
+        receive(frame(id, 6, [ask.operation]));
+      }
+      await until("all are answered", () => sent.filter((packet) => packet.readUInt16BE(4) === ask.operation).length === 1000);
+      assert.equal(running, 256);
+    },
+    serve(Page, { ask: () => (running++, new Promise(() => {})) } as unknown as Handlers<typeof Page>),
+  );
+});
