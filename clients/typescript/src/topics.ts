@@ -26,6 +26,8 @@ const FIRST = 0xff00;
 const QUEUE_MAX = 16 << 20;
 /** The charge for a message besides its length. */
 const MESSAGE_COST = 64;
+/** The longest topic, in bytes. The same as in Rust. */
+const TOPIC_MAX = 255;
 /** Topics whose positions are remembered. With more, a reconnect cannot be complete. */
 const POSITIONS_MAX = 65536;
 /** The reason of a broker that knows no history. */
@@ -85,6 +87,12 @@ interface PendingRequest {
 /** The status of a refused packet. */
 const refusal = (from: Cursor): Status =>
   notRun([Is.RESOURCE_EXHAUSTED, Is.UNIMPLEMENTED, Is.PERMISSION_DENIED][takeByte(from) - 3] ?? Is.INVALID_ARGUMENT, takeText(from, remaining(from)));
+
+const takeTopic = (from: Cursor): string => {
+  const length = takeVarint(from);
+  if (length > TOPIC_MAX) malformed("a topic is too long");
+  return takeText(from, length);
+};
 
 const KNOWN = /* @__PURE__ */ new WeakMap<Channel, Topics>();
 
@@ -176,7 +184,7 @@ export class Topics {
       // The history: positions have the offset of the next message of a topic.
       const follows = operation === Op.Subscribe && !group && from !== undefined;
       const isPosition = typeof from === "object";
-      if (isPosition && !(/^[\da-f]{16}$/.test(from.epoch) && from.offset >= 0)) throw notRun(Is.INVALID_ARGUMENT, `${from.epoch}, ${from.offset} is not a position of a message`);
+      if (isPosition && !(/^[\da-f]{16}$/.test(from.epoch) && from.offset >= 0)) throw notRun(Is.INVALID_ARGUMENT, `${from.epoch}, ${from.offset} is not a position`);
       let opening = isPosition || from === undefined ? STARTS.oldest : STARTS[from];
       let expected = new Map<string, Position>(isPosition ? [[pattern as string, { ...from, offset: from.offset + 1 }]] : []);
       let positions = new Map<string, Position>();
@@ -235,9 +243,9 @@ export class Topics {
           reconnected ||= isTopic ? !topicsLeft : isOther;
         } else if (operation === Op.Position) {
           while (remaining(from)) {
-            const topic = takeText(from);
+            const topic = takeTopic(from);
             const next = { epoch: takeEpoch(from), offset: takeVarint(from, 10) };
-            if (!Number.isSafeInteger(next.offset)) malformed("an offset is beyond 2^53");
+            if (!Number.isSafeInteger(next.offset)) malformed("an integer is beyond 2^53");
             if (!isActive || (!id && !matches(topic))) continue;
             let before = positions.get(topic);
             if (id && !before) {
@@ -261,28 +269,24 @@ export class Topics {
         packet(on, id, operation, from) {
           if (on !== link || (follows && history(id, operation, from))) return;
           if (operation === Op.Message) {
-            const topic = takeText(from);
+            const topic = takeTopic(from);
             // Messages for all before the subscription begins are in its history too.
             if (!id && (!isActive || !matches(topic))) return;
             const payload = takeRest(from);
             const position = positions.get(topic);
             if (position) positions.set(topic, { ...position, offset: position.offset + 1 });
             unread += payload.length + MESSAGE_COST;
-            for (let oldest; unread > QUEUE_MAX && (oldest = take()); ) {
-              unread -= oldest.payload.length + MESSAGE_COST;
-              // In front of the message after it, which may be this one.
-              const following = first();
-              if (following) {
-                following.lagged += oldest.lagged + 1;
-                following.reconnected ||= oldest.reconnected;
-              } else {
-                lagged += oldest.lagged + 1;
-                reconnected ||= oldest.reconnected;
-              }
-            }
             put({ topic, payload, position, lagged, reconnected });
             lagged = 0;
             reconnected = false;
+            while (unread > QUEUE_MAX) {
+              const oldest = take() as Message;
+              unread -= oldest.payload.length + MESSAGE_COST;
+              // The message after it, which may be this one: no message fills the queue alone.
+              const following = first() as Message;
+              following.lagged += oldest.lagged + 1;
+              following.reconnected ||= oldest.reconnected;
+            }
           } else if (operation === Op.Lagged) {
             // With a history, positions state the missing messages.
             if (!(follows && isCovered && isActive)) lagged += takeVarint(from, 10);

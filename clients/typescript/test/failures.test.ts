@@ -294,3 +294,17 @@ test("cancelled calls leave no more handlers running than there may be calls", (
     serve(Page, { ask: () => (running++, new Promise(() => {})) } as unknown as Handlers<typeof Page>),
   );
 });
+
+/** Topics count neither for the queue of a subscription nor for the positions that it remembers. */
+test("topic that is too long ends the connection", () =>
+  connected(async (channel, receive, sent) => {
+    const link = await channel.connected();
+    const subscribing = new Topics(channel).subscribe(">");
+    await until("it is sent", () => sent.some((packet) => packet.readUInt16BE(4) === 0xff00));
+    receive(frame(1, 0xff00));
+    const messages = await subscribing;
+    receive(frame(1, 0xff02, [0xff, 1, ...new Uint8Array(255).fill(97)]));
+    assert.equal((await messages.next()).value?.topic.length, 255);
+    receive(frame(1, 0xff02, [0x80, 2, ...new Uint8Array(256).fill(97)]));
+    assert.equal(link.isUp, false);
+  }));
