@@ -43,7 +43,8 @@ async fn start_agent(address: String, number: usize) -> Result<Channel, frpc::Er
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let count: usize = std::env::args().nth(1).map_or(Ok(1000), |count| count.parse())?;
+    let count: usize =
+        std::env::args().nth(1).map_or(Ok(1000), |count| count.parse()).map_err(|_| "usage: controller [AGENTS]")?;
 
     // The controller, which offers nothing itself: it notes who connects.
     let (sender, mut connected) = mpsc::unbounded_channel();

@@ -63,6 +63,9 @@ impl Calculator for Arithmetic {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    if let Some(argument) = std::env::args().nth(1) {
+        return Err(format!("unknown argument {argument:?}; quickstart takes none").into());
+    }
     let server = Server::builder().add_service(CalculatorServer::new(Arithmetic)).bind("127.0.0.1:0").await?;
     let address = server.local_addr();
     println!("serving on {address}");
