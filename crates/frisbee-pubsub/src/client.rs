@@ -200,7 +200,16 @@ fn request(pattern: &str, group: &str, follow: Option<&Follow>) -> (Kind, Vec<u8
 }
 
 impl Client {
-    /// Connects to a broker with the default settings.
+    /// Connects to a broker with the default settings: to `host:port`, or on Unix to the socket at a path, as in
+    /// `unix:/run/broker.sock`.
+    ///
+    /// ```
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let client = frisbee_pubsub::Client::connect("localhost:7700").await?;
+    /// # let _ = client;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// If no address accepts the connection in time.
@@ -211,7 +220,7 @@ impl Client {
         Self::connect_with(frisbee::Client::builder(), address).await
     }
 
-    /// Connects to a broker with settings.
+    /// Connects to a broker with settings. Addresses are those of [`connect`](Self::connect).
     ///
     /// # Errors
     /// If no address accepts the connection in time.

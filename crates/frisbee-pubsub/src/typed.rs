@@ -87,7 +87,7 @@ impl<M: polyglot::Message> Topic<M> {
     /// Subscribes; see [`Client::subscribe`]. On a new connection this waits until the kind of the peer is known.
     ///
     /// # Errors
-    /// If the name is not a pattern, the peer is plain or refuses, or the connection has ended.
+    /// If the name is not a pattern, the peer is a compat peer or refuses, or the connection has ended.
     ///
     /// # Cancel safety
     /// Dropping the future before it is ready cancels the subscription.

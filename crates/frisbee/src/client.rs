@@ -191,8 +191,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Connects to `host:port`, or on Unix to the socket at a path as in `unix:/run/service.sock`; the current tokio
-    /// runtime drives the connection, unless there are other [`workers`](Self::workers). Of a name with several
+    /// Connects to `host:port`, such as `"localhost:8080"`, or on Unix to a socket, as in `unix:/run/service.sock`; the current
+    /// tokio runtime drives the connection, unless there are other [`workers`](Self::workers). Of a name with several
     /// addresses, the next is tried when one has failed or not accepted within 250 ms, and the first that accepts is
     /// taken.
     ///

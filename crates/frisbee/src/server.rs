@@ -335,7 +335,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Binds a listening socket. Several protocols on one socket are [`Mounts`](crate::Mounts), a router too.
+    /// Binds a listening socket at `host:port`; port 0 is a free one. For several protocols, see [`Mounts`](crate::Mounts).
     ///
     /// # Errors
     /// If no address can be bound, or the router finds something [wrong](Protocol::check) with itself.

@@ -48,7 +48,8 @@ pub struct Blocking<C> {
     background: Arc<BackgroundThread>,
 }
 
-/// Connects to `host:port`; `make` is the `new` of a generated client.
+/// Connects to an address as [`Channel::connect`] takes it, such as `localhost:9090` or `unix:/run/service.sock`; `make` is
+/// the `new` of a generated client.
 ///
 /// # Errors
 /// As [`Channel::connect`], and if the system cannot start a thread.

@@ -186,7 +186,7 @@ accessors!(
     [T] Request<T>,
     extras,
     "frpc::Request<()>",
-    "The metadata of the request. In a handler it is empty if the peer is plain.",
+    "The metadata of the request. In a handler it is empty for a compat peer.",
     "It is not sent to a compat peer, whose wire has no place for it.",
     "Values that belong to the request at this end, one of each type: from [middleware](crate::Middleware) to the \
      handler, such as the identity of the caller, or from a caller to its middleware. They are never sent. Values that \

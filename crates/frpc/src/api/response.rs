@@ -70,7 +70,7 @@ accessors!(
     [T] Response<T>,
     extras,
     "frpc::Response<()>",
-    "The metadata of the reply. At a client it is empty if the peer is plain.",
+    "The metadata of the reply. At a client it is empty for a compat peer.",
     "It is not sent to a compat peer, whose wire has no place for it.",
     "Values that belong to the reply at this end, one of each type: from a handler to the \
      [middleware](crate::Middleware) around it, or from the middleware of a client to the caller. They are never sent."

@@ -189,7 +189,7 @@ macro_rules! offering_setters {
             }
 
             /// Sets the router for streams of the peer whose first packet names no operation. Such a packet may also be
-            /// a late message of a stream that has ended, if the peer is plain.
+            /// a late message of a stream that has ended, if it is a compat peer.
             pub fn fallback<R: frisbee::Protocol>(mut self, router: R) -> Self {
                 let mounts = &mut self.offering().mounts;
                 *mounts = std::mem::take(mounts).fallback(router);

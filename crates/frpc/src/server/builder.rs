@@ -260,7 +260,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Binds a listening socket.
+    /// Binds a listening socket at `host:port`, such as `127.0.0.1:8080` or `[::]:8080`; port 0 is a free one.
     ///
     /// # Errors
     /// If no address can be bound, if two services or mounted routers overlap, or if a policy, a hand-off or a
