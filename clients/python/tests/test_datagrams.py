@@ -211,3 +211,30 @@ def test_client_of_asyncio_is_used_in_one_loop_after_the_other() -> None:
     thread.join(LIMIT)
     peer(answer, int(address.rpartition(":")[2]))
     assert run(lambda: client.call("a")) == 3
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_next_address_is_called_if_one_refuses(free: str, monkeypatch: pytest.MonkeyPatch, is_async: bool) -> None:
+    """As for ``localhost``, which is ``::1`` first, with a server on 127.0.0.1."""
+
+    def answer(count: int, request: dict[str, Any]) -> bytes | None:
+        return None if "id" not in request else json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": count}).encode()
+
+    address, thread, _ = peer(answer)
+    ports = [int(at.rpartition(":")[2]) for at in (free, address)]
+    found = [(socket.AF_INET, socket.SOCK_DGRAM, 17, "", ("127.0.0.1", port)) for port in ports]
+
+    async def main() -> None:
+        async with AsyncUdpClient("localhost:1", timeout=LIMIT) as client:
+            assert await client.call("a.B/C") == 1
+
+    with monkeypatch.context() as patch:
+        patch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+        if is_async:
+            run(main)
+        else:
+            with UdpClient("localhost:1", timeout=LIMIT) as client:
+                client.notify("a.B/C")
+                client.close()
+                assert client.call("a.B/C") == 2
+    thread.join(LIMIT)

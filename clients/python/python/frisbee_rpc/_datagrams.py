@@ -7,7 +7,7 @@ import itertools
 import json
 import socket
 import time
-from typing import TYPE_CHECKING, Any, Mapping, Sequence, Union, cast
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence, Union, cast
 
 from ._status import Code, Metadata, Status
 
@@ -160,42 +160,60 @@ class UdpClient:
         timeout, sent_max = self._settings.times(timeout, retries)
         number = next(self._settings.ids)
         request = self._settings.request(number, method, params, timeout, metadata)
+        begun = time.monotonic()
         try:
-            peer = self._socket()
-            try:
-                reply = self._exchange(peer, number, request, timeout, sent_max)
-            except BaseException:
-                peer.close()
-                raise
+            for peer, is_last in self._sockets():
+                try:
+                    reply = self._exchange(peer, number, request, begun, timeout, sent_max, is_last)
+                except BaseException as error:
+                    peer.close()
+                    if is_last or not isinstance(error, ConnectionRefusedError):
+                        raise
+                    continue
+                self._idle.append(peer)
+                return _result(reply)
         except OSError as error:
             raise self._settings.unreachable(error) from None
-        self._idle.append(peer)
-        return _result(reply)
 
     def notify(self, method: str, params: Params = None, *, metadata: Metadata | None = None) -> None:
         """Sends a notification, which gets no reply: it may be lost, or fail."""
         datagram = _notification(method, params, metadata)
         try:
-            peer = self._socket()
-            peer.settimeout(self._settings.timeout)
-            _send(peer, datagram)
+            for peer, is_last in self._sockets():
+                peer.settimeout(self._settings.timeout)
+                _send(peer, datagram)
+                # On loopback a refusal is known at once.
+                if is_last or not peer.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+                    self._idle.append(peer)
+                    return
+                peer.close()
         except OSError as error:
             raise self._settings.unreachable(error) from None
-        self._idle.append(peer)
 
-    def _socket(self) -> socket.socket:
+    def _sockets(self) -> Iterator[tuple[socket.socket, bool]]:
+        """The sockets to use until one is not refused, each with whether it is the last: an idle one, or one to each address."""
         try:
-            return self._idle.pop()
+            idle = self._idle.pop()
         except IndexError:
             pass
+        else:
+            yield idle, True
+            return
         found = socket.getaddrinfo(self._settings.host, self._settings.port, type=socket.SOCK_DGRAM)
-        family, kind, protocol, _, address = found[0]
-        peer = socket.socket(family, kind, protocol)
-        peer.connect(address)
-        return peer
+        for at, (family, kind, protocol, _, address) in enumerate(found, 1):
+            peer = socket.socket(family, kind, protocol)
+            try:
+                peer.connect(address)
+            except OSError:
+                peer.close()
+                if at == len(found):
+                    raise
+                continue
+            yield peer, at == len(found)
 
-    def _exchange(self, peer: socket.socket, number: int, request: bytes, timeout: float, sent_max: int) -> dict[str, Any]:
-        begun = time.monotonic()
+    def _exchange(
+        self, peer: socket.socket, number: int, request: bytes, begun: float, timeout: float, sent_max: int, is_last: bool
+    ) -> dict[str, Any]:
         for sent in range(1, sent_max + 1):
             until = begun + timeout * sent / sent_max
             try:
@@ -210,7 +228,7 @@ class UdpClient:
                 continue
             except ConnectionRefusedError:
                 # A server that restarts listens again at the next attempt.
-                if sent == sent_max:
+                if sent == sent_max or not is_last:
                     raise
                 time.sleep(max(0.0, until - time.monotonic()))
         raise self._settings.silence(timeout, sent_max)
@@ -255,6 +273,8 @@ class AsyncUdpClient:
         self._settings = _Settings(address, timeout, pad)
         self._receiver = _Receiver()
         self._transport: asyncio.DatagramTransport | None = None
+        #: The addresses of the server, from that of the transport on.
+        self._found: list[Any] = []
         #: The loop of the transport, and its lock for opening it.
         self._loop: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
 
@@ -291,8 +311,9 @@ class AsyncUdpClient:
         begun = loop.time()
         calls = self._calls(loop)
         try:
-            transport = await self._open(loop)
-            for sent in range(1, sent_max + 1):
+            transport, sent = await self._open(loop), 0
+            while sent < sent_max:
+                sent += 1
                 calls[number] = loop.create_future()
                 transport.sendto(request)
                 if calls[number].done() and calls[number].exception():
@@ -306,6 +327,10 @@ class AsyncUdpClient:
                 except TimeoutError:
                     continue
                 except ConnectionRefusedError:
+                    other = await self._open(loop, transport)
+                    if other is not transport:
+                        transport, sent = other, sent - 1
+                        continue
                     if sent == sent_max:
                         raise
                     await sleep(max(0.0, until - loop.time()))
@@ -340,10 +365,29 @@ class AsyncUdpClient:
             self._receiver, self._loop = _Receiver(), (loop, Lock())
         return self._receiver.calls
 
-    async def _open(self, loop: asyncio.AbstractEventLoop) -> asyncio.DatagramTransport:
+    async def _open(
+        self, loop: asyncio.AbstractEventLoop, refused: asyncio.DatagramTransport | None = None
+    ) -> asyncio.DatagramTransport:
+        """The transport; to the next address, if there is one, in place of that which was refused."""
         assert self._loop is not None
+        receiver = cast("asyncio.DatagramProtocol", self._receiver)
         async with self._loop[1]:
             if self._transport is None:
-                receiver, peer = cast("asyncio.DatagramProtocol", self._receiver), (self._settings.host, self._settings.port)
-                self._transport, _ = await loop.create_datagram_endpoint(lambda: receiver, remote_addr=peer)
-            return self._transport
+                found: list[Any] = await loop.getaddrinfo(self._settings.host, self._settings.port, type=socket.SOCK_DGRAM)
+                self._found = found
+            elif self._transport is not refused or len(self._found) == 1:
+                return self._transport
+            else:
+                self._transport.close()
+                self._found = self._found[1:]
+            while True:
+                family, *_, address = self._found[0]
+                try:
+                    opened = await loop.create_datagram_endpoint(lambda: receiver, family=family, remote_addr=address[:2])
+                except OSError:
+                    if len(self._found) == 1:
+                        raise
+                    self._found = self._found[1:]
+                else:
+                    self._transport = opened[0]
+                    return self._transport
