@@ -9,6 +9,8 @@ import numpy
 import pytest
 
 from frisbee_rpc import Client, Code, Server, Status, ucall
+from frisbee_rpc._classes import _class, classes
+from frisbee_rpc._native import Api, Schema
 
 Connect = Callable[..., Client]
 
@@ -162,3 +164,40 @@ def test_the_result_of_a_response_is_bytes_an_array_or_an_image() -> None:
     assert ucall.Response(numpy.zeros((3, 2), "uint8")).image.size == (2, 3)
     assert ucall.Response(bytearray(b"a")).bytes == b"a"
     assert list(ucall.Response([1, 2]).numpy) == [1, 2]
+
+
+NAMES = """
+syntax = "proto3";
+package odd;
+service Odd { rpc Echo(Names) returns (Names); }
+message Names {
+  int32 class = 1;
+  int32 mro = 2;
+  int32 __init__ = 3;
+  int32 __slots__ = 4;
+  int32 _HAS_DEFAULT_FACTORY = 5;
+  repeated int32 _dflt_mro = 6;
+  int32 self = 7;
+  Kind kind = 8;
+}
+enum Kind { None = 0; mro = 1; name = 2; _sunder_ = 3; __init__ = 4; real = 5; plain = 6; }
+"""
+
+
+def test_names_of_a_schema_that_python_has_itself_get_underscores() -> None:
+    schema = Schema.parse([("odd.proto", NAMES)])
+    forms = classes(schema, schema.methods())
+    names = ["class_", "mro", "_init__", "_slots__", "_HAS_DEFAULT_FACTORY_", "_dflt_mro_", "self", "kind"]
+    assert list(forms["odd.Names"].__match_args__) == names
+    assert list(forms["odd.Kind"].__members__) == [
+        "None_", "VALUE_mro", "VALUE_name", "sunder_", "init__", "VALUE_real", "plain",
+    ]  # fmt: skip
+    message = forms["odd.Names"](1, 2, 3, 4, 5, [6], 7, forms["odd.Kind"](4))
+    api = Api(schema, forms, {})
+    assert api.decode("odd.Names", api.encode("odd.Names", message)) == message
+
+
+def test_fields_of_a_server_with_one_name_in_python_are_distinct() -> None:
+    """Compilers refuse such a schema, and reflection does not."""
+    fields = [(name, "plain", "int", "") for name in ("class_", "class", "__init__", "_init__")]
+    assert list(getattr(_class("Odd", fields, {}), "__match_args__")) == ["class_", "class__", "_init__", "_init___"]

@@ -25,7 +25,7 @@ def classes(schema: Schema, methods: list[tuple[str, str, bool, bool, str, str]]
     streamed = {request for _, name, takes, _, request, _ in methods if takes and request.rpartition(".")[2] == f"{_camel(name)}Request"}
     forms: dict[str, Any] = {}
     for name, members in schema.enums():
-        forms[name] = enum.IntEnum(name.rpartition(".")[2], members, module="frisbee_rpc.messages")
+        forms[name] = enum.IntEnum(name.rpartition(".")[2], _members(members), module="frisbee_rpc.messages")
     for name, fields in schema.messages():
         names = [field for field, *_ in fields]
         if name == "frpc.Tensor":
@@ -61,10 +61,37 @@ def _camel(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
 
+def _free(name: str, taken: set[str]) -> str:
+    """A name that is no word of the language and is not taken, as generated modules have it."""
+    while keyword.iskeyword(name) or name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+def _attribute(name: str) -> str:
+    """The name of a field: none that Python, or ``dataclasses``, gives a meaning of its own."""
+    name = f"_{name.lstrip('_')}" if name.startswith("__") else name
+    return f"{name}_" if name.startswith("_dflt_") or name == "_HAS_DEFAULT_FACTORY" else name
+
+
+def _members(values: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """The members of an enum, without underscores in front, which make no member, and no attributes of every ``IntEnum``."""
+    taken: set[str] = set()
+    made = []
+    for name, number in values:
+        name = name.lstrip("_")
+        if not name[:1].isalpha() or name in ("name", "value") or hasattr(enum.IntEnum, name):
+            name = f"VALUE_{name}"
+        made.append((_free(name, taken), number))
+    return made
+
+
 def _class(name: str, fields: list[tuple[str, str, str, str]], forms: dict[str, Any]) -> type:
     made: list[tuple[str, Any, Any]] = []
+    taken: set[str] = set()
     for field, shape, kind, _ in fields:
-        field = f"{field}_" if keyword.iskeyword(field) else field
+        field = _free(_attribute(field), taken)
         if shape == "list":
             made.append((field, list, dataclasses.field(default_factory=list)))
         elif shape == "map":
