@@ -25,6 +25,32 @@ impl Generation {
     }
 }
 
+/// A value that a process forked afterwards neither uses nor drops: its tasks are not there, and they may hold its locks.
+pub(crate) struct Forkable<T> {
+    /// `None` while it is dropped.
+    value: Option<T>,
+    made: Generation,
+}
+
+impl<T> Forkable<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self { value: Some(value), made: Generation::current() }
+    }
+
+    pub(crate) fn get(&self) -> PyResult<&T> {
+        self.made.check()?;
+        self.value.as_ref().ok_or_else(|| PyRuntimeError::new_err("it is gone"))
+    }
+}
+
+impl<T> Drop for Forkable<T> {
+    fn drop(&mut self) {
+        if self.made.check().is_err() {
+            std::mem::forget(self.value.take());
+        }
+    }
+}
+
 /// Says that this process has just been forked.
 #[pyfunction]
 pub(crate) fn forked() {

@@ -2,7 +2,7 @@
 
 use crate::client::{Started, start};
 use crate::drive::{self, Waiter};
-use crate::fork;
+use crate::fork::Forkable;
 use crate::inbox::Inbox;
 use crate::lanes::{Settings, Site, Tls};
 use crate::ready::{NextItem, ReadySlot};
@@ -50,9 +50,8 @@ impl Begin {
 /// The topics of a broker.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Topics {
-    shared: Arc<Shared>,
+    shared: Forkable<Arc<Shared>>,
     runtime: Handle,
-    made: fork::Generation,
 }
 
 struct Shared {
@@ -80,7 +79,7 @@ impl Topics {
 
     /// Publishes a message. It is on its way when this returns.
     fn publish(&self, py: Python<'_>, topic: String, payload: Vec<u8>) -> PyResult<()> {
-        self.wait(py, publish(self.shared.clone(), topic, payload.into()))
+        self.wait(py, publish(self.shared()?, topic, payload.into()))
     }
 
     /// Begins [`publish`](Self::publish) for a future of asyncio.
@@ -92,17 +91,17 @@ impl Topics {
         inbox: &Inbox,
         future: Py<PyAny>,
     ) -> PyResult<Started> {
-        self.begin(py, inbox, future, publish(self.shared.clone(), topic, payload.into()))
+        self.begin(py, inbox, future, publish(self.shared()?, topic, payload.into()))
     }
 
     /// Waits until the broker has all that was published before.
     fn sync(&self, py: Python<'_>) -> PyResult<()> {
-        self.wait(py, sync(self.shared.clone()))
+        self.wait(py, sync(self.shared()?))
     }
 
     /// Begins [`sync`](Self::sync) for a future of asyncio.
     fn start_sync(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
-        self.begin(py, inbox, future, sync(self.shared.clone()))
+        self.begin(py, inbox, future, sync(self.shared()?))
     }
 
     /// Subscribes to a pattern, and waits until messages of it arrive.
@@ -115,7 +114,7 @@ impl Topics {
         start: Option<Begin>,
     ) -> PyResult<Subscribed> {
         let start = start.map(Begin::start).transpose()?;
-        let subscription = self.wait(py, subscribe(self.shared.clone(), pattern, group, start))?;
+        let subscription = self.wait(py, subscribe(self.shared()?, pattern, group, start))?;
         Ok(Subscribed::new(subscription, self))
     }
 
@@ -130,10 +129,9 @@ impl Topics {
         future: Py<PyAny>,
     ) -> PyResult<Started> {
         let (py, this) = (slf.py(), slf.get());
-        this.made.check()?;
         let begin = start.map(Begin::start).transpose()?;
         let topics = slf.clone().unbind();
-        let work = subscribe(this.shared.clone(), pattern, group, begin);
+        let work = subscribe(this.shared()?, pattern, group, begin);
         crate::client::start(py, &this.site(), inbox, future, work, move |py, subscription| {
             let subscription = subscription.map_err(|status| raised(py, &status))?;
             Ok(Py::new(py, Subscribed::new(subscription, topics.get()))?.into_bound(py).into_any())
@@ -142,8 +140,7 @@ impl Topics {
 
     /// Ends the connection, its subscriptions, and the waits for it.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.made.check()?;
-        let shared = self.shared.clone();
+        let shared = self.shared()?;
         shared.is_closed.send_replace(true);
         self.wait(py, async move {
             if let Some(client) = shared.client.lock().await.take()
@@ -159,7 +156,11 @@ impl Topics {
 impl Topics {
     fn of(from: From) -> PyResult<Self> {
         let shared = Arc::new(Shared { from, client: Mutex::new(None), is_closed: watch::Sender::new(false) });
-        Ok(Self { shared, runtime: drive::background()?, made: fork::Generation::current() })
+        Ok(Self { shared: Forkable::new(shared), runtime: drive::background()? })
+    }
+
+    fn shared(&self) -> PyResult<Arc<Shared>> {
+        self.shared.get().cloned()
     }
 
     /// The topics of a broker of this process.
@@ -172,7 +173,6 @@ impl Topics {
     }
 
     fn wait<T: Send>(&self, py: Python<'_>, work: impl Future<Output = Result<T, Status>> + Send) -> PyResult<T> {
-        self.made.check()?;
         Waiter::Other(&self.runtime).wait(py, work)?.map_err(|status| raised(py, &status))
     }
 
@@ -183,7 +183,6 @@ impl Topics {
         future: Py<PyAny>,
         work: impl Future<Output = Result<(), Status>> + Send + 'static,
     ) -> PyResult<Started> {
-        self.made.check()?;
         start(py, &self.site(), inbox, future, work, |py, done: Result<(), Status>| match done {
             Ok(()) => Ok(py.None().into_bound(py)),
             Err(status) => Err(raised(py, &status)),
@@ -266,11 +265,10 @@ async fn subscribe(
 /// A subscription.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Subscribed {
-    slot: ReadySlot<OpenSubscription, Result<Option<Message>, Status>>,
+    slot: Forkable<ReadySlot<OpenSubscription, Result<Option<Message>, Status>>>,
     /// Wakes the receiver of a message.
     over: Arc<tokio::sync::Notify>,
     runtime: Handle,
-    made: fork::Generation,
 }
 
 struct OpenSubscription {
@@ -302,7 +300,7 @@ impl Subscribed {
     fn new(subscription: Subscription, topics: &Topics) -> Self {
         let over = Arc::<tokio::sync::Notify>::default();
         let slot = ReadySlot::new(OpenSubscription { subscription: Some(subscription), over: over.clone() });
-        Self { slot, over, runtime: topics.runtime.clone(), made: topics.made }
+        Self { slot: Forkable::new(slot), over, runtime: topics.runtime.clone() }
     }
 }
 
@@ -317,12 +315,12 @@ fn shown<'py>(py: Python<'py>, message: &Message) -> MessageParts<'py> {
 impl Subscribed {
     /// The next message: its topic and its bytes. `None` once the subscription is closed.
     fn next_message<'py>(&self, py: Python<'py>) -> PyResult<Option<MessageParts<'py>>> {
-        self.made.check()?;
+        let slot = self.slot.get()?;
         loop {
-            Waiter::Other(&self.runtime).wait(py, self.slot.clone().fill())?;
+            Waiter::Other(&self.runtime).wait(py, slot.clone().fill())?;
             // A signal that came before the message raises here, and the message is the next one.
             py.check_signals()?;
-            if let Some(next) = self.slot.take() {
+            if let Some(next) = slot.take() {
                 let message = next.map_err(|status| raised(py, &status))?;
                 return Ok(message.map(|message| shown(py, &message)));
             }
@@ -331,21 +329,21 @@ impl Subscribed {
 
     /// Begins to wait for the next message.
     fn start_next(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
-        self.made.check()?;
-        self.slot.start(py, &Site::Thread(self.runtime.clone()), inbox, future)
+        self.slot.get()?.start(py, &Site::Thread(self.runtime.clone()), inbox, future)
     }
 
     /// Takes the message that has come, as a tuple of it; `None` if another task has it.
     fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let Some(next) = self.slot.take() else { return Ok(None) };
+        let Some(next) = self.slot.get()?.take() else { return Ok(None) };
         let message = next.map_err(|status| raised(py, &status))?.ok_or_else(|| PyStopAsyncIteration::new_err(()))?;
         PyTuple::new(py, [shown(py, &message)]).map(Some)
     }
 
-    /// Ends the subscription.
+    /// Ends the subscription, but not that of a parent process.
     fn close(&self) {
-        self.slot.take();
-        match self.slot.stream().try_lock() {
+        let Ok(slot) = self.slot.get() else { return };
+        slot.take();
+        match slot.stream().try_lock() {
             Ok(mut open) => open.subscription = None,
             Err(_) => self.over.notify_one(),
         }

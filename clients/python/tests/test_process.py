@@ -128,6 +128,38 @@ print(next(subscription).value, client.sum(3, 4))
     assert program(text) == 4 * "refused\n" + "b'b' 7\n"
 
 
+def test_a_subscription_of_the_parent_is_dropped_in_a_child_without_its_locks() -> None:
+    """Threads that publish may hold them at the fork: about one child in ten waited for ever."""
+    text = """
+import os, threading
+from frisbee_rpc import Client, Server
+broker = Server(topics=True)
+broker.start("127.0.0.1:0")
+topics = Client(broker.address).topics()
+subscription = topics.subscribe("a")
+over = threading.Event()
+def publish():
+    while not over.is_set():
+        topics.publish("b", bytes(100))
+threads = [threading.Thread(target=publish) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for _ in range(100):
+    pid = os.fork()
+    if pid == 0:
+        subscription.close()
+        del subscription, topics
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+over.set()
+for thread in threads:
+    thread.join()
+topics.publish("a", "b")
+print(next(subscription).value)
+"""
+    assert program(text) == "b'b'\n"
+
+
 @pytest.mark.parametrize("kind", ["def", "async def"])
 def test_a_server_of_functions_or_coroutines_ends_with_ctrl_c(kind: str) -> None:
     text = f"""
