@@ -378,16 +378,23 @@ impl Plans {
 
     /// A message has presence if one within it has.
     fn spread_presence(&mut self) {
-        loop {
-            let has: Vec<bool> = self.messages.iter().map(|plan| plan.has_presence).collect();
-            let mut changed = false;
-            for plan in self.messages.iter_mut().filter(|plan| !plan.has_presence) {
-                let within = |index: usize| has.get(index) == Some(&true);
-                plan.has_presence = plan.fields.iter().filter_map(FieldPlan::message).any(within);
-                changed |= plan.has_presence;
+        let mut holders = vec![Vec::new(); self.messages.len()];
+        for (holder, plan) in self.messages.iter().enumerate() {
+            for inner in plan.fields.iter().filter_map(FieldPlan::message) {
+                if let Some(holders) = holders.get_mut(inner) {
+                    holders.push(holder);
+                }
             }
-            if !changed {
-                return;
+        }
+        let mut open: Vec<usize> =
+            (0..).zip(&self.messages).filter(|(_, plan)| plan.has_presence).map(|it| it.0).collect();
+        while let Some(inner) = open.pop() {
+            for holder in holders.get_mut(inner).map(std::mem::take).unwrap_or_default() {
+                if let Some(plan) = self.messages.get_mut(holder)
+                    && !std::mem::replace(&mut plan.has_presence, true)
+                {
+                    open.push(holder);
+                }
             }
         }
     }

@@ -10,12 +10,14 @@ use frpc_build::{Fingerprint, LockUpdate};
 use frpc_dynamic::DescriptorPool;
 use frpc_reflection::{ServerSchema, v1};
 use parking_lot::Mutex;
-use prost_reflect::{Cardinality, EnumDescriptor, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor};
+use prost_reflect::{
+    Cardinality, EnumDescriptor, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor, ServiceDescriptor,
+};
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -112,12 +114,10 @@ impl Schema {
 
     /// The enums of the messages that methods can reach: full names, and names and numbers of their values.
     fn enums(&self) -> Vec<(String, Vec<(String, i32)>)> {
-        let mut found: Vec<EnumDescriptor> = Vec::new();
+        let (mut found, mut seen) = (Vec::new(), HashSet::new());
         for message in self.reached() {
-            for field in message.fields() {
-                if let Some(descriptor) = enum_of(&field)
-                    && !found.contains(&descriptor)
-                {
+            for descriptor in message.fields().filter_map(|field| enum_of(&field)) {
+                if seen.insert(descriptor.full_name().to_owned()) {
                     found.push(descriptor);
                 }
             }
@@ -148,9 +148,9 @@ impl Schema {
     /// The messages that methods can reach.
     fn reached(&self) -> Vec<MessageDescriptor> {
         let mut open: Vec<MessageDescriptor> = self.roots().collect();
-        let mut found: Vec<MessageDescriptor> = Vec::new();
+        let (mut found, mut seen) = (Vec::new(), HashSet::new());
         while let Some(message) = open.pop() {
-            if found.contains(&message) {
+            if !seen.insert(message.full_name().to_owned()) {
                 continue;
             }
             for field in message.fields() {
@@ -240,12 +240,15 @@ impl Schema {
     }
 
     fn of(pool: &DescriptorPool, files: Vec<u8>, known: &[ServiceDescription]) -> Self {
+        let known: HashMap<&str, _> = known.iter().map(|known| (known.service.as_str(), known)).collect();
         let mut methods = Vec::new();
         for service in pool.services() {
-            let Some(known) = known.iter().find(|known| known.service == service.full_name()) else { continue };
+            let Some(known) = known.get(service.full_name()) else { continue };
             let (layout, constants) = leak(known);
+            let mut declared: HashMap<String, MethodDescriptor> =
+                service.methods().map(|method| (method.name().to_owned(), method)).collect();
             for (constant, known) in constants.iter().zip(&known.methods) {
-                let Some(descriptor) = service.methods().find(|method| method.name() == known.name) else { continue };
+                let Some(descriptor) = declared.remove(&known.name) else { continue };
                 methods.push(Callable { descriptor, layout, method: constant });
             }
         }
@@ -262,9 +265,14 @@ impl ServiceDescription {
         let appended: HashMap<&str, u32> = layout.appended().collect();
         let added = |message: &MessageDescriptor| appended.get(message.full_name()).copied().unwrap_or(0);
         let service = pool.get_service_by_name(layout.service());
+        let declared: HashMap<String, MethodDescriptor> = service
+            .iter()
+            .flat_map(ServiceDescriptor::methods)
+            .map(|method| (method.name().to_owned(), method))
+            .collect();
         let method = |(name, operation): (&str, u16)| {
-            let method = service.as_ref().and_then(|service| service.methods().find(|method| method.name() == name));
-            let appended = method.as_ref().map_or((0, 0), |method| (added(&method.input()), added(&method.output())));
+            let method = declared.get(name);
+            let appended = method.map_or((0, 0), |method| (added(&method.input()), added(&method.output())));
             // `IDEMPOTENT` and `NO_SIDE_EFFECTS`.
             let options = method.and_then(|method| method.method_descriptor_proto().options.clone());
             let idempotent = options.is_some_and(|options| options.idempotency_level() as i32 > 0);
