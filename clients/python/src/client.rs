@@ -3,7 +3,7 @@
 use crate::decode;
 use crate::drive::{BlockingRuntime, Waiter};
 use crate::encode;
-use crate::fork;
+use crate::fork::{self, Forkable};
 use crate::inbox::{Inbox, settle};
 use crate::lanes::{Lane, Lanes, Settings, Site, Tls};
 use crate::payload::Payload;
@@ -382,7 +382,7 @@ pub(crate) struct Messages {
 }
 
 enum ReplyStream {
-    Open(Box<Streaming<Payload>>),
+    Open(Box<Forkable<Streaming<Payload>>>),
     /// A thread has it, and waits for a reply.
     InUse,
     Over,
@@ -398,7 +398,7 @@ impl Messages {
     ) -> PyResult<Self> {
         let stream = stream.map_err(|status| raised(channel.py(), &status))?.into_inner();
         let channel = channel.clone().unbind();
-        let stream = Mutex::new(ReplyStream::Open(Box::new(stream)));
+        let stream = Mutex::new(ReplyStream::Open(Box::new(Forkable::new(stream))));
         Ok(Self { channel, plans: plans.clone(), endpoint, stream, closing: Notify::new(), source })
     }
 }
@@ -443,8 +443,13 @@ impl Messages {
 }
 
 impl Messages {
-    fn next_reply<'py>(&self, py: Python<'py>, stream: &mut Streaming<Payload>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn next_reply<'py>(
+        &self,
+        py: Python<'py>,
+        stream: &mut Forkable<Streaming<Payload>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (_, drive) = self.channel.get().blocking()?;
+        let stream = stream.get_mut()?;
         let next = async {
             tokio::select! {
                 next = stream.message() => next,
@@ -473,7 +478,7 @@ pub(crate) struct AsyncMessages {
     /// What opens the call, with the first message that is waited for.
     open: Mutex<Option<Open>>,
     site: Mutex<Option<Site>>,
-    slot: ReadySlot<OpenMessages, Result<Option<Payload>, Status>>,
+    slot: Forkable<ReadySlot<OpenMessages, Result<Option<Payload>, Status>>>,
     /// Ends the wait for a message.
     closing: Arc<Notify>,
 }
@@ -499,7 +504,7 @@ impl AsyncMessages {
             endpoint,
             open: Mutex::new(Some(open)),
             site: Mutex::new(None),
-            slot: ReadySlot::new(OpenMessages { stage: Stage::Over, closing: closing.clone() }),
+            slot: Forkable::new(ReadySlot::new(OpenMessages { stage: Stage::Over, closing: closing.clone() })),
             closing,
         }
     }
@@ -512,7 +517,7 @@ impl AsyncMessages {
         // Code of Python may run here, so without the lock.
         let lane = self.channel.get().lane(py, inbox)?;
         let mut site = self.site.lock();
-        if let (Some(open), Ok(mut messages)) = (self.open.lock().take(), self.slot.stream().try_lock()) {
+        if let (Some(open), Ok(mut messages)) = (self.open.lock().take(), self.slot.get()?.stream().try_lock()) {
             messages.stage = Stage::Opening(open(lane.channel));
         }
         Ok(site.get_or_insert(lane.site).clone())
@@ -524,26 +529,27 @@ impl AsyncMessages {
     /// Begins to wait for the next message.
     fn start_next(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
         let site = self.site(py, inbox)?;
-        self.slot.start(py, &site, inbox, future)
+        self.slot.get()?.start(py, &site, inbox, future)
     }
 
     /// Takes the message that has come, as a tuple of it; `None` if another task has it.
     fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let Some(next) = self.slot.take() else { return Ok(None) };
+        let Some(next) = self.slot.get()?.take() else { return Ok(None) };
         let message = next.transpose().ok_or_else(|| PyStopAsyncIteration::new_err(()))?;
         PyTuple::new(py, [decoded(py, &self.plans, self.endpoint, message)?]).map(Some)
     }
 
-    /// Gives the call up, and ends the waits of tasks for a message.
+    /// Cancels the call, but not that of a parent process, and ends the waits of tasks for a message.
     fn close(&self) {
+        let Ok(slot) = self.slot.get() else { return };
         self.open.lock().take();
-        self.slot.take();
-        match self.slot.stream().try_lock() {
+        slot.take();
+        match slot.stream().try_lock() {
             Ok(messages) if matches!(messages.stage, Stage::Over) => return,
             Ok(_) => {}
             Err(_) => self.closing.notify_one(),
         }
-        let stream = self.slot.stream().clone();
+        let stream = slot.stream().clone();
         if let Some(site) = &*self.site.lock() {
             site.run(async move { stream.lock().await.stage = Stage::Over });
         }

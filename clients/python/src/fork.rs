@@ -39,8 +39,17 @@ impl<T> Forkable<T> {
 
     pub(crate) fn get(&self) -> PyResult<&T> {
         self.made.check()?;
-        self.value.as_ref().ok_or_else(|| PyRuntimeError::new_err("it is gone"))
+        self.value.as_ref().ok_or_else(gone)
     }
+
+    pub(crate) fn get_mut(&mut self) -> PyResult<&mut T> {
+        self.made.check()?;
+        self.value.as_mut().ok_or_else(gone)
+    }
+}
+
+fn gone() -> PyErr {
+    PyRuntimeError::new_err("it is gone")
 }
 
 impl<T> Drop for Forkable<T> {

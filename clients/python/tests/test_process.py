@@ -160,6 +160,45 @@ print(next(subscription).value)
     assert program(text) == "b'b'\n"
 
 
+def test_a_stream_of_the_parent_is_dropped_in_a_child_without_its_locks() -> None:
+    """One child in forty waited for ever."""
+    text = """
+import os, threading
+from typing import Iterator
+from frisbee_rpc import Client, Server
+server = Server()
+@server
+def count(to: int) -> Iterator[int]:
+    yield from range(to)
+@server
+def add(a: int, b: int) -> int:
+    return a + b
+server.start("127.0.0.1:0")
+client = Client(server.address)
+numbers = client.count(1_000_000)
+assert next(numbers) == 0
+over = threading.Event()
+def call():
+    while not over.is_set():
+        client.add(1, 2)
+threads = [threading.Thread(target=call) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for _ in range(100):
+    pid = os.fork()
+    if pid == 0:
+        numbers.close()
+        del numbers, client
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+over.set()
+for thread in threads:
+    thread.join()
+print(next(numbers))
+"""
+    assert program(text) == "1\n"
+
+
 @pytest.mark.parametrize("kind", ["def", "async def"])
 def test_a_server_of_functions_or_coroutines_ends_with_ctrl_c(kind: str) -> None:
     text = f"""
