@@ -1,5 +1,6 @@
 //! Hand-off as handles see it: request, decision, takeover.
 
+use crate::budget::{MemoryCharge, body_memory};
 use crate::connection::Connection;
 use crate::debug::opaque_debug;
 use crate::mailbox::{HandOffState, wake_all};
@@ -138,11 +139,13 @@ pub struct HandOffRequest {
     operation: Operation,
     request: Bytes,
     is_decided: bool,
+    _charge: MemoryCharge,
 }
 
 impl HandOffRequest {
     pub(crate) fn new(connection: Connection, operation: Operation, request: Bytes) -> Self {
-        Self { connection, operation, request, is_decided: false }
+        let _charge = connection.charge_request(body_memory(request.len()));
+        Self { connection, operation, request, is_decided: false, _charge }
     }
 
     /// The requested operation.
