@@ -4,5 +4,7 @@
 mod api;
 #[cfg(feature = "dns")]
 mod dns;
+#[cfg(feature = "etcd")]
+mod etcd;
 #[cfg(feature = "kubernetes")]
 mod kubernetes;

@@ -60,7 +60,8 @@ impl Etcd {
         Ok(Self { members: members.into(), at: Arc::default() })
     }
 
-    /// A cluster reached by a channel of tonic, for TLS and users of etcd.
+    /// A cluster reached by a channel of tonic, for TLS and users of etcd. With keepalive pings of the channel, a watch
+    /// does not wait for a machine that has died.
     pub fn from_channel(channel: Channel) -> Self {
         Self { members: Arc::new([channel]), at: Arc::default() }
     }
@@ -117,12 +118,11 @@ impl Etcd {
         Ok(())
     }
 
-    /// A new lease.
-    pub(crate) async fn grant(&self, ttl: Duration) -> io::Result<i64> {
+    /// Makes a new lease with this id.
+    pub(crate) async fn grant(&self, id: i64, ttl: Duration) -> io::Result<()> {
         let ttl = i64::try_from(ttl.as_secs()).unwrap_or(i64::MAX);
-        let granted: LeaseGrantResponse =
-            self.call("/etcdserverpb.Lease/LeaseGrant", LeaseGrantRequest { ttl }).await?;
-        Ok(granted.id)
+        let LeaseGrantResponse {} = self.call("/etcdserverpb.Lease/LeaseGrant", LeaseGrantRequest { ttl, id }).await?;
+        Ok(())
     }
 
     /// Ends a lease, and with it the keys that depend on it.

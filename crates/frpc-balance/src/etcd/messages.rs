@@ -54,13 +54,13 @@ pub(crate) struct LeaseGrantRequest {
     /// In seconds.
     #[prost(int64, tag = "1")]
     pub(crate) ttl: i64,
-}
-
-#[derive(Clone, PartialEq, prost::Message)]
-pub(crate) struct LeaseGrantResponse {
+    /// Chosen by the client.
     #[prost(int64, tag = "2")]
     pub(crate) id: i64,
 }
+
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct LeaseGrantResponse {}
 
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct LeaseRevokeRequest {

@@ -80,8 +80,8 @@ impl Registration {
                 }
             }
         }
-        if let Some(lease) = lease {
-            let left = tokio::time::timeout(LEAVING, self.etcd.revoke(lease)).await;
+        if let Some(Lease { id, .. }) = lease {
+            let left = tokio::time::timeout(LEAVING, self.etcd.revoke(id)).await;
             if !matches!(left, Ok(Ok(()))) {
                 tracing::debug!(key = self.key, "registration not revoked; it ends with its lease");
             }
@@ -91,23 +91,35 @@ impl Registration {
 
     /// Renews the lease, or puts the key with another. A key that was deleted is put again: by an operator, or since
     /// another process registered the same address and has left.
-    async fn renew(&self, lease: &mut Option<i64>) -> io::Result<()> {
+    async fn renew(&self, lease: &mut Option<Lease>) -> io::Result<()> {
         let id = match *lease {
-            Some(id) if self.etcd.keep_alive(id).await? => {
-                if self.etcd.has(&self.key).await? {
+            Some(Lease { id, has_key }) if self.etcd.keep_alive(id).await? => {
+                if has_key && self.etcd.has(&self.key).await? {
                     return Ok(());
                 }
                 id
             }
             _ => {
-                *lease = None;
-                self.etcd.grant(self.ttl).await?
+                // Known before the request: a lease whose answer is lost is used next time, or revoked.
+                let id = fastrand::i64(1..);
+                *lease = Some(Lease { id, has_key: false });
+                self.etcd.grant(id, self.ttl).await?;
+                id
             }
         };
+        *lease = Some(Lease { id, has_key: false });
         self.etcd.put(self.key.clone().into(), self.value.clone().into(), id).await?;
-        *lease = Some(id);
+        *lease = Some(Lease { id, has_key: true });
         Ok(())
     }
+}
+
+/// A lease that etcd may have granted.
+#[derive(Clone, Copy)]
+struct Lease {
+    id: i64,
+    /// The key was put with it. One of the same name may depend on another lease.
+    has_key: bool,
 }
 
 /// How far a registration is.

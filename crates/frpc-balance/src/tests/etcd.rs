@@ -1,0 +1,127 @@
+//! Registrations with a small etcd on loopback, whose answers get lost.
+
+use bytes::{BufMut as _, Bytes, BytesMut};
+use frpc_balance::etcd::{Etcd, Registration};
+use frpc_balance::resolve::Endpoint;
+use http::{HeaderMap, HeaderValue, Request, Response};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Body, Incoming};
+use hyper::server::conn::http2;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use prost::Message;
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::time::timeout;
+
+/// No test waits longer for events that take milliseconds; a machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The number of a lease, at 2 in requests for a new one and at 1 in all others.
+#[derive(Clone, PartialEq, Message)]
+struct Numbers {
+    #[prost(int64, tag = "1")]
+    first: i64,
+    #[prost(int64, tag = "2")]
+    second: i64,
+}
+
+/// The answer about a renewed lease.
+#[derive(Clone, PartialEq, Message)]
+struct Renewed {
+    #[prost(int64, tag = "3")]
+    ttl: i64,
+}
+
+/// The leases of the server, and the request whose first answer is lost.
+#[derive(Default)]
+struct State {
+    leases: BTreeSet<i64>,
+    granted: usize,
+    lost: Option<&'static str>,
+}
+
+impl State {
+    /// Carries out a request. `None` if its answer is lost.
+    fn answer(&mut self, path: &str, request: &[u8]) -> Option<Vec<u8>> {
+        let mut answer = Vec::new();
+        match path.rsplit('/').next() {
+            Some("LeaseGrant") => {
+                let Numbers { second: id, .. } = Numbers::decode(request).expect("it is a request");
+                self.granted += 1;
+                let id = if id == 0 { self.granted as i64 } else { id };
+                self.leases.insert(id);
+                answer = Numbers { first: 0, second: id }.encode_to_vec();
+            }
+            Some("LeaseKeepAlive") => {
+                let Numbers { first: id, .. } = Numbers::decode(request).expect("it is a request");
+                answer = Renewed { ttl: i64::from(self.leases.contains(&id)) }.encode_to_vec();
+            }
+            Some("LeaseRevoke") => {
+                let Numbers { first: id, .. } = Numbers::decode(request).expect("it is a request");
+                self.leases.remove(&id);
+            }
+            _ => {}
+        }
+        let is_lost = self.lost.is_some_and(|lost| path.ends_with(lost));
+        self.lost.take_if(|_| is_lost);
+        (!is_lost).then_some(answer)
+    }
+}
+
+async fn respond(
+    request: Request<Incoming>,
+    state: &Mutex<State>,
+) -> Response<impl Body<Data = Bytes, Error = Infallible> + use<>> {
+    let path = request.uri().path().to_owned();
+    let body = request.into_body().collect().await.expect("the client sends it").to_bytes();
+    let answer = state.lock().expect("no panic").answer(&path, body.get(5..).expect("an envelope"));
+    let status = if answer.is_some() { "0" } else { "14" };
+    let mut framed = BytesMut::new();
+    if let Some(answer) = answer {
+        framed.put_u8(0);
+        framed.put_u32(u32::try_from(answer.len()).expect("it is short"));
+        framed.put_slice(&answer);
+    }
+    let trailers = HeaderMap::from_iter([("grpc-status".parse().expect("a name"), HeaderValue::from_static(status))]);
+    let mut response = Response::new(Full::new(framed.freeze()).with_trailers(async move { Some(Ok(trailers)) }));
+    response.headers_mut().insert("content-type", HeaderValue::from_static("application/grpc"));
+    response
+}
+
+/// An etcd that loses the answer to the first request of this name.
+async fn start(lost: &'static str) -> (Etcd, Arc<Mutex<State>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = listener.local_addr().expect("it is bound");
+    let state = Arc::new(Mutex::new(State { lost: Some(lost), ..State::default() }));
+    let served = state.clone();
+    tokio::spawn(async move {
+        while let Ok((socket, _)) = listener.accept().await {
+            let state = served.clone();
+            let respond = service_fn(move |request| {
+                let state = state.clone();
+                async move { Ok::<_, Infallible>(respond(request, &state).await) }
+            });
+            tokio::spawn(http2::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(socket), respond));
+        }
+    });
+    (Etcd::new([format!("http://{address}")]).expect("it is an address"), state)
+}
+
+/// A lease whose key could not be put stayed until its end, and so did one whose number had been lost.
+#[tokio::test]
+async fn lost_answer_leaves_no_lease_behind() {
+    for lost in ["LeaseGrant", "Put"] {
+        let (etcd, state) = start(lost).await;
+        let registration = Registration::new(&etcd, "shop/", &Endpoint::new("10.0.0.1:80")).expect("it is valid");
+        let registered = registration.start();
+        timeout(PATIENCE, registered.registered()).await.expect("the next attempt succeeds");
+        assert_eq!(state.lock().expect("no panic").granted, 1, "{lost}");
+        registered.leave().await;
+        let left = state.lock().expect("no panic").leases.len();
+        assert_eq!(left, 0, "{lost}");
+    }
+}
