@@ -1,6 +1,7 @@
 //! Listening sockets with names: which kind they are, where they listen, and binding new ones.
 
 use crate::error::RestartError;
+use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, sockopt};
 use std::io;
@@ -9,10 +10,15 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tokio::net::TcpSocket;
 
 /// How many connections may wait to be accepted, as in frisbee: as many as Linux allows by default.
 const BACKLOG: u32 = 4096;
+
+/// How often, and after which pauses, a folder is locked that another server has locked: for some system calls.
+const LOCK_TRIES: u32 = 100;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// Which kind of socket it is, and where it listens.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -121,8 +127,10 @@ fn bind_one(address: SocketAddr) -> io::Result<OwnedFd> {
 
 /// Listens on a path. A socket file without a listener, which a killed process has left, is replaced.
 pub(crate) fn bind_unix(path: &Path) -> io::Result<UnixListener> {
+    // Held until the socket listens: another server would take a file that does not yet for an abandoned one.
+    let lock = lock_folder(path);
     let listener = match UnixListener::bind(path) {
-        Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_abandoned(path) => {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse && lock.is_ok() && is_abandoned(path) => {
             std::fs::remove_file(path)?;
             UnixListener::bind(path)?
         }
@@ -130,6 +138,20 @@ pub(crate) fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     };
     listener.set_nonblocking(true)?;
     Ok(listener)
+}
+
+/// Locks the folder of a socket's file, so that one server at a time looks for a listener and replaces the file. Fails if
+/// the folder cannot be read, or another program keeps it locked.
+fn lock_folder(path: &Path) -> io::Result<OwnedFd> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = OwnedFd::from(std::fs::File::open(folder)?);
+    for _ in 0..LOCK_TRIES {
+        match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => std::thread::sleep(LOCK_PAUSE),
+            locked => return Ok(locked.map(|()| folder)?),
+        }
+    }
+    Err(io::ErrorKind::WouldBlock.into())
 }
 
 /// Whether there is a socket of this user without a listener.
@@ -195,6 +217,29 @@ mod tests {
         std::fs::write(&file, "precious").expect("the folder is writable");
         bind_unix(&file).expect_err("it is not a socket");
         assert_eq!(std::fs::read_to_string(file).expect("it is there"), "precious");
+    }
+
+    /// One removed the socket of the other, which listened at no path then.
+    #[test]
+    fn one_of_many_processes_replaces_abandoned_file() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("socket");
+        for _ in 0..300 {
+            drop(UnixListener::bind(&path).expect("the path is free"));
+            let barrier = std::sync::Barrier::new(8);
+            let bind = || {
+                barrier.wait();
+                bind_unix(&path)
+            };
+            let bound = std::thread::scope(|scope| {
+                let binding = [(); 8].map(|()| scope.spawn(bind));
+                binding.map(|binding| binding.join().expect("no panic"))
+            });
+            assert_eq!(bound.iter().filter(|bound| bound.is_ok()).count(), 1, "{bound:?}");
+            UnixStream::connect(&path).expect("one of them listens");
+            drop(bound);
+            std::fs::remove_file(&path).expect("it is there");
+        }
     }
 
     #[cfg(target_os = "linux")]

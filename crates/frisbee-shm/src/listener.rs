@@ -3,8 +3,11 @@
 use crate::handshake::SharingServer;
 use crate::sharing::Sharing;
 use crate::stream::Stream;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use std::convert::Infallible;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -27,6 +30,10 @@ const MEMORY_MAX: usize = 256 * 1024 * 1024;
 
 /// The pause after the system has refused to accept: mostly it is out of descriptors.
 const PAUSE: Duration = Duration::from_millis(20);
+
+/// How often, and after which pauses, a folder is locked that another server has locked: for some system calls.
+const LOCK_TRIES: u32 = 100;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// A Unix socket on which clients that [offer](crate::connect) to share memory are accepted as well as all others.
 ///
@@ -224,8 +231,10 @@ impl ListenerBuilder {
     pub fn bind(self, path: impl AsRef<Path>) -> io::Result<Listener> {
         let sharing = self.sharing()?;
         let path = path.as_ref();
+        // Held until the socket listens: another server would take a file that does not yet for an abandoned one.
+        let lock = lock_folder(path);
         let socket = match UnixListener::bind(path) {
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_abandoned(path) => {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && lock.is_ok() && is_abandoned(path) => {
                 std::fs::remove_file(path)?;
                 UnixListener::bind(path)?
             }
@@ -282,6 +291,20 @@ impl File {
 
 fn number(path: &Path) -> io::Result<(u64, u64)> {
     std::fs::symlink_metadata(path).map(|found| (found.dev(), found.ino()))
+}
+
+/// Locks the folder of a socket's file, so that one server at a time looks for a listener and replaces the file. Fails if
+/// the folder cannot be read, or another program keeps it locked.
+fn lock_folder(path: &Path) -> io::Result<OwnedFd> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = OwnedFd::from(std::fs::File::open(folder)?);
+    for _ in 0..LOCK_TRIES {
+        match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => std::thread::sleep(LOCK_PAUSE),
+            locked => return Ok(locked.map(|()| folder)?),
+        }
+    }
+    Err(io::ErrorKind::WouldBlock.into())
 }
 
 /// Whether there is a socket without a listener, left by a server that was killed. Waits for none whose queue is full.

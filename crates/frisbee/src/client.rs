@@ -28,6 +28,10 @@ use tokio::sync::oneshot;
 /// How long an address of a name is tried before the next is tried in parallel, as in RFC 8305.
 const ADDRESS_HEAD_START: Duration = Duration::from_millis(250);
 
+/// The pause before a folder that is locked is tried again.
+#[cfg(unix)]
+pub(crate) const PAUSE: Duration = Duration::from_millis(10);
+
 /// The dialling end.
 ///
 /// A client is no value of its own: its builder makes a [`Connection`], and a [`Router`](crate::Router) gets the packets that the

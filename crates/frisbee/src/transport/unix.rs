@@ -4,6 +4,8 @@ use super::{Transport, second};
 use crate::connection::{EndpointInfo, UnixCredentials};
 use crate::server::Listener;
 use crate::{Protocol, Server};
+use nix::fcntl::{Flock, FlockArg};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -42,8 +44,10 @@ pub(crate) type Sharing = std::convert::Infallible;
 
 impl UnixSocket {
     pub(crate) fn bind(path: &Path) -> io::Result<Self> {
+        // Held until the socket listens: another server would take a file that does not yet for an abandoned one.
+        let lock = lock_folder(path);
         let listener = match UnixListener::bind(path) {
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_abandoned(path) => {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && lock.is_some() && is_abandoned(path) => {
                 std::fs::remove_file(path)?;
                 UnixListener::bind(path)?
             }
@@ -64,6 +68,15 @@ impl UnixSocket {
         listener.set_nonblocking(true)?;
         Ok(Self { listener: UnixListener::from_std(listener)?, path, made: None, sharing: None })
     }
+}
+
+/// Locks the folder of a socket's file, so that one server at a time looks for a listener and replaces the file. `None` if
+/// that is impossible, or takes a second: another server takes some system calls, and other programs may keep the lock.
+fn lock_folder(path: &Path) -> Option<Flock<File>> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = File::open(folder.unwrap_or(Path::new("."))).ok()?;
+    let lock = || Flock::lock(folder.try_clone().ok()?, FlockArg::LockExclusiveNonblock).ok();
+    (0..100).find_map(|_| lock().or_else(|| (std::thread::sleep(crate::client::PAUSE), None).1))
 }
 
 /// Whether there is a socket without a listener, left by a server that was killed. Waits for none whose queue is full.
@@ -117,4 +130,54 @@ pub(crate) fn ends(peer: io::Result<UCred>) -> EndpointInfo {
         process: credentials.pid(),
     });
     EndpointInfo { credentials: credentials.map(Box::new), ..EndpointInfo::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Barrier;
+
+    /// A path in a folder of its own, which is removed.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let folder = std::env::temp_dir().join(format!("frisbee-{name}-{}", std::process::id()));
+            std::fs::create_dir_all(&folder).expect("there is room");
+            Self(folder)
+        }
+
+        fn path(&self) -> PathBuf {
+            self.0.join("socket")
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    /// One removed the socket of the other, which listened at no path then.
+    #[tokio::test]
+    async fn one_of_many_servers_replaces_abandoned_file() {
+        let folder = Folder::new("replaced");
+        let path = folder.path();
+        let runtime = tokio::runtime::Handle::current();
+        for _ in 0..300 {
+            drop(std::os::unix::net::UnixListener::bind(&path).expect("the path is free"));
+            let barrier = Barrier::new(8);
+            let bind = || {
+                let _entered = runtime.enter();
+                barrier.wait();
+                UnixSocket::bind(&path)
+            };
+            let bound = std::thread::scope(|scope| {
+                let binding = [(); 8].map(|()| scope.spawn(bind));
+                binding.map(|binding| binding.join().expect("no panic"))
+            });
+            assert_eq!(bound.iter().filter(|bound| bound.is_ok()).count(), 1, "{bound:?}");
+            std::os::unix::net::UnixStream::connect(&path).expect("one of them listens");
+        }
+    }
 }
