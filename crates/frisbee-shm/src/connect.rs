@@ -13,15 +13,29 @@ use std::pin::Pin;
 use std::time::Duration;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
+
+/// The pause before the next attempt to enter a full queue.
+const QUEUE_PAUSE: Duration = Duration::from_millis(10);
 
 /// How long a client waits for the answer to its offer. Servers that know of offers answer at once.
 const ANSWER: Duration = Duration::from_secs(1);
 
+/// Connects, also while the queue of the listener is full: Linux then fails at once where a TCP socket would wait.
+async fn dial(path: &Path) -> io::Result<UnixStream> {
+    loop {
+        match UnixStream::connect(path).await {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => sleep(QUEUE_PAUSE).await,
+            connected => return connected,
+        }
+    }
+}
+
 /// Connects to the socket at a path and offers to share memory.
 ///
 /// A server that refuses is used over the socket, and one that does not know such offers over a second, plain
-/// connection; [`Stream::is_shared`] reports the outcome. So any server on a Unix socket will do.
+/// connection; [`Stream::is_shared`] reports the outcome. So any server on a Unix socket will do. While the queue of the
+/// listener is full, it waits for room.
 ///
 /// # Errors
 /// If no server listens there, or the system refuses. Memory that cannot be shared is no error.
@@ -105,7 +119,7 @@ impl Connector {
     /// As [`connect`].
     pub async fn connect(&self, path: impl AsRef<Path>) -> io::Result<Stream> {
         crate::system::check_ring(self.ring_max)?;
-        let socket = UnixStream::connect(&path).await?;
+        let socket = dial(path.as_ref()).await?;
         if let Err(error) = crate::system::check_system() {
             tracing::debug!(%error, "shared memory not offered");
             return Ok(Stream::plain(socket));
@@ -122,7 +136,7 @@ impl Connector {
             Ok(Ok(Some((Message { content: OfferContent::Refused, .. }, _)))) => Ok(Stream::plain(socket)),
             // It is no server that knows offers, or none that keeps its promises. It may close the connection even
             // before the offer is written.
-            _ => UnixStream::connect(path).await.map(Stream::plain),
+            _ => dial(path).await.map(Stream::plain),
         }
     }
 

@@ -28,7 +28,7 @@ use tokio::sync::oneshot;
 /// How long an address of a name is tried before the next is tried in parallel, as in RFC 8305.
 const ADDRESS_HEAD_START: Duration = Duration::from_millis(250);
 
-/// The pause before a folder that is locked is tried again.
+/// The pause before the queue of a Unix socket that is full, or a folder that is locked, is tried again.
 #[cfg(unix)]
 pub(crate) const PAUSE: Duration = Duration::from_millis(10);
 
@@ -290,7 +290,13 @@ impl ClientBuilder {
         #[cfg(unix)]
         if let Some(path) = name.strip_prefix("unix:") {
             let pool = self.pool(false).map_err(failed)?;
-            let socket = tokio::net::UnixStream::connect(path).await.map_err(failed)?;
+            let socket = loop {
+                match tokio::net::UnixStream::connect(path).await {
+                    // The queue of the listener is full: Linux fails at once where a TCP socket would wait.
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => tokio::time::sleep(PAUSE).await,
+                    connected => break connected.map_err(failed)?,
+                }
+            };
             let ends = crate::transport::unix::ends(socket.peer_cred());
             return self.begin(Transport::Unix(socket), ends, name, router, pool.least()).await;
         }

@@ -180,4 +180,31 @@ mod tests {
             std::os::unix::net::UnixStream::connect(&path).expect("one of them listens");
         }
     }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test(start_paused = true)]
+    async fn client_waits_for_room_in_a_full_queue() {
+        use socket2::{Domain, SockAddr, Socket, Type};
+        let folder = Folder::new("full");
+        let path = folder.path();
+        let socket = Socket::new(Domain::UNIX, Type::STREAM, None).expect("there are descriptors");
+        socket.bind(&SockAddr::unix(&path).expect("it is short")).expect("the path is free");
+        socket.listen(0).expect("it is bound");
+        socket.set_nonblocking(true).expect("it is open");
+        let listener = UnixListener::from_std(std::os::fd::OwnedFd::from(socket).into()).expect("it listens");
+        let mut queued = Vec::new();
+        let full = loop {
+            match UnixStream::connect(&path).await {
+                Ok(stream) => queued.push(stream),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(full.kind(), io::ErrorKind::WouldBlock);
+        let address = format!("unix:{}", path.display());
+        let mut connecting = pin!(crate::Client::builder().connect(address, crate::Handlers::new()));
+        let waits = std::future::poll_fn(|context| Poll::Ready(connecting.as_mut().poll(context).is_pending()));
+        assert!(waits.await, "there will be room");
+        drop(listener.accept().await.expect("one waits"));
+        connecting.await.expect("there is room");
+    }
 }
