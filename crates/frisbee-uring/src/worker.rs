@@ -68,6 +68,16 @@ impl Worker {
         self.shared.spawn(make);
     }
 
+    /// Ends the thread with its tasks, as dropping the worker does.
+    pub fn stop(&self) {
+        self.shared.send(Mail::Stop);
+    }
+
+    /// Whether the thread has ended, since its ring failed or it was stopped. Tasks are then dropped without a poll.
+    pub fn has_ended(&self) -> bool {
+        self.shared.lock().has_ended
+    }
+
     /// A handle that runs tasks there for as long as the worker lives; `None` if tasks cannot enter a runtime of tokio.
     pub fn spawner(&self) -> Option<Spawner> {
         Some(Spawner(Arc::downgrade(&self.shared)))
@@ -92,7 +102,7 @@ impl Spawner {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        self.shared.send(Mail::Stop);
+        self.stop();
     }
 }
 

@@ -108,12 +108,6 @@ struct WatchedConnection {
     number: u64,
 }
 
-impl WatchedConnection {
-    fn poll<T>(&self, poll: impl FnOnce() -> T) -> T {
-        self.watch.poll(self.number, poll)
-    }
-}
-
 impl Drop for WatchedConnection {
     fn drop(&mut self) {
         let culprit = self.watch.culprits.lock().remove(&self.number);
@@ -181,6 +175,12 @@ impl Rings {
         shared.clone().map_err(io::Error::other)
     }
 
+    /// The thread of the next connection: in turn, without those whose ring has failed. If all have, it ends at once.
+    fn next_worker(&self) -> &(Worker, Arc<RingWatch>) {
+        let (before, from) = self.workers.split_at(self.next.fetch_add(1, Ordering::Relaxed) % self.workers.len());
+        from.iter().chain(before).find(|(worker, _)| !worker.has_ended()).unwrap_or(&from[0])
+    }
+
     /// Drives a connection to its end, within the context of `runtime`. `entry` is dropped then.
     pub(crate) fn drive<R: Protocol>(
         &self,
@@ -190,8 +190,7 @@ impl Rings {
         busy_poll: Duration,
         entry: impl Send + 'static,
     ) {
-        let next = self.next.fetch_add(1, Ordering::Relaxed) % self.workers.len();
-        let (worker, watch) = &self.workers[next];
+        let (worker, watch) = self.next_worker();
         let (watch, ring) = (watch.clone(), worker.spawner());
         worker.spawn(move || async move {
             let _entry = entry;
@@ -218,9 +217,26 @@ impl Rings {
             };
             let ended = poll_fn(|context| {
                 let _entered = runtime.enter();
-                watching.poll(|| driving.as_mut().poll(context))
+                watching.watch.poll(watching.number, || driving.as_mut().poll(context))
             });
             ended.await.hand_over(Tasks::OfRing, release).await;
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A ring that had failed got its turn, and each connection of it ended at once.
+    #[test]
+    fn connections_go_to_rings_that_run() {
+        let Ok(rings) = Rings::start(Some(2)) else { return eprintln!("SKIPPED: there are no rings here") };
+        let (ended, _) = &rings.workers[0];
+        ended.stop();
+        while !ended.has_ended() {
+            thread::yield_now();
+        }
+        assert!((0..4).all(|_| !rings.next_worker().0.has_ended()));
     }
 }
