@@ -148,9 +148,13 @@ impl Connection {
     /// otherwise.
     ///
     /// # Errors
-    /// [`TrySendError::Full`] if as much waits as may, or others have waited for the room that there is. Otherwise as
+    /// [`TrySendError::Full`] if as much waits as may, others have waited for the room that there is, or a packet longer
+    /// than [`BODY_MAX_LEAST`](crate::BODY_MAX_LEAST) would wait for the limit of the peer. Otherwise as
     /// [`send`](Self::send).
     pub fn try_send(&self, packet: &Packet) -> Result<(), TrySendError> {
+        if packet.body.len() > crate::BODY_MAX_LEAST as usize && self.peer() == PeerKind::Unknown {
+            return Err(self.close_reason().map_or(TrySendError::Full, |reason| SendError::Closed(reason).into()));
+        }
         Ok(self.try_send_with(|outbox| outbox.forward(packet))??)
     }
 

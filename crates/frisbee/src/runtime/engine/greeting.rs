@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use crate::{
         BODY_MAX_LEAST, Client, Config, Connection, Handlers, MemoryCharge, Operation, Outbox, Packet, PacketId,
-        Router, SendError, Server,
+        Router, SendError, Server, TrySendError,
     };
     use bytes::BytesMut;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -153,5 +153,20 @@ mod tests {
         assert!(matches!(sent, Err(SendError::TooLong(_))), "{sent:?}");
         connection.send(&packet(BODY_MAX_LEAST)).await.expect("it is not too long");
         assert!(!connection.is_closed());
+    }
+
+    /// It was sent, and ended the connection with a server of a lower limit.
+    #[tokio::test]
+    async fn long_packet_is_not_sent_before_the_limit_is_known() {
+        let acceptor = Server::builder().build(Handlers::new()).expect("the settings are valid");
+        let (here, there) = crate::memory();
+        let connection = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
+        let packet = |length: u32| Packet::new(PacketId(1), Operation::FIRST_USER, vec![0; length as usize]);
+        connection.try_send(&packet(BODY_MAX_LEAST)).expect("every server takes it");
+        let early = connection.try_send(&packet(BODY_MAX_LEAST + 1));
+        assert!(matches!(early, Err(TrySendError::Full)), "{early:?}");
+        tokio::spawn(async move { acceptor.serve_connection(there).await });
+        connection.peer_known().await.expect("it is served");
+        connection.try_send(&packet(BODY_MAX_LEAST + 1)).expect("the server takes it");
     }
 }
