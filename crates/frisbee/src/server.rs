@@ -528,14 +528,8 @@ impl<R: Protocol, L> Server<R, L> {
 
 /// Listens on the first of the addresses that can be bound.
 fn listen(addresses: Vec<SocketAddr>) -> io::Result<TcpListener> {
-    let mut failed = io::Error::new(io::ErrorKind::InvalidInput, "the name resolves to no address");
-    for address in addresses {
-        match listen_on(address) {
-            Ok(listener) => return Ok(listener),
-            Err(error) => failed = error,
-        }
-    }
-    Err(failed)
+    let none = Err(io::Error::new(io::ErrorKind::InvalidInput, "the name resolves to no address"));
+    addresses.into_iter().fold(none, |bound, address| bound.or_else(|_| listen_on(address)))
 }
 
 /// As `TcpListener::bind` does, which lets 128 connections wait.
@@ -544,14 +538,20 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     // On Windows it would let others listen on the same port.
     #[cfg(not(windows))]
     socket.set_reuseaddr(true)?;
-    // Every write of its connections is a batch already; holding it back for more would only add delay.
-    socket.set_nodelay(true)?;
-    // Protocols of adapters have no PING, and the hosts of their clients may vanish. A minute of silence is usual; then the
-    // system probes, by default nine times.
     #[cfg(target_os = "linux")]
-    let probes = socket2::TcpKeepalive::new().with_time(Duration::from_secs(60)).with_interval(Duration::from_secs(10));
-    #[cfg(target_os = "linux")]
-    socket2::SockRef::from(&socket).set_tcp_keepalive(&probes)?;
+    set_options(&socket)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
+}
+
+/// Sets the options of a listening socket, which its connections inherit.
+#[cfg(target_os = "linux")]
+fn set_options(listener: &impl std::os::fd::AsFd) -> io::Result<()> {
+    let listener = socket2::SockRef::from(listener);
+    // Every write of its connections is a batch already; holding it back for more would only add delay.
+    listener.set_tcp_nodelay(true)?;
+    // Protocols of adapters have no PING, and the hosts of their clients may vanish. A minute of silence is usual; then the
+    // system probes, by default nine times.
+    let probes = socket2::TcpKeepalive::new().with_time(Duration::from_secs(60)).with_interval(Duration::from_secs(10));
+    listener.set_tcp_keepalive(&probes)
 }

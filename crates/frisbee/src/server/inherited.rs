@@ -15,7 +15,7 @@ use std::os::unix;
 impl ServerBuilder {
     /// Makes a server of a TCP socket that listens already, in place of [`bind`](Self::bind): one that the process
     /// before has passed, or that has options which `bind` does not set. On Unix an
-    /// `OwnedFd` will do. The socket is set to be nonblocking, and its connections to send without delay.
+    /// `OwnedFd` will do. The socket is set to be nonblocking, and gets the options of one that `bind` makes.
     ///
     /// Connections that wait in the socket's queue belong to the socket and not to a process, so they are served by
     /// whichever process accepts them.
@@ -45,7 +45,7 @@ impl ServerBuilder {
         let local = listener.local_addr().map_err(failed)?;
         let failed = |source| Error::Bind { address: local.to_string(), source };
         #[cfg(target_os = "linux")]
-        check(&listener).and_then(|()| socket2::SockRef::from(&listener).set_tcp_nodelay(true)).map_err(failed)?;
+        check(&listener).and_then(|()| super::set_options(&listener)).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let listener = TcpListener::from_std(listener).map_err(failed)?;
         Ok(self.bound(TcpSocketListener { listener, local }, router))
@@ -117,6 +117,11 @@ mod tests {
         let mut client = EchoClient::connect(address).await;
         let server = Server::builder().listen_on(listener, echo()).expect("it listens");
         assert_eq!(server.local_addr(), address);
+        #[cfg(target_os = "linux")]
+        {
+            let socket = socket2::SockRef::from(&server.listener.listener);
+            assert!(socket.tcp_nodelay().expect("it is open") && socket.keepalive().expect("it is open"));
+        }
         tokio::spawn(server.serve());
         assert_eq!(client.ask("waits").await, "waits");
     }
