@@ -147,9 +147,9 @@ fn cause(reason: &CloseReason) -> Option<&(dyn std::error::Error + 'static)> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum MountError {
-    /// Two want the same operations.
+    /// Two want the same operations, or the same items for HELLO.
     Overlap {
-        /// The part that claims them, and its operations.
+        /// The parts that claim them, and what they claim.
         owners: [String; 2],
     },
     /// The range has no operation, or one below 10: these belong to the protocol.
@@ -167,7 +167,7 @@ pub enum MountError {
 impl fmt::Display for MountError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Overlap { owners: [one, other] } => write!(f, "operations overlap: {one} and {other}"),
+            Self::Overlap { owners: [one, other] } => write!(f, "{one} overlaps with {other}"),
             Self::Range { owner } => {
                 write!(f, "{owner}: the range is empty or includes operations below 10, which the protocol reserves")
             }

@@ -250,7 +250,7 @@ pub trait Protocol: Send + Sync + 'static {
     }
 
     /// Items to add to the HELLO by which two native peers recognise each other: types from [`Hello::FIRST_USER_ITEM`]
-    /// on, and values, of up to [`Hello::ITEMS_MAX`] bytes with those of all routers. None by default.
+    /// on, below 64 those of frpc if the router is mounted there, and values, of up to [`Hello::ITEMS_MAX`] bytes with those of all routers. None by default.
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
         Vec::new()
     }

@@ -12,7 +12,7 @@ use crate::service::load::Load;
 use crate::service::methods::Methods;
 use crate::wire::packed::Packing;
 use crate::{Error, Policy};
-use frisbee::{Connection, Mounts, Protocol as _};
+use frisbee::{Connection, MountError, Mounts, Protocol as _};
 use polyglot::Nesting;
 use std::collections::HashMap;
 use std::fmt;
@@ -89,14 +89,16 @@ impl OfferBuilder {
         let table =
             Table::new(services, this.policy, this.methods, &this.chain, observers.as_ref(), access.as_deref())?;
         this.mounts.check()?;
+        if let Some((kind, _)) = this.mounts.hello_items().into_iter().find(|(kind, _)| *kind < 64) {
+            let owners = [format!("item {kind} of a mounted router for HELLO"), "those of frpc, below 64".to_owned()];
+            return Err(MountError::Overlap { owners }.into());
+        }
         for method in table.methods() {
             let operation = method.operation.number();
             let owner = || format!("the method {method} on {operation}");
             this.mounts.overlap(&(operation..=operation), owner).map_or(Ok(()), Err)?;
         }
-        for lifecycle in &lifecycles {
-            lifecycle.offered(&offered);
-        }
+        lifecycles.iter().for_each(|lifecycle| lifecycle.offered(&offered));
         Ok(Arc::new(ServiceOffer {
             is_plain: this.mounts.is_empty() && observers.is_none(),
             observers,
@@ -275,3 +277,40 @@ macro_rules! offering_setters {
     };
 }
 pub(crate) use offering_setters;
+
+#[cfg(test)]
+mod tests {
+    use crate::{Error, Server};
+    use bytes::Bytes;
+    use frisbee::{Connection, MountError, Outbox, Packet, Protocol, Routed};
+
+    /// Adds an item of this type to HELLO.
+    struct Claiming(u8);
+
+    impl Protocol for Claiming {
+        type Session = ();
+
+        fn connected(&self, _connection: &Connection) {}
+
+        fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
+            Routed::Useless
+        }
+
+        fn hello_items(&self) -> Vec<(u8, Bytes)> {
+            vec![(self.0, Bytes::new())]
+        }
+    }
+
+    /// The peer took it for one of frpc.
+    #[tokio::test]
+    async fn mounted_router_cannot_claim_items_of_frpc() {
+        let mounted = |kind| Server::builder().mount(1000..=1099, Claiming(kind)).build();
+        for kind in [32, 34, 63] {
+            let refused = mounted(kind).expect_err("it is reserved");
+            let Error::Transport(frisbee::Error::Mount(refused)) = refused else { panic!("{refused}") };
+            let MountError::Overlap { owners } = refused else { panic!("{refused}") };
+            assert!(owners[0].starts_with(&format!("item {kind} ")), "{owners:?}");
+        }
+        mounted(64).expect("it is for users");
+    }
+}
