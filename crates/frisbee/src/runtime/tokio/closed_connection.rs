@@ -7,7 +7,7 @@ use bytes::Bytes;
 use std::io;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 
 /// A connection that is over.
 pub(crate) struct ClosedConnection<T> {
@@ -49,17 +49,10 @@ impl<T> ClosedConnection<T> {
 pub(crate) async fn run_apart(runtime: &Handle, work: AdapterFuture) -> CloseReason {
     let (ended, reason) = oneshot::channel();
     let job: Job = Box::pin(async move { drop(ended.send(work.await)) });
-    let _task = AbortOnDrop(runtime.spawn(job));
+    let mut task = JoinSet::new();
+    task.spawn_on(job, runtime);
     // A task that panicked, or ended with its runtime, has no reason of its own.
     reason.await.unwrap_or(CloseReason::Shutdown)
-}
-
-struct AbortOnDrop(JoinHandle<()>);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 /// The kind of task that drives connections, which decides where a transport lives on.
