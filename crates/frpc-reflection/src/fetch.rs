@@ -2,8 +2,9 @@
 
 use crate::v1::{FilesRequest, ListRequest, ReflectionClient, Service};
 use bytes::{Bytes, BytesMut};
-use frpc::{Channel, Status};
+use frpc::{Channel, Request, Status};
 use prost::Message as _;
+use std::time::Duration;
 
 /// How many bytes of files, and of descriptions of services, are accepted of a server: a hundred times the schemas of
 /// large programs. The server may be hostile.
@@ -11,6 +12,9 @@ const SCHEMA_MAX: usize = 64 * 1024 * 1024;
 
 /// How often the schema is fetched again if it changes while it is fetched, as with a load balancer during a rollout.
 const TRIES: usize = 3;
+
+/// How long each call may take: as long as one has for its reply by default. The server may stop in the middle.
+const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The schema of a server, from its [`Reflection`](crate::Reflection).
 ///
@@ -53,8 +57,9 @@ impl ServerSchema {
     /// Fetches the services of a server and all of their files.
     ///
     /// # Errors
-    /// [`Unimplemented`](frpc::Code::Unimplemented) if the server has no reflection. A server in Go does not answer
-    /// requests that it does not know, so set a timeout: then it is `DeadlineExceeded`.
+    /// [`Unimplemented`](frpc::Code::Unimplemented) if the server has no reflection.
+    /// [`DeadlineExceeded`](frpc::Code::DeadlineExceeded) if it takes more than 30 s for its services or its files: a server
+    /// in Go does not answer requests that it does not know.
     /// [`ResourceExhausted`](frpc::Code::ResourceExhausted) if the schema has more than 64 MiB, and
     /// [`Aborted`](frpc::Code::Aborted) if it changes all the time.
     ///
@@ -89,7 +94,7 @@ impl ServerSchema {
 
 /// The services, and their etag; `None` if the etag is this one.
 async fn services(client: &ReflectionClient, etag_before: &str) -> Result<Option<(String, Vec<Service>)>, Status> {
-    let mut pieces = client.list(ListRequest { etag: etag_before.to_owned() }).await?.into_inner();
+    let mut pieces = client.list(bounded_call(ListRequest { etag: etag_before.to_owned() })).await?.into_inner();
     let (mut etag, mut services, mut length) = (String::new(), Vec::<Service>::new(), 0);
     while let Some(piece) = pieces.message().await? {
         if piece.not_modified {
@@ -113,7 +118,7 @@ async fn services(client: &ReflectionClient, etag_before: &str) -> Result<Option
 
 /// All files, and their etag.
 async fn files(client: &ReflectionClient) -> Result<(String, Bytes), Status> {
-    let mut pieces = client.files(FilesRequest::default()).await?.into_inner();
+    let mut pieces = client.files(bounded_call(FilesRequest::default())).await?.into_inner();
     let (mut etag, mut files) = (String::new(), BytesMut::new());
     while let Some(piece) = pieces.message().await? {
         if !piece.etag.is_empty() {
@@ -123,6 +128,12 @@ async fn files(client: &ReflectionClient) -> Result<(String, Bytes), Status> {
         files.extend_from_slice(&piece.data);
     }
     Ok((etag, files.freeze()))
+}
+
+fn bounded_call<T>(message: T) -> Request<T> {
+    let mut request = Request::new(message);
+    request.set_timeout(CALL_TIMEOUT);
+    request
 }
 
 fn bounded(length: usize) -> Result<(), Status> {
@@ -136,7 +147,8 @@ fn bounded(length: usize) -> Result<(), Status> {
 mod tests {
     use super::*;
     use crate::v1::{FilesPiece, ListPiece, Reflection, ReflectionServer};
-    use frpc::{Code, Request, Response, ResponseStream, Server};
+    use frpc::{Code, Response, ResponseSender, ResponseStream, Server};
+    use tokio::sync::mpsc;
 
     /// Lists a million services without content.
     struct Hostile;
@@ -152,12 +164,40 @@ mod tests {
         }
     }
 
-    #[tokio::test]
-    async fn empty_services_count_towards_the_limit() {
-        let server = Server::builder().add_service(ReflectionServer::new(Hostile)).build().expect("it is valid");
+    /// Begins the list, and sends nothing more.
+    struct Silent(mpsc::Sender<ResponseSender<ListPiece>>);
+
+    impl Reflection for Silent {
+        async fn list(&self, _: Request<ListRequest>) -> Result<Response<ResponseStream<ListPiece>>, Status> {
+            let (sender, pieces) = ResponseStream::channel(1);
+            sender.send(Ok(ListPiece { etag: "one".to_owned(), ..ListPiece::default() })).await.ok();
+            self.0.send(sender).await.ok();
+            Ok(Response::new(pieces))
+        }
+
+        async fn files(&self, _: Request<FilesRequest>) -> Result<Response<ResponseStream<FilesPiece>>, Status> {
+            Err(Status::internal("the list has not ended"))
+        }
+    }
+
+    async fn channel(service: impl Reflection) -> Channel {
+        let server = Server::builder().add_service(ReflectionServer::new(service)).build().expect("it is valid");
         let (here, there) = frpc::memory();
         tokio::spawn(async move { server.serve_connection(there).await });
-        let channel = Channel::connect_io(here).await.expect("it is served");
+        Channel::connect_io(here).await.expect("it is served")
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn server_that_stops_in_the_middle_is_not_awaited() {
+        let (sender, _open) = mpsc::channel(1);
+        let channel = channel(Silent(sender)).await;
+        let fetched = tokio::time::timeout(10 * CALL_TIMEOUT, ServerSchema::fetch(&channel)).await.expect("it ends");
+        assert_eq!(fetched.unwrap_err().code(), Code::DeadlineExceeded);
+    }
+
+    #[tokio::test]
+    async fn empty_services_count_towards_the_limit() {
+        let channel = channel(Hostile).await;
         assert_eq!(ServerSchema::fetch(&channel).await.unwrap_err().code(), Code::ResourceExhausted);
     }
 }
