@@ -13,6 +13,9 @@ use std::task::{Context, Poll, Waker};
 /// The charge for a message in addition to its payload: its place in the queue.
 const MESSAGE_CHARGE: usize = 64;
 
+/// The bytes of messages that a reader takes out at once, in addition to those that may wait. One message may exceed it.
+const TAKEN_MAX: usize = 64 * 1024;
+
 /// Payloads below this length, in bytes, are copied while others wait: each may be a slice of a read buffer of
 /// 128 KiB and keep all of it.
 const COPIED_BELOW: usize = 64 * 1024;
@@ -163,8 +166,7 @@ impl Subscription {
                 queue.reader = Some(context.waker().clone());
                 return Poll::Pending;
             }
-            std::mem::swap(&mut self.received, &mut queue.entries);
-            queue.bytes = 0;
+            queue.take(&mut self.received);
         }
         match self.received.pop_front() {
             Some(Entry::Message(message)) => Poll::Ready(Ok(message)),
@@ -266,6 +268,23 @@ impl Inbox {
 }
 
 impl Queue {
+    /// Moves the oldest entries to `received`: a part of many, since those do not count any more.
+    fn take(&mut self, received: &mut VecDeque<Entry>) {
+        if self.bytes <= TAKEN_MAX {
+            std::mem::swap(received, &mut self.entries);
+            self.bytes = 0;
+            return;
+        }
+        let mut taken = 0;
+        while taken < TAKEN_MAX
+            && let Some(entry) = self.entries.pop_front()
+        {
+            taken += entry.charge();
+            received.push_back(entry);
+        }
+        self.bytes -= taken;
+    }
+
     #[cold]
     fn drop_oldest(&mut self, bytes_max: usize) {
         let (mut lost, mut was_reconnected) = (0_u64, false);
@@ -359,6 +378,25 @@ mod tests {
             Entry::Notice(_) => false,
         };
         assert_eq!(inbox.0.lock().entries.iter().filter(is_kept).count(), 1);
+    }
+
+    /// What the reader had taken out did not count, and it took all that waited.
+    #[test]
+    fn taken_messages_make_room_for_few_others() {
+        const MOST: usize = 1 << 20;
+        let inbox = Inbox::default();
+        let message = || Entry::Message(Message { topic: topic(), offset: 0, payload: Bytes::from(vec![0; 10_000]) });
+        let fill = || inbox.extend((0..200).map(|_| message()), MOST);
+        fill();
+        let mut received = VecDeque::new();
+        inbox.0.lock().take(&mut received);
+        assert!(!received.is_empty());
+        fill();
+        let held: usize = received.iter().chain(&inbox.0.lock().entries).map(Entry::charge).sum();
+        assert!(held <= MOST + 2 * TAKEN_MAX, "{held} bytes are held");
+        inbox.0.lock().take(&mut received);
+        let bytes = inbox.0.lock().entries.iter().map(Entry::charge).sum::<usize>();
+        assert_eq!(inbox.0.lock().bytes, bytes);
     }
 
     #[test]
