@@ -184,16 +184,7 @@ impl InProgress {
             self.exchange.0.lock().requests_in_progress -= 1;
         }
     }
-}
 
-/// A charged part of a response, until the client has taken it.
-pub(crate) struct Untaken {
-    exchange: Exchange,
-    is_whole: bool,
-    _charge: MemoryCharge,
-}
-
-impl InProgress {
     /// A part of the response, which `is_whole` unless more of a stream may follow.
     pub(crate) fn untaken(&self, is_whole: bool, charge: MemoryCharge) -> Arc<Untaken> {
         let mut state = self.exchange.0.lock();
@@ -204,6 +195,13 @@ impl InProgress {
         state.untaken_whole += usize::from(is_whole);
         Arc::new(Untaken { exchange: self.exchange.clone(), is_whole, _charge: charge })
     }
+}
+
+/// A charged part of a response, until the client has taken it.
+pub(crate) struct Untaken {
+    exchange: Exchange,
+    is_whole: bool,
+    _charge: MemoryCharge,
 }
 
 impl Untaken {
