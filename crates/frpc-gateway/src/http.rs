@@ -5,8 +5,9 @@
 
 pub(crate) mod answer;
 mod calls;
+mod counted;
 mod date;
-mod exchange;
+pub(crate) mod exchange;
 mod fast_path;
 pub(crate) mod fields;
 mod guard;

@@ -1,5 +1,6 @@
 //! The bodies of requests that hyper reads.
 
+use crate::http::exchange::Exchange;
 use bytes::Bytes;
 use frpc::Status;
 use http_body::{Body, Frame, SizeHint};
@@ -7,12 +8,13 @@ use hyper::body::Incoming;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
-/// The body of a request, which notifies when it has been read to its end.
+/// The body of a request, which notifies when it has been read, in part and to its end.
 pub(crate) struct Inbound {
     body: Incoming,
     is_over: Arc<AtomicBool>,
+    exchange: Exchange,
 }
 
 /// Refuses trailers of a request: metadata is complete before the call begins, and no field of a caller is dropped.
@@ -36,9 +38,21 @@ impl IsOver {
 }
 
 impl Inbound {
-    pub(crate) fn new(body: Incoming) -> (Self, IsOver) {
+    pub(crate) fn new(body: Incoming, exchange: &Exchange) -> (Self, IsOver) {
         let is_over = Arc::new(AtomicBool::new(body.is_end_stream()));
-        (Self { body, is_over: is_over.clone() }, IsOver(is_over))
+        exchange.begin_body();
+        (Self { body, is_over: is_over.clone(), exchange: exchange.clone() }, IsOver(is_over))
+    }
+}
+
+impl Drop for Inbound {
+    fn drop(&mut self) {
+        // The rest that has arrived is dropped with it.
+        let mut task = Context::from_waker(Waker::noop());
+        while self.exchange.has_unread()
+            && let Poll::Ready(Some(Ok(_))) = Pin::new(&mut *self).poll_frame(&mut task)
+        {}
+        self.exchange.end_body();
     }
 }
 
@@ -53,6 +67,11 @@ impl Body for Inbound {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(task));
         if frame.is_none() || self.body.is_end_stream() {
             self.is_over.store(true, Ordering::Relaxed);
+        }
+        if let Some(Ok(frame)) = &frame
+            && let Some(data) = frame.data_ref()
+        {
+            self.exchange.handle_read(data.len());
         }
         Poll::Ready(frame)
     }

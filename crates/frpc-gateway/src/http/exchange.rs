@@ -27,8 +27,8 @@ struct State {
     untaken_whole: usize,
     /// When it has taken a part, or the first of them was made.
     taken: Instant,
-    /// Clients of HTTP/2 take each response when they like. Those of HTTP/1 are timed by their transport.
-    is_http2: bool,
+    /// Of HTTP/2, whose clients take each response when they like. Those of HTTP/1 are timed by their transport.
+    unread: Option<Unread>,
     /// When the last request began or ended.
     active: Instant,
     /// The time since which a head is due. The first one is due from the beginning.
@@ -60,7 +60,7 @@ impl Exchange {
             untaken: 0,
             untaken_whole: 0,
             taken: now,
-            is_http2: false,
+            unread: None,
             active: now,
             head_since: Some(now),
             half_closed: None,
@@ -98,10 +98,44 @@ impl Exchange {
         }
     }
 
-    /// Notes that it is a connection of HTTP/2, whose heads come in frames.
-    pub(crate) fn handle_http2(&self) {
+    /// Notes that it is a connection of HTTP/2, whose heads come in frames, and which receives so many bytes of bodies
+    /// before they are read.
+    pub(crate) fn handle_http2(&self, max: usize, charge: MemoryCharge) {
         let mut state = self.0.lock();
-        (state.is_http2, state.head_since) = (true, None);
+        state.unread = Some(Unread { bytes: 0, bodies: 0, max, charge });
+        state.head_since = None;
+    }
+
+    /// Whether bodies of HTTP/2 have arrived that no handler has read.
+    pub(crate) fn has_unread(&self) -> bool {
+        self.0.lock().unread.as_ref().is_some_and(|unread| unread.bytes > 0)
+    }
+
+    /// Notes that bytes of bodies have arrived.
+    pub(crate) fn handle_arrived(&self, bytes: usize) {
+        self.change_unread(|unread| unread.set(unread.bytes + bytes));
+    }
+
+    /// Notes that a handler has read bytes of a body, or dropped them.
+    pub(crate) fn handle_read(&self, bytes: usize) {
+        self.change_unread(|unread| unread.set(unread.bytes.saturating_sub(bytes)));
+    }
+
+    /// Notes that a handler has a body.
+    pub(crate) fn begin_body(&self) {
+        self.change_unread(|unread| unread.bodies += 1);
+    }
+
+    /// Notes that a handler no longer has a body.
+    pub(crate) fn end_body(&self) {
+        self.change_unread(|unread| unread.bodies -= 1);
+        self.0.lock().forget_unread();
+    }
+
+    fn change_unread(&self, change: impl FnOnce(&mut Unread)) {
+        if let Some(unread) = &mut self.0.lock().unread {
+            change(unread);
+        }
     }
 
     /// Notes that the client has closed its direction. `false` if no response is due, so that this is the end.
@@ -154,7 +188,9 @@ impl Exchange {
         let is_busy = state.in_progress > 0 || state.is_unwritten;
         match state.head_since {
             // A client may pause a stream, but no other response.
-            _ if state.is_http2 && (state.untaken_whole > 0 || state.untaken > 0 && !is_busy) => idle(state.taken),
+            _ if state.unread.is_some() && (state.untaken_whole > 0 || state.untaken > 0 && !is_busy) => {
+                idle(state.taken)
+            }
             _ if is_busy => None,
             Some(since) => since.checked_add(head_timeout).map(Deadline::Head),
             None => idle(state.active),
@@ -226,5 +262,40 @@ impl Drop for InProgress {
         state.in_progress -= 1;
         state.requests_in_progress -= usize::from(self.is_waiting);
         state.active = now();
+        state.forget_unread();
+    }
+}
+
+/// The bodies of HTTP/2 that have arrived and that no handler has read. hyper holds them.
+#[derive(Debug)]
+struct Unread {
+    bytes: usize,
+    /// The number of bodies that handlers have.
+    bodies: usize,
+    /// The window of the connection.
+    max: usize,
+    charge: MemoryCharge,
+}
+
+/// The steps of the charge for unread bodies, in bytes: a frame of the usual size.
+const UNREAD_STEP: usize = 16 * 1024;
+
+impl Unread {
+    fn set(&mut self, bytes: usize) {
+        // Padding, and what arrives for streams that were reset, is never read.
+        self.bytes = bytes.min(self.max);
+        let charge = self.bytes / UNREAD_STEP * UNREAD_STEP;
+        if charge != self.charge.bytes() {
+            self.charge.resize(charge);
+        }
+    }
+}
+
+impl State {
+    /// Without a request there is no body: the rest was padding, or arrived for streams that were reset.
+    fn forget_unread(&mut self) {
+        if let Some(unread) = self.unread.as_mut().filter(|unread| self.in_progress == 0 && unread.bodies == 0) {
+            unread.set(0);
+        }
     }
 }

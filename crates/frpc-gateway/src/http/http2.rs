@@ -1,5 +1,6 @@
 //! Connections of HTTP/2, which hyper serves.
 
+use super::counted::CountedTransport;
 use super::guard::RewoundTransport;
 use super::head::HEAD_MAX;
 use super::service::Service;
@@ -39,9 +40,11 @@ pub(crate) async fn serve(
     transport: AdapterDriver<RawTransport>,
 ) -> io::Result<()> {
     let (context, exchange) = (service.context().clone(), service.exchange().clone());
-    exchange.handle_http2();
     let config = context.config();
-    let mut transport = RewoundTransport::new(early, transport);
+    let window = CONNECTION_WINDOW.max(config.stream_credit);
+    exchange.handle_http2(usize::try_from(window).unwrap_or(usize::MAX), context.connection().charge(0));
+    let transport = RewoundTransport::new(early, transport);
+    let mut transport = CountedTransport::new(transport, exchange.clone(), context.clone());
     let io = TokioIo::new(&mut transport);
     let (tasks, mut spawned) = mpsc::unbounded_channel();
     let mut builder = http2::Builder::new(Tasks(tasks));
@@ -50,7 +53,7 @@ pub(crate) async fn serve(
         .max_concurrent_streams(u32::try_from(config.streams_max).unwrap_or(u32::MAX))
         .max_header_list_size(HEAD_MAX as u32)
         .initial_stream_window_size(config.stream_credit)
-        .initial_connection_window_size(CONNECTION_WINDOW.max(config.stream_credit))
+        .initial_connection_window_size(window)
         .max_send_buf_size(SEND_BUFFER)
         // hyper adds them to the time of the last frame.
         .keep_alive_interval(config.idle_timeout.min(FAR))
@@ -109,6 +112,7 @@ pub(crate) async fn serve(
         .await
     };
     let served = served.await;
+    let mut transport = transport.into_inner();
     // A client grants credit while it takes the last responses. A closed socket would answer that by a reset, which
     // discards them.
     let linger = async {

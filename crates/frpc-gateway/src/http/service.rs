@@ -197,7 +197,7 @@ impl Service {
     async fn answer(&self, request: Request<Incoming>) -> Response<Reply> {
         let Some(http) = &self.gateway.http else { return respond(Answer::not_found("/")) };
         let (parts, body) = request.into_parts();
-        let (body, is_over) = Inbound::new(body);
+        let (body, is_over) = Inbound::new(body, &self.exchange);
         let mut known = KnownFields::of(pairs(&parts.headers));
         let addressed = is_addressed(&parts, &mut known);
         let is_invalid = addressed.is_err();

@@ -22,6 +22,10 @@ use std::sync::Arc;
 /// * Bodies, and each message of a stream, before and after compression:
 ///   [`body_max`](frisbee::Config::body_max) (413). They have to come as fast as native packets:
 ///   [`least_rate`](frisbee::Config::least_rate). Between the messages of a stream a client may pause as long as it likes.
+/// * Bodies of HTTP/2 that handlers do not read: 1 MiB on a connection, or
+///   [`stream_credit`](frisbee::Config::stream_credit) if that is more, which is charged to
+///   [`memory_max`](frpc::ServerBuilder::memory_max). A connection with such bodies is not read while its client holds more
+///   than its share.
 /// * Responses have to be taken as fast as native packets: [`write_timeout`](frisbee::Config::write_timeout). A client of
 ///   HTTP/2 that holds responses back by flow control has to take 16 KiB of one within each
 ///   [idle time](crate::Gateway::idle_timeout). Streams it may hold back as long as it likes.

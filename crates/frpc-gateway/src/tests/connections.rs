@@ -1,14 +1,16 @@
 //! Connections of HTTP, WebSocket and JSON-RPC: idle times, ends, and the calls that cross them.
 
-use frpc::{Acceptor, Request, Response, ResponseStream, Server, ServerBuilder, Status};
+use frpc::{Acceptor, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use samples::greet::{Greeter, GreeterServer, Greeting, Name};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
 use tokio::net::TcpSocket;
 use tokio::sync::{Semaphore, oneshot};
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
 /// The longest wait for an event.
@@ -332,4 +334,89 @@ async fn stop_answers_json_rpc_over_web_socket_that_has_come() {
     timeout(PATIENCE, io.read_to_end(&mut frames)).await.expect("it ends").expect("in order");
     let frames = String::from_utf8_lossy(&frames);
     assert!(frames.contains("{\"text\":\"Hello, Ada!\"}"), "{frames}");
+}
+
+/// Never reads the names of a stream.
+struct Deaf;
+
+impl samples::greeter::Greeter for Deaf {
+    async fn greet(
+        &self,
+        _request: Request<samples::greeter::Name>,
+    ) -> Result<Response<samples::greeter::Greeting>, Status> {
+        Err(Status::unimplemented("it greets all"))
+    }
+
+    async fn greet_all(
+        &self,
+        request: Request<Streaming<samples::greeter::Name>>,
+    ) -> Result<Response<ResponseStream<samples::greeter::Greeting>>, Status> {
+        let _unread = request;
+        std::future::pending().await
+    }
+}
+
+/// A connection of HTTP/2 with four calls, whose bodies fill its windows.
+fn unread_bodies() -> Vec<u8> {
+    const FRAME: usize = 16 * 1024;
+    let frame = |kind: u8, flags: u8, stream: u32, payload: &[u8]| {
+        let length = u32::try_from(payload.len()).expect("it is short").to_be_bytes();
+        [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+    };
+    // Of the static table: POST, http, and the names of the path, of the authority and of the content type.
+    let fields = b"\x83\x86\x04\x19/greeter.Greeter/GreetAll\x01\x09localhost\x0f\x10\x10application/grpc";
+    // The windows are those of the server's settings once these are acknowledged.
+    let start = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+    let mut bytes = [start, frame(4, 0, 0, b""), frame(4, 1, 0, b"")].concat();
+    for stream in [1, 3, 5, 7] {
+        bytes.extend(frame(1, 4, stream, fields));
+        bytes.extend(frame(0, 0, stream, &[0; FRAME]).repeat(16));
+    }
+    bytes
+}
+
+/// They were not charged, and each connection took a mebibyte of them, however many there were.
+#[tokio::test]
+async fn unread_bodies_of_http2_are_charged_and_bounded() {
+    const MEMORY: usize = 16 << 20;
+    const PEERS: usize = 64;
+    let gateway = Gateway::new().http(Http::new().grpc());
+    let service = samples::greeter::GreeterServer::new(Deaf);
+    let server = Server::builder().memory_max(MEMORY).add_service(service).gateway(gateway);
+    let server = server.build().expect("the settings are right");
+    let stats = server.stats();
+    let bytes: Arc<[u8]> = unread_bodies().into();
+    let mut peers = JoinSet::new();
+    let taken = Arc::<AtomicUsize>::default();
+    for _ in 0..PEERS {
+        let (mut here, there) = tokio::io::duplex(1024);
+        let (server, bytes, taken) = (server.clone(), bytes.clone(), taken.clone());
+        peers.spawn(async move { drop(server.serve_connection(there).await) });
+        peers.spawn(async move {
+            for part in bytes.chunks(1024) {
+                here.write_all(part).await.expect("it is open");
+                taken.fetch_add(part.len(), Ordering::SeqCst);
+            }
+            std::future::pending().await
+        });
+    }
+    let held = async |is_enough: &dyn Fn(usize) -> bool| {
+        let reached = async {
+            while !is_enough(stats.memory_held()) {
+                tokio::task::yield_now().await;
+            }
+        };
+        let reached = timeout(PATIENCE, reached).await;
+        assert!(reached.is_ok(), "{} bytes are held", stats.memory_held());
+    };
+    held(&|bytes| bytes > MEMORY / 4).await;
+    for _ in 0..100_000 {
+        tokio::task::yield_now().await;
+    }
+    assert!(stats.memory_held() <= MEMORY, "{} bytes are held", stats.memory_held());
+    // Each connection may have a step that is not charged, and a read.
+    let taken = taken.load(Ordering::SeqCst);
+    assert!(taken <= MEMORY + PEERS * 32 * 1024, "{taken} bytes were taken");
+    peers.shutdown().await;
+    held(&|bytes| bytes == 0).await;
 }
