@@ -380,7 +380,7 @@ mod tests {
         assert_eq!(inbox.0.lock().entries.iter().filter(is_kept).count(), 1);
     }
 
-    /// What the reader had taken out did not count, and it took all that waited.
+    /// Messages that the reader had taken out did not count, and it took all of them at once.
     #[test]
     fn taken_messages_make_room_for_few_others() {
         const MOST: usize = 1 << 20;

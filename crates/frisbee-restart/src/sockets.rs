@@ -252,7 +252,7 @@ mod tests {
         let _queued = UnixStream::connect(&path).expect("the queue has room for one");
         let (sender, bound) = std::sync::mpsc::channel();
         let binding = std::thread::spawn(move || sender.send(bind_unix(&path).expect_err("it is in use").kind()));
-        let bound = bound.recv_timeout(std::time::Duration::from_secs(60));
+        let bound = bound.recv_timeout(Duration::from_secs(60));
         drop(silent);
         assert_eq!(bound.expect("it does not wait"), io::ErrorKind::AddrInUse);
         binding.join().expect("no panic").expect("it is awaited");

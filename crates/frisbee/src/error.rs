@@ -149,7 +149,7 @@ fn cause(reason: &CloseReason) -> Option<&(dyn std::error::Error + 'static)> {
 pub enum MountError {
     /// Two want the same operations, or the same items for HELLO.
     Overlap {
-        /// The parts that claim them, and what they claim.
+        /// The parts that claim them.
         owners: [String; 2],
     },
     /// The range has no operation, or one below 10: these belong to the protocol.
