@@ -250,7 +250,8 @@ pub trait Protocol: Send + Sync + 'static {
     }
 
     /// Items to add to the HELLO by which two native peers recognise each other: types from [`Hello::FIRST_USER_ITEM`]
-    /// on, below 64 those of frpc if the router is mounted there, and values, of up to [`Hello::ITEMS_MAX`] bytes with those of all routers. None by default.
+    /// on, and values, of up to [`Hello::ITEMS_MAX`] bytes with those of all routers. None by default. If the router is
+    /// mounted in frpc, types below 64 belong to frpc.
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
         Vec::new()
     }
