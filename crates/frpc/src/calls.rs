@@ -134,8 +134,10 @@ enum State {
     Timed,
     /// The reply has arrived.
     Replied,
-    /// The deadline has passed, and the caller has not been polled since. The flag notes a reply that came afterwards.
-    Expired(bool),
+    /// The deadline has passed, and the caller has not been polled since.
+    Expired,
+    /// As `Expired`, and a reply came afterwards.
+    Late,
     /// The caller is gone. The id stays reserved until the peer has answered.
     Abandoned,
 }
@@ -176,22 +178,28 @@ impl Calls {
         if !self.has_slot() {
             return Err(NotSent::Full);
         }
-        let slot = self.free.pop().unwrap_or_else(|| {
-            let slot = self.slots.len() as u16; // Below CALLS_MAX.
-            let id = self.ids.get(usize::from(slot)).copied().unwrap_or(PacketId(slot));
-            self.slots.push(Slot::new(id, operation));
-            self.deadlines.push(None);
-            slot
-        });
+        let slot = self.free.pop().unwrap_or_else(|| self.add_slot(operation));
         let entry = &mut self.slots[usize::from(slot)];
         entry.state = State::Pending;
         entry.operation = operation;
         self.deadlines[usize::from(slot)] = deadline;
         entry.caller = Some(caller.clone());
-        if let Some(deadline) = deadline {
-            self.next_deadline = Some(self.next_deadline.map_or(deadline, |next| next.min(deadline)));
+        if let Some(deadline) = deadline
+            && self.next_deadline.is_none_or(|next| deadline < next)
+        {
+            self.next_deadline = Some(deadline);
         }
         Ok(CallTicket { slot, id: entry.id })
+    }
+
+    /// Adds a slot to those in use.
+    #[cold]
+    fn add_slot(&mut self, operation: Operation) -> u16 {
+        let slot = self.slots.len() as u16; // Below CALLS_MAX.
+        let id = self.ids.get(usize::from(slot)).copied().unwrap_or(PacketId(slot));
+        self.slots.push(Slot::new(id, operation));
+        self.deadlines.push(None);
+        slot
     }
 
     /// The time, read at most once in a turn.
@@ -296,18 +304,18 @@ impl Calls {
                 self.end_timed(MeasuredEnd::Answered, true);
                 caller
             }
-            State::Expired(false) => {
-                entry.state = State::Expired(true);
+            State::Expired => {
+                entry.state = State::Late;
                 self.note_late();
                 None
             }
             State::Abandoned => {
+                entry.vacate(slot, &mut self.free);
                 self.note_late();
                 self.abandoned -= 1;
-                self.vacate(slot);
                 None
             }
-            State::Free | State::Replied | State::Expired(true) => self.stray(),
+            State::Free | State::Replied | State::Late => self.stray(),
         }
     }
 
@@ -332,14 +340,13 @@ impl Calls {
                 if let Reply::Shared(_) = entry.reply {
                     entry.reply = Reply::none();
                 }
-                self.vacate(slot);
+                entry.vacate(slot, &mut self.free);
                 Poll::Ready(ended)
             }
-            State::Expired(_) => Poll::Ready(CallOutcome::Expired),
             State::Pending | State::Timed => {
                 if let Some(status) = &self.ended {
                     let outcome = CallOutcome::Disconnected { status: status.clone(), until: self.deadlines[slot] };
-                    self.vacate(slot);
+                    entry.vacate(slot, &mut self.free);
                     return Poll::Ready(outcome);
                 }
                 if !entry.caller.as_ref().is_some_and(|caller| caller.will_wake(context.waker())) {
@@ -347,7 +354,7 @@ impl Calls {
                 }
                 Poll::Pending
             }
-            State::Free | State::Abandoned => Poll::Ready(CallOutcome::Expired),
+            State::Expired | State::Late | State::Free | State::Abandoned => Poll::Ready(CallOutcome::Expired),
         }
     }
 
@@ -359,7 +366,7 @@ impl Calls {
         }
         self.forget_observed(slot);
         self.stale.extend(self.slots[slot].caller.take());
-        self.vacate(slot);
+        self.slots[slot].vacate(slot, &mut self.free);
     }
 
     /// Gives a call up. If a native server still works on it, `cancel` sends a CANCEL with this id and operation.
@@ -378,10 +385,11 @@ impl Calls {
                 self.end_timed(MeasuredEnd::Abandoned, false);
                 self.leave(slot, false)
             }
-            State::Expired(answered) => self.leave(slot, answered),
+            State::Expired => self.leave(slot, false),
+            State::Late => self.leave(slot, true),
             State::Replied => {
                 entry.reply = Reply::none();
-                self.vacate(slot);
+                entry.vacate(slot, &mut self.free);
                 false
             }
             State::Free | State::Abandoned => false,
@@ -419,7 +427,7 @@ impl Calls {
                 continue;
             };
             if deadline <= now {
-                entry.state = State::Expired(false);
+                entry.state = State::Expired;
                 wake.extend(entry.caller.take());
                 is_timed_late |= is_timed;
             } else {
@@ -460,31 +468,30 @@ impl Calls {
 
     /// Removes the caller. Returns whether the id stays reserved until the server has answered.
     fn leave(&mut self, slot: usize, answered: bool) -> bool {
+        let entry = &mut self.slots[slot];
         if answered || self.ended.is_some() {
-            self.vacate(slot);
+            entry.vacate(slot, &mut self.free);
             return false;
         }
         self.abandoned += 1;
-        let entry = &mut self.slots[slot];
         debug_assert!(entry.caller.is_none(), "wakers are dropped without the lock");
         entry.state = State::Abandoned;
         entry.reply = Reply::none();
         true
-    }
-
-    /// Frees a slot, and moves on to its next id.
-    fn vacate(&mut self, slot: usize) {
-        let entry = &mut self.slots[slot];
-        debug_assert!(entry.caller.is_none(), "wakers are dropped without the lock");
-        entry.state = State::Free;
-        entry.id = PacketId(entry.id.0.wrapping_add(CALLS_MAX as u16));
-        self.free.push(slot as u16); // Below CALLS_MAX.
     }
 }
 
 impl Slot {
     fn new(id: PacketId, operation: Operation) -> Self {
         Self { id, state: State::Free, operation, caller: None, reply: Reply::none() }
+    }
+
+    /// Frees this slot, the one at this index, and moves on to its next id.
+    fn vacate(&mut self, slot: usize, free: &mut Vec<u16>) {
+        debug_assert!(self.caller.is_none(), "wakers are dropped without the lock");
+        self.state = State::Free;
+        self.id = PacketId(self.id.0.wrapping_add(CALLS_MAX as u16));
+        free.push(slot as u16); // Below CALLS_MAX.
     }
 
     /// Takes in the reply. Returns the caller to wake.

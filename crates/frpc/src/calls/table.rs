@@ -15,7 +15,7 @@ use crate::wire::layouts::takes_calls;
 use crate::wire::report::Report;
 use crate::{Code, Status};
 use frisbee::PeerKind;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
@@ -75,14 +75,20 @@ impl CallTable {
     pub(crate) fn with<T>(&self, change: impl FnOnce(&mut Calls) -> T) -> T {
         let mut calls = self.calls.lock();
         let result = change(&mut calls);
-        let vacancy = calls.has_vacancy();
-        let stale = if calls.stale.is_empty() { Vec::new() } else { std::mem::take(&mut calls.stale) };
+        if calls.slot_waiters > 0 || !calls.stale.is_empty() {
+            self.unlock(calls);
+        }
+        result
+    }
+
+    #[cold]
+    fn unlock(&self, mut calls: MutexGuard<'_, Calls>) {
+        let (vacancy, stale) = (calls.has_vacancy(), std::mem::take(&mut calls.stale));
         drop(calls);
         drop(stale);
         if vacancy {
             self.vacancy.notify_one();
         }
-        result
     }
 
     /// The table of a connection that does not belong to a channel.

@@ -3,7 +3,7 @@
 use crate::calls::failures::{expired, unidentified, unreachable};
 use crate::calls::observed::EndedCall;
 use crate::calls::table::poll_notified;
-use crate::calls::{Body, CallOutcome, CallTicket, NotSent, ServerKind};
+use crate::calls::{Body, CallOutcome, CallTicket, Calls, NotSent, ServerKind};
 use crate::client::call::{CallOptions, PendingCall};
 use crate::client::link::Link;
 use crate::deadline;
@@ -13,14 +13,14 @@ use crate::schema::method::Method;
 use crate::wire::body::{self, AnyMessage, DecodeOptions, EncodeBody};
 use crate::{Code, Response, Status};
 use bytes::Bytes;
-use polyglot::{Message, Nesting};
+use polyglot::Message;
 use std::any::Any;
 use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Instant;
 use tokio::runtime::Handle;
 
@@ -54,7 +54,6 @@ pub(crate) enum SentState {
 }
 
 impl Failure {
-    #[cold]
     fn new(status: Status, sent: SentState) -> Box<Self> {
         Box::new(Self { status, sent, observed: None })
     }
@@ -213,9 +212,28 @@ struct SentCall {
 struct RareEnding {
     ticket: CallTicket,
     ended: CallOutcome<()>,
+    /// The body of the reply, if there is one.
+    unread: Option<Bytes>,
     until: Option<Instant>,
     /// The call as its observer knows it.
     over: Option<EndedCall>,
+}
+
+impl RareEnding {
+    /// The end of a call. If it is observed, its reply has a `length`.
+    #[cold]
+    fn new(
+        calls: &mut Calls,
+        ticket: CallTicket,
+        ended: CallOutcome<()>,
+        unread: Option<Bytes>,
+        length: Option<usize>,
+    ) -> Box<Self> {
+        let until = calls.deadline(ticket);
+        let mut over = length.and_then(|_| calls.over_as(&ended, ticket));
+        over.iter_mut().for_each(|over| over.tracked.sizes.reply = length.unwrap_or_default() as u64);
+        Box::new(Self { ticket, ended, unread, until, over })
+    }
 }
 
 impl SentCall {
@@ -260,18 +278,9 @@ impl SentCall {
         }
     }
 
-    /// The result of a call that was answered.
-    fn finish<B>(&self, ending: RareEnding, reply: Result<B, Status>) -> Result<B, Box<Failure>> {
-        if reply.is_ok() {
-            self.link.calls.handle_answer(Code::Ok);
-            ending.over.iter().for_each(|over| self.observe_end(Code::Ok, over));
-        }
-        reply.map_err(|status| self.fail(ending, Some(status)))
-    }
-
     /// The failure of a call, with the status that it was answered with, if it was.
     fn fail(&self, ending: RareEnding, answered: Option<Status>) -> Box<Failure> {
-        let RareEnding { ticket, ended, until, over } = ending;
+        let RareEnding { ticket, ended, until, over, .. } = ending;
         let (status, sent) = match (answered, ended) {
             (Some(status), _) => {
                 self.link.calls.handle_answer(status.code());
@@ -298,43 +307,6 @@ impl SentCall {
         failure
     }
 
-    /// Polls for the end of the call. `read` gets the body of the reply, and returns whether it has read a success, for
-    /// which there is no ending.
-    #[inline(always)]
-    fn poll_end(
-        &mut self,
-        context: &mut Context<'_>,
-        read: &mut dyn FnMut(Body<'_>, Nesting) -> bool,
-    ) -> Poll<Option<Box<RareEnding>>> {
-        let Some(ticket) = self.ticket else { return Poll::Pending };
-        let (nesting, is_observed) = (self.link.nesting, self.is_observed);
-        let (mut is_success, mut length, mut observed) = (false, 0, None);
-        let ending = ready!(self.link.calls.with(|calls| {
-            let ended = ready!(calls.take_reply(ticket, context, |body| {
-                length = body.len() as u64;
-                is_success = read(body, nesting);
-            }));
-            if is_success {
-                if is_observed {
-                    observed = calls.observe_ok(ticket);
-                }
-                return Poll::Ready(None);
-            }
-            let until = calls.deadline(ticket);
-            let mut over = if is_observed { calls.over_as(&ended, ticket) } else { None };
-            over.iter_mut().for_each(|over| over.tracked.sizes.reply = length);
-            Poll::Ready(Some(Box::new(RareEnding { ticket, ended, until, over })))
-        }));
-        self.ticket = None;
-        if is_success {
-            self.link.calls.handle_answer(Code::Ok);
-            if let Some((token, request)) = observed {
-                self.notify_end(token, Code::Ok, CallSizes { request, reply: length });
-            }
-        }
-        Poll::Ready(ending)
-    }
-
     /// Abandons a call whose caller no longer waits for the reply.
     #[cold]
     fn give_up(&self, ticket: CallTicket) {
@@ -353,32 +325,19 @@ impl<B> InFlight<B> {
     }
 }
 
-/// A reply that has been read, or the body of one that is long or lacks fields, to be read outside of the lock.
-enum ReadReply<B> {
-    None,
-    Read(Result<Response<B>, Status>),
-    Unread(Bytes),
-}
-
-impl<B: Message> ReadReply<B> {
-    /// Reads a short reply in place. Returns whether it is a success.
-    fn read(&mut self, body: Body<'_>, nesting: Nesting) -> bool {
-        *self = match body {
-            Body::Copied(body) => {
-                body::whole_reply(body, nesting).map_or_else(|| Self::Unread(Bytes::copy_from_slice(body)), Self::Read)
-            }
-            Body::Shared(body) => Self::Unread(body.clone()),
-        };
-        matches!(self, Self::Read(Ok(_)))
-    }
-
-    /// The result of a call that has failed, or whose reply could not be read in place.
+impl<B: Message> InFlight<B> {
+    /// The result of a call that has failed, or whose reply has not been read in place.
     #[cold]
-    fn finish(self, call: &SentCall, ending: RareEnding) -> Result<Response<B>, Box<Failure>> {
-        match self {
-            Self::None => Err(call.fail(ending, None)),
-            Self::Read(reply) => call.finish(ending, reply),
-            Self::Unread(body) => call.finish(ending, body::reply(&body, call.reading(), &call.link.connection)),
+    fn finish(&self, ending: RareEnding) -> Result<Response<B>, Box<Failure>> {
+        let call = &self.call;
+        let Some(body) = &ending.unread else { return Err(call.fail(ending, None)) };
+        match body::reply(body, call.reading(), &call.link.connection) {
+            Ok(reply) => {
+                call.link.calls.handle_answer(Code::Ok);
+                ending.over.iter().for_each(|over| call.observe_end(Code::Ok, over));
+                Ok(reply)
+            }
+            Err(status) => Err(call.fail(ending, Some(status))),
         }
     }
 }
@@ -387,13 +346,41 @@ impl<B: Message> Future for InFlight<B> {
     type Output = Result<Response<B>, Box<Failure>>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut reply = ReadReply::None;
-        let ending = ready!(self.call.poll_end(context, &mut |body, nesting| reply.read(body, nesting)));
-        Poll::Ready(match (ending, reply) {
-            (None, ReadReply::Read(reply)) => reply.map_err(|_| unreachable!("it is a success")),
-            (Some(ending), reply) => reply.finish(&self.call, *ending),
-            (None, _) => unreachable!("there is a reply"),
-        })
+        let call = &mut self.call;
+        let Some(ticket) = call.ticket else { return Poll::Pending };
+        let (mut reply, mut length, mut observed, mut rare) = (None, 0, None, None);
+        call.link.calls.with(|calls| {
+            let mut unread = None;
+            let ended = calls.take_reply(ticket, context, |body| {
+                length = body.len();
+                match body {
+                    Body::Copied(body) => {
+                        reply = body::whole_reply(body, call.link.nesting);
+                        if reply.is_none() {
+                            unread = Some(Bytes::copy_from_slice(body));
+                        }
+                    }
+                    Body::Shared(body) => unread = Some(body.clone()),
+                }
+            });
+            let Poll::Ready(ended) = ended else { return };
+            if reply.is_none() {
+                rare = Some(RareEnding::new(calls, ticket, ended, unread, call.is_observed.then_some(length)));
+            } else if call.is_observed {
+                observed = calls.observe_ok(ticket);
+            }
+        });
+        if let Some(ending) = rare {
+            call.ticket = None;
+            return Poll::Ready(self.finish(*ending));
+        }
+        let Some(reply) = reply else { return Poll::Pending };
+        call.ticket = None;
+        call.link.calls.handle_answer(Code::Ok);
+        if let Some((token, request)) = observed {
+            call.notify_end(token, Code::Ok, CallSizes { request, reply: length as u64 });
+        }
+        Poll::Ready(Ok(reply))
     }
 }
 

@@ -352,28 +352,21 @@ pub(crate) fn message<M: Message>(body: &Bytes, reading: DecodeOptions) -> Resul
 pub(crate) fn reply<M: Message>(body: &Bytes, reading: DecodeOptions, by: &Connection) -> Result<Response<M>, Status> {
     let mut body = body.clone();
     let Ok(prefix) = prefix::take(&mut body) else { return Err(malformed("reply")) };
-    replied(message(&packed::unpacked(body, "reply", by)?, reading), prefix)
-}
-
-/// Reads a reply without missing fields, copying all of it; `None` if there is no message.
-#[inline(always)]
-pub(crate) fn whole_reply<M: Message>(mut body: &[u8], nesting: Nesting) -> Option<Result<Response<M>, Status>> {
-    let mut prefix = None;
-    if prefix::is_present(body) {
-        // Only then: one that is not there would be copied as well.
-        let Ok(taken) = prefix::take_slice(&mut body) else { return Some(Err(malformed("reply"))) };
-        prefix = taken;
-    }
-    let root = polyglot::decode_root(&mut DecodeOptions::whole(nesting).copied(body)).ok()?;
-    Some(replied(Ok(root), prefix))
-}
-
-#[inline(always)]
-fn replied<M: Message>(root: Result<Root<M>, DecodeError>, prefix: Option<Prefix>) -> Result<Response<M>, Status> {
-    match root {
+    match message(&packed::unpacked(body, "reply", by)?, reading) {
         Ok(Root::Message(message)) => Ok(Response::received(message, prefix)),
         Ok(Root::Error(text)) => Err(Status::received(text, prefix)),
         Err(error) => Err(undecodable::<M>("reply", &error)),
+    }
+}
+
+/// Reads the message of a reply without missing fields, copying all of it. `None` for other replies, which [`reply`] reads.
+#[inline(always)]
+pub(crate) fn whole_reply<M: Message>(mut body: &[u8], nesting: Nesting) -> Option<Response<M>> {
+    // Only then: one that is not there would be copied as well.
+    let prefix = if prefix::is_present(body) { prefix::take_slice(&mut body).ok()? } else { None };
+    match polyglot::decode_root(&mut DecodeOptions::whole(nesting).copied(body)).ok()? {
+        Root::Message(message) => Some(Response::received(message, prefix)),
+        Root::Error(_) => None,
     }
 }
 
