@@ -9,7 +9,7 @@ use crate::client::link::Link;
 use crate::deadline;
 use crate::observe::{Token, TraceContext};
 use crate::schema::method::Method;
-use crate::wire::body::{self, EncodeBody, EncodeForm, Flags, PutError};
+use crate::wire::body::{self, EncodeBody, Flags, PutError};
 use crate::wire::prefix::PrefixFields;
 use frisbee::{BODY_MAX_LEAST, Outbox, Waiter};
 use polyglot::Form;
@@ -145,16 +145,14 @@ impl<'a> PendingCall<'a> {
         }
         drop(calls);
         let before = outbox.len();
-        let encode_form = if server.is_native() {
-            let packs =
-                server == ServerKind::Unpacking && link.packing.as_ref().is_some_and(|packing| packing.has(method));
-            let prefix = self.prefix(link.backward, timeout.filter(|_| *sends_timeout));
-            EncodeForm { form: Form::Extended, flags: Flags::PACKED.when(packs), prefix }
-        } else {
-            EncodeForm {
-                flags: Flags::LOSSLESS.when(*strict || server == ServerKind::Unknown),
-                ..EncodeForm::default()
-            }
+        let packs = server == ServerKind::Unpacking && link.packing.as_ref().is_some_and(|packing| packing.has(method));
+        let (form, flags) = match server.is_native() {
+            true => (Form::Extended, Flags::PACKED.when(packs)),
+            false => (Form::Flat, Flags::LOSSLESS.when(*strict || server == ServerKind::Unknown)),
+        };
+        let prefix = || match form {
+            Form::Extended => self.prefix(link.backward, timeout.filter(|_| *sends_timeout)),
+            Form::Flat => PrefixFields::default(),
         };
         // Until the server has stated its limit, packets keep to the least limit of all servers: a longer one may end
         // the connection, and so may each that follows.
@@ -162,7 +160,7 @@ impl<'a> PendingCall<'a> {
         if server == ServerKind::Unknown {
             outbox.set_limit(limit.min(BODY_MAX_LEAST));
         }
-        let put = body::put_message(outbox.packet(ticket.id, method.operation), message, &encode_form);
+        let put = body::put_message(outbox.packet(ticket.id, method.operation), message, form, flags, prefix);
         if server == ServerKind::Unknown {
             outbox.set_limit(limit);
         }

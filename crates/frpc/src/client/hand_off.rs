@@ -8,7 +8,7 @@ use crate::client::call::PendingCall;
 use crate::client::channel::{BoxedCall, Channel};
 use crate::client::picker::PickedConnection;
 use crate::deadline;
-use crate::wire::body::{self, AnyMessage, DecodeOptions, EncodeBody, EncodeForm, alone};
+use crate::wire::body::{self, AnyMessage, DecodeOptions, EncodeBody, Flags, alone};
 use crate::{Code, Response, Status};
 use bytes::Bytes;
 use frisbee::{Connection, HandOffAccepted, HandOffError, PacketId};
@@ -77,12 +77,12 @@ impl HandOffCall<'_> {
             if left.is_some_and(|left| left.is_zero()) {
                 return Err(out_of_time());
             }
-            let prefix = call.prefix(false, left.filter(|_| call.options.sends_timeout));
-            let form = EncodeForm { prefix, ..EncodeForm::plain(Form::Extended) };
+            let prefix = || call.prefix(false, left.filter(|_| call.options.sends_timeout));
             let mut encoded = Ok(());
             let body = alone(|outbox| {
                 let packet = outbox.packet(PacketId(0), method.operation);
-                encoded = body::put_message(packet, &(message as &dyn EncodeBody), &form);
+                encoded =
+                    body::put_message(packet, &(message as &dyn EncodeBody), Form::Extended, Flags::default(), prefix);
             });
             encoded.map_err(body::PutError::into_status)?;
             let pause = || link.calls.pause().inspect(|_| *is_requested = true);

@@ -2,7 +2,7 @@
 
 use crate::Status;
 use crate::api::metadata::Metadata;
-use crate::wire::body::{self, EncodeForm, Flags, PutError, ReplyForm};
+use crate::wire::body::{self, Flags, PutError, ReplyForm};
 use crate::wire::prefix::{self, PrefixFields};
 use frisbee::{Operation, Outbox, PacketId, PacketWriter, StreamBatch, StreamSender};
 use futures_core::Stream;
@@ -23,9 +23,11 @@ pub(crate) async fn send<M: Message>(
     message: impl Borrow<M>,
     flags: Flags,
 ) -> Result<(), Status> {
-    let encode_form = EncodeForm { flags, ..EncodeForm::plain(form(sender)) };
+    let form = form(sender);
     let sent = poll_fn(move |context| {
-        sender.poll_send(context, |packet| body::put_message(packet, message.borrow(), &encode_form))
+        sender.poll_send(context, |packet| {
+            body::put_message(packet, message.borrow(), form, flags, PrefixFields::default)
+        })
     });
     sent.await?.map_err(PutError::into_status)
 }
@@ -58,10 +60,7 @@ where
             context,
             |context| messages.as_mut().poll_next(context),
             &message,
-            move |message, packet| {
-                let encode_form = EncodeForm { flags, ..EncodeForm::plain(form) };
-                body::put_message(packet, message, &encode_form)
-            },
+            move |message, packet| body::put_message(packet, message, form, flags, PrefixFields::default),
             &failure,
         );
         if sent > 0 {

@@ -41,22 +41,6 @@ impl Flags {
     }
 }
 
-/// The prefix and the form of a message.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct EncodeForm<'a> {
-    /// Rich between native peers, flat otherwise.
-    pub(crate) form: Form,
-    pub(crate) flags: Flags,
-    pub(crate) prefix: PrefixFields<'a>,
-}
-
-impl EncodeForm<'_> {
-    /// A message without a prefix.
-    pub(crate) fn plain(form: Form) -> Self {
-        Self { form, ..Self::default() }
-    }
-}
-
 /// The longest body with [`CONTAINER_MEMORY_MAX`] for its lists and maps: the longest body by default.
 const USUAL_MAX: usize = frisbee::BODY_MAX as usize;
 
@@ -168,16 +152,18 @@ impl EncodeBody for &dyn EncodeBody {
     }
 }
 
-/// Writes a message as the body of a packet and completes the packet.
+/// Writes a message as the body of a packet and completes the packet. `prefix` returns the prefix, which is in memory
+/// only where it is written.
 #[inline(always)]
-pub(crate) fn put_message<M: EncodeBody>(
+pub(crate) fn put_message<'a, M: EncodeBody>(
     mut packet: PacketWriter<'_>,
     message: &M,
-    encode_form: &EncodeForm<'_>,
+    form: Form,
+    flags: Flags,
+    prefix: impl Fn() -> PrefixFields<'a>,
 ) -> Result<(), PutError> {
-    let EncodeForm { form, flags, prefix } = *encode_form;
-    if flags.has(Flags::PACKED) || !prefix.is_empty() {
-        prefix::put(packet.buffer(), prefix);
+    if flags.has(Flags::PACKED) || !prefix().is_empty() {
+        prefix::put(packet.buffer(), prefix());
         if flags.has(Flags::PACKED) {
             let put = put_packed(packet.continued(), message, form);
             std::mem::forget(packet);
@@ -321,9 +307,8 @@ pub(crate) fn put_reply<M: EncodeBody>(
     };
     let ReplyForm { form, backward } = style;
     let metadata = metadata.filter(|_| form == Form::Extended);
-    let encode_form =
-        EncodeForm { form, flags, prefix: PrefixFields { backward, metadata, report, ..PrefixFields::default() } };
-    if let Err(error) = put_message(outbox.packet(id, operation), message, &encode_form) {
+    let prefix = || PrefixFields { backward, metadata, report, ..PrefixFields::default() };
+    if let Err(error) = put_message(outbox.packet(id, operation), message, form, flags, prefix) {
         put_error(outbox, id, operation, &error.into_status(), style);
     }
 }
