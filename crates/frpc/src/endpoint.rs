@@ -319,7 +319,7 @@ impl Protocol for Endpoint {
         };
         session.bring(operation.number(), &self.offer.table);
         let Some((_, instance)) = &mut session.last else { return Routed::Continue };
-        let reply = ReplyTo::HandOff { requested: request, decision: HandOff::default() };
+        let reply = ReplyTo::HandOff(Box::new((request, HandOff::default())));
         // The handler gets a task: the connection must have no call in progress when it is handed off.
         let trace = trace.as_ref();
         instance.serve(Incoming { caller: &session.caller, envelope, trace, reply, inline: false }).into()

@@ -35,8 +35,8 @@ impl<T> Continuation<T> for () {
 
 /// A slot where futures of one type are polled once, one after the other, without an allocation each.
 ///
-/// Most handlers are ready at their first poll. For those the future is made in the cell, polled and dropped. A future
-/// that has to wait leaves the cell together with its box as a [`ParkedFuture`] future, and the cell gets a new box at its
+/// Most handlers are ready at their first poll. For those the future is made in the cell and polled, and dropped at the
+/// next use of the cell. A future that has to wait leaves the cell together with its box as a [`ParkedFuture`] future, and the cell gets a new box at its
 /// next use.
 ///
 /// ```
@@ -67,31 +67,30 @@ impl<F, A> InlineSlot<F, A> {
 
 impl<F: Future, A> InlineSlot<F, A> {
     /// Polls the future, and drops it when it is done.
-    #[inline]
     fn poll_future(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<UnwindResult<F::Output>> {
-        let polled = self.as_mut().poll_and_keep(context);
-        if let Poll::Ready(Ok(_)) = polled {
+        let mut polled = Poll::Pending;
+        if let Err(panic) = self.as_mut().poll_and_keep(context, &mut polled) {
+            return Poll::Ready(Err(panic));
+        }
+        if polled.is_ready() {
             self.project().future.set(None);
         }
-        polled
+        polled.map(Ok)
     }
 
-    /// Polls the future, which stays here.
+    /// Polls the future, which stays here. The result is written to its place, since it is otherwise moved several times.
     #[inline(always)]
-    fn poll_and_keep(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<UnwindResult<F::Output>> {
-        let mut future = self.project().future;
-        // The closure leaves it in its place, since a result is otherwise moved several times.
-        let mut polled = Poll::Pending;
-        let caught = catch_unwind(AssertUnwindSafe(|| {
-            if let Some(future) = future.as_mut().as_pin_mut() {
-                polled = future.poll(context);
+    fn poll_and_keep(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        polled: &mut Poll<F::Output>,
+    ) -> UnwindResult<()> {
+        let future = self.project().future;
+        catch_unwind(AssertUnwindSafe(|| {
+            if let Some(future) = future.as_pin_mut() {
+                *polled = future.poll(context);
             }
-        }));
-        match (caught, polled) {
-            (Ok(()), Poll::Pending) => Poll::Pending,
-            (Ok(()), Poll::Ready(output)) => Poll::Ready(Ok(output)),
-            (Err(panic), _) => Poll::Ready(Err(panic)),
-        }
+        }))
     }
 }
 
@@ -156,10 +155,8 @@ where
     /// If `make` does.
     #[inline]
     pub fn poll(&mut self, make: impl FnOnce() -> F) -> FirstPoll<F::Output, A> {
-        let slot = self.0.get_or_insert_with(|| InlineSlot::boxed(None));
-        slot.as_mut().project().future.set(Some(make()));
-        let polled = slot.as_mut().poll_future(&mut Context::from_waker(Waker::noop()));
-        self.first_poll(polled)
+        self.slot().set(Some(make()));
+        self.poll_slot()
     }
 
     /// The slot of a future that [`poll_slot`](Self::poll_slot) polls. It has the last one that was done, if that is
@@ -173,20 +170,14 @@ where
     #[inline(always)]
     pub fn poll_slot(&mut self) -> FirstPoll<F::Output, A> {
         let slot = self.0.get_or_insert_with(|| InlineSlot::boxed(None));
-        let polled = slot.as_mut().poll_and_keep(&mut Context::from_waker(Waker::noop()));
-        self.first_poll(polled)
-    }
-
-    /// The outcome of a first poll. A future that has to wait leaves with its box.
-    #[inline(always)]
-    fn first_poll(&mut self, polled: Poll<UnwindResult<F::Output>>) -> FirstPoll<F::Output, A> {
+        let mut polled = Poll::Pending;
+        if let Err(panic) = slot.as_mut().poll_and_keep(&mut Context::from_waker(Waker::noop()), &mut polled) {
+            self.discard();
+            return FirstPoll::Panicked(panic);
+        }
         match polled {
-            Poll::Ready(Ok(output)) => FirstPoll::Ready(output),
+            Poll::Ready(output) => FirstPoll::Ready(output),
             Poll::Pending => FirstPoll::Pending(ParkedFuture(self.0.take().unwrap_or_else(|| InlineSlot::boxed(None)))),
-            Poll::Ready(Err(panic)) => {
-                self.discard();
-                FirstPoll::Panicked(panic)
-            }
         }
     }
 

@@ -151,7 +151,7 @@ pub(crate) struct Parts {
 
 impl Parts {
     fn of(about: MethodInfo) -> Self {
-        Self { about, extras: OptionalExtras::default(), timeout: None, origin: Origin::Here }
+        Self { about, extras: OptionalExtras::default(), timeout: None, origin: Origin::default() }
     }
 
     /// Inserts the data of the next call.
@@ -164,7 +164,7 @@ impl Parts {
 
     /// Takes the parts of a request other than its message.
     fn take(&mut self) -> (Option<Duration>, Origin, OptionalExtras) {
-        (self.timeout, std::mem::replace(&mut self.origin, Origin::Here), self.extras.take())
+        (self.timeout, std::mem::take(&mut self.origin), self.extras.take())
     }
 }
 
@@ -271,7 +271,7 @@ impl Call {
 
     /// At the serving end: the attachments of the connection; see [`Request::attachments`](crate::Request::attachments).
     pub fn attachments(&self) -> Option<&Attachments> {
-        self.parts.origin.transport().map(Connection::attachments)
+        self.parts.origin.transport.as_ref().map(Connection::attachments)
     }
 
     /// At the serving end: the verified certificates of the caller; see

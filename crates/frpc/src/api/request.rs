@@ -40,45 +40,32 @@ pub struct Request<T> {
     extras: OptionalExtras,
 }
 
-/// The origin of a request.
-#[derive(Clone, Debug)]
-pub(crate) enum Origin {
-    /// This program made it.
-    Here,
-    Connection(Connection),
-    /// A connection whose peer requests a hand-off.
-    HandOff(Box<(Connection, HandOff)>),
-    /// An adapter connection, which cannot send or call.
-    Adapter(Connection),
+/// The origin of a request. By default, this program made it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Origin {
+    /// The connection of the request, if only as bytes of another protocol.
+    pub(crate) transport: Option<Connection>,
+    /// That is an adapter connection, which cannot send or call.
+    pub(crate) is_adapter: bool,
+    /// The peer requests a hand-off.
+    pub(crate) hand_off: Option<HandOff>,
 }
 
 impl Origin {
     pub(crate) fn connection(&self) -> Option<&Connection> {
-        match self {
-            Self::Connection(connection) => Some(connection),
-            Self::HandOff(handed) => Some(&handed.0),
-            _ => None,
-        }
-    }
-
-    /// The connection of the request, if only as bytes of another protocol.
-    pub(crate) fn transport(&self) -> Option<&Connection> {
-        match self {
-            Self::Adapter(connection) => Some(connection),
-            _ => self.connection(),
-        }
+        self.transport.as_ref().filter(|_| !self.is_adapter)
     }
 
     #[cfg(feature = "tls")]
     pub(crate) fn peer_certificates(&self) -> Option<&Arc<[frisbee::tls::CertificateDer<'static>]>> {
-        self.transport()?.peer_certificates()
+        self.transport.as_ref()?.peer_certificates()
     }
 }
 
 impl<T> Request<T> {
     /// Creates a request from a message.
     pub fn new(message: T) -> Self {
-        Self { message, timeout: None, origin: Origin::Here, extras: OptionalExtras::default() }
+        Self { message, timeout: None, origin: Origin::default(), extras: OptionalExtras::default() }
     }
 
     /// All parts.
@@ -139,11 +126,7 @@ impl<T> Request<T> {
 
     /// In a handler: the address of the peer, if its transport has one.
     pub fn remote_addr(&self) -> Option<SocketAddr> {
-        match &self.origin {
-            Origin::Here => None,
-            Origin::Connection(connection) | Origin::Adapter(connection) => connection.peer_addr(),
-            Origin::HandOff(handed) => handed.0.peer_addr(),
-        }
+        self.origin.transport.as_ref()?.peer_addr()
     }
 
     /// In a handler: the verified certificates of the peer, its own first, if it has presented some; also if the call
@@ -164,10 +147,7 @@ impl<T> Request<T> {
     /// }
     /// ```
     pub fn hand_off(&self) -> Option<&HandOff> {
-        match &self.origin {
-            Origin::HandOff(handed) => Some(&handed.1),
-            _ => None,
-        }
+        self.origin.hand_off.as_ref()
     }
 
     /// In a handler: the connection of the request; `None` if it came by another protocol. Handlers, streams and
@@ -178,7 +158,7 @@ impl<T> Request<T> {
 
     /// In a handler: the attachments of the connection of the request, also if it came by another protocol.
     pub fn attachments(&self) -> Option<&Attachments> {
-        self.origin.transport().map(Connection::attachments)
+        self.origin.transport.as_ref().map(Connection::attachments)
     }
 }
 

@@ -56,6 +56,7 @@ enum UnaryState<'a, B> {
 impl<A, B> Unpin for UnaryCall<'_, A, B> {}
 
 impl<'a, A, B> UnaryCall<'a, A, B> {
+    #[inline(always)] // So that the origin of the request, which is nothing, need not be dropped.
     fn new(channel: Cow<'a, Channel>, method: &'static Method, request: Request<A>) -> Self {
         let timeout = request.timeout();
         let (message, extras) = request.into_parts();
@@ -157,7 +158,7 @@ where
             (None, None) => return UnaryState::New,
         };
         let (message, extras) = (std::mem::take(&mut self.message), self.extras.take());
-        let request = Request::from_parts_with_extras(message, timeout, Origin::Here, extras);
+        let request = Request::from_parts_with_extras(message, timeout, Origin::default(), extras);
         let about = MethodInfo::new::<A, B>(*method, CallKind::Unary);
         let inner = channel.within(observed);
         let mut around = PooledCall::of(chain);

@@ -272,7 +272,8 @@ impl AdapterMethod {
         let Prefix { timeout, trace, deadline, extras, expires, memory, .. } = options;
         let call = InProgress::begin(caller).inspect_err(|_| caller.context.waste(0))?;
         let hold = connection.charge_request(memory);
-        let request = Request::from_parts_with_extras(messages, timeout, Origin::Adapter(connection.clone()), extras);
+        let origin = Origin { transport: Some(connection.clone()), is_adapter: true, hand_off: None };
+        let request = Request::from_parts_with_extras(messages, timeout, origin, extras);
         let Some(handler) = method.call(chain.clone(), request, format, &self.methods.offer.terms) else {
             return Err(Status::unimplemented(format!("{} has no messages in {format}", entry.method)));
         };

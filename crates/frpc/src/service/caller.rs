@@ -61,7 +61,7 @@ impl Caller {
 
     /// The origin of requests.
     pub(crate) fn origin(&self) -> Origin {
-        Origin::Connection(self.connection.clone())
+        Origin { transport: Some(self.connection.clone()), ..Origin::default() }
     }
 
     /// Notes the kind of the peer.

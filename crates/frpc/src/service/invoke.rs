@@ -51,21 +51,17 @@ pub(crate) enum ReplyTo<'a> {
         out: &'a mut Vec<u8>,
         outcome: &'a mut Option<AdapterOutcome>,
     },
-    HandOff {
-        requested: HandOffRequest,
-        decision: HandOff,
-    },
+    /// In a box, since a destination is passed on several times.
+    HandOff(Box<(HandOffRequest, HandOff)>),
 }
 
 impl ReplyTo<'_> {
     /// The origin of the request.
     #[inline(always)]
     pub(crate) fn origin(&self, caller: &Caller) -> Origin {
-        match self {
-            Self::Packet { .. } => caller.origin(),
-            Self::Adapter { .. } => Origin::Adapter(caller.connection.clone()),
-            Self::HandOff { decision, .. } => Origin::HandOff(Box::new((caller.connection.clone(), decision.clone()))),
-        }
+        let is_adapter = matches!(self, Self::Adapter { .. });
+        let hand_off = if let Self::HandOff(hand_off) = self { Some(hand_off.1.clone()) } else { None };
+        Origin { transport: Some(caller.connection.clone()), is_adapter, hand_off }
     }
 }
 

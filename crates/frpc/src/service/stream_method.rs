@@ -83,7 +83,7 @@ where
         let last = move |request| -> BoxedCall<'static, _> { Box::pin(handler(service, request)) };
         Some(Box::pin(async move {
             let (messages, timeout, origin, extras) = request.into_parts_with_extras();
-            let caller = origin.transport().cloned();
+            let caller = origin.transport.clone();
             let (message, charge) = In::read(messages, format.decode, &terms, caller).await?;
             let request = Request::from_parts_with_extras(message, timeout, origin, extras);
             let response = through(chain, &about, request, last).await?;

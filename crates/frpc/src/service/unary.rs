@@ -175,32 +175,60 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    fn serve(&mut self, Incoming { caller, mut envelope, trace, reply, inline }: Incoming<'_>) -> ServeProgress {
-        let mut inherited = InheritedContext { deadline: None, trace: trace.copied() };
-        let is_packed = match self.state.admit(caller, &mut envelope, &mut inherited.trace) {
+    /// The parts of `call` stay in their place until they are used, since each move costs several instructions.
+    fn serve(&mut self, mut call: Incoming<'_>) -> ServeProgress {
+        let caller = call.caller;
+        let mut inherited = InheritedContext { deadline: None, trace: call.trace.copied() };
+        let is_packed = match self.state.admit(caller, &mut call.envelope, &mut inherited.trace) {
             Ok(is_packed) => is_packed,
-            Err((status, served)) => return self.state.refuse(caller, reply, status, served),
+            Err((status, served)) => return self.state.refuse(caller, call.reply, status, served),
         };
-        let read = self.codec.decode(&envelope.body, &caller.connection);
+        let read = self.codec.decode(&call.envelope.body, &caller.connection);
         let Received { message, mut memory } = match read {
             Ok(received) if !takes_too_much(&caller.connection, received.memory) => received,
             read => {
                 let status = read.err().unwrap_or_else(overloaded);
-                return self.state.refuse(caller, reply, status, ServeProgress::Refused);
+                return self.state.refuse(caller, call.reply, status, ServeProgress::Refused);
             }
         };
         let (mut timeout, mut extras) = (None, OptionalExtras::default());
-        if let Some(options) = envelope.options {
+        if let Some(options) = call.envelope.options.take() {
             memory += options.memory;
             (timeout, extras, inherited.deadline) = (options.timeout, options.extras, options.deadline);
         }
         let inherited = inherited.is_something().then_some(&inherited);
-        let request = Request::from_parts_with_extras(message, timeout, reply.origin(caller), extras);
-        let started = StartedHandler { caller, inherited, memory, is_slow: is_packed || self.state.packs };
-        if inline && self.state.trust.as_ref().is_some_and(|trust| trust.is_kept()) {
-            self.call_inline(request, started, reply)
+        let request = Request::from_parts_with_extras(message, timeout, call.reply.origin(caller), extras);
+        let is_slow = is_packed || self.state.packs;
+        let started = StartedHandler { caller, inherited, memory, is_slow };
+        if !call.inline || !self.state.trust.as_ref().is_some_and(|trust| trust.is_kept()) {
+            return self.call_as_task(request, started, call.reply);
+        }
+        let inherited = inherited.map(InheritedContext::enter);
+        let polled = if self.state.chain.is_some() {
+            self.poll_layered(request)
         } else {
-            self.call_as_task(request, started, reply)
+            self.cell.slot().set(Some((self.handler)(self.service.clone(), request)));
+            self.cell.poll_slot()
+        };
+        drop(inherited);
+        match polled {
+            FirstPoll::Ready(result) => {
+                match call.reply {
+                    ReplyTo::Packet { id, operation, outbox } => {
+                        self.state.answer(caller, id, operation, body::reply_parts(&result), outbox);
+                    }
+                    ReplyTo::Adapter { out, outcome } => *outcome = Some(self.answer_adapter(caller, result, out)),
+                    ReplyTo::HandOff(hand_off) => {
+                        self.state.answer_hand_off(caller, body::reply_parts(&result), *hand_off);
+                    }
+                }
+                if is_slow { ServeProgress::Slow } else { ServeProgress::Started }
+            }
+            FirstPoll::Pending(handler) => {
+                let mut waiting = Waiting { handler: Some(handler), codec: &self.codec };
+                self.state.park(&mut waiting, started, self.state.executor(), None, call.reply)
+            }
+            FirstPoll::Panicked(panic) => self.state.answer_panic(panic.as_ref(), started, call.reply),
         }
     }
 
@@ -221,37 +249,6 @@ where
     fn innermost(&self) -> impl FnOnce(Request<A>) -> F + Send + 'static {
         let (service, handler) = (self.service.clone(), self.handler.clone());
         move |request| handler(service, request)
-    }
-
-    /// Polls a handler in place.
-    #[inline(always)]
-    fn call_inline(&mut self, request: Request<A>, started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
-        let inherited = started.inherited.map(InheritedContext::enter);
-        let polled = match self.state.chain.is_some() {
-            false => self.cell.poll(|| (self.handler)(self.service.clone(), request)),
-            true => self.poll_layered(request),
-        };
-        drop(inherited);
-        match polled {
-            FirstPoll::Ready(result) => {
-                let StartedHandler { caller, is_slow, .. } = started;
-                match reply {
-                    ReplyTo::Packet { id, operation, outbox } => {
-                        self.state.answer(caller, id, operation, body::reply_parts(&result), outbox);
-                    }
-                    ReplyTo::Adapter { out, outcome } => *outcome = Some(self.answer_adapter(caller, result, out)),
-                    ReplyTo::HandOff { requested, decision } => {
-                        self.state.answer_hand_off(caller, body::reply_parts(&result), requested, &decision);
-                    }
-                }
-                if is_slow { ServeProgress::Slow } else { ServeProgress::Started }
-            }
-            FirstPoll::Pending(handler) => {
-                let mut waiting = Waiting { handler: Some(handler), codec: &self.codec };
-                self.state.park(&mut waiting, started, self.state.executor(), None, reply)
-            }
-            FirstPoll::Panicked(panic) => self.state.answer_panic(panic.as_ref(), started, reply),
-        }
     }
 
     /// Polls a handler within its middleware.
@@ -369,11 +366,10 @@ impl MethodState {
         &self,
         caller: &Caller,
         result: ReplyParts<'_, B>,
-        request: HandOffRequest,
-        decision: &HandOff,
+        (request, decision): (HandOffRequest, HandOff),
     ) {
         self.log(caller, result.err());
-        hand_off::settle(request, *self.about.method(), decision, result);
+        hand_off::settle(request, *self.about.method(), &decision, result);
         self.end(caller, code(&result), None);
     }
 
@@ -413,8 +409,8 @@ impl MethodState {
                 *outcome = Some(AdapterOutcome::Ready(Err(status)));
                 self.end(caller, code, None);
             }
-            ReplyTo::HandOff { requested, .. } => {
-                requested.refuse(hand_off::failure(&status, self.about.method().operation, is_refused));
+            ReplyTo::HandOff(requested) => {
+                requested.0.refuse(hand_off::failure(&status, self.about.method().operation, is_refused));
                 self.end(caller, code, None);
             }
         }

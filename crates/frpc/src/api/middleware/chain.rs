@@ -107,7 +107,7 @@ impl Future for ChainFuture {
         }
         let coming = if std::mem::take(&mut last.is_coming) { last.parts.as_deref_mut() } else { None };
         if let Some(parts) = &coming {
-            last.is_own = matches!(parts.origin, Origin::Here);
+            last.is_own = parts.origin.transport.is_none();
             last.has_run.store(true, Ordering::Relaxed);
         }
         let ended = ready!(last.call.as_mut().poll(coming, &mut last.extras, context));

@@ -123,8 +123,8 @@ impl MethodState {
                 });
                 (!spawned).then_some(ReplyTo::Packet { id, operation, outbox })
             }
-            ReplyTo::HandOff { requested, decision } => {
-                let mut requested = Some((requested, decision));
+            ReplyTo::HandOff(requested) => {
+                let mut requested = Some(requested);
                 let spawned = connection.spawn_call(None, memory, Executor::Runtime, |task| {
                     let (requested, observed_call, outcome) = (requested.take(), observed_call(), handler.outcome());
                     let work = async move {
@@ -134,12 +134,12 @@ impl MethodState {
                         worked
                     };
                     Box::pin(async move {
-                        if let Some((requested, decision)) = requested {
+                        if let Some((requested, decision)) = requested.map(|requested| *requested) {
                             hand_off::decide(requested, name, &decision, work, task).await;
                         }
                     })
                 });
-                requested.filter(|_| !spawned).map(|(requested, decision)| ReplyTo::HandOff { requested, decision })
+                requested.filter(|_| !spawned).map(ReplyTo::HandOff)
             }
             ReplyTo::Adapter { outcome, .. } => {
                 let handler = handler.formatted();

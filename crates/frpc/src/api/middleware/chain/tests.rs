@@ -286,7 +286,7 @@ fn metadata_and_extensions_pass_through_middleware() {
     };
     let request = |_| {
         let timeout = Some(Duration::from_secs(5));
-        Request::from_parts_with_extras(1, timeout, Origin::Here, Default::default())
+        Request::from_parts_with_extras(1, timeout, Origin::default(), Default::default())
     };
     let mut around = begun(&chain, request(1), handler);
     assert_eq!(ended(&mut around).unwrap().into_inner(), "outer.inner.");
@@ -317,8 +317,8 @@ fn refused_call_has_not_run_unless_its_middleware_continued_it() {
         middleware(&mut chain);
         chain
     };
-    assert!(!verdict(of(&|chain| chain.push(refusing)), Origin::Here, Ok(1)));
-    assert!(verdict(of(&|chain| chain.push(late)), Origin::Here, Ok(1)), "another call was not sent");
-    assert!(!verdict(of(&|chain| chain.push(passing)), Origin::Here, Err(unsent())));
-    assert!(verdict(of(&|chain| chain.push(passing)), Origin::Here, Err(Status::internal("it ran"))));
+    assert!(!verdict(of(&|chain| chain.push(refusing)), Origin::default(), Ok(1)));
+    assert!(verdict(of(&|chain| chain.push(late)), Origin::default(), Ok(1)), "another call was not sent");
+    assert!(!verdict(of(&|chain| chain.push(passing)), Origin::default(), Err(unsent())));
+    assert!(verdict(of(&|chain| chain.push(passing)), Origin::default(), Err(Status::internal("it ran"))));
 }
