@@ -363,11 +363,10 @@ impl<B: Message> Future for InFlight<B> {
                     Body::Shared(body) => unread = Some(body.clone()),
                 }
             });
-            let Poll::Ready(ended) = ended else { return };
-            if reply.is_none() {
+            if reply.is_some() {
+                observed = if call.is_observed { calls.observe_ok(ticket) } else { None };
+            } else if let Poll::Ready(ended) = ended {
                 rare = Some(RareEnding::new(calls, ticket, ended, unread, call.is_observed.then_some(length)));
-            } else if call.is_observed {
-                observed = calls.observe_ok(ticket);
             }
         });
         if let Some(ending) = rare {

@@ -119,14 +119,14 @@ where
         }
         call.trace = trace.as_ref();
         let picked = match channel.inner.picker.pick(&call) {
-            Pick::Ready(ready) if ready.trial.is_none() => {
-                let sent = call.send(&self.message, &ready.link, &mut ready.link.connection.waiter(), context);
+            Pick::Ready(PickedConnection { link, trial: None }) => {
+                let sent = call.send(&self.message, &link, &mut link.connection.waiter(), context);
                 match sent {
                     Ok(ticket) => {
-                        self.state = UnaryState::Sent(InFlight::new(ready.link, &call, ticket));
+                        self.state = UnaryState::Sent(InFlight::new(link, &call, ticket));
                         return true;
                     }
-                    Err(_) => Some(ready),
+                    Err(_) => Some(PickedConnection::new(link)),
                 }
             }
             Pick::Ready(ready) => Some(ready),

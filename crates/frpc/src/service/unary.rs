@@ -183,14 +183,13 @@ where
             Ok(is_packed) => is_packed,
             Err((status, served)) => return self.state.refuse(caller, call.reply, status, served),
         };
-        let read = self.codec.decode(&call.envelope.body, &caller.connection);
-        let Received { message, mut memory } = match read {
-            Ok(received) if !takes_too_much(&caller.connection, received.memory) => received,
-            read => {
-                let status = read.err().unwrap_or_else(overloaded);
-                return self.state.refuse(caller, call.reply, status, ServeProgress::Refused);
-            }
+        let Received { message, mut memory } = match self.codec.decode(&call.envelope.body, &caller.connection) {
+            Ok(received) => received,
+            Err(status) => return self.state.refuse(caller, call.reply, status, ServeProgress::Refused),
         };
+        if takes_too_much(&caller.connection, memory) {
+            return self.state.refuse(caller, call.reply, overloaded(), ServeProgress::Refused);
+        }
         let (mut timeout, mut extras) = (None, OptionalExtras::default());
         if let Some(options) = call.envelope.options.take() {
             memory += options.memory;
