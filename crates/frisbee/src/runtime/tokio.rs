@@ -442,6 +442,7 @@ where
     }
 
     /// Routes the bytes of a read that was `Done`, and ends the router's turn, all in the context of handlers.
+    #[inline(never)] // Its addresses would be computed for reads that find nothing.
     fn route(&mut self, read: ReadStep, now: Instant, brought: usize) -> Result<ReadStep, CloseReason> {
         let _entered = self.context.as_ref().map(Handle::enter);
         if read != ReadStep::Done {
