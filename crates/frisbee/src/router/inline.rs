@@ -36,8 +36,8 @@ impl<T> Continuation<T> for () {
 /// A slot where futures of one type are polled once, one after the other, without an allocation each.
 ///
 /// Most handlers are ready at their first poll. For those the future is made in the cell and polled, and dropped at the
-/// next use of the cell. A future that has to wait leaves the cell together with its box as a [`ParkedFuture`] future, and the cell gets a new box at its
-/// next use.
+/// next use of the cell. A future that has to wait leaves the cell together with its box as a [`ParkedFuture`] future, and
+/// the cell gets a new box at its next use.
 ///
 /// ```
 /// use frisbee::tasks::{Cell, FirstPoll};
