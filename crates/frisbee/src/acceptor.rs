@@ -21,9 +21,9 @@ use crate::runtime::engine::Engine;
 use crate::runtime::timer::{TokioTimer, now, tokio_timer};
 use crate::runtime::tokio::{DriveFuture, Driver, Tasks, run_apart};
 use crate::tasks::Job;
-use crate::transport::{Transport, proxied};
+use crate::transport::Transport;
+use crate::transport::proxied::ReadHeader;
 use crate::workers::WorkerWatch;
-use crate::workers::executor::settle;
 use crate::{CloseReason, Protocol, RawTransport};
 use frisbee_core::ServerConfig;
 use parking_lot::Mutex;
@@ -31,7 +31,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
@@ -134,7 +134,7 @@ pub(crate) struct ServerShared<R> {
     pub(crate) shutdown_timeout: Duration,
     pub(crate) age_limit: AgeLimit,
     /// Connections begin with a header of the PROXY protocol.
-    pub(crate) is_proxied: bool,
+    pub(crate) proxied: Option<ReadHeader>,
     /// The listeners without connections, which end with the server.
     pub(crate) listeners: OnceLock<JoinSet<()>>,
     /// The runtime of the caller, where pending handlers continue.
@@ -158,7 +158,7 @@ impl<R: Protocol> ServerShared<R> {
             let peers = AdapterPeers(host.clone());
             let listening: Job = Box::pin(async move {
                 let _entry = entry;
-                listener.run(peers).await;
+                (listener.0)(peers).await;
             });
             tasks.spawn(listening);
         }
@@ -208,8 +208,8 @@ impl<R: Protocol> ServerShared<R> {
     #[allow(clippy::boxed_local)] // The box is a place that the task does not keep.
     pub(crate) fn serve(&self, arrived: Box<AcceptedConnection>, context: Option<Handle>) -> ServedConnection<'_, R> {
         let AcceptedConnection { io, ends, entry } = *arrived;
-        if self.is_proxied {
-            return ServedConnection::Rare(Box::pin(self.serve_proxied(io, ends, context, entry)));
+        if let Some(read) = self.proxied {
+            return ServedConnection::Rare(Box::pin(self.serve_proxied(read, io, ends, context, entry)));
         }
         self.begin(io, ends, context, entry)
     }
@@ -217,13 +217,14 @@ impl<R: Protocol> ServerShared<R> {
     /// As [`serve`](Self::serve), after the header of a proxy with its client's address.
     async fn serve_proxied(
         &self,
+        read: ReadHeader,
         mut io: Transport,
         mut ends: EndpointInfo,
         context: Option<Handle>,
         entry: OpenConnection,
     ) -> CloseReason {
         let read = {
-            let mut reading = pin!(proxied::read(&mut io));
+            let mut reading = read(&mut io);
             let admission = HandshakeLimiter::wait(&self.pending_handshakes, reading.as_mut());
             tokio::time::timeout(self.config.first_header_timeout, admission).await
         };
@@ -295,7 +296,6 @@ impl<R: Protocol> ServerShared<R> {
             let _entered = context.as_ref().map(Handle::enter);
             engine(now)
         };
-        settle(|| engine.culprit());
         let buffers = io.buffers();
         let mut driver = Driver::new(io, engine, context, tokio_timer(), busy).buffering(buffers);
         if is_among_callers {

@@ -53,6 +53,8 @@ pub(crate) enum ServerPhase {
 pub(crate) struct ProtocolAdapter {
     accepts: Arc<Accepts>,
     serve: Arc<Serve>,
+    /// A pointer, so that programs without adapters compile none.
+    hand_over: fn(Arc<Serve>, &Connection, &AdapterHost) -> HandOffTarget,
 }
 
 impl ProtocolAdapter {
@@ -65,6 +67,7 @@ impl ProtocolAdapter {
         Self {
             accepts: Arc::new(accepts),
             serve: Arc::new(move |transport, context| Box::pin(serve(transport, context))),
+            hand_over,
         }
     }
 }
@@ -145,11 +148,7 @@ impl ProtocolAdapters {
         }
         let secures = self.secures.iter().filter(|_| allowed == AllowedProtocols::Any);
         let handler = secures.chain(&self.handlers).find(|handler| (handler.accepts)(beginning))?;
-        let context = AdapterContext::new(connection, &self.host);
-        let serve = handler.serve.clone();
-        // Also counts a connection that is lost before its handler gets it.
-        let closed = Closed { connection: connection.clone(), reason: CloseReason::OtherProtocol };
-        Some(HandOffTarget::in_place(move |transport| Box::pin(run(serve, transport, context, closed))))
+        Some((handler.hand_over)(handler.serve.clone(), connection, &self.host))
     }
 }
 
@@ -157,6 +156,14 @@ impl fmt::Debug for ProtocolAdapters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.secures.iter().chain(&self.handlers)).finish()
     }
+}
+
+/// The handler as the next owner of a connection's transport.
+fn hand_over(serve: Arc<Serve>, connection: &Connection, host: &AdapterHost) -> HandOffTarget {
+    let context = AdapterContext::new(connection, host);
+    // Also counts a connection that is lost before its handler gets it.
+    let closed = Closed { connection: connection.clone(), reason: CloseReason::OtherProtocol };
+    HandOffTarget::in_place(move |transport| Box::pin(run(serve, transport, context, closed)))
 }
 
 /// Serves an adapter connection to its end, or to that of the server's time to stop.

@@ -9,8 +9,7 @@ use crate::runtime::tokio::{Driver, Tasks};
 use crate::settings::{MEMORY_MAX, settings};
 use crate::tasks::Job;
 use crate::transport::Transport;
-use crate::workers::executor::settle;
-use crate::workers::{Worker, WorkerPool, Workers, wake_queue};
+use crate::workers::{StartThreads, Worker, WorkerPool, Workers, shared_threads, wake_queue};
 use crate::{Config, Error, HeaderForm, IoBackend, Protocol, RawTransport};
 use frisbee_core::ClientConfig;
 use std::future::poll_fn;
@@ -74,6 +73,7 @@ pub struct Client(());
 pub struct ClientBuilder {
     pub(crate) settings: ClientSettings,
     pub(crate) log_settings: Option<fn(&ClientSettings)>,
+    threads: Option<StartThreads>,
     /// How memory is offered at addresses of Unix sockets; at `unix+shm:` addresses by the defaults.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     shared_memory: Option<crate::shm::Connector>,
@@ -101,6 +101,7 @@ impl Client {
         ClientBuilder {
             settings: ClientSettings::default(),
             log_settings: None,
+            threads: None,
             #[cfg(all(feature = "shm", target_os = "linux"))]
             shared_memory: None,
             #[cfg(feature = "tls")]
@@ -145,7 +146,7 @@ settings! {
     ///
     /// The threads start with the first client that sets this number, and are bound to the processors of its thread. A
     /// process that forks has none of them.
-    workers: Workers = Workers::Caller;
+    workers: Workers = Workers::Caller, threads shared_threads;
 
     /// Sets the I/O interface of the connection. By default, and with [`IoBackend::Auto`], it is the current tokio
     /// runtime, unless there are other [`workers`](Self::workers).
@@ -329,7 +330,8 @@ impl ClientBuilder {
     }
 
     fn pool(&self, takes_rings: bool) -> io::Result<WorkerPool> {
-        WorkerPool::of_client(self.settings.workers, self.settings.io_backend, takes_rings)
+        let rings = takes_rings.then_some(Workers::Caller);
+        WorkerPool::start(self.settings.workers, self.threads, self.settings.io_backend, rings)
     }
 
     fn is_secured(&self) -> bool {
@@ -381,27 +383,21 @@ impl ClientBuilder {
         worker: Option<&Worker>,
     ) -> io::Result<Connection> {
         let (busy, buffers) = (BusyPoll::new(self.settings.busy_poll), io.buffers());
-        let Some(worker) = worker else {
-            let (handle, engine) = self.prepare(ends, router, now());
-            let driver = Driver::new(io, engine, None, tokio_timer(), busy).among_callers().buffering(buffers);
-            let driving = async move {
-                driver.run().await.hand_over(Tasks::OfTokio, RawTransport::new_in).await;
-            };
-            wake_queue::spawn(&Handle::current(), driving);
-            return Ok(handle);
-        };
-        let (io, now) = {
-            let _entered = worker.handle().enter();
-            (io.moved()?, now())
+        let (io, now, timer) = {
+            let _entered = worker.map(|worker| worker.handle().enter());
+            (if worker.is_some() { io.moved()? } else { io }, now(), tokio_timer())
         };
         let (handle, engine) = self.prepare(ends, router, now);
-        let (caller, driven, tied) = (Handle::current(), worker.driven(), tie(&handle));
-        worker.spawn(async move {
-            settle(|| engine.culprit());
-            let _driven = (driven, tied);
-            let driver = Driver::new(io, engine, Some(caller), tokio_timer(), busy).buffering(buffers);
+        let (caller, tied) = (Handle::current(), worker.map(|worker| (worker.driven(), tie(&handle))));
+        let mut driver = Driver::new(io, engine, worker.map(|_| caller.clone()), timer, busy).buffering(buffers);
+        if worker.is_none() {
+            driver = driver.among_callers();
+        }
+        let driving = async move {
+            let _tied = tied;
             driver.run().await.hand_over(Tasks::OfTokio, RawTransport::new_in).await;
-        });
+        };
+        wake_queue::spawn(&caller, worker, driving);
         Ok(handle)
     }
 

@@ -15,8 +15,9 @@ use crate::inspect::Inspector;
 use crate::pending_handshakes::{HandshakeLimiter, SILENT_MAX};
 use crate::settings::{MEMORY_MAX, settings};
 use crate::tasks::Job;
+use crate::transport::proxied::{self, ReadHeader};
 use crate::transport::{Transport, second};
-use crate::workers::{WorkerPool, Workers};
+use crate::workers::{StartThreads, WorkerPool, Workers, start_threads};
 use crate::{Config, Error, IoBackend, Protocol};
 use frisbee_core::ServerConfig;
 use std::future::pending;
@@ -123,7 +124,8 @@ impl Listener for TcpSocketListener {
 pub struct ServerBuilder {
     pub(crate) settings: ServerSettings,
     pub(crate) log_settings: Option<fn(&ServerSettings)>,
-    is_proxied: bool,
+    threads: Option<StartThreads>,
+    proxied: Option<ReadHeader>,
     added: Arc<ProtocolSettings>,
     #[cfg(all(feature = "shm", target_os = "linux"))]
     shared_memory: Option<crate::shm::ListenerBuilder>,
@@ -148,7 +150,8 @@ impl Server<()> {
         ServerBuilder {
             settings: ServerSettings::default(),
             log_settings: None,
-            is_proxied: false,
+            threads: None,
+            proxied: None,
             added: Arc::default(),
             #[cfg(all(feature = "shm", target_os = "linux"))]
             shared_memory: None,
@@ -246,7 +249,7 @@ settings! {
     busy_poll: Duration = Duration::ZERO, with "humantime_serde";
 
     /// Sets the threads that drive connections. Default: [`Workers::Caller`].
-    workers: Workers = Workers::default();
+    workers: Workers = Workers::default(), threads start_threads;
 
     /// Sets the I/O interface of connections. Default: [`IoBackend::default`].
     io_backend: IoBackend = IoBackend::default();
@@ -265,7 +268,7 @@ impl ServerBuilder {
     ///
     /// Such connections are driven by tokio, whatever [`io_backend`](Self::io_backend) says.
     pub fn proxy_protocol(mut self) -> Self {
-        self.is_proxied = true;
+        self.proxied = Some(|io| Box::pin(proxied::read(io)));
         self
     }
 
@@ -460,9 +463,9 @@ impl<R: Protocol, L: Listener> Server<R, L> {
     /// # Cancel safety
     /// As [`serve`](Self::serve).
     pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
-        let settings = &self.builder.settings;
-        let pool =
-            WorkerPool::start(settings.workers, settings.io_backend, self.takes_rings()).map_err(Error::Workers)?;
+        let ServerBuilder { settings: ServerSettings { workers, io_backend, .. }, threads, .. } = self.builder;
+        let rings = self.takes_rings().then_some(workers);
+        let pool = WorkerPool::start(workers, threads, io_backend, rings).map_err(Error::Workers)?;
         let (listener, host) = self.into_host();
         // It is the only one who sets them.
         let _ = host.open.workers.set(pool.watch());
@@ -486,7 +489,7 @@ impl<R: Protocol, L: Listener> Server<R, L> {
         if self.builder.tls.is_some() && !self.builder.takes_plain {
             return false;
         }
-        L::TAKES_RINGS && !self.builder.is_proxied
+        L::TAKES_RINGS && self.builder.proxied.is_none()
     }
 }
 
@@ -513,7 +516,7 @@ impl<R: Protocol, L> Server<R, L> {
                 busy_poll: settings.busy_poll,
                 shutdown_timeout: settings.shutdown_timeout,
                 age_limit: AgeLimit { max: settings.max_connection_age, grace: settings.max_connection_age_grace },
-                is_proxied: builder.is_proxied,
+                proxied: builder.proxied,
                 listeners: OnceLock::new(),
                 #[cfg(feature = "tls")]
                 tls: builder.tls.map(|tls| crate::tls::Handshakes::new(tls, added.alpn)),

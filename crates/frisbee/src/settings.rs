@@ -8,7 +8,8 @@ use std::time::Duration;
 macro_rules! settings {
     (
         $(#[$about:meta])* pub struct $settings:ident of $builder:ident, $log:expr;
-        $($(#[$doc:meta])* $name:ident: $type:ty = $default:expr $(, from $from:ty)? $(, with $with:literal)?;)*
+        $($(#[$doc:meta])* $name:ident: $type:ty = $default:expr
+            $(, from $from:ty)? $(, with $with:literal)? $(, threads $threads:expr)?;)*
     ) => {
         $(#[$about])*
         #[derive(Clone, PartialEq, Debug)]
@@ -41,6 +42,8 @@ macro_rules! settings {
                 $(#[$doc])*
                 pub fn $name(mut self, $name: $crate::settings::settings!(@argument $type $(, $from)?)) -> Self {
                     self.settings.$name = $name.into();
+                    // Programs that set none compile no threads.
+                    $(self.threads = Some($threads);)?
                     self
                 }
             )*
@@ -52,6 +55,7 @@ macro_rules! settings {
             pub fn settings(mut self, settings: &$settings) -> Result<Self, $crate::SettingError> {
                 settings.check()?;
                 self.settings.clone_from(settings);
+                $($(self.threads = Some($threads);)?)*
                 Ok(self)
             }
 

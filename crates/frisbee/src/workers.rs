@@ -79,22 +79,13 @@ pub(crate) enum WorkerPool {
 }
 
 impl WorkerPool {
-    /// Workers of a server, with rings if the sockets are of the kind, and `io_backend` and the environment say so.
-    pub(crate) fn start(workers: Workers, io_backend: IoBackend, takes_rings: bool) -> io::Result<Self> {
-        Self::start_with(workers, io_backend, takes_rings.then_some(workers), start_threads)
-    }
-
-    /// Workers of a client, which are its caller's runtime or shared by all clients.
-    pub(crate) fn of_client(workers: Workers, io_backend: IoBackend, takes_rings: bool) -> io::Result<Self> {
-        Self::start_with(workers, io_backend, takes_rings.then_some(Workers::Caller), shared_threads)
-    }
-
-    /// `rings` are the threads of rings, if the sockets may be theirs.
-    fn start_with(
+    /// Workers, started by `threads` if they are threads, or rings if `io_backend` and the environment say so. `rings` are
+    /// the threads of rings, if the sockets may be theirs.
+    pub(crate) fn start(
         workers: Workers,
+        threads: Option<StartThreads>,
         io_backend: IoBackend,
         rings: Option<Workers>,
-        threads: fn(usize) -> io::Result<Arc<[Worker]>>,
     ) -> io::Result<Self> {
         // On the caller's runtime handles and driver share threads; on a ring each call would cross them twice.
         if let Some(rings) = rings
@@ -102,7 +93,7 @@ impl WorkerPool {
         {
             return Ok(rings);
         }
-        workers.count().map_or(Ok(Self::Caller), |count| threads(count).map(Self::Threads))
+        workers.count().zip(threads).map_or(Ok(Self::Caller), |(count, start)| start(count).map(Self::Threads))
     }
 
     #[cfg(all(feature = "uring", target_os = "linux"))]
@@ -142,12 +133,16 @@ impl WorkerPool {
     }
 }
 
-fn start_threads(count: usize) -> io::Result<Arc<[Worker]>> {
+/// Starts so many workers, or finds them.
+pub(crate) type StartThreads = fn(usize) -> io::Result<Arc<[Worker]>>;
+
+/// Those of a server.
+pub(crate) fn start_threads(count: usize) -> io::Result<Arc<[Worker]>> {
     (0..count).map(Worker::start).collect()
 }
 
 /// Those that all clients share which want so many.
-fn shared_threads(count: usize) -> io::Result<Arc<[Worker]>> {
+pub(crate) fn shared_threads(count: usize) -> io::Result<Arc<[Worker]>> {
     static SHARED: Mutex<Vec<Arc<[Worker]>>> = Mutex::new(Vec::new());
     let mut shared = SHARED.lock();
     if let Some(workers) = shared.iter().find(|workers| workers.len() == count) {

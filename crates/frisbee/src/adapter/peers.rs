@@ -8,13 +8,14 @@ use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
+use tokio::sync::watch;
 
 type Run = dyn Fn(AdapterPeers) -> ListenerFuture + Send + Sync;
 type ListenerFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A listener that runs while its server does.
 #[derive(Clone)]
-pub(crate) struct AdapterListener(Arc<Run>);
+pub(crate) struct AdapterListener(pub(crate) Arc<Run>);
 
 impl AdapterListener {
     pub(crate) fn new<L, F>(listen: L) -> Self
@@ -22,20 +23,21 @@ impl AdapterListener {
         L: Fn(AdapterPeers) -> F + Send + Sync + 'static,
         F: Future<Output = ()> + Send + 'static,
     {
-        Self(Arc::new(move |peers| Box::pin(listen(peers))))
+        Self(Arc::new(move |peers| {
+            let phase = peers.0.phase.clone();
+            Box::pin(run(Box::pin(listen(peers)), phase))
+        }))
     }
+}
 
-    /// Listens until the listener has finished, or the server has no more time for it.
-    pub(crate) async fn run(self, peers: AdapterPeers) {
-        let mut phase = peers.0.phase.clone();
-        let mut listening = (self.0)(peers);
-        let mut closing = pin!(reached(&mut phase, ServerPhase::Closing));
-        poll_fn(|task| match listening.as_mut().poll(task) {
-            Poll::Ready(()) => Poll::Ready(()),
-            Poll::Pending => closing.as_mut().poll(task),
-        })
-        .await;
-    }
+/// Listens until the listener has finished, or the server has no more time for it.
+async fn run(mut listening: ListenerFuture, mut phase: watch::Receiver<ServerPhase>) {
+    let mut closing = pin!(reached(&mut phase, ServerPhase::Closing));
+    poll_fn(|task| match listening.as_mut().poll(task) {
+        Poll::Ready(()) => Poll::Ready(()),
+        Poll::Pending => closing.as_mut().poll(task),
+    })
+    .await;
 }
 
 opaque_debug!([] AdapterListener, "AdapterListener");

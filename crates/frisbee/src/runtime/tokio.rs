@@ -22,7 +22,7 @@ use super::busy::BusyPoll;
 use super::engine::Engine;
 use super::timer::{NEVER, Timer, now};
 use crate::mailbox::{Order, TakeOutcome};
-use crate::workers::executor::wake_last;
+use crate::workers::executor::{settle, wake_last};
 use crate::{CloseReason, Protocol};
 use bytes::{BufMut, Bytes, BytesMut};
 use frisbee_core::Role;
@@ -259,6 +259,7 @@ where
     /// Drives the connection to its end. To be spawned `unconstrained`: tokio's budget for cooperation would interrupt
     /// batches, and turns are bounded here.
     pub(crate) fn run(self) -> DriveFuture<T, R, C> {
+        settle(|| self.engine.culprit());
         DriveFuture(Some(self))
     }
 

@@ -15,7 +15,7 @@ use crate::acceptor::{AcceptedConnection, OpenConnection, OpenConnections, Serve
 use crate::connection::EndpointInfo;
 use crate::transport::Transport;
 use crate::workers::executor::wake_last;
-use crate::workers::{WorkerPool, wake_queue};
+use crate::workers::{Worker, WorkerPool, wake_queue};
 use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::io;
@@ -147,24 +147,19 @@ fn dispatch<R: Protocol>(
         return;
     }
     let worker = pool.least();
-    let host = host.clone();
+    let (driven, is_here) = (worker.map(Worker::driven), worker.is_none_or(Worker::is_current));
+    let (runtime, host) = (host.runtime.clone(), host.clone());
     let arrived = Box::new(AcceptedConnection { io: socket, ends, entry });
-    let Some(worker) = worker else {
-        let runtime = host.runtime.clone();
-        let driving = async move { drop(host.serve(arrived, None).await) };
-        return wake_queue::spawn(&runtime, driving);
-    };
-    let (driven, is_current) = (worker.driven(), worker.is_current());
-    worker.spawn(async move {
-        let _driven = driven;
+    let driving = async move {
         // The socket belongs to the reactor of the thread that has accepted it.
-        match if is_current { Ok(arrived) } else { arrived.moved().map(Box::new) } {
-            Ok(arrived) => drop(host.serve(arrived, Some(host.runtime.clone())).await),
+        match if is_here { Ok(arrived) } else { arrived.moved().map(Box::new) } {
+            Ok(arrived) => drop(host.serve(arrived, driven.as_ref().map(|_| host.runtime.clone())).await),
             Err(error) => {
                 tracing::warn!(target: "frisbee::listener", %error, "a connection could not be passed to its worker");
             }
         }
-    });
+    };
+    wake_queue::spawn(&runtime, worker, driving);
 }
 
 /// Whether the error concerns only the connection to accept, so that the next accept may succeed at once.

@@ -2,8 +2,10 @@
 //! everything else: <https://www.haproxy.org/download/3.2/doc/proxy-protocol.txt>. It is read to the byte, so that the
 //! following bytes stay unread.
 
+use super::Transport;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::pin::Pin;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// How version 2 begins.
@@ -18,6 +20,10 @@ const LINE_MAX: usize = 107;
 /// The longest part of version 2 after its 16 bytes, as nginx has it: addresses take 216 bytes at most, and the rest
 /// are extensions. The specification has no limit of its own below 64 KiB.
 const REST_MAX: usize = 4096;
+
+/// [`read`], as the setter that requests it links it.
+pub(crate) type ReadHeader =
+    for<'a> fn(&'a mut Transport) -> Pin<Box<dyn Future<Output = io::Result<Option<SocketAddr>>> + Send + 'a>>;
 
 /// Reads the header, and returns the client's address if one is stated: a check of the proxy's own, and one of a client
 /// without an address of IP, have none.

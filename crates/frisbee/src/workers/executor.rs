@@ -19,6 +19,7 @@
 use super::task::WorkerTask;
 use super::watchdog::{self, BlockingTask, PollId, WatchedThread};
 use crate::inspect::WorkerView;
+use crate::tasks::Job;
 use crate::work::HomeWorker;
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::RefCell;
@@ -207,8 +208,8 @@ impl Worker {
     }
 
     /// Runs a task in the context of [its runtime](Self::handle).
-    pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
-        self.0.spawn(Box::pin(future), None);
+    pub(crate) fn spawn(&self, task: Job) {
+        self.0.spawn(task, None);
     }
 }
 
@@ -261,7 +262,7 @@ pub(crate) fn wake_last(waker: &Waker) -> bool {
 
 impl ExecutorShared {
     /// `driver` is the number of the task that drives the connection, if this is a job of it: both have one culprit.
-    fn spawn(self: &Arc<Self>, future: super::task::BoxFuture, driver: Option<u64>) {
+    fn spawn(self: &Arc<Self>, future: Job, driver: Option<u64>) {
         let mut state = self.state.lock();
         if state.is_stopped {
             drop(state);

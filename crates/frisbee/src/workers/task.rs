@@ -6,10 +6,10 @@ mod model_tests;
 
 use super::executor::ExecutorShared;
 use crate::debug::opaque_debug;
+use crate::tasks::Job;
 use parking_lot::Mutex;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Wake, Waker};
@@ -18,8 +18,6 @@ use std::task::{Context, Poll, Wake, Waker};
 use loom::sync::atomic::AtomicU8;
 #[cfg(not(frisbee_loom))]
 use std::sync::atomic::AtomicU8;
-
-pub(super) type BoxFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 thread_local! {
     /// The number of the task that this thread polls.
@@ -37,14 +35,14 @@ pub(super) struct WorkerTask {
 }
 
 struct Body {
-    future: BoxFuture,
+    future: Job,
     /// The task's own, which goes round in a circle until the task is over.
     waker: Waker,
 }
 
 impl WorkerTask {
     /// A task that is queued.
-    pub(super) fn new(number: u64, is_job: bool, worker: Arc<ExecutorShared>, future: BoxFuture) -> Arc<Self> {
+    pub(super) fn new(number: u64, is_job: bool, worker: Arc<ExecutorShared>, future: Job) -> Arc<Self> {
         let task = Arc::new(Self { number, is_job, worker, phase: TaskPhase::queued(), body: Mutex::new(None) });
         *task.body.lock() = Some(Body { future, waker: task.clone().into() });
         task

@@ -19,6 +19,11 @@ fn worker() -> Worker {
     Worker::start(0).expect("there are threads")
 }
 
+/// Runs a task on a worker.
+fn spawn(worker: &Worker, task: impl Future<Output = ()> + Send + 'static) {
+    worker.spawn(Box::pin(task));
+}
+
 /// Waits for something that is bound to come.
 fn until(is: impl Fn() -> bool) {
     let since = Instant::now();
@@ -32,7 +37,7 @@ fn until(is: impl Fn() -> bool) {
 fn block(worker: &Worker) -> mpsc::Sender<()> {
     let (release, released) = mpsc::channel::<()>();
     let (starts, started) = mpsc::channel();
-    worker.spawn(async move {
+    spawn(worker, async move {
         starts.send(()).expect("the test waits");
         let _ = released.recv();
     });
@@ -50,7 +55,7 @@ fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
         let peer = std::net::TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
         (listener.accept().expect("it comes").0, peer)
     };
-    worker.spawn({
+    spawn(&worker, {
         let sender = sender.clone();
         async move {
             socket.set_nonblocking(true).expect("it is a socket");
@@ -59,7 +64,7 @@ fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
             let _ = sender.send(byte.expect("a byte comes"));
         }
     });
-    worker.spawn({
+    spawn(&worker, {
         let sender = sender.clone();
         async move {
             let _ = gone.await;
@@ -73,7 +78,7 @@ fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(1), "which was there before");
     std::io::Write::write_all(&mut peer, &[2]).expect("it is open");
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(2), "which waits for its socket");
-    worker.spawn(async move { sender.send(3).expect("the test waits") });
+    spawn(&worker, async move { sender.send(3).expect("the test waits") });
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(3), "which is new");
     drop(blocks);
 }
@@ -103,7 +108,7 @@ fn threads_are_taken_over_after_a_router_has_panicked() {
     connection.set_routed(Operation::FIRST_USER.number());
     let worker = worker();
     let (release, released) = mpsc::channel::<()>();
-    worker.spawn(async move {
+    spawn(&worker, async move {
         settle(|| BlockingTask::new(&connection, &Arc::new(Panics)));
         let _ = released.recv();
     });
@@ -118,7 +123,7 @@ fn a_task_that_held_up_its_thread_goes_on_in_the_next_one() {
     let (release, released) = mpsc::channel::<()>();
     let (sender, threads) = mpsc::channel();
     let (go, gone) = oneshot::channel::<()>();
-    worker.spawn(async move {
+    spawn(&worker, async move {
         sender.send(thread::current().id()).expect("the test waits");
         let _ = released.recv();
         let _ = gone.await;
@@ -131,7 +136,7 @@ fn a_task_that_held_up_its_thread_goes_on_in_the_next_one() {
     go.send(()).expect("the task waits");
     let _ = threads.recv_timeout(PATIENCE).expect("it continues");
     let (sender, thread) = mpsc::channel();
-    worker.spawn(async move { sender.send(thread::current().id()).expect("the test waits") });
+    spawn(&worker, async move { sender.send(thread::current().id()).expect("the test waits") });
     assert_ne!(thread.recv_timeout(PATIENCE), Ok(first), "the first one has ended");
 }
 
@@ -142,7 +147,7 @@ fn no_task_is_polled_twice_at_one_time_and_no_wake_up_is_lost() {
     let (woken, is_polled) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
     let (sender, wakers) = mpsc::channel();
     let (done, is_done) = mpsc::channel();
-    worker.spawn({
+    spawn(&worker, {
         let (woken, is_polled) = (woken.clone(), is_polled.clone());
         poll_fn(move |context| {
             assert!(!is_polled.swap(true, Ordering::SeqCst), "another thread polls it");
@@ -176,7 +181,7 @@ fn dropped_worker_drops_tasks_and_blocking_one_on_return() {
     let worker = worker();
     let blocks = Arc::new(());
     let holder = blocks.clone();
-    worker.spawn(async move {
+    spawn(&worker, async move {
         let _holder = holder;
         pending::<()>().await;
     });
@@ -184,7 +189,7 @@ fn dropped_worker_drops_tasks_and_blocking_one_on_return() {
     let (starts, started) = mpsc::channel();
     let blocking = Arc::new(());
     let holder = blocking.clone();
-    worker.spawn(async move {
+    spawn(&worker, async move {
         starts.send(()).expect("the test waits");
         let _ = released.recv();
         let _holder = holder;
@@ -223,7 +228,7 @@ fn finished_task_may_end_its_worker_as_it_is_dropped() {
     let (held, released) = mpsc::channel::<()>();
     for _ in 0..64 {
         let held = held.clone();
-        worker.spawn(async move {
+        spawn(&worker, async move {
             let _held = held;
             pending::<()>().await;
         });
@@ -233,10 +238,13 @@ fn finished_task_may_end_its_worker_as_it_is_dropped() {
     let (sender, ended) = mpsc::channel();
     let last = LastHandle(Some(worker.clone()), released, sender);
     let mut gone = Box::pin(gone);
-    worker.spawn(poll_fn(move |context| {
-        let _ = &last; // Dropped with the task, not by it.
-        gone.as_mut().poll(context).map(drop)
-    }));
+    spawn(
+        &worker,
+        poll_fn(move |context| {
+            let _ = &last; // Dropped with the task, not by it.
+            gone.as_mut().poll(context).map(drop)
+        }),
+    );
     drop(worker);
     go.send(()).expect("the task waits");
     assert_eq!(ended.recv(), Ok(Ok(())), "the other tasks are dropped");
@@ -247,13 +255,13 @@ fn a_task_that_panics_is_dropped_and_the_others_go_on() {
     let worker = worker();
     let blocks = Arc::new(());
     let holder = blocks.clone();
-    worker.spawn(async move {
+    spawn(&worker, async move {
         let _holder = holder;
         panic!("on purpose");
     });
     until(|| Arc::strong_count(&blocks) == 1);
     let (sender, ready) = mpsc::channel();
-    worker.spawn(async move { sender.send(()).expect("the test waits") });
+    spawn(&worker, async move { sender.send(()).expect("the test waits") });
     ready.recv_timeout(PATIENCE).expect("it continues");
 }
 
@@ -261,7 +269,7 @@ fn a_task_that_panics_is_dropped_and_the_others_go_on() {
 fn a_task_that_is_woken_last_lets_sockets_come_first() {
     let worker = worker();
     let (sender, ready) = mpsc::channel();
-    worker.spawn(async move {
+    spawn(&worker, async move {
         // Due at once, which only a look at the timers shows.
         let mut timer = pin!(tokio::time::sleep(Duration::from_millis(1)));
         assert!(poll_fn(|context| Poll::Ready(timer.as_mut().poll(context).is_pending())).await);
@@ -288,16 +296,19 @@ fn blocking_task_woken_last_resumes_on_sleeping_thread() {
     let (release, released) = mpsc::channel::<()>();
     let (sender, ready) = mpsc::channel();
     let mut polls = 0;
-    worker.spawn(poll_fn(move |context| {
-        polls += 1;
-        let _ = sender.send(polls);
-        if polls > 1 {
-            return Poll::Ready(());
-        }
-        let _ = released.recv();
-        assert!(wake_last(context.waker()), "it is a task of a worker");
-        Poll::Pending
-    }));
+    spawn(
+        &worker,
+        poll_fn(move |context| {
+            polls += 1;
+            let _ = sender.send(polls);
+            if polls > 1 {
+                return Poll::Ready(());
+            }
+            let _ = released.recv();
+            assert!(wake_last(context.waker()), "it is a task of a worker");
+            Poll::Pending
+        }),
+    );
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(1));
     // Only a thread that has taken over sleeps now.
     until(|| worker.is_asleep());
@@ -313,7 +324,7 @@ fn woken_task_is_polled_before_most_continuing_ones() {
     let (polls, waker) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(None::<Waker>)));
     let (sender, waits) = mpsc::channel();
     let (starts, woken_at) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    worker.spawn({
+    spawn(&worker, {
         let (polls, waker, woken_at) = (polls.clone(), waker.clone(), woken_at.clone());
         poll_fn(move |context| {
             if waker.lock().replace(context.waker().clone()).is_some() {
@@ -325,19 +336,22 @@ fn woken_task_is_polled_before_most_continuing_ones() {
     for number in 0..GOING_ON {
         let (polls, waker, woken_at) = (polls.clone(), waker.clone(), woken_at.clone());
         let (starts, mut is_new) = (starts.clone(), true);
-        worker.spawn(poll_fn(move |context| {
-            starts.fetch_add(usize::from(std::mem::take(&mut is_new)), Ordering::Relaxed);
-            let count = polls.fetch_add(1, Ordering::Relaxed) + 1;
-            if number == 0
-                && starts.load(Ordering::Relaxed) == GOING_ON
-                && let Some(waker) = &*waker.lock()
-            {
-                woken_at.store(count, Ordering::Relaxed);
-                waker.wake_by_ref();
-            }
-            assert!(wake_last(context.waker()), "it is a task of a worker");
-            Poll::Pending
-        }));
+        spawn(
+            &worker,
+            poll_fn(move |context| {
+                starts.fetch_add(usize::from(std::mem::take(&mut is_new)), Ordering::Relaxed);
+                let count = polls.fetch_add(1, Ordering::Relaxed) + 1;
+                if number == 0
+                    && starts.load(Ordering::Relaxed) == GOING_ON
+                    && let Some(waker) = &*waker.lock()
+                {
+                    woken_at.store(count, Ordering::Relaxed);
+                    waker.wake_by_ref();
+                }
+                assert!(wake_last(context.waker()), "it is a task of a worker");
+                Poll::Pending
+            }),
+        );
     }
     for _ in 0..10 {
         let wait = waits.recv_timeout(PATIENCE).expect("it is polled");

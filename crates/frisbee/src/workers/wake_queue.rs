@@ -9,6 +9,7 @@
 //! each of its threads passes four of them on whenever it runs. Connections then run in the order in which they were
 //! woken, and the queues of tokio stay short.
 
+use super::Worker;
 use crate::tasks::Job;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
@@ -168,7 +169,7 @@ impl Wake for Connection {
 pin_project_lite::pin_project! {
     /// A future that drives a connection. It has to be a task.
     struct DriverFuture<F> {
-        // `None` if the runtime has no queue. In a box, since a driver is memory of an idle connection.
+        // `None` if the runtime has no queue, and on workers. In a box, since a driver is memory of an idle connection.
         queued: Option<Box<QueuedWaker>>,
         #[pin]
         future: F,
@@ -204,15 +205,19 @@ impl Drop for QueuedWaker {
     }
 }
 
-/// Drives a connection in a task of the runtime.
-pub(crate) fn spawn(runtime: &Handle, driving: impl Future<Output = ()> + Send + 'static) {
-    let queued = WakeQueue::of(runtime).map(|queue| {
+/// Drives a connection in a task of the worker, if there is one, or else of the runtime.
+pub(crate) fn spawn(runtime: &Handle, worker: Option<&Worker>, driving: impl Future<Output = ()> + Send + 'static) {
+    let queue = if worker.is_none() { WakeQueue::of(runtime) } else { None };
+    let queued = queue.map(|queue| {
         queue.add();
         let connection = Arc::new(Connection { queue, task: OnceLock::new(), is_queued: AtomicBool::new(false) });
         Box::new(QueuedWaker { waker: connection.clone().into(), connection })
     });
     let driving: Job = Box::pin(tokio::task::unconstrained(DriverFuture { queued, future: driving }));
-    drop(runtime.spawn(driving));
+    match worker {
+        Some(worker) => worker.spawn(driving),
+        None => drop(runtime.spawn(driving)),
+    }
 }
 
 #[cfg(test)]

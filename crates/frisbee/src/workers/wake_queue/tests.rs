@@ -22,6 +22,7 @@ fn start_busy(runtime: &Runtime, count: usize, at_poll: impl Fn(usize, &[AtomicU
         let mut is_started = false;
         spawn(
             runtime.handle(),
+            None,
             Box::pin(poll_fn(move |context| {
                 if !std::mem::replace(&mut is_started, true) {
                     sender.send(context.waker().clone()).expect("the test waits");
@@ -71,7 +72,7 @@ fn wakes_from_other_threads_are_not_lost() {
                     driving.await;
                     sender.send(()).expect("the test waits");
                 };
-                spawn(runtime.handle(), Box::pin(driving));
+                spawn(runtime.handle(), None, Box::pin(driving));
                 (seen, over)
             })
             .unzip();
@@ -103,7 +104,7 @@ fn queue_and_its_tasks_end_with_their_connections() {
     let (sender, receiver) = tokio::sync::watch::channel(());
     for _ in 0..=DIRECT_MAX {
         let mut receiver = receiver.clone();
-        spawn(runtime.handle(), Box::pin(async move { drop(receiver.changed().await) }));
+        spawn(runtime.handle(), None, Box::pin(async move { drop(receiver.changed().await) }));
     }
     assert_eq!(queue.state.lock().tasks, 1);
     let weak = Arc::downgrade(&queue);
