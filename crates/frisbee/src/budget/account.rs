@@ -7,7 +7,7 @@
 
 use super::{Budget, Traffic, TrafficCounts, WAITING_COST};
 use crate::debug::opaque_debug;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,8 +20,8 @@ const ADDRESS_TIMES: usize = 3;
 /// room for 256 of them.
 const SMALL_PART: usize = 256;
 
-/// The addresses that have connections. A map in order: its keys are the peers', and it shrinks with them.
-pub(super) type Addresses = BTreeMap<Option<IpAddr>, AddressState>;
+/// The addresses that have connections.
+pub(super) type Addresses = HashMap<Option<IpAddr>, AddressState>;
 
 /// The state of an address while it has connections.
 #[derive(Debug)]
@@ -221,6 +221,9 @@ impl Drop for Account {
             neighbours.connections -= 1;
             if neighbours.connections == 0 {
                 addresses.remove(key);
+                if addresses.len() < addresses.capacity() / 8 {
+                    addresses.shrink_to_fit();
+                }
             }
         }
     }

@@ -3,14 +3,13 @@
 use crate::stream::StreamShared;
 use crate::{PacketId, PeerKind};
 use frisbee_core::Role;
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 /// The open streams of both ends, by id.
 #[derive(Debug, Default)]
 pub(crate) struct StreamTable {
-    streams: BTreeMap<PacketId, Arc<StreamShared>>,
+    /// In the order of their ids: a few hundred, for which each type of map in order would be kilobytes of code.
+    streams: Vec<(PacketId, Arc<StreamShared>)>,
     /// How many of them were opened by this end.
     opened_here: u32,
     /// The id after the one given to the last stream opened by this end.
@@ -32,11 +31,16 @@ impl StreamTable {
     }
 
     pub(crate) fn get(&self, id: PacketId) -> Option<&Arc<StreamShared>> {
-        self.streams.get(&id)
+        self.find(id).ok().map(|at| &self.streams[at].1)
+    }
+
+    /// Where the stream of an id is, or would be.
+    fn find(&self, id: PacketId) -> Result<usize, usize> {
+        self.streams.binary_search_by_key(&id, |(id, _)| *id)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<StreamShared>> {
-        self.streams.values()
+        self.streams.iter().map(|(_, stream)| stream)
     }
 
     /// Enters a stream that this end opens, under an id that is free; `None` if as many are open as may be.
@@ -63,8 +67,8 @@ impl StreamTable {
             }
             let id = PacketId(self.next);
             self.next = self.next.wrapping_add(1);
-            if let Entry::Vacant(free) = self.streams.entry(id) {
-                free.insert(make(id));
+            if let Err(at) = self.find(id) {
+                self.streams.insert(at, (id, make(id)));
                 self.opened_here += 1;
                 return Some(id);
             }
@@ -74,23 +78,19 @@ impl StreamTable {
 
     /// Enters a stream that the peer has opened; `false`, and nothing has changed, if a stream of its id is open.
     pub(crate) fn enter_opened_by_peer(&mut self, stream: Arc<StreamShared>) -> bool {
-        match self.streams.entry(stream.id) {
-            Entry::Vacant(free) => {
-                free.insert(stream);
-                true
-            }
-            Entry::Occupied(_) => false,
-        }
+        let Err(at) = self.find(stream.id) else { return false };
+        self.streams.insert(at, (stream.id, stream));
+        true
     }
 
     /// Removes a stream, unless its id belongs to a later one by now; whether that frees a slot for this end to open
     /// another.
     pub(super) fn leave(&mut self, stream: &Arc<StreamShared>) -> bool {
-        let Entry::Occupied(entry) = self.streams.entry(stream.id) else { return false };
-        if !Arc::ptr_eq(entry.get(), stream) {
+        let Ok(at) = self.find(stream.id) else { return false };
+        if !Arc::ptr_eq(&self.streams[at].1, stream) {
             return false;
         }
-        entry.remove();
+        self.streams.remove(at);
         let frees = stream.opened_here;
         if frees {
             self.opened_here -= 1;
@@ -101,7 +101,7 @@ impl StreamTable {
     /// Removes all streams.
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = Arc<StreamShared>> + use<> {
         self.opened_here = 0;
-        std::mem::take(&mut self.streams).into_values()
+        std::mem::take(&mut self.streams).into_iter().map(|(_, stream)| stream)
     }
 }
 
