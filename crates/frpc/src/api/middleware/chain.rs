@@ -10,7 +10,7 @@
 //! travel through the chain with the call and return with the reply, so most calls with middleware allocate nothing.
 
 use super::innermost::InnermostCall;
-use super::runner::{ErasedMiddleware, OutermostSlot, RunnerSlot};
+use super::runner::{ErasedMiddleware, OutermostState, RunnerSlot};
 use super::{Call, CallResponse, MethodInfo, Middleware, Next, Parts};
 use crate::api::extras::OptionalExtras;
 use crate::api::request::Origin;
@@ -71,16 +71,10 @@ impl ChainFuture {
             return Poll::Pending;
         };
         let Some(middleware) = chain.middleware.get(at) else { return Poll::Pending };
-        let spare = last.slots.pop().filter(|slot| slot.runs.is_of(middleware));
+        let spare = last.slots.pop().filter(|slot| slot.is_of(middleware));
         let slot = self.middleware.insert(spare.unwrap_or_else(|| middleware.clone().slot()));
         last.rest = InnerChain::of(&chain, at + 1);
-        let polled = slot.as_mut().project().runs.poll(Some((Call { parts }, Next { last })), context);
-        self.answered(polled)
-    }
-
-    fn poll_middleware(&mut self, context: &mut Context<'_>) -> Poll<Result<CallResponse, Status>> {
-        let Some(slot) = &mut self.middleware else { return Poll::Pending };
-        let polled = slot.as_mut().project().runs.poll(None, context);
+        let polled = slot.as_mut().poll(Some((Call { parts }, Next { last })), context);
         self.answered(polled)
     }
 
@@ -101,7 +95,11 @@ impl Future for ChainFuture {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let Some(last) = &mut this.last else { return this.poll_middleware(context) };
+        let Some(last) = &mut this.last else {
+            let Some(slot) = &mut this.middleware else { return Poll::Pending };
+            let polled = slot.as_mut().poll(None, context);
+            return this.answered(polled);
+        };
         if last.rest.is_some() {
             return this.start_middleware(context);
         }
@@ -136,12 +134,14 @@ pub(crate) struct PooledCall<T> {
 impl<T> PooledCall<T> {
     /// A call that has yet to [begin](Self::begin), in the memory of another if the chain keeps some.
     pub(crate) fn of(chain: &Arc<Chain>) -> Self {
-        let outermost = chain.take_spare().unwrap_or_else(|| chain.slot());
+        // No caller waits for memory, which can be allocated instead.
+        let spare = chain.spares.try_lock().and_then(|mut spares| spares.pop());
+        let outermost = spare.unwrap_or_else(|| chain.slot());
         Self { outermost: Some(outermost), chain: chain.clone(), result: PhantomData }
     }
 
-    fn outermost(&mut self) -> Option<OutermostSlot<'_>> {
-        Some(self.outermost.as_mut()?.as_mut().project())
+    fn outermost(&mut self) -> Option<&mut OutermostState> {
+        Some(self.outermost.as_mut()?.as_mut().outermost())
     }
 
     /// Begins a call, apart from its message.
@@ -157,10 +157,10 @@ impl<T> PooledCall<T> {
         let Some(outermost) = self.outermost() else { return };
         // Here, since it would be put on the stack before.
         if !outermost.has_run.as_ref().is_some_and(|has_run| Arc::ptr_eq(has_run, &last.has_run)) {
-            *outermost.has_run = Some(last.has_run.clone());
+            outermost.has_run = Some(last.has_run.clone());
         }
         last.parts.get_or_insert_with(|| Box::new(Parts::of(*about))).put(*about, timeout, origin, extras);
-        *outermost.last = Some(last);
+        outermost.last = Some(last);
     }
 }
 
@@ -212,20 +212,20 @@ impl<B: 'static> Future for PooledCall<Result<Response<B>, Status>> {
     type Output = Result<Response<B>, Status>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(outermost) = self.outermost() else { return Poll::Pending };
-        let coming =
-            outermost.last.take().and_then(|mut last| Some((Call { parts: last.parts.take()? }, Next { last })));
-        let returned = ready!(outermost.runs.poll(coming, context));
+        let Some(slot) = &mut self.outermost else { return Poll::Pending };
+        let last = slot.as_mut().outermost().last.take();
+        let coming = last.and_then(|mut last| Some((Call { parts: last.parts.take()? }, Next { last })));
+        let returned = ready!(slot.as_mut().poll(coming, context));
         Poll::Ready(self.reply(returned))
     }
 }
 
 impl<T> Drop for PooledCall<T> {
     fn drop(&mut self) {
-        if let Some(outermost) = self.outermost.take()
-            && outermost.last.as_ref().is_some_and(|last| !last.is_coming)
+        if let Some(mut slot) = self.outermost.take()
+            && slot.as_mut().outermost().last.as_ref().is_some_and(|last| !last.is_coming)
         {
-            self.chain.keep(outermost);
+            self.chain.keep(slot);
         }
     }
 }
@@ -245,12 +245,6 @@ impl Chain {
     /// The chain, unless it is empty.
     pub(crate) fn present(self) -> Option<Arc<Self>> {
         if self.middleware.is_empty() { None } else { Some(Arc::new(self)) }
-    }
-
-    /// The memory of a call that has ended within this chain.
-    fn take_spare(&self) -> Option<Pin<Box<RunnerSlot>>> {
-        // No caller waits for memory, which can be allocated instead.
-        self.spares.try_lock()?.pop()
     }
 
     /// Keeps the memory of a call that has ended within this chain.

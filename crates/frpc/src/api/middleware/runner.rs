@@ -24,22 +24,15 @@ impl<M: Middleware> ErasedMiddleware for M {
 }
 
 /// A slot for the futures of one middleware, one after the other.
-pub(super) type RunnerSlot = RunnerState<dyn RunMiddleware>;
+pub(super) type RunnerSlot = dyn RunMiddleware;
 
-/// The parts of a slot.
-pub(super) type OutermostSlot<'a> = RunnerProjection<'a, dyn RunMiddleware>;
-
-pin_project_lite::pin_project! {
-    /// The runner of a middleware, and the state kept with it if that is the outermost.
-    #[project = RunnerProjection]
-    pub(super) struct RunnerState<P: ?Sized> {
-        // The call inside of all middleware, before it begins and after it has ended.
-        pub(super) last: Option<Box<InnermostCall>>,
-        // Of the last call: whether it has run.
-        pub(super) has_run: Option<Arc<AtomicBool>>,
-        #[pin]
-        pub(super) runs: P,
-    }
+/// The state that is kept with the slot of the outermost middleware.
+#[derive(Default)]
+pub(super) struct OutermostState {
+    /// The call inside of all middleware, before it begins and after it has ended.
+    pub(super) last: Option<Box<InnermostCall>>,
+    /// Of the last call: whether it has run.
+    pub(super) has_run: Option<Arc<AtomicBool>>,
 }
 
 /// What runs a middleware around calls.
@@ -53,6 +46,9 @@ pub(super) trait RunMiddleware: Send {
 
     /// Whether it runs this middleware.
     fn is_of(&self, middleware: &Arc<dyn ErasedMiddleware>) -> bool;
+
+    /// The state kept with it.
+    fn outermost(self: Pin<&mut Self>) -> &mut OutermostState;
 }
 
 pin_project_lite::pin_project! {
@@ -63,6 +59,7 @@ pin_project_lite::pin_project! {
         // One that has ended stays until the next, since it holds nothing any more.
         #[pin]
         future: Option<F>,
+        outermost: OutermostState,
     }
 }
 
@@ -73,8 +70,8 @@ where
     G: Fn(Arc<M>, Call, Next) -> F + Send + 'static,
     F: Future<Output = (Arc<M>, Result<CallResponse, Status>)> + Send + 'static,
 {
-    let runs = MiddlewareRunner { middleware: Some(middleware), make, future: None };
-    Box::pin(RunnerState { last: None, has_run: None, runs })
+    let outermost = OutermostState::default();
+    Box::pin(MiddlewareRunner { middleware: Some(middleware), make, future: None, outermost })
 }
 
 impl<M, G, F> RunMiddleware for MiddlewareRunner<M, G, F>
@@ -108,5 +105,9 @@ where
     fn is_of(&self, middleware: &Arc<dyn ErasedMiddleware>) -> bool {
         let here = self.middleware.as_ref().map(|here| Arc::as_ptr(here).cast::<()>());
         here == Some(Arc::as_ptr(middleware).cast())
+    }
+
+    fn outermost(self: Pin<&mut Self>) -> &mut OutermostState {
+        self.project().outermost
     }
 }
