@@ -237,7 +237,7 @@ impl ChannelBuilder {
     /// its clients, and replies to them, are not packed. A name that no method has is ignored.
     #[cfg(feature = "zstd")]
     pub fn compress<M: Into<String>>(mut self, methods: impl IntoIterator<Item = M>) -> Self {
-        let packing = self.offering().packing.get_or_insert_default();
+        let packing = Arc::make_mut(self.offering().packing.get_or_insert_default());
         methods.into_iter().for_each(|method| packing.add(&method.into()));
         self
     }

@@ -14,7 +14,6 @@ use crate::wire::packed::Packing;
 use crate::{Error, Policy};
 use frisbee::{Connection, MountError, Mounts, Protocol as _};
 use polyglot::Nesting;
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -24,7 +23,7 @@ pub(crate) struct OfferBuilder {
     /// Makes the methods of a service for each server or channel.
     pub(crate) services: Vec<Arc<dyn Fn() -> Methods + Send + Sync>>,
     pub(crate) policy: Policy,
-    pub(crate) methods: HashMap<String, MethodSettings>,
+    pub(crate) methods: Vec<(String, MethodSettings)>,
     pub(crate) mounts: Mounts,
     pub(crate) on_connect: Vec<Hook>,
     pub(crate) chain: Chain,
@@ -39,7 +38,7 @@ pub(crate) struct OfferBuilder {
     /// The access rules, if there are any.
     pub(crate) access: Option<Arc<dyn Authorize>>,
     /// What this end packs when it calls, if it unpacks.
-    pub(crate) packing: Option<Packing>,
+    pub(crate) packing: Option<Arc<Packing>>,
 }
 
 type Hook = Arc<dyn Fn(&Connection) + Send + Sync>;
@@ -71,6 +70,16 @@ pub(crate) struct ServiceOffer {
 }
 
 impl OfferBuilder {
+    /// The settings of a method.
+    pub(crate) fn method(&mut self, name: String) -> &mut MethodSettings {
+        let known = self.methods.iter().position(|(known, _)| *known == name);
+        let at = known.unwrap_or_else(|| {
+            self.methods.push((name, MethodSettings::default()));
+            self.methods.len() - 1
+        });
+        &mut self.methods[at].1
+    }
+
     /// The complete offer. Fails if services or routers overlap.
     pub(crate) fn done(self: Arc<Self>) -> Result<Arc<ServiceOffer>, Error> {
         let this = Arc::unwrap_or_clone(self);
@@ -112,7 +121,7 @@ impl OfferBuilder {
             is_inspectable: this.is_inspectable,
             access,
             load: Arc::default(),
-            packing: this.packing.map(Arc::new),
+            packing: this.packing,
         }))
     }
 }

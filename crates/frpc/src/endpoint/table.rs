@@ -13,7 +13,6 @@ use crate::service::methods::Methods;
 use crate::wire::body::DecodeOptions;
 use crate::wire::prefix::Prefix;
 use crate::{Error, Policy, Status};
-use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -22,8 +21,8 @@ use std::sync::Arc;
 pub(crate) struct Table {
     /// In the order of their operations.
     served: Vec<ServedMethod>,
-    /// The operations of methods by the names of their service and of their own.
-    names: HashMap<(&'static str, &'static str), u16>,
+    /// The operations of methods by the names of their service and of their own, in order.
+    names: Vec<((&'static str, &'static str), u16)>,
     pub(crate) layouts: Vec<&'static Layout>,
 }
 
@@ -100,12 +99,12 @@ impl Table {
     pub(crate) fn new(
         services: Vec<Methods>,
         default: Policy,
-        mut settings: HashMap<String, MethodSettings>,
+        mut settings: Vec<(String, MethodSettings)>,
         chain: &Chain,
         observers: Option<&Arc<Observers>>,
         access: Option<&dyn Authorize>,
     ) -> Result<Self, Error> {
-        let (mut table, mut names) = (Self::default(), HashMap::new());
+        let mut table = Self::default();
         if let Some(unknown) = services.iter().find_map(|methods| methods.unknown.clone()) {
             return Err(Error::UnknownMethod(unknown));
         }
@@ -120,7 +119,8 @@ impl Table {
                     return Err(Error::Overlap { operation, methods });
                 }
             };
-            let MethodSettings { policy, hands_off, packs } = settings.remove(&name).unwrap_or_default();
+            let set = settings.iter().position(|(known, _)| *known == name).map(|at| settings.remove(at).1);
+            let MethodSettings { policy, hands_off, packs } = set.unwrap_or_default();
             if matches!(entry.kind, Kind::Stream(_)) {
                 if matches!(policy, Some(Policy::AtMost(_))) {
                     return Err(Error::StreamingPolicy(name));
@@ -134,22 +134,20 @@ impl Table {
             let about = ObservedMethod::new(CallSide::Server, entry.method, entry.offered.kind());
             let method_observer = observers.map(|observers| observers.method_observer(about));
             let rule = access.and_then(|access| access.rule(&name));
-            names.insert((entry.method.layout.service(), entry.method.name), operation);
+            let names = (entry.method.layout.service(), entry.method.name);
+            let at = table.names.partition_point(|(other, _)| *other < names);
+            table.names.insert(at, (names, operation));
             let method = ServedMethod { entry, running, chain, hands_off, method_observer, packs, rule };
             table.served.insert(place, method);
         }
-        table.names = names;
         let ruled = access.into_iter().flat_map(Authorize::methods);
-        let unknown = ruled.filter(|name| !table.has(name)).min();
-        match settings.into_keys().chain(unknown).next() {
+        let is_unknown =
+            |name: &String| name.split_once('/').and_then(|(service, name)| table.operation(service, name)).is_none();
+        let unknown = ruled.filter(is_unknown).min();
+        match settings.into_iter().map(|(name, _)| name).chain(unknown).next() {
             Some(unknown) => Err(Error::UnknownMethod(unknown)),
             None => Ok(table),
         }
-    }
-
-    /// Whether there is a method with this full name.
-    fn has(&self, name: &str) -> bool {
-        name.split_once('/').is_some_and(|name| self.names.contains_key(&name))
     }
 
     /// Whether no service is offered.
@@ -164,7 +162,8 @@ impl Table {
 
     /// The operation of a method, by the full name of its service and its own.
     pub(crate) fn operation(&self, service: &str, method: &str) -> Option<u16> {
-        self.names.get(&(service, method)).copied()
+        let at = self.names.binary_search_by(|(names, _)| names.cmp(&(service, method))).ok()?;
+        self.names.get(at).map(|(_, operation)| *operation)
     }
 
     pub(crate) fn get(&self, operation: u16) -> Option<&ServedMethod> {

@@ -172,7 +172,7 @@ impl ServerBuilder {
     /// let builder = Server::builder().method_policy("greet.Greeter/Greet", Policy::Concurrent);
     /// ```
     pub fn method_policy(mut self, method: impl Into<String>, policy: Policy) -> Self {
-        self.offering().methods.entry(method.into()).or_default().policy = Some(policy);
+        self.offering().method(method.into()).policy = Some(policy);
         self
     }
 
@@ -180,7 +180,7 @@ impl ServerBuilder {
     /// the method is `package.Service/Method`. See [`hand_off`](crate::hand_off). Such requests by other methods fail
     /// with [`Unimplemented`](crate::Code::Unimplemented), before a handler is called.
     pub fn method_hand_off(mut self, method: impl Into<String>) -> Self {
-        self.offering().methods.entry(method.into()).or_default().hands_off = true;
+        self.offering().method(method.into()).hands_off = true;
         self
     }
 
@@ -214,8 +214,8 @@ impl ServerBuilder {
     /// ```
     #[cfg(feature = "zstd")]
     pub fn compress<M: Into<String>>(mut self, methods: impl IntoIterator<Item = M>) -> Self {
-        let settings = &mut self.offering().methods;
-        methods.into_iter().for_each(|method| settings.entry(method.into()).or_default().packs = true);
+        let offering = self.offering();
+        methods.into_iter().for_each(|method| offering.method(method.into()).packs = true);
         self.accept_compressed()
     }
 

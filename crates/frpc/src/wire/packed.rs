@@ -15,7 +15,6 @@ use bytes::Bytes;
 use frisbee::tlv::take_varint;
 use frisbee::{Connection, Hello, PacketWriter};
 use polyglot::Bulk;
-use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 /// The first byte of a packed message. Messages begin with `00`, `06` or `08`, prefixes with `10`.
@@ -34,8 +33,8 @@ const RATIO_MAX: usize = 256;
 /// The own packing of an end that unpacks.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Packing {
-    /// The methods whose messages it packs when it calls, by service.
-    called: HashMap<String, HashSet<String>>,
+    /// The services and methods whose messages it packs when it calls, in order.
+    called: Vec<(String, String)>,
 }
 
 impl Packing {
@@ -43,13 +42,15 @@ impl Packing {
     #[cfg(feature = "zstd")]
     pub(crate) fn add(&mut self, name: &str) {
         if let Some((service, method)) = name.split_once('/') {
-            self.called.entry(service.to_owned()).or_default().insert(method.to_owned());
+            self.called.push((service.to_owned(), method.to_owned()));
+            self.called.sort_unstable();
         }
     }
 
     /// Whether messages of calls to a method are packed.
     pub(crate) fn has(&self, method: &Method) -> bool {
-        self.called.get(method.layout.service()).is_some_and(|methods| methods.contains(method.name))
+        let name = (method.layout.service(), method.name);
+        self.called.binary_search_by(|(service, method)| (&**service, &**method).cmp(&name)).is_ok()
     }
 
     /// Whether those to no method are.
