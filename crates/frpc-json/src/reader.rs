@@ -497,6 +497,17 @@ impl<'a> Reader<'a> {
         self.error(DecodeReason::Unexpected { expected, found })
     }
 
+    /// Reads a string in a form that `parse` knows.
+    pub(crate) fn parsed<T>(
+        &mut self,
+        expected: &'static str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, DecodeError> {
+        let offset = self.value_offset();
+        let text = self.string(expected)?;
+        parse(&text).ok_or_else(|| Self::invalid(expected, &text, offset))
+    }
+
     /// The value that began at `offset` is no such value.
     #[cold]
     #[inline(never)]

@@ -259,11 +259,17 @@ impl<'a> Writer<'a> {
         self.out.push(b'"');
     }
 
-    /// Writes a finite float by its shortest digits.
-    pub(crate) fn float(&mut self, value: impl zmij::Float) {
-        let mut buffer = zmij::Buffer::new();
-        let text = buffer.format_finite(value);
-        self.raw(text.strip_suffix(".0").unwrap_or(text));
+    /// Writes a float by its shortest digits, or a string if it has none.
+    pub(crate) fn float(&mut self, value: impl zmij::Float + Into<f64>) {
+        match value.into() {
+            wide if wide.is_finite() => {
+                let mut buffer = zmij::Buffer::new();
+                let text = buffer.format_finite(value);
+                self.raw(text.strip_suffix(".0").unwrap_or(text));
+            }
+            wide if wide.is_nan() => self.raw("\"NaN\""),
+            wide => self.raw(if wide > 0.0 { "\"Infinity\"" } else { "\"-Infinity\"" }),
+        }
     }
 
     /// Writes something a level deeper.

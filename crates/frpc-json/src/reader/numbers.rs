@@ -2,6 +2,7 @@
 
 use super::Reader;
 use crate::DecodeError;
+use std::str::FromStr;
 
 /// An integer: whether it is negative, and its magnitude.
 pub(crate) type Integer = (bool, u64);
@@ -90,25 +91,25 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a float, as a number or in a string, or one of the strings for values without digits.
-    /// `parse` returns an infinity for numbers that are too large.
-    pub(crate) fn float<T: PartialEq>(
+    pub(crate) fn float<T: FromStr + PartialEq + From<f32>>(
         &mut self,
         expected: &'static str,
-        parse: fn(&str) -> Option<T>,
-        [nan, infinity, negative_infinity]: [T; 3],
     ) -> Result<T, DecodeError> {
         let offset = self.value_offset();
         let is_quoted = self.peek() == Some(b'"');
-        let finite = |text: &str| parse(text).filter(|value| *value != infinity && *value != negative_infinity);
+        let is_finite =
+            |value: &T| [f32::INFINITY, f32::NEG_INFINITY].iter().all(|infinity| *value != T::from(*infinity));
+        // Numbers that are too large are parsed as infinities.
+        let finite = |text: &str| text.parse().ok().filter(is_finite);
         if !is_quoted {
             let text = self.number(expected)?;
             return finite(text).ok_or_else(|| Self::invalid(expected, text, offset));
         }
         let text = self.string(expected)?;
         match &*text {
-            "NaN" => return Ok(nan),
-            "Infinity" => return Ok(infinity),
-            "-Infinity" => return Ok(negative_infinity),
+            "NaN" => return Ok(f32::NAN.into()),
+            "Infinity" => return Ok(f32::INFINITY.into()),
+            "-Infinity" => return Ok(f32::NEG_INFINITY.into()),
             _ => {}
         }
         let is_number = number_length(text.as_bytes()) == text.len() && !text.is_empty();

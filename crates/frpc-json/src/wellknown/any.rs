@@ -89,22 +89,19 @@ fn in_object(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
 #[doc(hidden)]
 pub fn find_any_type(from: &mut Reader<'_>) -> Result<Option<(String, usize)>, DecodeError> {
     let start = from.position();
-    let found = find_type(from)?;
-    from.rewind(start)?;
-    Ok(found)
-}
-
-fn find_type(from: &mut Reader<'_>) -> Result<Option<(String, usize)>, DecodeError> {
+    let mut found = None;
     let mut is_key = from.first_field()?;
     while is_key {
         if from.key()? == "@type" {
             let offset = from.value_offset();
-            return Ok(Some((from.string("URL of a type")?.into_owned(), offset)));
+            found = Some((from.string("URL of a type")?.into_owned(), offset));
+            break;
         }
         from.skip()?;
         is_key = from.next_field()?;
     }
-    Ok(None)
+    from.rewind(start)?;
+    Ok(found)
 }
 
 impl crate::Types {

@@ -37,10 +37,7 @@ pub fn encode_timestamp(seconds: i64, nanos: i32, to: &mut Writer<'_>) -> Result
 ///
 /// If there is no such string, or the time is not within the years 1 to 9999.
 pub fn decode_timestamp(from: &mut Reader<'_>) -> Result<(i64, i32), DecodeError> {
-    const EXPECTED: &str = "timestamp";
-    let offset = from.value_offset();
-    let text = from.string(EXPECTED)?;
-    timestamp(&text).ok_or_else(|| Reader::invalid(EXPECTED, &text, offset))
+    from.parsed("timestamp", timestamp)
 }
 
 /// Writes a duration as `1.5s`, with no, three, six or nine digits for the fraction.
@@ -65,10 +62,7 @@ pub fn encode_duration(seconds: i64, nanos: i32, to: &mut Writer<'_>) -> Result<
 ///
 /// If there is no such string, or the duration is longer than 315 576 000 000 seconds.
 pub fn decode_duration(from: &mut Reader<'_>) -> Result<(i64, i32), DecodeError> {
-    const EXPECTED: &str = "duration";
-    let offset = from.value_offset();
-    let text = from.string(EXPECTED)?;
-    duration(&text).ok_or_else(|| Reader::invalid(EXPECTED, &text, offset))
+    from.parsed("duration", duration)
 }
 
 fn duration(text: &str) -> Option<(i64, i32)> {
