@@ -117,8 +117,10 @@ fn modules(
         let has_services = !options.without_server && files.iter().any(|file| !file.service.is_empty());
         let any_types = (has_services && !messages.is_empty()).then(|| json::any_list(&messages, &mut taken, warn));
         for file in &files {
-            for (service, operations) in services_of(file, &services).zip(plan.operations(file)) {
-                let service = service?;
+            for (declared, operations) in file.service.iter().zip(plan.operations(file)) {
+                let is_it = |one: &&Service| one.package == file.package() && one.proto_name == declared.name();
+                let service = services.iter().find(is_it);
+                let service = service.ok_or_else(|| missing(format_args!("the service `{}`", declared.name())))?;
                 let name = full_name(&service.package, &service.proto_name);
                 let layout = plan.layout(&name)?;
                 let [schema, any_types] = [&schema, &any_types].map(|item| item.as_ref().map(|item| &item.ident));
@@ -149,17 +151,6 @@ fn invalid(module: &Module, error: syn::Error) -> Error {
 
 fn module_of(file: &FileDescriptorProto) -> Module {
     Module::from_protobuf_package_name(file.package())
-}
-
-/// The services of `file` in the order of declaration, with prost-build's names.
-fn services_of<'a>(
-    file: &'a FileDescriptorProto,
-    services: &'a [Service],
-) -> impl Iterator<Item = Result<&'a Service, Error>> {
-    file.service.iter().map(|declared| {
-        let is_it = |service: &&Service| service.package == file.package() && service.proto_name == declared.name();
-        services.iter().find(is_it).ok_or_else(|| missing(format_args!("the service `{}`", declared.name())))
-    })
 }
 
 /// Marks every type with its full name, for `generate/prost_code.rs`.

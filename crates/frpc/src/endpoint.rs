@@ -339,7 +339,8 @@ impl Protocol for Endpoint {
         if ended.is_slow {
             session.warn_slow();
         }
-        if self.calls.is_none() && session.has_calls() {
+        // The accepting end may have made calls since they were last looked for.
+        if self.calls.is_none() && connection.attachments().changes() != session.looked {
             session.calls();
         }
         let Session { caller, calls, replies, .. } = session;

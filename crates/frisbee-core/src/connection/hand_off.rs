@@ -43,12 +43,6 @@ pub enum HandOffAnswer {
     NotServed = 3,
 }
 
-impl HandOffAnswer {
-    fn from_number(number: u8) -> Option<Self> {
-        [Self::Refused, Self::Accepted, Self::Busy, Self::NotServed].into_iter().find(|one| *one as u8 == number)
-    }
-}
-
 /// An event of a hand-off.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HandOffEvent {
@@ -266,7 +260,9 @@ fn request(mut body: Bytes) -> Option<HandOffEvent> {
 }
 
 fn reply(mut body: Bytes) -> Option<(HandOffAnswer, Bytes)> {
-    let answer = HandOffAnswer::from_number(*body.first()?)?;
+    use HandOffAnswer::{Accepted, Busy, NotServed, Refused};
+    let number = *body.first()?;
+    let answer = [Refused, Accepted, Busy, NotServed].into_iter().find(|answer| *answer as u8 == number)?;
     body.advance(1);
     Some((answer, body))
 }

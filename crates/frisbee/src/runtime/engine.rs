@@ -400,8 +400,7 @@ impl<R: Protocol> Engine<R> {
     /// Lets the router's packets wait for the form of headers, after those of handles.
     #[cold]
     fn retain_outbox(&mut self) {
-        let mut inner = self.handle.0.mailbox.lock();
-        inner.outbox.append(self.core.outbox());
+        self.handle.0.mailbox.lock().outbox.append(self.core.outbox());
     }
 
     /// Whether the router waits for a turn that it can have now.

@@ -287,7 +287,10 @@ impl ProstAttribute {
                 "oneof" => read.oneof = Some(text.parse()?),
                 "enumeration" => read.enumeration = Some(text.parse()?),
                 "map" | "btree_map" => {
-                    read.enumeration = enumeration_of_map(text)?;
+                    // `"string, enumeration(path)"` where values are enums.
+                    let types = text.value();
+                    let path = types.split_once("enumeration(").and_then(|(_, rest)| Some(rest.rsplit_once(')')?.0));
+                    read.enumeration = path.map(syn::parse_str).transpose()?;
                     read.is_btree_map = name == "btree_map";
                 }
                 _ => {}
@@ -295,11 +298,4 @@ impl ProstAttribute {
         }
         Ok(read)
     }
-}
-
-/// The path in `"string, enumeration(path)"`, prost's attribute of a map whose values are enums.
-fn enumeration_of_map(types: &LitStr) -> syn::Result<Option<Path>> {
-    let text = types.value();
-    let path = text.split_once("enumeration(").and_then(|(_, rest)| rest.rsplit_once(')')).map(|(path, _)| path);
-    path.map(syn::parse_str).transpose()
 }

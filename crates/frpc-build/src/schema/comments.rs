@@ -42,7 +42,11 @@ pub(crate) fn clean(comment: &str) -> String {
     let mut open: Option<Fence> = None;
     for (number, line) in comment.lines().enumerate() {
         let line = printable(line);
-        let line = if number == 0 { without_second_marker(&line) } else { &line };
+        let line = match line.strip_prefix('*') {
+            // `/** text` leaves a star at the start of its first line.
+            Some(rest) if number == 0 && (rest.is_empty() || rest.starts_with(' ')) => rest,
+            _ => &line,
+        };
         let line = line.strip_prefix('/').map_or(line, |rest| rest.trim_start_matches('/')); // From `///`.
         match open {
             Some(fence) if closes(fence, line) => {
@@ -93,14 +97,6 @@ fn printable(line: &str) -> String {
         }
     }
     text
-}
-
-/// `/** text` leaves a star at the start of its first line.
-fn without_second_marker(line: &str) -> &str {
-    match line.strip_prefix('*') {
-        Some(rest) if rest.is_empty() || rest.starts_with(' ') => rest,
-        _ => line,
-    }
 }
 
 fn fence_line(fence: Fence, language: &str) -> String {

@@ -110,17 +110,6 @@ impl From<Error> for Status {
     }
 }
 
-/// [`ResourceExhausted`](crate::Code::ResourceExhausted) if there is no room, otherwise the status of the
-/// [`SendError`](frisbee::SendError).
-impl From<TrySendError> for Status {
-    fn from(error: TrySendError) -> Self {
-        match error {
-            TrySendError::Failed(error) => error.into(),
-            error => Self::resource_exhausted(error.to_string()),
-        }
-    }
-}
-
 /// [`Internal`](crate::Code::Internal) for a task that panicked, without the text of the panic, and
 /// [`Cancelled`](crate::Code::Cancelled) for one that was aborted.
 impl From<JoinError> for Status {
@@ -136,32 +125,15 @@ impl From<polyglot::DecodeError> for Status {
     }
 }
 
-/// [`InvalidArgument`](crate::Code::InvalidArgument) for a bad topic, [`Unavailable`](crate::Code::Unavailable) if the
-/// connection has ended or the broker does not answer, [`FailedPrecondition`](crate::Code::FailedPrecondition) if it
-/// refuses, [`ResourceExhausted`](crate::Code::ResourceExhausted) if there is no room.
-#[cfg(feature = "pubsub")]
-impl From<PubSubError> for Status {
-    fn from(error: PubSubError) -> Self {
-        let status = match error {
-            PubSubError::Send(error) => return error.into(),
-            PubSubError::Topic(_) => Self::invalid_argument,
-            PubSubError::Refused(_) | PubSubError::NotNative => Self::failed_precondition,
-            PubSubError::Encoding(_) => Self::internal,
-            PubSubError::TooMany => Self::resource_exhausted,
-            PubSubError::NoAnswer => Self::unavailable,
-            _ => Self::unknown,
-        };
-        status(error.to_string())
-    }
-}
-
-/// Makes a status of each error: with the code of the first pattern that fits, and the text of the error.
+/// Makes a status of each error: with the code of the first pattern that fits, and the text of the error. A wrapped error
+/// has a status of its own.
 macro_rules! statuses {
-    ($($(#[$attribute:meta])* $error:ty { $($pattern:pat => $status:ident,)* })*) => {$(
+    ($($(#[$attribute:meta])* $error:ty $(, wrapped in $variant:path)? { $($pattern:pat => $status:ident,)* })*) => {$(
         $(#[$attribute])*
         impl From<$error> for Status {
             fn from(error: $error) -> Self {
                 let status = match error {
+                    $($variant(error) => return error.into(),)?
                     $($pattern => Self::$status,)*
                 };
                 status(error.to_string())
@@ -171,6 +143,12 @@ macro_rules! statuses {
 }
 
 statuses! {
+    /// [`ResourceExhausted`](crate::Code::ResourceExhausted) if there is no room, otherwise the status of the
+    /// [`SendError`](frisbee::SendError).
+    TrySendError, wrapped in TrySendError::Failed {
+        _ => resource_exhausted,
+    }
+
     /// [`Unavailable`](crate::Code::Unavailable) if the connection has ended,
     /// [`ResourceExhausted`](crate::Code::ResourceExhausted) for overlong packets, otherwise
     /// [`FailedPrecondition`](crate::Code::FailedPrecondition).
@@ -205,6 +183,19 @@ statuses! {
     #[cfg(feature = "tensor")]
     frpc_tensor::TensorError {
         _ => invalid_argument,
+    }
+
+    /// [`InvalidArgument`](crate::Code::InvalidArgument) for a bad topic, [`Unavailable`](crate::Code::Unavailable) if the
+    /// connection has ended or the broker does not answer, [`FailedPrecondition`](crate::Code::FailedPrecondition) if it
+    /// refuses, [`ResourceExhausted`](crate::Code::ResourceExhausted) if there is no room.
+    #[cfg(feature = "pubsub")]
+    PubSubError, wrapped in PubSubError::Send {
+        PubSubError::Topic(_) => invalid_argument,
+        PubSubError::Refused(_) | PubSubError::NotNative => failed_precondition,
+        PubSubError::Encoding(_) => internal,
+        PubSubError::TooMany => resource_exhausted,
+        PubSubError::NoAnswer => unavailable,
+        _ => unknown,
     }
 
     /// [`DataLoss`](crate::Code::DataLoss) for messages that were lost or may be,

@@ -144,7 +144,8 @@ impl Metadata {
 
     /// Sets a value of the kind that the key determines.
     pub(crate) fn set(&mut self, key: &[u8], value: &[u8]) -> Result<(), MetadataError> {
-        if !is_entry(key, value) {
+        // Few values are bytes, so the kind of the key is mostly not looked at.
+        if !is_key(key) || !(is_printable(value) || is_binary(key)) {
             return Err(refused(key));
         }
         // The first entry mostly is the only one, and short.
@@ -173,12 +174,6 @@ impl Metadata {
         self.0.push(key, value);
         Ok(())
     }
-}
-
-/// Whether this is a key, and a value of its kind.
-fn is_entry(key: &[u8], value: &[u8]) -> bool {
-    // Few values are bytes, so the kind of the key is mostly not looked at.
-    is_key(key) && (is_printable(value) || is_binary(key))
 }
 
 /// Why an entry is refused whose key or text has wrong characters.

@@ -10,8 +10,8 @@ use crate::debug::opaque_debug;
 use crate::observe::observers::{CallSizes, Observers, nanos};
 use crate::observe::{ObservedMethod, Token, TraceContext};
 use crate::schema::method::Method;
-use crate::wire::body;
 use frisbee::Packet;
+use polyglot::Kind;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::{Duration, Instant};
@@ -265,7 +265,8 @@ impl Calls {
         self.begin_batch(now);
         for packet in replies.drain(..) {
             let slot = Self::slot_of(packet.id);
-            let is_message = body::is_bare_message(&packet.body);
+            // It has no prefix and is not packed. It may still be malformed.
+            let is_message = packet.body.first() == Some(&Kind::U8.byte());
             let Some(caller) = self.handle_reply(packet) else { continue };
             wake.push(caller);
             if is_message

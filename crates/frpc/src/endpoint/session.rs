@@ -105,11 +105,6 @@ impl Session {
         unary.instance(InvokeSettings { unpacks: self.unpacks, packs: self.packs && served.packs, ..settings })
     }
 
-    /// At the accepting end: whether it may have made calls since they were last looked for. One load of an atomic.
-    pub(crate) fn has_calls(&self) -> bool {
-        self.caller.connection.attachments().changes() != self.looked
-    }
-
     pub(crate) fn warn_slow(&self) {
         let peer = self.caller.connection.peer_addr();
         tracing::debug!(target: "frpc::connection", ?peer, "slow handlers: running them as separate tasks for a while");

@@ -8,9 +8,7 @@ use crate::wire::report::Report;
 use crate::{Response, Status};
 use bytes::{Buf, Bytes};
 use frisbee::{Connection, Header, Operation, Outbox, PacketId, PacketWriter, TooLong};
-use polyglot::{
-    Bulk, CONTAINER_MEMORY_MAX, DecodeError, Decoder, EncodeError, Encoder, Form, Kind, Message, Nesting, Root,
-};
+use polyglot::{Bulk, CONTAINER_MEMORY_MAX, DecodeError, Decoder, EncodeError, Encoder, Form, Message, Nesting, Root};
 use std::borrow::Cow;
 
 /// The error text that ends one direction of a stream with a compat peer.
@@ -44,13 +42,6 @@ impl Flags {
 /// The longest body with [`CONTAINER_MEMORY_MAX`] for its lists and maps: the longest body by default.
 const USUAL_MAX: usize = frisbee::BODY_MAX as usize;
 
-/// The memory limit of the lists and maps of a body, in bytes. For bodies longer than by default it is the same
-/// multiple of their length.
-fn container_memory_max(body: &[u8]) -> usize {
-    const TIMES: usize = CONTAINER_MEMORY_MAX / USUAL_MAX;
-    CONTAINER_MEMORY_MAX.max(body.len().saturating_mul(TIMES))
-}
-
 /// How messages of a peer are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecodeOptions {
@@ -70,7 +61,12 @@ impl DecodeOptions {
     fn shared(self, body: &Bytes) -> Decoder<'_> {
         let decoder = Decoder::shared(body).with_trailing_defaults(self.missing).with_nesting(self.nesting);
         // Checked here, since further state in a decoder costs every call.
-        if body.len() <= USUAL_MAX { decoder } else { decoder.with_container_memory(container_memory_max(body)) }
+        if body.len() <= USUAL_MAX {
+            return decoder;
+        }
+        // The same multiple of the length as for the longest body by default.
+        let memory = body.len().saturating_mul(CONTAINER_MEMORY_MAX / USUAL_MAX);
+        decoder.with_container_memory(memory.max(CONTAINER_MEMORY_MAX))
     }
 
     /// A decoder of a body that copies all of it.
@@ -321,11 +317,6 @@ pub(crate) fn alone(put: impl FnOnce(&mut Outbox)) -> Bytes {
     let mut packet = outbox.take_bytes();
     packet.advance(packet.len().min(Header::MAX_LEN));
     packet
-}
-
-/// Whether a body begins as a message does, with no prefix, and is not packed. It may still be malformed.
-pub(crate) fn is_bare_message(body: &[u8]) -> bool {
-    body.first() == Some(&Kind::U8.byte())
 }
 
 /// Reads a body after its prefix. Long `Bytes` and `Utf8Bytes` share its memory.

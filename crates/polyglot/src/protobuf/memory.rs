@@ -226,51 +226,28 @@ impl Message for MemoryWalk {
     }
 }
 
-/// Types without lists and maps, as requests of methods.
-macro_rules! plain {
-    ($($type:ty),* $(,)?) => {
-        $(impl Protobuf for $type {})*
-    };
-}
-
-plain! {
-    (), bool, i32, i64, u32, u64, f32, f64, String, Vec<u8>, bytes::Bytes, prost_types::Any, prost_types::Duration,
-    prost_types::SourceContext, prost_types::Timestamp,
-}
-
-impl Protobuf for prost_types::FieldMask {
-    fn field(number: u32) -> Field {
-        match number {
-            1 => Field::list::<String>(),
-            _ => Field::PLAIN,
+/// Types and their fields with memory; without any, as requests of methods.
+macro_rules! fields {
+    ($($type:ty { $($number:literal => $field:expr,)* })*) => {$(
+        impl Protobuf for $type {
+            fn field(number: u32) -> Field {
+                match number {
+                    $($number => $field,)*
+                    _ => Field::PLAIN,
+                }
+            }
         }
-    }
+    )*};
 }
 
-impl Protobuf for prost_types::ListValue {
-    fn field(number: u32) -> Field {
-        match number {
-            1 => Field::list::<prost_types::Value>().of::<prost_types::Value>(),
-            _ => Field::PLAIN,
-        }
-    }
-}
-
-impl Protobuf for prost_types::Struct {
-    fn field(number: u32) -> Field {
-        match number {
-            1 => Field::btree_map::<String, prost_types::Value>().to::<prost_types::Value>(),
-            _ => Field::PLAIN,
-        }
-    }
-}
-
-impl Protobuf for prost_types::Value {
-    fn field(number: u32) -> Field {
-        match number {
-            5 => Field::PLAIN.of::<prost_types::Struct>(),
-            6 => Field::PLAIN.of::<prost_types::ListValue>(),
-            _ => Field::PLAIN,
-        }
+fields! {
+    () {} bool {} i32 {} i64 {} u32 {} u64 {} f32 {} f64 {} String {} Vec<u8> {} bytes::Bytes {}
+    prost_types::Any {} prost_types::Duration {} prost_types::SourceContext {} prost_types::Timestamp {}
+    prost_types::FieldMask { 1 => Field::list::<String>(), }
+    prost_types::ListValue { 1 => Field::list::<prost_types::Value>().of::<prost_types::Value>(), }
+    prost_types::Struct { 1 => Field::btree_map::<String, prost_types::Value>().to::<prost_types::Value>(), }
+    prost_types::Value {
+        5 => Field::PLAIN.of::<prost_types::Struct>(),
+        6 => Field::PLAIN.of::<prost_types::ListValue>(),
     }
 }

@@ -33,8 +33,8 @@ impl LockComparer<'_> {
                 }
                 Step::Inserted { new, before: next } => {
                     let (field, next) = (&now.fields[new], &now.fields[next]);
-                    let declared_last = is_declared_behind(field, next);
-                    let because = if declared_last {
+                    let origins = (&field.origin, &next.origin);
+                    let because = if matches!(origins, (Origin::Schema(_, at), Origin::Schema(_, next)) if at > next) {
                         ": single fields come before lists, and messages and maps last"
                     } else {
                         ""
@@ -160,12 +160,4 @@ impl LockComparer<'_> {
 /// A field as the lock writes it.
 fn definition(field: &Field) -> String {
     format!("{} {} = {}", field.shape, field.name, field.number)
-}
-
-/// Whether `field` is declared after `other`, although it is before `other` on the wire.
-fn is_declared_behind(field: &Field, other: &Field) -> bool {
-    match (&field.origin, &other.origin) {
-        (Origin::Schema(_, field), Origin::Schema(_, other)) => field > other,
-        _ => false,
-    }
 }

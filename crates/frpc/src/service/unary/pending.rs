@@ -250,12 +250,14 @@ pub(super) fn put_reply<B: EncodeBody>(
     (packs, is_layered): (bool, bool),
 ) {
     match reply {
-        Err(status) if is_layered && is_denial(status) => body::put_refusal(outbox, id, operation, status, style),
+        // Middleware has denied the call without continuing it. Its other failures may be caused by its own actions.
+        Err(status)
+            if is_layered
+                && !status.may_have_run()
+                && matches!(status.code(), Code::Unauthenticated | Code::PermissionDenied) =>
+        {
+            body::put_refusal(outbox, id, operation, status, style);
+        }
         reply => body::put_reply(outbox, id, operation, reply, style, Flags::PACKED.when(packs), report),
     }
-}
-
-/// Whether middleware has denied a call without continuing it. Its other failures may be caused by its own actions.
-fn is_denial(status: &Status) -> bool {
-    !status.may_have_run() && matches!(status.code(), Code::Unauthenticated | Code::PermissionDenied)
 }
