@@ -100,7 +100,7 @@ pub(crate) fn rules(layout: &'static Layout, peer: &PeerKind) -> Result<Rules, S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::layouts::samples::{APART, BROKEN, FIRST, OTHER, SECOND, peer_with_layouts};
+    use crate::wire::layouts::tests::{APART, BROKEN, FIRST, OTHER, SECOND, peer_with_layouts};
 
     #[test]
     fn named_services_are_called_before_server_hello() {

@@ -177,7 +177,7 @@ impl Channel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::layouts::samples::FIRST;
+    use crate::wire::layouts::tests::FIRST;
 
     #[test]
     fn call_may_have_run_if_one_attempt_may_have() {

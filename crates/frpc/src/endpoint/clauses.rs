@@ -130,7 +130,7 @@ impl Clauses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::layouts::samples::{APART, BROKEN, FIRST, OTHER, SECOND, peer_with_layouts};
+    use crate::wire::layouts::tests::{APART, BROKEN, FIRST, OTHER, SECOND, peer_with_layouts};
 
     #[test]
     fn server_accepts_only_compatible_layouts() {
