@@ -53,6 +53,19 @@ pub struct Builder {
     option_paths: Vec<OptionPath>,
 }
 
+/// Setters of attributes, which the items at a path get.
+macro_rules! attribute_setters {
+    ($($(#[$about:meta])* $name:ident, $target:ident, |$of:ident, $path:ident, $attribute:ident| $set:expr;)*) => {$(
+        $(#[$about])*
+        pub fn $name(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
+            let ($of, $path, $attribute) = (&mut self, path.as_ref().to_owned(), attribute.as_ref().to_owned());
+            $of.note(stringify!($name), Target::$target, $path.as_str());
+            $set;
+            self
+        }
+    )*};
+}
+
 /// Options for the generated code.
 impl Builder {
     pub(crate) fn new() -> Self {
@@ -229,53 +242,27 @@ impl Builder {
         self
     }
 
-    /// Adds an attribute to messages, enums and the enums of oneofs.
-    pub fn type_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
-        self.note("type_attribute", Target::Type, path.as_ref());
-        self.prost.type_attribute(path, attribute);
-        self
-    }
+    attribute_setters! {
+        /// Adds an attribute to messages, enums and the enums of oneofs.
+        type_attribute, Type, |of, path, attribute| of.prost.type_attribute(path, attribute);
 
-    /// Adds an attribute to messages.
-    pub fn message_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
-        self.note("message_attribute", Target::Message, path.as_ref());
-        self.prost.message_attribute(path, attribute);
-        self
-    }
+        /// Adds an attribute to messages.
+        message_attribute, Message, |of, path, attribute| of.prost.message_attribute(path, attribute);
 
-    /// Adds an attribute to enums and the enums of oneofs.
-    pub fn enum_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
-        self.note("enum_attribute", Target::Enum, path.as_ref());
-        self.prost.enum_attribute(path, attribute);
-        self
-    }
+        /// Adds an attribute to enums and the enums of oneofs.
+        enum_attribute, Enum, |of, path, attribute| of.prost.enum_attribute(path, attribute);
 
-    /// Adds an attribute to fields, members of oneofs and enum values.
-    pub fn field_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
-        self.note("field_attribute", Target::Field, path.as_ref());
-        self.prost.field_attribute(path, attribute);
-        self
-    }
+        /// Adds an attribute to fields, members of oneofs and enum values.
+        field_attribute, Field, |of, path, attribute| of.prost.field_attribute(path, attribute);
 
-    /// Adds an attribute to the clients of services.
-    pub fn client_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
-        self.note("client_attribute", Target::Service, path.as_ref());
-        self.services.client_attributes.push((path.as_ref().to_owned(), attribute.as_ref().to_owned()));
-        self
-    }
+        /// Adds an attribute to the clients of services.
+        client_attribute, Service, |of, path, attribute| of.services.client_attributes.push((path, attribute));
 
-    /// Adds an attribute to the servers of services.
-    pub fn server_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
-        self.note("server_attribute", Target::Service, path.as_ref());
-        self.services.server_attributes.push((path.as_ref().to_owned(), attribute.as_ref().to_owned()));
-        self
-    }
+        /// Adds an attribute to the servers of services.
+        server_attribute, Service, |of, path, attribute| of.services.server_attributes.push((path, attribute));
 
-    /// Adds an attribute to the traits of services.
-    pub fn trait_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
-        self.note("trait_attribute", Target::Service, path.as_ref());
-        self.services.trait_attributes.push((path.as_ref().to_owned(), attribute.as_ref().to_owned()));
-        self
+        /// Adds an attribute to the traits of services.
+        trait_attribute, Service, |of, path, attribute| of.services.trait_attributes.push((path, attribute));
     }
 
     /// Puts message fields into a `Box`. Takes one [path](Self#paths) or several. Fields of recursive messages are
