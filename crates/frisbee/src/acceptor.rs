@@ -19,7 +19,7 @@ use crate::pending_handshakes::HandshakeLimiter;
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::timer::{TokioTimer, now, tokio_timer};
-use crate::runtime::tokio::{DriveFuture, Driver, Tasks, run_apart};
+use crate::runtime::tokio::{DriveFuture, Driver, run_apart};
 use crate::tasks::Job;
 use crate::transport::Transport;
 use crate::transport::proxied::ReadHeader;
@@ -378,7 +378,7 @@ impl<R: Protocol> Future for ServedConnection<'_, R> {
                 Err(ended) => {
                     *self = Self::Rare(Box::pin(async move {
                         let _entry = entry;
-                        ended.hand_over(Tasks::OfTokio, RawTransport::new_in).await
+                        ended.hand_over_in_task().await
                     }));
                 }
             }

@@ -5,12 +5,12 @@ use crate::connection::{Connection, EndpointInfo};
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::timer::{now, tokio_timer};
-use crate::runtime::tokio::{Driver, Tasks};
+use crate::runtime::tokio::Driver;
 use crate::settings::{MEMORY_MAX, settings};
 use crate::tasks::Job;
 use crate::transport::Transport;
 use crate::workers::{StartThreads, Worker, WorkerPool, Workers, shared_threads, wake_queue};
-use crate::{Config, Error, HeaderForm, IoBackend, Protocol, RawTransport};
+use crate::{Config, Error, HeaderForm, IoBackend, Protocol};
 use frisbee_core::ClientConfig;
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -395,7 +395,9 @@ impl ClientBuilder {
         }
         let driving = async move {
             let _tied = tied;
-            driver.run().await.hand_over(Tasks::OfTokio, RawTransport::new_in).await;
+            if let Err(ended) = driver.run().await.done() {
+                ended.hand_over_in_task().await;
+            }
         };
         wake_queue::spawn(&caller, worker, driving);
         Ok(handle)

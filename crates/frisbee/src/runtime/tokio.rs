@@ -12,11 +12,11 @@
 //! * **Timeouts are checked twice.** When a timeout expires, the driver lets the runtime poll the sockets once more and reads
 //!   before it acts: on a busy thread, data may have arrived in time and not been read.
 
-mod closed_connection;
+pub(super) mod closed_connection;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use closed_connection::{ClosedConnection, Tasks, run_apart};
+pub(crate) use closed_connection::{ClosedConnection, run_apart};
 
 use super::busy::BusyPoll;
 use super::engine::Engine;

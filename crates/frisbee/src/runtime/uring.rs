@@ -3,7 +3,8 @@
 use super::busy::BusyPoll;
 use super::engine::Engine;
 use super::timer::{Timer, now};
-use super::tokio::{Driver, Tasks};
+use super::tokio::Driver;
+use super::tokio::closed_connection::Tasks;
 use crate::transport::Transport;
 use crate::work::HomeWorker;
 use crate::workers::watchdog::{self, BlockingTask, PollId, ThreadClock, WatchedThread};

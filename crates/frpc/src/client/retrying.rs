@@ -145,7 +145,9 @@ impl Channel {
                 let first = PendingCall { trace: trace.as_ref(), ..call };
                 let outcome = match hedge.filter(|_| attempts.may_add(2, max)) {
                     None => {
-                        first.attempt(message, await_reply, link, &AtomicBool::new(false), &self.inner.runtime).await
+                        let (sent, runtime) = (AtomicBool::new(false), &self.inner.runtime);
+                        // In a box, as a hedged one is: its code is in the program once.
+                        Box::pin(first.attempt(message, await_reply, link, &sent, runtime)).await
                     }
                     Some(hedge) => {
                         let mut next = trace;

@@ -2,6 +2,7 @@
 
 use crate::hand_off::{AdapterFuture, HandOffTarget};
 use crate::tasks::Job;
+use crate::transport::Transport;
 use crate::{CloseReason, RawTransport};
 use bytes::Bytes;
 use std::io;
@@ -42,6 +43,13 @@ impl<T> ClosedConnection<T> {
                 self.reason
             }
         }
+    }
+}
+
+impl ClosedConnection<Transport> {
+    /// As [`hand_over`](Self::hand_over), in a task of a tokio runtime. The future is boxed: its code is in a program once.
+    pub(crate) fn hand_over_in_task(self) -> AdapterFuture {
+        Box::pin(self.hand_over(Tasks::OfTokio, RawTransport::new_in))
     }
 }
 

@@ -191,7 +191,7 @@ async fn transport_is_handed_over_without_a_timer() {
     tokio::task::yield_now().await;
     let ended = running.await;
     let raw = |io, early, runtime| RawTransport::new_in(Transport::of(io), early, runtime);
-    ended.hand_over(Tasks::OfTokio, raw).await;
+    ended.hand_over(closed_connection::Tasks::OfTokio, raw).await;
     transport.await.expect("it does not panic").expect("it is handed over");
 }
 

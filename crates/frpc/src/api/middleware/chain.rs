@@ -134,10 +134,7 @@ pub(crate) struct PooledCall<T> {
 impl<T> PooledCall<T> {
     /// A call that has yet to [begin](Self::begin), in the memory of another if the chain keeps some.
     pub(crate) fn of(chain: &Arc<Chain>) -> Self {
-        // No caller waits for memory, which can be allocated instead.
-        let spare = chain.spares.try_lock().and_then(|mut spares| spares.pop());
-        let outermost = spare.unwrap_or_else(|| chain.slot());
-        Self { outermost: Some(outermost), chain: chain.clone(), result: PhantomData }
+        Self { outermost: Some(chain.slot()), chain: chain.clone(), result: PhantomData }
     }
 
     fn outermost(&mut self) -> Option<&mut OutermostState> {
@@ -247,20 +244,24 @@ impl Chain {
         if self.middleware.is_empty() { None } else { Some(Arc::new(self)) }
     }
 
+    /// Memory for a call: that of one that has ended within this chain, if there is some.
+    fn slot(&self) -> Pin<Box<RunnerSlot>> {
+        // No caller waits for memory, which can be allocated instead.
+        if let Some(spare) = self.spares.try_lock().and_then(|mut spares| spares.pop()) {
+            return spare;
+        }
+        match self.middleware.first() {
+            Some(middleware) => middleware.clone().slot(),
+            None => Arc::new(|call: Call, next: Next| next.run(call)).slot(),
+        }
+    }
+
     /// Keeps the memory of a call that has ended within this chain.
     fn keep(&self, outermost: Pin<Box<RunnerSlot>>) {
         if let Some(mut spares) = self.spares.try_lock()
             && spares.len() < SPARES_MAX
         {
             spares.push(outermost);
-        }
-    }
-
-    /// Memory for a call.
-    fn slot(&self) -> Pin<Box<RunnerSlot>> {
-        match self.middleware.first() {
-            Some(middleware) => middleware.clone().slot(),
-            None => Arc::new(|call: Call, next: Next| next.run(call)).slot(),
         }
     }
 }

@@ -123,28 +123,32 @@ impl InnermostCall {
         L: FnOnce(Request<A>) -> F + Send + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let stage = CallStage { make: Some((make, message)), making: None, reply: None };
-        let Some(mut spare) = spare else {
-            let (has_run, extras, slots) = (Arc::default(), OptionalExtras::default(), Vec::new());
-            let call = Box::pin(stage);
-            return Box::new(Self {
-                call,
-                parts: None,
-                is_coming: true,
-                is_own: true,
-                rest: None,
-                has_run,
-                extras,
-                slots,
-            });
-        };
+        let Some(mut spare) = spare else { return Self::of(CallStage::boxed(make, message)) };
         match spare.call.as_mut().slot().downcast_mut::<Option<(L, A)>>() {
-            Some(slot) => *slot = stage.make,
+            Some(slot) => *slot = Some((make, message)),
             // It was one of another method.
-            None => spare.call = Box::pin(stage),
+            None => spare.call = CallStage::boxed(make, message),
         }
         spare.is_coming = true;
         spare.has_run.store(false, Ordering::Relaxed);
         spare
+    }
+
+    fn of(call: Pin<Box<dyn MakeCall>>) -> Box<Self> {
+        let extras = OptionalExtras::default();
+        let (has_run, slots) = (Arc::default(), Vec::new());
+        Box::new(Self { call, parts: None, is_coming: true, is_own: true, rest: None, has_run, extras, slots })
+    }
+}
+
+impl<A, B, L, F> CallStage<A, B, L, F>
+where
+    A: Send + 'static,
+    B: Send + 'static,
+    L: FnOnce(Request<A>) -> F + Send + 'static,
+    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+{
+    fn boxed(make: L, message: A) -> Pin<Box<dyn MakeCall>> {
+        Box::pin(Self { make: Some((make, message)), making: None, reply: None })
     }
 }
