@@ -14,7 +14,7 @@ use std::task::{Context, Poll, Waker};
 const MESSAGE_CHARGE: usize = 64;
 
 /// The bytes of messages that a reader takes out at once, in addition to those that may wait. One message may exceed it.
-const TAKEN_MAX: usize = 64 * 1024;
+const TAKEN_MAX: usize = 1 << 20;
 
 /// Payloads below this length, in bytes, are copied while others wait: each may be a slice of a read buffer of
 /// 128 KiB and keep all of it.
@@ -383,10 +383,10 @@ mod tests {
     /// Messages that the reader had taken out did not count, and it took all of them at once.
     #[test]
     fn taken_messages_make_room_for_few_others() {
-        const MOST: usize = 1 << 20;
+        const MOST: usize = 8 << 20;
         let inbox = Inbox::default();
         let message = || Entry::Message(Message { topic: topic(), offset: 0, payload: Bytes::from(vec![0; 10_000]) });
-        let fill = || inbox.extend((0..200).map(|_| message()), MOST);
+        let fill = || inbox.extend((0..2000).map(|_| message()), MOST);
         fill();
         let mut received = VecDeque::new();
         inbox.0.lock().take(&mut received);
