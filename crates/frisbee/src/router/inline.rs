@@ -35,9 +35,9 @@ impl<T> Continuation<T> for () {
 
 /// A slot where futures of one type are polled once, one after the other, without an allocation each.
 ///
-/// Most handlers are ready at their first poll. For those the future is made in the cell and polled, and dropped at the
-/// next use of the cell. A future that has to wait leaves the cell together with its box as a [`ParkedFuture`] future, and
-/// the cell gets a new box at its next use.
+/// Most handlers are ready at their first poll. For those the future is made in the cell, polled and dropped. A future
+/// that has to wait leaves the cell together with its box as a [`ParkedFuture`] future, and the cell gets a new box at its
+/// next use.
 ///
 /// ```
 /// use frisbee::tasks::{Cell, FirstPoll};
@@ -159,24 +159,26 @@ where
         self.poll_slot()
     }
 
-    /// The slot of a future that [`poll_slot`](Self::poll_slot) polls. It has the last one that was done, if that is
-    /// still here.
+    /// The empty slot of a future that [`poll_slot`](Self::poll_slot) polls.
     #[inline]
     pub fn slot(&mut self) -> Pin<&mut Option<F>> {
         self.0.get_or_insert_with(|| InlineSlot::boxed(None)).as_mut().project().future
     }
 
-    /// Polls the future in the [`slot`](Self::slot) once, as [`poll`](Self::poll) does, and keeps it when it is done.
+    /// Polls the future in the [`slot`](Self::slot) once, as [`poll`](Self::poll) does.
     #[inline(always)]
     pub fn poll_slot(&mut self) -> FirstPoll<F::Output, A> {
-        let slot = self.0.get_or_insert_with(|| InlineSlot::boxed(None));
+        let mut slot = self.0.get_or_insert_with(|| InlineSlot::boxed(None)).as_mut();
         let mut polled = Poll::Pending;
         if let Err(panic) = slot.as_mut().poll_and_keep(&mut Context::from_waker(Waker::noop()), &mut polled) {
             self.discard();
             return FirstPoll::Panicked(panic);
         }
         match polled {
-            Poll::Ready(output) => FirstPoll::Ready(output),
+            Poll::Ready(output) => {
+                slot.project().future.set(None);
+                FirstPoll::Ready(output)
+            }
             Poll::Pending => FirstPoll::Pending(ParkedFuture(self.0.take().unwrap_or_else(|| InlineSlot::boxed(None)))),
         }
     }
@@ -238,6 +240,16 @@ mod tests {
         let first = cell.0.as_ref().map(|cell| std::ptr::from_ref(&**cell).addr());
         assert!(matches!(cell.poll(|| square(4)), FirstPoll::Ready(16)));
         assert_eq!(cell.0.as_ref().map(|cell| std::ptr::from_ref(&**cell).addr()), first);
+    }
+
+    #[test]
+    fn ready_future_is_dropped_at_once() {
+        let held = std::sync::Arc::new(());
+        let mut cell: Cell<_> = Cell::default();
+        let holder = held.clone();
+        let ready = poll_fn(move |_| Poll::Ready(std::sync::Arc::strong_count(&holder)));
+        assert!(matches!(cell.poll(|| ready), FirstPoll::Ready(2)));
+        assert_eq!(std::sync::Arc::strong_count(&held), 1);
     }
 
     #[test]
