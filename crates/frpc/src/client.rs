@@ -18,3 +18,4 @@ pub(crate) mod retries;
 pub(crate) mod retrying;
 pub(crate) mod streams;
 pub(crate) mod unary;
+pub(crate) mod waiting;

@@ -1,0 +1,127 @@
+//! A unary call that cannot be sent at once: it waits for a slot, for room in the outbox, or for the server to identify
+//! itself.
+
+use crate::calls::failures::{unidentified, unreachable};
+use crate::calls::table::poll_notified;
+use crate::calls::{CallTicket, NotSent};
+use crate::client::attempt::{AnyReply, AwaitReply, Failure, SentState};
+use crate::client::call::{CallOptions, PendingCall};
+use crate::client::link::Link;
+use crate::deadline;
+use crate::wire::body::{AnyMessage, EncodeBody};
+use crate::{Response, Status};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+use std::time::Instant;
+use tokio::runtime::Handle;
+
+impl PendingCall<'_> {
+    /// Makes the call as soon as it can be sent, and notes in `is_sent` that it was. Timers are of the given runtime.
+    pub(crate) async fn attempt(
+        &self,
+        message: &AnyMessage,
+        await_reply: AwaitReply,
+        link: Arc<Link>,
+        is_sent: &AtomicBool,
+        runtime: &Handle,
+    ) -> Result<Response<AnyReply>, Box<Failure>> {
+        let ticket = self.send_when_possible(message, &link, runtime).await?;
+        is_sent.store(true, Ordering::Relaxed);
+        await_reply(link, self, ticket).await
+    }
+
+    /// Sends a call that cannot be sent at once: there may be no slot, no room in the outbox, or no verdict on the
+    /// server yet.
+    async fn send_when_possible(
+        &self,
+        message: &AnyMessage,
+        link: &Link,
+        runtime: &Handle,
+    ) -> Result<CallTicket, Box<Failure>> {
+        let until = self.options.timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+        let _waiter = SlotWaiter::new(link);
+        let is_unclear = AtomicBool::new(false);
+        let sent = self.wait_and_send(message, link, until, &is_unclear);
+        match until {
+            None => sent.await,
+            Some(until) => match deadline::timeout_at(runtime, until, sent).await {
+                Ok(sent) => sent,
+                Err(_) => {
+                    // The next call would find no room either.
+                    if !link.backward && link.calls.with(|calls| calls.is_worn_out()) {
+                        link.calls.retire();
+                    }
+                    let status = match is_unclear.load(Ordering::Relaxed) {
+                        true => unidentified(),
+                        false => Status::deadline_exceeded(
+                            "not sent: the limit of calls in flight was reached until the deadline",
+                        )
+                        .not_run(),
+                    };
+                    Err(Failure::new(status, SentState::Never))
+                }
+            },
+        }
+    }
+
+    /// Notes in `is_unclear` whether it waits for the server to identify itself.
+    async fn wait_and_send(
+        &self,
+        message: &AnyMessage,
+        link: &Link,
+        until: Option<Instant>,
+        is_unclear: &AtomicBool,
+    ) -> Result<CallTicket, Box<Failure>> {
+        let mut waiter = link.connection.waiter();
+        loop {
+            let mut vacancy = std::pin::pin!(link.calls.vacancy.notified());
+            vacancy.as_mut().enable();
+            if link.is_left() {
+                let status = unreachable("the connection does not accept new calls");
+                return Err(Failure::new(status, SentState::No));
+            }
+            let sent = poll_fn(|context| {
+                // The time of the wait counts.
+                let left = until.map(|until| until.saturating_duration_since(deadline::now()));
+                let options = CallOptions { timeout: left.or(self.options.timeout), ..self.options };
+                match (Self { options, ..*self }).send(&(message as &dyn EncodeBody), link, &mut waiter, context) {
+                    // Either the outbox or the vacancy wakes the caller.
+                    Err(NotSent::Full) => poll_notified(vacancy.as_mut(), context).map(|()| Err(NotSent::Full)),
+                    sent => Poll::Ready(sent),
+                }
+            });
+            match sent.await {
+                Ok(ticket) => return Ok(ticket),
+                Err(NotSent::Full) => {}
+                Err(NotSent::Unclear) => {
+                    is_unclear.store(true, Ordering::Relaxed);
+                    if let Some(Err(error)) = link.unless_abandoned(link.connection.peer_known()).await {
+                        return Err(Failure::new(error.into(), SentState::No));
+                    }
+                    is_unclear.store(false, Ordering::Relaxed);
+                }
+                Err(NotSent::Over(status)) => return Err(Failure::new(status, SentState::No)),
+                Err(NotSent::Failed(status)) => return Err(Failure::new(status, SentState::Never)),
+            }
+        }
+    }
+}
+
+/// Counts a caller that waits for a slot.
+struct SlotWaiter<'a>(&'a Link);
+
+impl<'a> SlotWaiter<'a> {
+    fn new(link: &'a Link) -> Self {
+        link.calls.calls.lock().count_slot_waiter(true);
+        Self(link)
+    }
+}
+
+impl Drop for SlotWaiter<'_> {
+    fn drop(&mut self) {
+        // A caller that got a slot wakes the next one, if there is still room.
+        self.0.calls.with(|calls| calls.count_slot_waiter(false));
+    }
+}
