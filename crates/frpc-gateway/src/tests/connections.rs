@@ -397,7 +397,7 @@ async fn unread_bodies_of_http2_are_charged_and_bounded() {
                 here.write_all(part).await.expect("it is open");
                 taken.fetch_add(part.len(), Ordering::SeqCst);
             }
-            std::future::pending().await
+            std::future::pending::<()>().await;
         });
     }
     let held = async |is_enough: &dyn Fn(usize) -> bool| {
