@@ -156,29 +156,31 @@ where
     #[inline]
     pub fn poll(&mut self, make: impl FnOnce() -> F) -> FirstPoll<F::Output, A> {
         self.slot().set(Some(make()));
-        self.poll_slot()
+        let polled = self.poll_slot();
+        if let FirstPoll::Ready(_) = polled {
+            self.slot().set(None);
+        }
+        polled
     }
 
-    /// The empty slot of a future that [`poll_slot`](Self::poll_slot) polls.
+    /// The slot of a future that [`poll_slot`](Self::poll_slot) polls. It has the last one that was done there, if that is
+    /// still here.
     #[inline]
     pub fn slot(&mut self) -> Pin<&mut Option<F>> {
         self.0.get_or_insert_with(|| InlineSlot::boxed(None)).as_mut().project().future
     }
 
-    /// Polls the future in the [`slot`](Self::slot) once, as [`poll`](Self::poll) does.
+    /// Polls the future in the [`slot`](Self::slot) once, as [`poll`](Self::poll) does, and keeps it when it is done.
     #[inline(always)]
     pub fn poll_slot(&mut self) -> FirstPoll<F::Output, A> {
-        let mut slot = self.0.get_or_insert_with(|| InlineSlot::boxed(None)).as_mut();
+        let slot = self.0.get_or_insert_with(|| InlineSlot::boxed(None));
         let mut polled = Poll::Pending;
         if let Err(panic) = slot.as_mut().poll_and_keep(&mut Context::from_waker(Waker::noop()), &mut polled) {
             self.discard();
             return FirstPoll::Panicked(panic);
         }
         match polled {
-            Poll::Ready(output) => {
-                slot.project().future.set(None);
-                FirstPoll::Ready(output)
-            }
+            Poll::Ready(output) => FirstPoll::Ready(output),
             Poll::Pending => FirstPoll::Pending(ParkedFuture(self.0.take().unwrap_or_else(|| InlineSlot::boxed(None)))),
         }
     }

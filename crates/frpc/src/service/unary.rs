@@ -206,8 +206,7 @@ where
         let polled = if self.state.chain.is_some() {
             self.poll_layered(request)
         } else {
-            self.cell.slot().set(Some((self.handler)(self.service.clone(), request)));
-            self.cell.poll_slot()
+            self.cell.poll(|| (self.handler)(self.service.clone(), request))
         };
         drop(inherited);
         match polled {
