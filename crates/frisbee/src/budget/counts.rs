@@ -130,12 +130,17 @@ impl LimitCounts {
         let Some(suppressed) = self.log.may_log((peer.map(|peer| peer.ip()), kind), now) else {
             return tracing::trace!(target: CONNECTION, ?peer, %reason, "connection closed");
         };
-        let text = match kind {
-            CloseKind::TlsHandshake => "connection closed after a failed TLS handshake",
-            CloseKind::NotTls | CloseKind::SpeaksTls => "connection closed: only one end speaks TLS",
-            _ => "connection closed because of an error of its peer",
-        };
-        tracing::warn!(target: CONNECTION, ?peer, %reason, suppressed, "{text}");
+        match kind {
+            CloseKind::TlsHandshake => {
+                tracing::warn!(target: CONNECTION, ?peer, %reason, suppressed, "connection closed after a failed TLS handshake");
+            }
+            CloseKind::NotTls | CloseKind::SpeaksTls => {
+                tracing::warn!(target: CONNECTION, ?peer, %reason, suppressed, "connection closed: only one end speaks TLS");
+            }
+            _ => {
+                tracing::warn!(target: CONNECTION, ?peer, %reason, suppressed, "connection closed because of an error of its peer");
+            }
+        }
     }
 }
 
