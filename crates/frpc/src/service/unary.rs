@@ -149,7 +149,8 @@ struct MethodState {
     permits: Option<Arc<Semaphore>>,
     chain: Option<Arc<Chain>>,
     about: MethodInfo,
-    method_observer: Option<MethodObserver>,
+    /// In a box: most methods have none, and idle connections keep their methods.
+    method_observer: Option<Box<MethodObserver>>,
     guard: Option<Guard>,
     /// The guard admits no call without options.
     needs_options: bool,
@@ -299,7 +300,7 @@ impl MethodState {
             permits: permits.or_else(|| running.permits()),
             chain: chain.cloned(),
             about,
-            method_observer: method_observer.cloned(),
+            method_observer: method_observer.cloned().map(Box::new),
             needs_options: guard.as_ref().is_some_and(|guard| !guard.is_open),
             guard,
             unpacks,
