@@ -409,39 +409,3 @@ async fn connection_of_channel_gives_equivalent_channel() {
     drop(same);
     call_every_kind(&InteropClient::new(channel)).await;
 }
-
-/// Calls on such a connection hung: its router ignored the replies.
-#[tokio::test]
-async fn calls_on_connection_of_another_router_fail() {
-    let (sender, mut connections) = mpsc::unbounded_channel();
-    let server =
-        frisbee::Server::builder().bind("127.0.0.1:0", Foreign(sender)).await.expect("loopback has free ports");
-    let address = server.local_addr();
-    tokio::spawn(server.serve());
-    let _agent = agent(address).await;
-    let accepted = next(&mut connections).await;
-    let dialled = frisbee::Client::builder().connect(address, frisbee::Handlers::new()).await.expect("it listens");
-    for connection in [accepted, dialled] {
-        connection.peer_known().await.expect("it is open");
-        let called = InteropClient::new(Channel::from_connection(&connection));
-        let unary = tokio::time::timeout(PATIENCE, called.add(AddRequest { a: 1, b: 2 })).await.expect("it fails");
-        let status = unary.expect_err("the other router takes no reply");
-        assert_eq!(status.code(), Code::Unavailable, "{status}");
-        assert!(status.message().contains("router"), "{status}");
-    }
-}
-
-/// Shows its connections, and ignores all packets.
-struct Foreign(mpsc::UnboundedSender<Connection>);
-
-impl frisbee::Router for Foreign {
-    type Session = ();
-
-    fn connected(&self, connection: &Connection) {
-        self.0.send(connection.clone()).expect("the test waits");
-    }
-
-    fn route(&self, (): &mut (), _packet: frisbee::Packet, _outbox: &mut frisbee::Outbox) -> frisbee::Routed {
-        frisbee::Routed::Continue
-    }
-}

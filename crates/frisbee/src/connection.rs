@@ -73,7 +73,6 @@ pub(crate) struct ConnectionShared {
     pub(crate) deferred: Deferred,
     pub(crate) attachments: Attachments,
     pub(crate) role: Role,
-    pub(crate) router: OnceLock<std::any::TypeId>,
     /// It is part of an adapter connection, which is counted as a whole.
     pub(crate) is_within: bool,
     /// The peer sends nothing more, and all that it sent has been routed.
@@ -300,12 +299,6 @@ impl Connection {
     /// Whether this end dialled the connection; otherwise it accepted it.
     pub fn is_dialled(&self) -> bool {
         self.0.role == Role::Client
-    }
-
-    /// Whether a router of this type has the packets of the connection. A protocol checks it before it sends requests on a
-    /// connection of its user: another router would not know their answers.
-    pub fn is_routed_by<R: crate::Protocol>(&self) -> bool {
-        self.0.router.get() == Some(&std::any::TypeId::of::<R>())
     }
 
     /// Whether the peer has announced that it accepts no new calls and streams.

@@ -61,7 +61,6 @@ impl Connection {
             deferred: Deferred::default(),
             attachments: Attachments::new(),
             role,
-            router: OnceLock::new(),
             is_within,
             is_at_eof: AtomicBool::new(false),
             routed: AtomicU16::new(0),

@@ -130,7 +130,6 @@ impl<R: Protocol> Engine<R> {
         core.set_pool(&POOL);
         let role = core.role();
         handle.0.mailbox.lock().peer = core.peer().clone();
-        let _ = handle.0.router.set(std::any::TypeId::of::<R>());
         let connected = catch_unwind(AssertUnwindSafe(|| router.connected(&handle)));
         let session = connected.unwrap_or_else(|panic| {
             end_before_session(&handle);

@@ -122,7 +122,7 @@ impl Channel {
     /// does not close the connection.
     ///
     /// The connection has to belong to a [`Server`](crate::Server) or a [`Channel`] of this crate. On other connections
-    /// calls fail with [`Unavailable`](crate::Code::Unavailable): their routers would drop replies.
+    /// calls fail.
     pub fn from_connection(connection: &Connection) -> Self {
         let end = ConnectionEnd::of(connection);
         let picker = Arc::new(Links::bound(Link::of(connection, &end)));

@@ -4,7 +4,6 @@ use crate::calls::CallTicket;
 use crate::calls::attachments::ConnectionEnd;
 use crate::calls::failures::closed_status;
 use crate::calls::table::CallTable;
-use crate::endpoint::Endpoint;
 use crate::endpoint::offer::ServiceOffer;
 use crate::observe::observers::Observers;
 use crate::schema::method::Method;
@@ -51,7 +50,7 @@ impl Link {
     pub(crate) fn of(connection: &Connection, end: &ConnectionEnd) -> Self {
         let observers = end.observers.as_ref();
         let backward = !connection.is_dialled();
-        let calls = if backward && connection.is_routed_by::<Endpoint>() {
+        let calls = if backward {
             let calls = connection.attachments().get_or_insert::<CallTable>();
             // If the kind of the peer is not known yet, the driver will notify the table.
             let peer = connection.peer();

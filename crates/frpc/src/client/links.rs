@@ -72,9 +72,7 @@ impl Links {
             Some(making) => making.connection(wait).await,
             None => self.current().ok_or_else(|| match is_closed(&self.current) {
                 true => closed(),
-                false => unreachable(
-                    "the connection has ended, which only the dialling end replaces, or its router is not that of frpc",
-                ),
+                false => unreachable("the connection has ended, and only the dialling end can reconnect"),
             }),
         }
     }
