@@ -151,15 +151,23 @@ fn dispatch<R: Protocol>(
     let (runtime, host) = (host.runtime.clone(), host.clone());
     let arrived = Box::new(AcceptedConnection { io: socket, ends, entry });
     let driving = async move {
-        // The socket belongs to the reactor of the thread that has accepted it.
-        match if is_here { Ok(arrived) } else { arrived.moved().map(Box::new) } {
-            Ok(arrived) => drop(host.serve(arrived, driven.as_ref().map(|_| host.runtime.clone())).await),
-            Err(error) => {
-                tracing::warn!(target: "frisbee::listener", %error, "a connection could not be passed to its worker");
-            }
-        }
+        // Nothing of the connection is kept here across the wait: idle connections would keep it.
+        let context = driven.as_ref().map(|_| host.runtime.clone());
+        let Some(arrived) = in_runtime(arrived, is_here) else { return };
+        host.serve(arrived, context).await;
     };
     wake_queue::spawn(&runtime, worker, driving);
+}
+
+/// The connection in the runtime of its task. Its socket belongs to the reactor of the thread that has accepted it.
+fn in_runtime(arrived: Box<AcceptedConnection>, is_here: bool) -> Option<Box<AcceptedConnection>> {
+    if is_here {
+        return Some(arrived);
+    }
+    let moved = arrived.moved().inspect_err(|error| {
+        tracing::warn!(target: "frisbee::listener", %error, "a connection could not be passed to its worker");
+    });
+    moved.ok().map(Box::new)
 }
 
 /// Whether the error concerns only the connection to accept, so that the next accept may succeed at once.
