@@ -1,4 +1,4 @@
-//! [`frisbee_client`]: a connection to a server, and unary calls.
+//! [`frisbee_client`]: a connection to a server, and the functions that make unary calls.
 
 use crate::body::Body;
 use crate::completion::start;
@@ -8,21 +8,19 @@ use crate::raw::{
     UserData, c_str, caught, check_reserved, frisbee_code, frisbee_error, frisbee_metadata, guarded, metadata,
     milliseconds, optional_text, put, slice, text, utf8,
 };
-use crate::reply::{entries, free, frisbee_reply};
+use crate::reply::{free, frisbee_reply};
 use crate::runtime::wait;
 use crate::schema::{Callable, FIRST_OPERATION, Schema};
+use crate::unary::UnaryCall;
 use frpc::codegen::Method;
 use frpc::tls::{Authorities, ClientTls, Identity, TlsError};
-use frpc::{Channel, ChannelBuilder, Request, Response, Status};
+use frpc::{Channel, ChannelBuilder, Request, Status};
 use frpc_reflection::ServerSchema;
-use std::ffi::{c_char, c_void};
-use std::future::poll_fn;
-use std::pin::Pin;
+use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::UnixStream;
 use tokio::sync::{OnceCell, watch};
-use tokio::task::coop::consume_budget;
 use tokio::time::timeout;
 
 /// How long a server may take to describe itself. Peers without reflection do not answer.
@@ -81,29 +79,94 @@ pub struct frisbee_call_options {
 }
 
 impl frisbee_call_options {
+    /// The deadline, if these are no other settings.
+    fn only_timeout(&self) -> Option<Option<Duration>> {
+        let Self { timeout_ms, metadata_count, cancel, reserved: [0, 0, 0, 0], .. } = self else { return None };
+        (*metadata_count == 0 && cancel.is_null()).then(|| milliseconds(*timeout_ms))
+    }
+
     /// Adds the settings to a request, and returns the request to cancel.
     ///
     /// # Safety
-    /// `options` is null or valid, with its pointers.
-    unsafe fn apply<T>(
-        options: *const Self,
-        request: &mut Request<T>,
-    ) -> Result<Option<InUse<frisbee_cancel>>, Status> {
-        if options.is_null() {
-            return Ok(None);
-        }
-        // SAFETY: it is valid, as the caller promises.
-        let options = unsafe { &*options };
-        check_reserved("frisbee_call_options", &options.reserved)?;
-        let cancel = if options.cancel.is_null() { None } else { Some(handle::get(options.cancel)?) };
-        if let Some(timeout) = milliseconds(options.timeout_ms) {
+    /// The pointers are valid.
+    unsafe fn apply<T>(&self, request: &mut Request<T>) -> Result<Option<InUse<frisbee_cancel>>, Status> {
+        check_reserved("frisbee_call_options", &self.reserved)?;
+        let cancel = if self.cancel.is_null() { None } else { Some(handle::get(self.cancel)?) };
+        if let Some(timeout) = milliseconds(self.timeout_ms) {
             request.set_timeout(timeout);
         }
-        if options.metadata_count > 0 {
-            // SAFETY: as above.
-            *request.metadata_mut() = unsafe { metadata(options.metadata, options.metadata_count) }?;
+        if self.metadata_count > 0 {
+            // SAFETY: they are valid, as the caller promises.
+            *request.metadata_mut() = unsafe { metadata(self.metadata, self.metadata_count) }?;
         }
         Ok(cancel)
+    }
+}
+
+/// The arguments of a call, checked except for the method and the options.
+pub(crate) struct CallArguments<'a> {
+    pub(crate) client: InUse<frisbee_client>,
+    pub(crate) format: Format,
+    name: &'a CStr,
+    pub(crate) data: &'a [u8],
+    /// With valid pointers.
+    options: Option<&'a frisbee_call_options>,
+}
+
+impl CallArguments<'_> {
+    /// # Errors
+    /// If an argument is invalid. The client and the format are checked first.
+    ///
+    /// # Safety
+    /// The arguments are valid as long as this value, as the exported functions demand.
+    #[inline(always)] // So that they stay in registers.
+    pub(crate) unsafe fn new(
+        client: *mut frisbee_client,
+        method: *const c_char,
+        format: i32,
+        data: *const c_void,
+        len: usize,
+        options: *const frisbee_call_options,
+    ) -> Result<Self, Status> {
+        let (client, format) = (handle::get(client)?, Format::new(format)?);
+        // SAFETY: they are valid, as the caller promises.
+        unsafe {
+            let (name, data) = (c_str("method", method)?, slice("data", data, len)?);
+            Ok(Self { client, format, name, data, options: options.as_ref() })
+        }
+    }
+
+    /// The index of the method in the schema of the client; `None` if the client has no schema yet.
+    ///
+    /// # Errors
+    /// If there is no such method.
+    #[inline]
+    pub(crate) fn method_index(&self) -> Result<Option<usize>, Status> {
+        self.client.schema.get().map(|schema| schema.method_index(self.name.to_bytes())).transpose()
+    }
+
+    /// The deadline of the call; `None` if it has other settings.
+    #[inline]
+    pub(crate) fn only_timeout(&self) -> Option<Option<Duration>> {
+        self.options.map_or(Some(None), frisbee_call_options::only_timeout)
+    }
+
+    /// A call that owns its arguments.
+    ///
+    /// # Errors
+    /// If there is no such method, or an option is invalid.
+    pub(crate) fn prepare(self) -> Result<Prepared, Status> {
+        let method = match self.method_index()? {
+            Some(index) => MethodName::Known(index),
+            None => MethodName::Unknown(utf8("method", self.name)?.into()),
+        };
+        let mut request = Request::new(Payload::new(Body::copy(self.data), Encoding::Native));
+        let cancel = match self.options {
+            None => None,
+            // SAFETY: its pointers are valid.
+            Some(options) => unsafe { options.apply(&mut request) }?,
+        };
+        Ok(Prepared { target: CallTarget { client: self.client, method, format: self.format }, request, cancel })
     }
 }
 
@@ -130,41 +193,6 @@ enum MethodName {
 }
 
 impl Prepared {
-    /// # Errors
-    /// If an argument is invalid. The client and the format are checked first.
-    ///
-    /// # Safety
-    /// The arguments are valid, as the exported functions demand.
-    #[inline(always)] // So that its parts are moved less often.
-    pub(crate) unsafe fn new(
-        client: *mut frisbee_client,
-        method: *const c_char,
-        format: i32,
-        data: *const c_void,
-        len: usize,
-        options: *const frisbee_call_options,
-    ) -> Result<Self, Status> {
-        let client = handle::get(client)?;
-        let format = Format::new(format)?;
-        // SAFETY: they are valid, as the caller promises.
-        let name = unsafe { c_str("method", method) }?;
-        let method = match client.schema.get() {
-            Some(schema) => MethodName::Known(schema.method_index(name.to_bytes())?),
-            None => MethodName::Unknown(utf8("method", name)?.into()),
-        };
-        // SAFETY: as above.
-        let message = Body::copy(unsafe { slice("data", data, len) }?);
-        let mut request = Request::new(Payload::new(message, Encoding::Native));
-        // SAFETY: as above.
-        let cancel = unsafe { frisbee_call_options::apply(options, &mut request) }?;
-        Ok(Self { target: CallTarget { client, method, format }, request, cancel })
-    }
-
-    /// Whether [`fetch_schema`](Self::fetch_schema) has to come first.
-    pub(crate) fn needs_schema(&self) -> bool {
-        matches!(self.target.method, MethodName::Unknown(_))
-    }
-
     /// Fetches the schema from the server, unless the client has it by now. The deadline of the call counts from here.
     pub(crate) async fn fetch_schema(&mut self) -> Result<(), Status> {
         if let MethodName::Unknown(name) = &self.target.method {
@@ -183,7 +211,6 @@ impl Prepared {
     }
 
     /// Converts the message for the native wire.
-    #[inline]
     pub(crate) fn encode(&mut self) -> Result<(), Status> {
         if self.target.format != Format::Native {
             let (schema, index) = self.target.known()?;
@@ -198,14 +225,11 @@ impl Prepared {
     }
 
     /// The method of a unary call, whose request is ready to be sent.
-    #[inline]
-    fn unary_method(&mut self) -> Result<&'static Method, Status> {
-        let callable = self.target.callable()?;
-        let method = callable.method;
-        if callable.takes_stream || callable.returns_stream {
-            let text = format!("{} has streams: use frisbee_client_open", callable.name());
-            return Err(Status::invalid_argument(text));
-        }
+    ///
+    /// # Errors
+    /// If the method has streams, the call was cancelled, or the message is invalid.
+    pub(crate) fn unary_method(&mut self) -> Result<&'static Method, Status> {
+        let method = self.target.callable()?.unary_method()?;
         if self.cancel.as_ref().is_some_and(|cancel| *cancel.fired.borrow()) {
             return Err(cancelled());
         }
@@ -217,30 +241,14 @@ impl Prepared {
 impl CallTarget {
     /// The schema and the index of the method in it, once they are known.
     pub(crate) fn known(&self) -> Result<(&Arc<Schema>, usize), Status> {
-        match (self.client.schema.get(), &self.method) {
-            (Some(schema), MethodName::Known(index)) => Ok((schema, *index)),
-            _ => Err(Status::internal("the schema of the client is not known yet")),
+        match self.method {
+            MethodName::Known(index) => self.client.method(index),
+            MethodName::Unknown(_) => Err(unknown_schema()),
         }
     }
 
     pub(crate) fn callable(&self) -> Result<&Callable, Status> {
         self.known().map(|(schema, index)| schema.at(index))
-    }
-
-    /// The outcome of a unary call for C.
-    #[inline(always)] // As `frisbee_reply::new`.
-    fn reply(&self, outcome: Result<Response<Payload>, Status>) -> frisbee_reply {
-        let response = match outcome {
-            Ok(response) => response,
-            Err(status) => return frisbee_reply::failure(&status),
-        };
-        let (schema, index) = match self.known() {
-            Ok(known) => known,
-            Err(status) => return frisbee_reply::failure(&status),
-        };
-        let metadata = entries(response.metadata());
-        let body = response.into_inner().body;
-        frisbee_reply::new(&schema.at(index).reply, &schema.codec, self.format, body, metadata)
     }
 }
 
@@ -269,7 +277,18 @@ fn undescribed(limit: Duration) -> Status {
     Status::deadline_exceeded(format!("the server has not sent its schema within {limit:?}"))
 }
 
+#[cold]
+fn unknown_schema() -> Status {
+    Status::internal("the schema of the client is not known yet")
+}
+
 impl frisbee_client {
+    /// The schema, with the index of a method in it.
+    #[inline]
+    pub(crate) fn method(&self, index: usize) -> Result<(&Arc<Schema>, usize), Status> {
+        self.schema.get().map(|schema| (schema, index)).ok_or_else(unknown_schema)
+    }
+
     /// Fetches the schema unless it is known. Calls that begin meanwhile wait for the same fetch.
     async fn fetch_schema(&self) -> Result<&Arc<Schema>, Status> {
         let refused = |reason: &str| {
@@ -285,41 +304,6 @@ impl frisbee_client {
             Schema::of_server(&shown).map(Arc::new)
         });
         timeout(REFLECTION_TIMEOUT, fetched).await.unwrap_or_else(|_| Err(refused("no answer within 5 s")))
-    }
-}
-
-/// Makes a unary call, and then each call that `finish` puts into the place of the next one.
-///
-/// One function without others inside, and rare parts in boxes: its future stays small and is not moved.
-pub(crate) async fn unary(call: Prepared, mut finish: impl FnMut(frisbee_reply, &mut Option<Prepared>)) {
-    let mut next = Some(call);
-    while let Some(call) = &mut next {
-        let fetched = if call.needs_schema() { Box::pin(call.fetch_schema()).await.err() } else { None };
-        let method = match fetched {
-            Some(status) => Err(status),
-            None => call.unary_method(),
-        };
-        let Some(Prepared { target, request, cancel }) = next else { return };
-        next = None;
-        let reply = match method {
-            Err(status) => frisbee_reply::refused(&status),
-            Ok(method) => {
-                let mut sent = target.client.channel.unary::<Payload, Payload>(method, request);
-                let outcome = match cancel {
-                    // In place: `sent.await` would move it.
-                    None => poll_fn(|context| Pin::new(&mut sent).poll(context)).await,
-                    Some(cancel) => Box::pin(async move { until_cancelled(Some(&cancel), sent).await }).await,
-                };
-                target.reply(outcome)
-            }
-        };
-        let has_failed = reply.is_failure();
-        finish(reply, &mut next);
-        // Calls that fail at once, one after the other, would keep this thread from connections and timers. Those that
-        // succeed have waited for the server.
-        if has_failed {
-            consume_budget().await;
-        }
     }
 }
 
@@ -460,12 +444,15 @@ pub unsafe extern "C" fn frisbee_client_call(
 ) -> *mut frisbee_reply {
     let called = caught(|| {
         // SAFETY: they are valid, as the caller promises.
-        let call = unsafe { Prepared::new(client, method, format, data, len, options) }?;
-        let mut outcome = None;
-        wait(unary(call, |reply, _| outcome = Some(reply)))?;
-        outcome.ok_or_else(|| Status::internal("the call has no outcome"))
+        let arguments = unsafe { CallArguments::new(client, method, format, data, len, options) }?;
+        let mut call = None;
+        UnaryCall::begin(arguments, &mut call)?;
+        call.map_or_else(|| Err(Status::internal("the call has no outcome")), wait)
     });
-    called.unwrap_or_else(|status| frisbee_reply::refused(&status)).into_handle()
+    match called {
+        Ok(Ok(reply) | Err(reply)) => reply.into_handle(),
+        Err(status) => frisbee_reply::refused(&status).into_handle(),
+    }
 }
 
 /// A function that gets the reply of a call, never NULL, which it has to free, and the `user` pointer of the call.
@@ -499,8 +486,7 @@ pub unsafe extern "C" fn frisbee_client_start(
     unsafe {
         guarded(error, || {
             let completion = completion.ok_or_else(|| Status::invalid_argument("completion is NULL"))?;
-            let call = Prepared::new(client, method, format, data, len, options)?;
-            start(call, completion, UserData(user))
+            start(CallArguments::new(client, method, format, data, len, options)?, completion, UserData(user))
         })
     }
 }

@@ -1,69 +1,88 @@
 //! Calls whose replies go to a function of C.
 
-use crate::client::{Prepared, unary};
+use crate::client::CallArguments;
 use crate::raw::UserData;
-use crate::reply::frisbee_reply;
+use crate::reply::{NewReply, frisbee_reply};
 use crate::runtime;
+use crate::unary::UnaryCall;
 use frpc::Status;
 use std::cell::Cell;
 use std::ffi::c_void;
+use std::pin::{Pin, pin};
 use std::ptr::null_mut;
+use std::task::{Context, Poll, ready};
+use tokio::task::coop::consume_budget;
 
 /// A function that gets a reply.
 type Completion = extern "C" fn(user: *mut c_void, reply: *mut frisbee_reply);
 
-/// The first call that a completion begins. The task of the ended call makes it, without a task of its own.
-struct Successor<'a> {
-    /// Of the task, so that a call is written once. Empty until the completion begins a call.
-    place: &'a mut Option<Prepared>,
+/// A call, and then each call that the completion of the one before begins first. They need one task.
+struct CallChain {
+    /// The call in progress. Empty until a completion begins one.
+    call: Option<UnaryCall>,
     completion: Completion,
     user: UserData,
 }
 
 thread_local! {
-    /// For the completion of this thread; null if none runs. A pointer, so that this has no destructor.
-    static SUCCESSOR: Cell<*mut Successor<'static>> = const { Cell::new(null_mut()) };
+    /// The chain whose completion runs in this thread; null if none runs. A pointer, so that this has no destructor.
+    static COMPLETING: Cell<*mut CallChain> = const { Cell::new(null_mut()) };
 }
 
 /// Whether this thread runs a completion. It holds a thread of the runtime, so functions that block are refused.
 pub(crate) fn is_running() -> bool {
-    !SUCCESSOR.get().is_null()
+    !COMPLETING.get().is_null()
 }
 
 /// Begins a call.
-#[inline]
-pub(crate) fn start(call: Prepared, completion: Completion, user: UserData) -> Result<(), Status> {
-    // SAFETY: `complete` of this thread has the successor while the pointer is not null, and uses it only afterwards. No
-    // other reference to it exists, since this one ends here.
-    match unsafe { SUCCESSOR.get().as_mut() } {
-        Some(successor) if successor.place.is_none() => {
-            *successor.place = Some(call);
-            (successor.completion, successor.user) = (completion, user);
+#[inline(always)] // As `UnaryCall::begin`.
+pub(crate) fn start(arguments: CallArguments<'_>, completion: Completion, user: UserData) -> Result<(), Status> {
+    // SAFETY: `CallChain::complete` of this thread has the chain while the pointer is not null, and uses it only
+    // afterwards. No other reference to it exists, since this one ends here.
+    match unsafe { COMPLETING.get().as_mut() } {
+        Some(chain) if chain.call.is_none() => {
+            UnaryCall::begin(arguments, &mut chain.call)?;
+            (chain.completion, chain.user) = (completion, user);
             Ok(())
         }
-        _ => spawn(call, completion, user),
+        _ => spawn(arguments, completion, user),
     }
 }
 
 #[inline(never)]
-fn spawn(call: Prepared, mut completion: Completion, mut user: UserData) -> Result<(), Status> {
-    runtime::handle()?.spawn(unary(call, move |reply, next| {
-        (completion, user) = complete(completion, user, reply, next);
-    }));
+fn spawn(arguments: CallArguments<'_>, completion: Completion, user: UserData) -> Result<(), Status> {
+    let mut call = None;
+    UnaryCall::begin(arguments, &mut call)?;
+    runtime::handle()?.spawn(CallChain { call, completion, user });
     Ok(())
 }
 
-/// Runs a completion. The first call that it begins is the next one, with the returned completion.
-fn complete(
-    completion: Completion,
-    user: UserData,
-    reply: frisbee_reply,
-    next: &mut Option<Prepared>,
-) -> (Completion, UserData) {
-    let reply = reply.into_handle();
-    let mut successor = Successor { place: next, completion, user };
-    SUCCESSOR.set((&raw mut successor).cast());
-    completion(user.get(), reply);
-    SUCCESSOR.set(null_mut());
-    (successor.completion, successor.user)
+impl CallChain {
+    /// Runs the completion of the ended call.
+    fn complete(&mut self, reply: NewReply) {
+        self.call = None;
+        let (completion, user) = (self.completion, self.user);
+        COMPLETING.set(self);
+        completion(user.get(), reply.into_handle());
+        COMPLETING.set(null_mut());
+    }
+}
+
+impl Future for CallChain {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        while let Some(call) = &mut self.call {
+            match ready!(Pin::new(call).poll(context)) {
+                Ok(reply) => self.complete(reply),
+                Err(reply) => {
+                    self.complete(reply);
+                    // Calls that fail at once, one after the other, would keep this thread from connections and timers.
+                    // Those that succeed have waited for the server.
+                    ready!(pin!(consume_budget()).poll(context));
+                }
+            }
+        }
+        Poll::Ready(())
+    }
 }

@@ -258,19 +258,35 @@ pub(crate) fn remove<T: Handle>(handle: *const T) -> Result<InUse<T>, Status> {
     acquire(handle, true).ok_or_else(|| invalid(handle))
 }
 
+/// Frees a handle whose object nobody uses, and returns the owner of the object.
+pub(crate) fn take<T: Handle>(handle: *const T) -> Option<T::Owner> {
+    let (at, slot, generation) = remove_unused(handle)?;
+    // SAFETY: the object is removed and has no user; the uses of other threads happened before.
+    let owner = unsafe { (*slot.value.get()).take() };
+    slot.vacate(at, generation);
+    owner
+}
+
 /// Frees a handle.
 ///
 /// # Errors
 /// As [`get`].
 pub(crate) fn free<T: Handle>(handle: *const T) -> Result<(), Status> {
-    if let Some((at, slot, generation)) = place(handle) {
-        let unused = generation << GENERATION_SHIFT | LIVE;
-        if slot.state.compare_exchange(unused, unused - LIVE, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+    match remove_unused(handle) {
+        Some((at, slot, generation)) => {
             slot.vacate(at, generation);
-            return Ok(());
+            Ok(())
         }
+        None => remove(handle).map(drop),
     }
-    remove(handle).map(drop)
+}
+
+/// Removes a handle whose object nobody uses. The slot is of the caller, who has to vacate it.
+fn remove_unused<T: Handle>(handle: *const T) -> Option<(Place, &'static Slot<T>, u64)> {
+    let (at, slot, generation) = place(handle)?;
+    let unused = generation << GENERATION_SHIFT | LIVE;
+    slot.state.compare_exchange(unused, unused - LIVE, Ordering::Acquire, Ordering::Relaxed).ok()?;
+    Some((at, slot, generation))
 }
 
 impl<T: Handle> Slot<T> {
@@ -301,8 +317,16 @@ impl<T: Handle> Drop for InUse<T> {
     fn drop(&mut self) {
         let state = self.slot.state.fetch_sub(1, Ordering::AcqRel);
         if state & (LIVE | USERS_MAX) == 1 {
-            self.slot.vacate(self.at, state >> GENERATION_SHIFT);
+            self.vacate(state >> GENERATION_SHIFT);
         }
+    }
+}
+
+impl<T: Handle> InUse<T> {
+    /// After the last use of an object whose handle was freed meanwhile.
+    #[cold]
+    fn vacate(&self, generation: u64) {
+        self.slot.vacate(self.at, generation);
     }
 }
 

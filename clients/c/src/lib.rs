@@ -27,3 +27,4 @@ mod schema;
 pub mod server;
 mod signature;
 pub mod stream;
+mod unary;

@@ -34,8 +34,13 @@ impl Format {
             0 => Ok(Self::Native),
             1 => Ok(Self::Json),
             2 => Ok(Self::Protobuf),
-            other => Err(Status::invalid_argument(format!("format {other} is unknown: use a value of frisbee_format"))),
+            other => Err(Self::unknown(other)),
         }
+    }
+
+    #[cold]
+    fn unknown(number: i32) -> Status {
+        Status::invalid_argument(format!("format {number} is unknown: use a value of frisbee_format"))
     }
 }
 
@@ -147,16 +152,24 @@ impl Message for Payload {
     }
 
     fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
-        if from.peek() == Some(Kind::Error) {
-            return Ok(Root::Error(from.error_text()?.to_owned()));
-        }
-        // A short message is copied at once; `take_rest` shares the memory of a long one.
-        let body = match Body::copy_short(from.rest()) {
-            Some(body) => body,
-            None => from.take_rest().into(),
-        };
-        Ok(Root::Message(Self::new(body, Encoding::Native)))
+        Ok(match received(from)? {
+            Root::Message(body) => Root::Message(Self::new(body, Encoding::Native)),
+            Root::Error(text) => Root::Error(text),
+        })
     }
+}
+
+/// The body that a peer has sent, in the native encoding.
+#[inline(always)] // So that it is written once.
+pub(crate) fn received(from: &mut Decoder<'_>) -> Result<Root<Body>, DecodeError> {
+    if from.peek() == Some(Kind::Error) {
+        return Ok(Root::Error(from.error_text()?.to_owned()));
+    }
+    // A short message is copied at once; `take_rest` shares the memory of a long one.
+    Ok(Root::Message(match Body::copy_short(from.rest()) {
+        Some(body) => body,
+        None => from.take_rest().into(),
+    }))
 }
 
 /// The type of a message, and the codec of its service.
@@ -170,6 +183,7 @@ pub(crate) struct MessageType {
 
 impl MessageType {
     /// Bytes of C as a message for the native wire.
+    #[inline]
     pub(crate) fn to_native(&self, codec: &Codec, format: Format, body: Body) -> Result<Payload, Status> {
         match format {
             Format::Native => Ok(Payload::new(body, Encoding::Native)),
@@ -179,7 +193,6 @@ impl MessageType {
     }
 
     /// A native message as bytes for C. JSON ends with a NUL.
-    #[inline(always)] // As `frisbee_reply::new`.
     pub(crate) fn show_native(&self, codec: &Codec, format: Format, body: Body) -> Result<Body, Status> {
         match format {
             Format::Native => Ok(body),

@@ -5,11 +5,12 @@
 //! The calls of a queue are polled by the threads that take events from it. A reply costs no task and no switch of
 //! threads: the connection's driver rings the bell, and the caller's thread decodes.
 
-use crate::client::{Prepared, frisbee_call_options, frisbee_client, unary};
+use crate::client::{CallArguments, frisbee_call_options, frisbee_client};
 use crate::handle::{self, handle};
 use crate::raw::{UserData, frisbee_code, frisbee_error, guarded, put};
-use crate::reply::{free, frisbee_reply};
+use crate::reply::{NewReply, free, frisbee_reply};
 use crate::runtime::{self, may_block};
+use crate::unary::UnaryCall;
 use frpc::Status;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, Stream};
@@ -42,7 +43,7 @@ struct Work {
 /// An event before it has the form for C.
 struct Event {
     user: UserData,
-    reply: Option<frisbee_reply>,
+    reply: Option<NewReply>,
 }
 
 /// A completed operation.
@@ -102,7 +103,7 @@ impl frisbee_queue {
     pub(crate) fn begin(
         &self,
         user: UserData,
-        operation: impl Future<Output = Option<frisbee_reply>> + Send + 'static,
+        operation: impl Future<Output = Option<NewReply>> + Send + 'static,
     ) -> Result<(), Status> {
         let event = async move { Event { user, reply: operation.await } };
         let mut work = self.work.lock();
@@ -206,7 +207,7 @@ pub unsafe extern "C" fn frisbee_queue_next(
                 let until = u64::try_from(timeout_ms).ok().map(|time| Instant::now() + Duration::from_millis(time));
                 loop {
                     if let Some(Event { user, reply }) = queue.take()? {
-                        let reply = reply.map_or(std::ptr::null_mut(), frisbee_reply::into_handle);
+                        let reply = reply.map_or(std::ptr::null_mut(), NewReply::into_handle);
                         return Ok(frisbee_event { user: user.get(), reply });
                     }
                     if !queue.wait(until)? {
@@ -249,12 +250,9 @@ pub unsafe extern "C" fn frisbee_client_submit(
     unsafe {
         guarded(error, || {
             let queue = handle::get(queue)?;
-            let call = Prepared::new(client, method, format, data, len, options)?;
-            queue.begin(UserData(user), async move {
-                let mut outcome = None;
-                unary(call, |reply, _| outcome = Some(reply)).await;
-                outcome
-            })
+            let mut call = None;
+            UnaryCall::begin(CallArguments::new(client, method, format, data, len, options)?, &mut call)?;
+            queue.begin(UserData(user), async move { Some(call?.await.unwrap_or_else(|failed| failed)) })
         })
     }
 }

@@ -123,15 +123,23 @@ pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T, Status>) -> Result<T, St
 pub(crate) unsafe fn guarded(error: *mut frisbee_error, run: impl FnOnce() -> Result<(), Status>) -> frisbee_code {
     match caught(run) {
         Ok(()) => frisbee_code::FRISBEE_OK,
-        Err(status) => {
-            let code = code(status.code());
-            if !error.is_null() {
-                // SAFETY: it is valid, as the caller promises.
-                unsafe { error.write(frisbee_error { code, message: cut(status.message()) }) };
-            }
-            code
-        }
+        // SAFETY: it is valid, as the caller promises.
+        Err(status) => unsafe { fail(error, &status) },
     }
+}
+
+/// Stores an error, and returns its code.
+///
+/// # Safety
+/// As for [`guarded`].
+#[cold]
+unsafe fn fail(error: *mut frisbee_error, status: &Status) -> frisbee_code {
+    let code = code(status.code());
+    if !error.is_null() {
+        // SAFETY: it is valid, as the caller promises.
+        unsafe { error.write(frisbee_error { code, message: cut(status.message()) }) };
+    }
+    code
 }
 
 /// A text in an array: cut where a character begins, and at a NUL.
@@ -181,10 +189,15 @@ pub(crate) unsafe fn text<'a>(name: &str, text: *const c_char) -> Result<&'a str
 /// As for [`optional_text`].
 pub(crate) unsafe fn c_str<'a>(name: &str, text: *const c_char) -> Result<&'a CStr, Status> {
     if text.is_null() {
-        return Err(Status::invalid_argument(format!("{name} is NULL")));
+        return Err(null(name));
     }
     // SAFETY: it ends with a NUL, as the caller promises.
     Ok(unsafe { CStr::from_ptr(text) })
+}
+
+#[cold]
+fn null(name: &str) -> Status {
+    Status::invalid_argument(format!("{name} is NULL"))
 }
 
 /// Copies bytes of the caller.
@@ -204,14 +217,19 @@ pub(crate) unsafe fn slice<'a>(name: &str, data: *const c_void, len: usize) -> R
     if len == 0 {
         return Ok(&[]);
     }
-    if data.is_null() {
-        return Err(Status::invalid_argument(format!("{name} is NULL and has {len} bytes")));
-    }
-    if isize::try_from(len).is_err() {
-        return Err(Status::invalid_argument(format!("{name} has {len} bytes, more than memory")));
+    if data.is_null() || isize::try_from(len).is_err() {
+        return Err(no_slice(name, data, len));
     }
     // SAFETY: it has so many bytes, as the caller promises.
     Ok(unsafe { std::slice::from_raw_parts(data.cast::<u8>(), len) })
+}
+
+#[cold]
+fn no_slice(name: &str, data: *const c_void, len: usize) -> Status {
+    Status::invalid_argument(match data.is_null() {
+        true => format!("{name} is NULL and has {len} bytes"),
+        false => format!("{name} has {len} bytes, more than memory"),
+    })
 }
 
 /// Copies metadata of the caller.
@@ -251,7 +269,7 @@ pub(crate) fn put_metadata(metadata: &mut Metadata, key: &str, value: &[u8]) -> 
 /// `to` is null, or valid for a write.
 pub(crate) unsafe fn put<T>(name: &str, to: *mut T, value: impl FnOnce() -> Result<T, Status>) -> Result<(), Status> {
     if to.is_null() {
-        return Err(Status::invalid_argument(format!("{name} is NULL")));
+        return Err(null(name));
     }
     let value = value()?;
     // SAFETY: it is valid, as the caller promises.

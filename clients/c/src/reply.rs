@@ -2,9 +2,10 @@
 
 use crate::body::Body;
 use crate::handle::{self, INDEX_MAX, Inline, handle};
-use crate::payload::{Format, MessageType};
+use crate::payload::{Format, MessageType, received};
 use crate::raw::{self, c_text, caught, code, frisbee_bytes, frisbee_code, frisbee_metadata, optional_text, put};
 use bytes::Bytes;
+use frpc::polyglot::{DecodeError, Decoder, EncodeError, Encoder, Message, Root};
 use frpc::{Metadata, Status};
 use frpc_dynamic::Codec;
 use std::ffi::{CStr, CString, c_char};
@@ -31,10 +32,12 @@ const EXHAUSTED: *mut frisbee_reply = std::ptr::without_provenance_mut(1);
 #[cold]
 fn exhausted() -> &'static frisbee_reply {
     static REPLY: OnceLock<frisbee_reply> = OnceLock::new();
-    REPLY.get_or_init(|| {
-        let text = format!("the reply is lost, since {INDEX_MAX} replies are in use: free each by frisbee_reply_free");
-        frisbee_reply::failure(&Status::resource_exhausted(text))
-    })
+    REPLY.get_or_init(too_many)
+}
+
+fn too_many() -> frisbee_reply {
+    let text = format!("the reply is lost, since {INDEX_MAX} replies are in use: free each by frisbee_reply_free");
+    frisbee_reply::failure(&Status::resource_exhausted(text))
 }
 
 struct Data {
@@ -57,8 +60,7 @@ struct Failure {
 }
 
 impl frisbee_reply {
-    /// A reply with a message in the native encoding. Inlined, so that a short message is moved once.
-    #[inline(always)]
+    /// A reply with a message in the native encoding.
     pub(crate) fn new(of: &MessageType, codec: &Codec, format: Format, native: Body, metadata: Entries) -> Self {
         let body = match of.show_native(codec, format, native) {
             Ok(body) => body,
@@ -99,9 +101,69 @@ impl frisbee_reply {
     }
 
     /// The handle; [`EXHAUSTED`] if there are too many.
-    #[inline(always)] // As `new`.
+    #[inline(always)] // So that the reply is written once.
     pub(crate) fn into_handle(self) -> *mut Self {
         handle::insert(Inline(self)).unwrap_or(EXHAUSTED)
+    }
+}
+
+/// A reply that C does not have yet. Its slot is filled when the message arrives, and then only the handle is moved.
+#[derive(Debug)]
+pub(crate) struct NewReply(*mut frisbee_reply);
+
+// SAFETY: the pointer is a number, as that of each handle.
+unsafe impl Send for NewReply {}
+
+impl NewReply {
+    pub(crate) fn new(reply: frisbee_reply) -> Self {
+        Self(reply.into_handle())
+    }
+
+    /// The handle, which C has to free.
+    pub(crate) fn into_handle(mut self) -> *mut frisbee_reply {
+        std::mem::replace(&mut self.0, std::ptr::null_mut())
+    }
+
+    /// A reply made of the body of this one, which arrived just now.
+    pub(crate) fn into_reply(self, make: impl FnOnce(Body) -> frisbee_reply) -> frisbee_reply {
+        match handle::take(self.into_handle()) {
+            Some(Inline(frisbee_reply { outcome: Ok(data), .. })) => make(data.body),
+            Some(Inline(failure)) => failure,
+            None => too_many(),
+        }
+    }
+}
+
+impl Drop for NewReply {
+    fn drop(&mut self) {
+        if !self.0.is_null() {
+            frisbee_reply_free(self.0);
+        }
+    }
+}
+
+impl Default for NewReply {
+    fn default() -> Self {
+        Self(std::ptr::null_mut())
+    }
+}
+
+impl Message for NewReply {
+    const NAME: &'static str = "the message";
+
+    fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        to.nil(); // Replies are received only.
+        Ok(())
+    }
+
+    fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
+        Ok(match received(from)? {
+            Root::Message(body) => {
+                let len = body.len();
+                Root::Message(Self(frisbee_reply { outcome: Ok(Data { body, len }), metadata: None }.into_handle()))
+            }
+            Root::Error(text) => Root::Error(text),
+        })
     }
 }
 
@@ -290,6 +352,16 @@ mod tests {
     use super::*;
     use crate::stream::frisbee_stream_next;
 
+    /// Those of a queue that is freed, and of calls that are cancelled.
+    #[test]
+    fn reply_that_nobody_gets_is_freed() {
+        let kept = NewReply::new(frisbee_reply { outcome: Ok(Data { body: Body::default(), len: 0 }), metadata: None });
+        let handle = kept.0;
+        assert_eq!(frisbee_reply_code(handle), frisbee_code::FRISBEE_OK);
+        drop(kept);
+        assert_eq!(frisbee_reply_code(handle), frisbee_code::FRISBEE_INVALID_ARGUMENT);
+    }
+
     /// A program that freed none of its replies got NULL, which is the end of a stream.
     #[test]
     fn reply_without_a_handle_left_is_an_error() {
@@ -302,6 +374,8 @@ mod tests {
         // SAFETY: it is a text of a reply.
         let text = unsafe { CStr::from_ptr(frisbee_reply_message(lost)) }.to_str().unwrap();
         assert!(text.contains("free each by frisbee_reply_free"), "{text}");
+        assert_eq!(frisbee_reply_code(NewReply::new(empty()).into_handle()), frisbee_code::FRISBEE_RESOURCE_EXHAUSTED);
+        assert!(NewReply::new(empty()).into_reply(|_| unreachable!("it was not stored")).is_failure());
         assert_eq!(frisbee_reply_free(lost), frisbee_code::FRISBEE_OK);
         assert_eq!(frisbee_reply_free(replies.pop().unwrap()), frisbee_code::FRISBEE_OK);
         let next = empty().into_handle();

@@ -198,6 +198,19 @@ impl Schema {
 }
 
 impl Callable {
+    /// The method, for a unary call.
+    ///
+    /// # Errors
+    /// If it has streams.
+    pub(crate) fn unary_method(&self) -> Result<&'static Method, Status> {
+        if self.takes_stream || self.returns_stream { Err(self.has_streams()) } else { Ok(self.method) }
+    }
+
+    #[cold]
+    fn has_streams(&self) -> Status {
+        Status::invalid_argument(format!("{} has streams: use frisbee_client_open", self.name()))
+    }
+
     /// `pkg.Service/Method`.
     pub(crate) fn name(&self) -> String {
         format!("{}/{}", self.descriptor.parent_service().full_name(), self.descriptor.name())

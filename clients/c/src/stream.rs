@@ -1,12 +1,12 @@
 //! [`frisbee_stream`]: calls whose requests, replies or both are streams.
 
 use crate::body::Body;
-use crate::client::{Prepared, frisbee_call_options, frisbee_client, until_cancelled};
+use crate::client::{CallArguments, Prepared, frisbee_call_options, frisbee_client, until_cancelled};
 use crate::handle::{self, handle};
 use crate::payload::{Format, Payload};
 use crate::queue::frisbee_queue;
 use crate::raw::{UserData, caught, frisbee_code, frisbee_error, guarded, put, slice};
-use crate::reply::{entries, free, frisbee_reply};
+use crate::reply::{NewReply, entries, free, frisbee_reply};
 use crate::runtime::{self, wait};
 use crate::schema::Schema;
 use frpc::{Metadata, RequestSender, RequestStream, Response, Status, Streaming};
@@ -205,7 +205,7 @@ pub unsafe extern "C" fn frisbee_client_open(
     unsafe {
         guarded(error, || {
             put("stream", stream, || {
-                let call = Prepared::new(client, method, format, data, len, options)?;
+                let call = CallArguments::new(client, method, format, data, len, options)?.prepare()?;
                 handle::insert(Arc::new(frisbee_stream::open(call)?))
             })
         })
@@ -288,7 +288,7 @@ pub unsafe extern "C" fn frisbee_stream_submit_next(
     unsafe {
         guarded(error, || {
             let (stream, queue) = (handle::get(stream)?, handle::get(queue)?);
-            queue.begin(UserData(user), async move { stream.next().await })
+            queue.begin(UserData(user), async move { stream.next().await.map(NewReply::new) })
         })
     }
 }

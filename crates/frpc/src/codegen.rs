@@ -1,6 +1,7 @@
 //! What generated code uses, and services about a server itself, such as those of frpc-reflection; nothing here is meant to
 //! be written by hand in programs.
 
+pub use crate::client::unary::UnaryCall;
 pub use crate::schema::embedded::Schema;
 pub use crate::schema::layout::{Client, Layout};
 pub use crate::schema::method::Method;

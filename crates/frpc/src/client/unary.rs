@@ -17,13 +17,19 @@ use crate::schema::method::Method;
 use crate::{Request, Response, Status};
 use polyglot::Message;
 use std::borrow::Cow;
+use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-/// A unary call on a channel, which a call within middleware owns. Written by hand: thousands may wait at once, and then
-/// reading their memory is most of their cost. The future of an `async fn` takes three times as much.
-pub(crate) struct UnaryCall<'a, A, B> {
+/// The future of [`Channel::unary`], for programs that store it.
+///
+/// # Cancel safety
+/// Dropping it gives the call up, which may still run. A native server gets a CANCEL.
+#[must_use = "a call is not sent before it is polled"]
+pub struct UnaryCall<'a, A, B> {
+    // Written by hand: thousands may wait at once, and then reading their memory is most of their cost. The future of an
+    // `async fn` takes three times as much. A call within middleware owns its channel.
     channel: Cow<'a, Channel>,
     method: &'static Method,
     timeout: Option<Duration>,
@@ -54,6 +60,12 @@ enum UnaryState<'a, B> {
 
 /// No part of it is pinned.
 impl<A, B> Unpin for UnaryCall<'_, A, B> {}
+
+impl<A, B> fmt::Debug for UnaryCall<'_, A, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnaryCall").field("method", &self.method.name).finish_non_exhaustive()
+    }
+}
 
 impl<'a, A, B> UnaryCall<'a, A, B> {
     #[inline(always)] // So that the origin of the request, which is nothing, need not be dropped.
@@ -239,12 +251,8 @@ impl Channel {
     /// The status of the call.
     ///
     /// # Cancel safety
-    /// Dropping the future gives the call up, which may still run. A native server gets a CANCEL.
-    pub fn unary<'a, A, B>(
-        &'a self,
-        method: &'static Method,
-        request: Request<A>,
-    ) -> impl Future<Output = Result<Response<B>, Status>> + Send + use<'a, A, B>
+    /// As [`UnaryCall`].
+    pub fn unary<'a, A, B>(&'a self, method: &'static Method, request: Request<A>) -> UnaryCall<'a, A, B>
     where
         A: Message + Send + Sync + 'static,
         B: Message + Send + 'static,

@@ -1,0 +1,126 @@
+//! [`UnaryCall`]: a unary call, from its arguments to a reply for C.
+
+use crate::body::Body;
+use crate::client::{CallArguments, Prepared, frisbee_client, until_cancelled};
+use crate::handle::InUse;
+use crate::payload::{Encoding, Format, Payload};
+use crate::reply::{NewReply, entries, frisbee_reply};
+use crate::schema::Schema;
+use frpc::codegen::{self, BoxFuture};
+use frpc::{Channel, Request, Response, Status};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+/// A unary call. It ends with its reply; `Err` has that of a call that has failed.
+pub(crate) enum UnaryCall {
+    /// A call of a known method with no option but a deadline: the path of nearly all calls, without an allocation.
+    Plain(PlainCall),
+    Other(BoxFuture<'static, Ended>),
+    /// It failed before it was sent. `None` once the reply was taken.
+    Refused(Option<NewReply>),
+}
+
+pub(crate) type Ended = Result<NewReply, NewReply>;
+
+pub(crate) struct PlainCall {
+    /// It borrows the channel of `client`, so it comes first: fields are dropped in their order.
+    sent: codegen::UnaryCall<'static, Payload, NewReply>,
+    client: InUse<frisbee_client>,
+    index: usize,
+    format: Format,
+}
+
+impl UnaryCall {
+    /// Puts a call, which is sent when it is polled, into its place.
+    ///
+    /// # Errors
+    /// If there is no such method, or an option is invalid.
+    #[inline(always)] // So that the call is written once.
+    pub(crate) fn begin(arguments: CallArguments<'_>, place: &mut Option<Self>) -> Result<(), Status> {
+        let (Some(index), Some(timeout)) = (arguments.method_index()?, arguments.only_timeout()) else {
+            return Self::begin_other(arguments, place);
+        };
+        let CallArguments { client, format, data, .. } = arguments;
+        let (schema, _) = client.method(index)?;
+        let callable = schema.at(index);
+        let method = match callable.unary_method() {
+            Ok(method) => method,
+            Err(status) => return Self::refuse(&status, place),
+        };
+        let message = match format {
+            Format::Native => Payload::new(Body::copy(data), Encoding::Native),
+            _ => match callable.request.to_native(&schema.codec, format, Body::copy(data)) {
+                Ok(message) => message,
+                Err(status) => return Self::refuse(&status, place),
+            },
+        };
+        let mut request = Request::new(message);
+        if let Some(timeout) = timeout {
+            request.set_timeout(timeout);
+        }
+        let channel = &raw const client.channel;
+        // SAFETY: the channel stays at its place while `client` is in use, which ends after `sent`.
+        let channel: &'static Channel = unsafe { &*channel };
+        *place = Some(Self::Plain(PlainCall { sent: channel.unary(method, request), client, index, format }));
+        Ok(())
+    }
+
+    #[cold]
+    fn begin_other(arguments: CallArguments<'_>, place: &mut Option<Self>) -> Result<(), Status> {
+        *place = Some(Self::Other(Box::pin(make(arguments.prepare()?))));
+        Ok(())
+    }
+
+    #[cold]
+    fn refuse(status: &Status, place: &mut Option<Self>) -> Result<(), Status> {
+        *place = Some(Self::Refused(Some(NewReply::new(frisbee_reply::refused(status)))));
+        Ok(())
+    }
+}
+
+impl Future for UnaryCall {
+    type Output = Ended;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Ended> {
+        match self.get_mut() {
+            Self::Plain(call) => Poll::Ready(match ready!(Pin::new(&mut call.sent).poll(context)) {
+                // Nothing to convert or to add.
+                Ok(response) if call.format == Format::Native && response.metadata().is_empty() => {
+                    Ok(response.into_inner())
+                }
+                ended => reply(ended, call.client.method(call.index), call.format),
+            }),
+            Self::Other(call) => call.as_mut().poll(context),
+            Self::Refused(reply) => reply.take().map_or(Poll::Pending, |reply| Poll::Ready(Err(reply))),
+        }
+    }
+}
+
+/// Makes a call that owns its arguments.
+async fn make(mut call: Prepared) -> Ended {
+    let method = match call.fetch_schema().await {
+        Ok(()) => call.unary_method(),
+        Err(status) => Err(status),
+    };
+    let method = method.map_err(|status| NewReply::new(frisbee_reply::refused(&status)))?;
+    let Prepared { target, request, cancel } = call;
+    let ended = until_cancelled(cancel.as_ref(), target.client.channel.unary(method, request)).await;
+    reply(ended, target.known(), target.format)
+}
+
+/// The outcome of a call for C.
+fn reply(
+    ended: Result<Response<NewReply>, Status>,
+    method: Result<(&Arc<Schema>, usize), Status>,
+    format: Format,
+) -> Ended {
+    let (response, (schema, index)) = match ended.and_then(|response| Ok((response, method?))) {
+        Ok(known) => known,
+        Err(status) => return Err(NewReply::new(frisbee_reply::failure(&status))),
+    };
+    let metadata = entries(response.metadata());
+    let show = |body| frisbee_reply::new(&schema.at(index).reply, &schema.codec, format, body, metadata);
+    let shown = response.into_inner().into_reply(show);
+    if shown.is_failure() { Err(NewReply::new(shown)) } else { Ok(NewReply::new(shown)) }
+}
