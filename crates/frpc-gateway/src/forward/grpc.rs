@@ -12,6 +12,7 @@ use crate::trailers::{LateTrailers, Trailers};
 use bytes::{Buf as _, BufMut as _, Bytes};
 use frpc::{Metadata, Request, Response, ResponseStream, Status, Streaming};
 use futures_core::Stream;
+use std::error::Error as _;
 use std::future::ready;
 use std::sync::Arc;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
@@ -22,7 +23,7 @@ use tonic::transport::Channel;
 #[derive(Debug)]
 pub(super) struct Grpc {
     channel: Channel,
-    address: String,
+    address: Arc<str>,
     message_max: usize,
 }
 
@@ -41,18 +42,18 @@ const OF_TRANSPORT: [&str; 11] = [
     "upgrade",
 ];
 
-type ReplyState = (tonic::Streaming<Bytes>, Arc<MessageType>, LateTrailers);
+type ReplyState = (tonic::Streaming<Bytes>, Arc<MessageType>, LateTrailers, Arc<str>);
 
 type GrpcReplies = tonic::Response<tonic::Streaming<Bytes>>;
 
 impl Grpc {
     pub(super) fn new(channel: Channel, address: String, message_max: usize) -> Self {
-        Self { channel, address, message_max }
+        Self { channel, address: address.into(), message_max }
     }
 
     pub(super) async fn unary(&self, method: &ForwardedMethod, request: Request<RawMessage>) -> Reply {
         let replies = self.call_one(method, request).await?;
-        single(replies, method).await
+        self.single(replies, method).await
     }
 
     pub(super) async fn server_streaming(
@@ -60,7 +61,7 @@ impl Grpc {
         method: &ForwardedMethod,
         request: Request<RawMessage>,
     ) -> super::StreamResult {
-        Ok(stream(self.call_one(method, request).await?, method, None))
+        Ok(self.stream(self.call_one(method, request).await?, method, None))
     }
 
     pub(super) async fn client_streaming(
@@ -69,7 +70,7 @@ impl Grpc {
         request: Request<Streaming<RawMessage>>,
     ) -> Reply {
         let (request, mut failure) = bodies(request, method);
-        let call = async { single(self.call(method, request).await?, method).await };
+        let call = async { self.single(self.call(method, request).await?, method).await };
         failure.unless(call).await
     }
 
@@ -80,7 +81,7 @@ impl Grpc {
     ) -> super::StreamResult {
         let (request, mut failure) = bodies(request, method);
         let replies = failure.unless(self.call(method, request)).await?;
-        Ok(stream(replies, method, Some(failure)))
+        Ok(self.stream(replies, method, Some(failure)))
     }
 
     async fn call_one(&self, method: &ForwardedMethod, request: Request<RawMessage>) -> Result<GrpcReplies, Status> {
@@ -97,7 +98,7 @@ impl Grpc {
         request: Request<impl Stream<Item = Bytes> + Send + 'static>,
     ) -> Result<GrpcReplies, Status> {
         let mut client = tonic::client::Grpc::new(self.channel.clone()).max_decoding_message_size(self.message_max);
-        client.ready().await.map_err(|error| self.unreachable(&error.to_string()))?;
+        client.ready().await.map_err(|error| failed(tonic::Status::from_error(error.into()), &self.address))?;
         let path = format!("/{}/{}", method.descriptor.parent_service().full_name(), method.descriptor.name());
         let path = path.parse().map_err(|error| Status::internal(format!("invalid name of a method: {error}")))?;
         let mut metadata = MetadataMap::from(request.metadata());
@@ -114,25 +115,66 @@ impl Grpc {
         client.streaming(outgoing, path, BytesCodec).await.map_err(|status| {
             // The units of `grpc-timeout` round it down by less than a hundredth.
             let is_late = timeout.is_some_and(|timeout| now() - started >= timeout.mul_f64(0.99));
-            self.failed(status, is_late)
+            // Both ends of tonic cancel late calls, which may be before the deadline here is noticed.
+            if is_late && status.code() == tonic::Code::Cancelled {
+                return Status::deadline_exceeded(format!("the deadline passed before {} answered", self.address));
+            }
+            failed(status, &self.address)
         })
     }
 
-    /// The status of a call that has failed, with the address if there is no response of the server.
-    fn failed(&self, status: tonic::Status, is_late: bool) -> Status {
-        match status.code() {
-            tonic::Code::Unavailable if status.metadata().is_empty() => self.unreachable(status.message()),
-            // Both ends of tonic cancel late calls, which may be before the deadline here is noticed.
-            tonic::Code::Cancelled if is_late => {
-                Status::deadline_exceeded(format!("the deadline passed before {} answered", self.address))
-            }
-            _ => status.into(),
+    /// The only message of a response.
+    async fn single(&self, replies: GrpcReplies, method: &ForwardedMethod) -> Reply {
+        let (head, mut messages, _) = replies.into_parts();
+        let failed = |status| failed(status, &self.address);
+        let message = messages.message().await.map_err(failed)?;
+        let message = message.ok_or_else(|| Status::internal("the server sent no message"))?;
+        let trailers = messages.trailers().await.map_err(failed)?;
+        let mut response = Response::new(RawMessage::reply(MessageEncoding::Protobuf, message, &method.reply));
+        set_metadata(&mut response, &head);
+        let trailers = trailers.as_ref().map(metadata).unwrap_or_default();
+        if !trailers.is_empty() {
+            response.extensions_mut().insert(Trailers(trailers));
         }
+        Ok(response)
     }
 
-    fn unreachable(&self, why: &str) -> Status {
-        Status::unavailable(format!("no connection to {}: {why}", self.address))
+    fn stream(
+        &self,
+        replies: GrpcReplies,
+        method: &ForwardedMethod,
+        failure: Option<Failure>,
+    ) -> Response<ResponseStream<RawMessage>> {
+        let (head, messages, _) = replies.into_parts();
+        let late = LateTrailers::default();
+        let state = (messages, method.reply.clone(), late.clone(), self.address.clone());
+        let replies = Box::pin(futures_util::stream::unfold(state, next));
+        let mut response = Response::new(ResponseStream::new(ForwardedReplies { replies, failure }));
+        response.extensions_mut().insert(late);
+        set_metadata(&mut response, &head);
+        response
     }
+}
+
+/// The status of a call that has failed. One with a cause was made here, from an error of the connection.
+fn failed(status: tonic::Status, address: &str) -> Status {
+    let mut causes = std::iter::successors(status.source(), |cause| (*cause).source()).peekable();
+    if causes.peek().is_some() {
+        let (mut last, mut is_unreachable) = (String::new(), false);
+        for cause in causes {
+            is_unreachable |= cause.is::<tonic::ConnectError>();
+            last = cause.to_string();
+        }
+        return Status::unavailable(match is_unreachable {
+            true => format!("no connection to {address}: {last}"),
+            false => format!("the connection to {address} was lost and the call may have run: {last}"),
+        });
+    }
+    // tonic has this code for messages beyond its limit.
+    if status.code() == tonic::Code::OutOfRange && status.message().starts_with("Error, decoded message length") {
+        return Status::resource_exhausted(status.message());
+    }
+    status.into()
 }
 
 /// The requests, with everything else that belongs to the call.
@@ -150,37 +192,8 @@ fn bodies(
     (request, failure.unwrap_or_else(|| unreachable!("`map` calls its function")))
 }
 
-/// The only message of a response.
-async fn single(replies: GrpcReplies, method: &ForwardedMethod) -> Reply {
-    let (head, mut messages, _) = replies.into_parts();
-    let message = messages.message().await?.ok_or_else(|| Status::internal("the server sent no message"))?;
-    let trailers = messages.trailers().await?;
-    let mut response = Response::new(RawMessage::reply(MessageEncoding::Protobuf, message, &method.reply));
-    set_metadata(&mut response, &head);
-    let trailers = trailers.as_ref().map(metadata).unwrap_or_default();
-    if !trailers.is_empty() {
-        response.extensions_mut().insert(Trailers(trailers));
-    }
-    Ok(response)
-}
-
-fn stream(
-    replies: GrpcReplies,
-    method: &ForwardedMethod,
-    failure: Option<Failure>,
-) -> Response<ResponseStream<RawMessage>> {
-    let (head, messages, _) = replies.into_parts();
-    let of = method.reply.clone();
-    let late = LateTrailers::default();
-    let replies = Box::pin(futures_util::stream::unfold((messages, of, late.clone()), next));
-    let mut response = Response::new(ResponseStream::new(ForwardedReplies { replies, failure }));
-    response.extensions_mut().insert(late);
-    set_metadata(&mut response, &head);
-    response
-}
-
 /// The next message of a stream. At the end, its trailers are there.
-async fn next((mut messages, of, late): ReplyState) -> Option<(Result<RawMessage, Status>, ReplyState)> {
+async fn next((mut messages, of, late, address): ReplyState) -> Option<(Result<RawMessage, Status>, ReplyState)> {
     let next = match messages.message().await {
         Ok(Some(message)) => Ok(RawMessage::reply(MessageEncoding::Protobuf, message, &of)),
         Ok(None) => {
@@ -190,9 +203,9 @@ async fn next((mut messages, of, late): ReplyState) -> Option<(Result<RawMessage
             }
             return None;
         }
-        Err(status) => Err(Status::from(status)),
+        Err(status) => Err(failed(status, &address)),
     };
-    Some((next, (messages, of, late)))
+    Some((next, (messages, of, late, address)))
 }
 
 fn set_metadata<T>(response: &mut Response<T>, head: &MetadataMap) {

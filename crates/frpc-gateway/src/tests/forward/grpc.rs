@@ -2,16 +2,19 @@
 
 use super::streams::{call_every_kind, recite, stream_json};
 use super::support::{calculator, exchange, front, greet, greeter, post};
+use frpc::Code;
 use frpc_details::{ErrorInfo, StatusExt};
 use frpc_gateway::{Forward, Gateway, Http, ServeGateway as _};
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use hyper_util::rt::TokioIo;
 use prost::Message;
-use samples::greet::{Greeting, Name};
+use samples::greet::{GreeterClient, Greeting, Name};
 use std::convert::Infallible;
 use std::future::{pending, ready};
+use std::net::SocketAddr;
 use std::pin::Pin;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
 use tonic::body::Body;
 use tonic::server::Grpc;
 use tonic::transport::server::TcpIncoming;
@@ -122,9 +125,10 @@ async fn answer(request: http::Request<Body>) -> http::Response<Body> {
             let handler = |request: Request<Name>| async move {
                 let tenant = request.metadata().get("tenant").cloned();
                 let name = request.into_inner().name;
-                let verses: Replies<Greeting> =
-                    stream::iter([Ok(Greeting { text: format!("1 {name}") }), Err(Status::data_loss("forgotten"))])
-                        .boxed();
+                let end = if name == "endless" { stream::pending().boxed() } else { stream::empty().boxed() };
+                let verse = stream::iter([Ok(Greeting { text: format!("1 {name}") })]);
+                let forgotten = stream::iter([Err(Status::data_loss("forgotten"))]);
+                let verses: Replies<Greeting> = verse.chain(end).chain(forgotten).boxed();
                 let mut response = Response::new(verses);
                 if let Some(tenant) = tenant {
                     response.metadata_mut().insert("tenant", tenant);
@@ -137,12 +141,16 @@ async fn answer(request: http::Request<Body>) -> http::Response<Body> {
 }
 
 /// A gRPC server with both services.
-async fn backend() -> Forward {
+fn serve_backend() -> SocketAddr {
     let incoming = TcpIncoming::bind("127.0.0.1:0".parse().expect("it is an address")).expect("there is a free port");
-    let address = incoming.local_addr().expect("it is bound").to_string();
+    let address = incoming.local_addr().expect("it is bound");
     let service = service_fn(|request| async { Ok::<_, Infallible>(answer(request).await) });
     tokio::spawn(Server::builder().serve_with_incoming(service, incoming));
-    forward_to(&address)
+    address
+}
+
+fn backend() -> Forward {
+    forward_to(&serve_backend().to_string())
 }
 
 fn forward_to(address: &str) -> Forward {
@@ -152,14 +160,14 @@ fn forward_to(address: &str) -> Forward {
 
 #[tokio::test]
 async fn grpc_server_is_called_in_every_protocol() {
-    let address = front(calculator(&backend().await)).await;
+    let address = front(calculator(&backend())).await;
     call_every_kind(&address).await;
     stream_json(&address).await;
 }
 
 #[tokio::test]
 async fn metadata_details_and_deadlines_pass_to_grpc() {
-    let address = front(greeter(&backend().await)).await;
+    let address = front(greeter(&backend())).await;
     let response = exchange(&address, greet("tenant: blue\r\n", "Ada")).await;
     assert!(response.starts_with("HTTP/1.1 200 ") && response.ends_with(r#"{"text":"Hello, Ada!"}"#), "{response}");
     assert!(response.contains("tenant: blue\r\n") && !response.contains("grpc"), "{response}");
@@ -172,7 +180,7 @@ async fn metadata_details_and_deadlines_pass_to_grpc() {
     let invalid = exchange(&address, post("/greet.Greeter/Greet", "application/proto", "", b"\x0a\x05Ada")).await;
     assert!(!invalid.starts_with("HTTP/1.1 200 "), "{invalid}");
     let long = exchange(&address, greet("", "long")).await;
-    assert!(!long.starts_with("HTTP/1.1 200 "), "{}", long.len());
+    assert!(long.contains("\"resource_exhausted\"") && long.contains("1048576"), "{}", long.len());
 }
 
 #[tokio::test]
@@ -182,6 +190,42 @@ async fn unreachable_grpc_server_is_unavailable() {
     drop(free);
     let failed = exchange(&front(greeter(&forward_to(&backend))).await, greet("", "Ada")).await;
     assert!(failed.contains("unavailable") && failed.contains(&backend), "{failed}");
+    assert!(failed.contains("Connection refused"), "{failed}");
+}
+
+/// It was `unknown`, with the text "transport error".
+#[tokio::test]
+async fn lost_connection_to_grpc_is_unavailable() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
+    let backend = listener.local_addr().expect("it is bound").to_string();
+    tokio::spawn(async move {
+        while let Ok((mut connection, _)) = listener.accept().await {
+            // Its preface; the call comes after it.
+            let _ = connection.read(&mut [0; 24]).await;
+        }
+    });
+    let failed = exchange(&front(greeter(&forward_to(&backend))).await, greet("", "Ada")).await;
+    assert!(failed.starts_with("HTTP/1.1 503 ") && failed.contains(&backend), "{failed}");
+}
+
+/// It was `unknown` as well.
+#[tokio::test]
+async fn grpc_connection_lost_in_a_stream_is_unavailable() {
+    let backend = serve_backend();
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
+    let between = listener.local_addr().expect("it is bound").to_string();
+    let proxy = tokio::spawn(async move {
+        let (mut caller, _) = listener.accept().await.expect("it is called");
+        let mut server = TcpStream::connect(backend).await.expect("it listens");
+        copy_bidirectional(&mut caller, &mut server).await
+    });
+    let client = GreeterClient::connect(front(greeter(&forward_to(&between))).await).await.expect("it listens");
+    let mut verses = client.recite(Name { name: "endless".to_owned() }).await.expect("it begins").into_inner();
+    assert_eq!(verses.message().await.expect("one").expect("one").text, "1 endless");
+    proxy.abort();
+    let status = verses.message().await.expect_err("it is lost");
+    assert_eq!(status.code(), Code::Unavailable, "{status}");
+    assert!(status.message().contains(&between), "{status}");
 }
 
 #[tokio::test(start_paused = true)]
