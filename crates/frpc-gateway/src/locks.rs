@@ -200,6 +200,13 @@ mod tests {
     }
 
     #[test]
+    fn hosts_with_ports_and_origins_with_slashes_are_known() {
+        let http = crate::Http::new().host("api.example.com:8080").origin("https://App.example.com/");
+        assert!(admits(&http.locks, "api.example.com:8080", Some("https://app.example.com"), None));
+        assert!(!admits(&http.locks, "example.com", None, None));
+    }
+
+    #[test]
     fn a_response_is_readable_for_pages_only_with_cors() {
         let origin = "https://app.example.com";
         let known = KnownFields { host: Some(b"localhost"), origin: Some(origin.as_bytes()), ..KnownFields::default() };

@@ -1,6 +1,6 @@
 //! The enabled protocols over HTTP, and their access rules.
 
-use crate::locks::Locks;
+use crate::locks::{Locks, without_port};
 use std::fmt;
 use std::sync::Arc;
 
@@ -105,14 +105,16 @@ impl Http {
     /// Without this lock, a page of a stranger whose name leads to the address of the server could call it from the
     /// browser of any user who can reach it.
     pub fn host(mut self, name: impl Into<String>) -> Self {
-        self.locks.hosts.push(name.into());
+        let name = name.into();
+        self.locks.hosts.push(without_port(&name).unwrap_or(&name).to_owned());
         self
     }
 
     /// Lets in requests of pages of this origin, such as `https://app.example.com`, with the port unless it is the usual
     /// one. Requests of all other pages are refused, also of pages that claim the name of the server as their origin.
     pub fn origin(mut self, origin: impl Into<String>) -> Self {
-        self.locks.origins.push(origin.into());
+        // As browsers write it, also if it was copied from an address line.
+        self.locks.origins.push(origin.into().trim_end_matches('/').to_ascii_lowercase());
         self
     }
 
