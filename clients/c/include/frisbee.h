@@ -282,7 +282,8 @@ enum frisbee_code frisbee_client_proto(struct frisbee_client *client,
                                        int32_t codec,
                                        struct frisbee_error *error);
 
-/// Frees a client and closes its connection. Calls in flight fail; their replies stay. NULL is allowed.
+/// Frees a client. Calls and streams that were sent continue, and its connection closes when the last of them has ended;
+/// calls that were not sent yet fail. NULL is allowed.
 ///
 /// Any thread may call it, also while others make calls.
 enum frisbee_code frisbee_client_free(struct frisbee_client *client);
@@ -401,7 +402,8 @@ enum frisbee_code frisbee_queue_next(struct frisbee_queue *queue,
 
 /// Frees a queue. Its operations are cancelled, without events; replies that were taken stay. NULL is allowed.
 ///
-/// Any thread may call it; threads that wait in `frisbee_queue_next` continue to wait.
+/// Any thread may call it; threads that wait in `frisbee_queue_next` continue to wait, and the operations end with the
+/// last of them.
 enum frisbee_code frisbee_queue_free(struct frisbee_queue *queue);
 
 /// Begins a unary call whose reply goes to a queue, with `user` in its event.
@@ -590,8 +592,8 @@ enum frisbee_code frisbee_call_f64(struct frisbee_call *call,
 /// As `frisbee_call_i64`, for a truth value. No argument may be NULL. Any thread may call it.
 enum frisbee_code frisbee_call_bool(struct frisbee_call *call, const char *name, bool *value);
 
-/// As `frisbee_call_i64`, for a text or bytes. They belong to the call until its reply, and do not end with a NUL. No
-/// argument may be NULL. Any thread may call it.
+/// As `frisbee_call_i64`, for a text or bytes. They belong to the call until its reply, those of a stream until the
+/// next request, and do not end with a NUL. No argument may be NULL. Any thread may call it.
 enum frisbee_code frisbee_call_text(struct frisbee_call *call,
                                     const char *name,
                                     struct frisbee_bytes *value);

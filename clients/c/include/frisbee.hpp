@@ -295,7 +295,7 @@ struct ClientOptions {
     std::optional<std::string> authorities, certificate, key, server_name;
 };
 
-/// A client of one server. Any number of threads may call at once.
+/// A client of one server. Any number of threads may call at once. After its end, calls that were sent continue.
 class Client {
   public:
     static Result<Client> connect(const std::string &address, const ClientOptions &options = {}) {

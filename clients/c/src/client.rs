@@ -413,7 +413,8 @@ pub unsafe extern "C" fn frisbee_client_proto(
     }
 }
 
-/// Frees a client and closes its connection. Calls in flight fail; their replies stay. NULL is allowed.
+/// Frees a client. Calls and streams that were sent continue, and its connection closes when the last of them has ended;
+/// calls that were not sent yet fail. NULL is allowed.
 ///
 /// Any thread may call it, also while others make calls.
 #[unsafe(no_mangle)]

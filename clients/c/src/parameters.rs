@@ -117,8 +117,8 @@ pub unsafe extern "C" fn frisbee_call_bool(
     unsafe { parameter(call, name, value, false, |_, value| value.as_bool()) }
 }
 
-/// As `frisbee_call_i64`, for a text or bytes. They belong to the call until its reply, and do not end with a NUL. No
-/// argument may be NULL. Any thread may call it.
+/// As `frisbee_call_i64`, for a text or bytes. They belong to the call until its reply, those of a stream until the
+/// next request, and do not end with a NUL. No argument may be NULL. Any thread may call it.
 ///
 /// # Safety
 /// As for `frisbee_call_i64`.

@@ -221,7 +221,8 @@ pub unsafe extern "C" fn frisbee_queue_next(
 
 /// Frees a queue. Its operations are cancelled, without events; replies that were taken stay. NULL is allowed.
 ///
-/// Any thread may call it; threads that wait in `frisbee_queue_next` continue to wait.
+/// Any thread may call it; threads that wait in `frisbee_queue_next` continue to wait, and the operations end with the
+/// last of them.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_queue_free(queue: *mut frisbee_queue) -> frisbee_code {
     free(queue)

@@ -1,4 +1,4 @@
-/* Completions that begin calls without end, and completions that end calls of a server. */
+/* Completions that begin calls without end, that end calls of a server, and that outlive their client. */
 
 #include <frisbee.h>
 #include <pthread.h>
@@ -102,11 +102,40 @@ static void failure_in_a_completion_ends_the_stream(const char *request) {
     frisbee_stream_free(stream);
 }
 
+static frisbee_call *_Atomic held;
+static atomic_int held_code = -1;
+
+static void hold(frisbee_call *call, void *user) {
+    (void)user;
+    atomic_store(&held, call);
+}
+
+static void store_code(void *user, frisbee_reply *reply) {
+    (void)user;
+    atomic_store(&held_code, (int)frisbee_reply_code(reply));
+    frisbee_reply_free(reply);
+}
+
+/* The header said that it fails. */
+static void call_that_was_sent_outlives_its_client(frisbee_server *server) {
+    frisbee_client *freed = NULL;
+    CHECK_OK(frisbee_client_connect(frisbee_server_address(server), NULL, &freed, &error), error);
+    CHECK_OK(frisbee_client_start(freed, "hold", FRISBEE_JSON, "{}", 2, NULL, store_code, NULL, &error), error);
+    while (atomic_load(&held) == NULL)
+        usleep(1000);
+    CHECK(frisbee_client_free(freed) == FRISBEE_OK);
+    CHECK_OK(frisbee_call_reply(atomic_load(&held), FRISBEE_JSON, "{}", 2, &error), error);
+    while (atomic_load(&held_code) == -1)
+        usleep(1000);
+    CHECK(atomic_load(&held_code) == FRISBEE_OK);
+}
+
 int main(void) {
     frisbee_server *server = NULL;
     alarm(100); /* A thread of the library that never returns ends the program. */
     CHECK_OK(frisbee_server_new("t.Functions", NULL, &server, &error), error);
     CHECK_OK(frisbee_server_add(server, "echo(int64 a) -> int64", echo, NULL, &error), error);
+    CHECK_OK(frisbee_server_add(server, "hold()", hold, NULL, &error), error);
     CHECK_OK(frisbee_server_proto(server,
                                   "syntax = \"proto3\"; package t; service Watcher { rpc Watch(Q) returns (stream T); } "
                                   "message Q { int64 count = 1; } message T { string text = 1; }",
@@ -122,6 +151,7 @@ int main(void) {
     failure_in_a_completion_ends_the_stream("{}");
     failure_in_a_completion_ends_the_stream("{\"count\":1000}");
     calls_of_completions_leave_time_to_others();
+    call_that_was_sent_outlives_its_client(server);
     CHECK(frisbee_client_free(client) == FRISBEE_OK);
     CHECK_OK(frisbee_server_stop(server, &error), error);
     CHECK(frisbee_server_free(server) == FRISBEE_OK);
