@@ -277,7 +277,8 @@ impl Codecs<'_> {
         let redacted = redact::redacted(&message);
         let has_own_debug = fields.has_btree_map || shares_strings(&item.attrs) || !redacted.is_empty();
         if has_own_debug && prost_code::skip_debug(&mut item.attrs) {
-            codecs.push(redact::debug_impl(item, &redacted));
+            // Also for `BTreeMap`: prost-derive 0.14 writes its path without `prost_path`, for crates that depend on prost.
+            codecs.push(redact::struct_debug(&item.ident, &Generics::default(), fields.order.iter(), &redacted));
         }
         Ok(codecs)
     }

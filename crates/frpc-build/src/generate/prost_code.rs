@@ -117,27 +117,33 @@ pub(crate) fn make_unique(
         match item {
             Item::Struct(item) => {
                 let idents = item.fields.iter_mut().filter_map(|field| {
-                    let of_enums = ProstAttribute::read(&field.attrs).ok()??.enumeration.is_some();
-                    Some((field.ident.as_mut()?, of_enums && generics(&field.ty).len() == 2))
+                    Some((field.ident.as_mut()?, ProstAttribute::read(&field.attrs).ok()??.accessors))
                 });
                 unique(&ident, idents, warn);
             }
-            Item::Enum(item) => unique(&ident, item.variants.iter_mut().map(|it| (&mut it.ident, false)), warn),
+            Item::Enum(item) => {
+                unique(&ident, item.variants.iter_mut().map(|it| (&mut it.ident, Accessors::default())), warn);
+            }
             _ => {}
         }
     }
     Ok(())
 }
 
-/// Adds `_` to names that are taken, and to keywords that are said to be maps of enums: the derive macro of prost panics
-/// at their methods.
-fn unique<'a>(owner: &Ident, idents: impl Iterator<Item = (&'a mut Ident, bool)>, warn: &mut dyn FnMut(String)) {
-    let mut used = HashSet::new();
-    for (ident, is_enum_map) in idents {
+/// Adds `_` to names of fields and methods that are taken, and to keywords that are said to be maps of enums: the derive
+/// macro of prost panics at their methods.
+fn unique<'a>(owner: &Ident, idents: impl Iterator<Item = (&'a mut Ident, Accessors)>, warn: &mut dyn FnMut(String)) {
+    let (mut used, mut methods) = (HashSet::new(), HashSet::new());
+    for (ident, accessors) in idents {
         let before = ident.to_string();
-        while (is_enum_map && ident.unraw() != *ident) || !used.insert(ident.to_string()) {
+        let of = |it: &Ident| accessors.iter().map(|before| format!("{before}{}", it.unraw())).collect::<Vec<_>>();
+        while (accessors == MAP && ident.unraw() != *ident)
+            || of(ident).iter().any(|name| methods.contains(name))
+            || !used.insert(ident.to_string())
+        {
             *ident = Ident::new(&format!("{}_", ident.unraw()), Span::call_site());
         }
+        methods.extend(of(ident));
         if *ident != before {
             warn(format!("the name `{before}` is taken or a keyword in `{owner}`, so it is `{ident}` in Rust"));
         }
@@ -150,7 +156,7 @@ pub(crate) fn read_struct(item: &ItemStruct) -> Result<StructFields, Error> {
     for field in &item.fields {
         let (Some(ident), Some(prost)) = (&field.ident, ProstAttribute::read(&field.attrs)?) else { continue };
         read.order.push(ident.clone());
-        read.has_btree_map |= prost.is_btree_map;
+        read.has_btree_map |= is_named(&field.ty, "BTreeMap");
         if let Some(path) = prost.oneof {
             for tag in prost.tags {
                 read.oneofs.insert(tag, StructOneof { ident: ident.clone(), path: path.clone() });
@@ -256,8 +262,12 @@ pub(crate) struct ProstAttribute {
     pub(crate) tags: Vec<i32>,
     pub(crate) oneof: Option<Path>,
     enumeration: Option<Path>,
-    is_btree_map: bool,
+    accessors: Accessors,
 }
+
+/// The prefixes of the methods that prost derives for a field.
+type Accessors = &'static [&'static str];
+const MAP: Accessors = &["get_", "insert_"];
 
 impl ProstAttribute {
     /// Reads the attribute with the number of the field, and ignores others that users have added.
@@ -291,11 +301,18 @@ impl ProstAttribute {
                     let types = text.value();
                     let path = types.split_once("enumeration(").and_then(|(_, rest)| Some(rest.rsplit_once(')')?.0));
                     read.enumeration = path.map(syn::parse_str).transpose()?;
-                    read.is_btree_map = name == "btree_map";
                 }
                 _ => {}
             }
         }
+        let has = |name| metas.iter().any(|meta| meta.path().is_ident(name));
+        read.accessors = match read.enumeration {
+            Some(_) if has("repeated") => &["", "push_"],
+            Some(_) if has("enumeration") => &["", "set_"],
+            Some(_) => MAP,
+            None if has("optional") && !has("message") => &[""],
+            None => &[],
+        };
         Ok(read)
     }
 }

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use prost_types::DescriptorProto;
 use quote::quote;
 use syn::ext::IdentExt as _;
-use syn::{Generics, Ident, Item, ItemStruct};
+use syn::{Generics, Ident, Item};
 
 use crate::generate::messages::Message;
 use crate::generate::prost_code::OneofEnum;
@@ -23,14 +23,6 @@ pub(crate) fn redacted<'a>(message: &Message<'a>) -> Vec<&'a Ident> {
 /// Whether the value of a member of a oneof is hidden.
 pub(crate) fn redacts_member(proto: &DescriptorProto, oneof: usize) -> bool {
     proto.field.iter().any(|field| oneof_of(field) == Some(oneof) && is_redacted(field))
-}
-
-/// `impl Debug for …` of prost's struct: for messages with hidden fields, for those with `Utf8Bytes`, a type that
-/// prost-derive does not know, and for those with a `BTreeMap`: prost-derive 0.14 ignores `prost_path` there and uses a
-/// path that is only valid in crates that depend on prost. Remove the last when prost-derive no longer does so.
-pub(crate) fn debug_impl(item: &ItemStruct, redacted: &[&Ident]) -> Item {
-    let fields = item.fields.iter().filter_map(|field| field.ident.as_ref());
-    struct_debug(&item.ident, &Generics::default(), fields, redacted)
 }
 
 /// `impl Debug for …` of a struct with these fields.

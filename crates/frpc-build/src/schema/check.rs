@@ -159,26 +159,21 @@ impl Checker<'_> {
 
     fn enumeration(&self, proto: &EnumDescriptorProto, path: &[i32]) -> Result<(), Error> {
         self.identifier("enum", proto.name(), path)?;
-        let mut variants: HashMap<String, (&str, i32)> = HashMap::new();
+        let mut variants = HashMap::new();
         for (at, value) in proto.value.iter().enumerate() {
             let position = within(path, tag::ENUM_VALUE, at);
             self.identifier("enum value", value.name(), &position)?;
+            if proto.value[..at].iter().any(|earlier| earlier.number() == value.number()) {
+                continue; // An alias has no variant of its own.
+            }
             let variant = variant_name(proto.name(), value.name());
-            match variants.get(&variant) {
-                // An alias has no variant of its own.
-                Some((_, number)) if *number == value.number() => {}
-                _ if proto.value[..at].iter().any(|earlier| earlier.number() == value.number()) => {}
-                Some((earlier, _)) => {
-                    let text = format!(
-                        "enum `{}`: the values `{earlier}` and `{}` are both called `{variant}` in Rust; rename one of them",
-                        proto.name(),
-                        value.name()
-                    );
-                    return Err(self.unsupported(&position, text));
-                }
-                None => {
-                    variants.insert(variant, (value.name(), value.number()));
-                }
+            if let Some(earlier) = variants.insert(variant.clone(), value.name()) {
+                let text = format!(
+                    "enum `{}`: the values `{earlier}` and `{}` are both called `{variant}` in Rust; rename one of them",
+                    proto.name(),
+                    value.name()
+                );
+                return Err(self.unsupported(&position, text));
             }
         }
         Ok(())

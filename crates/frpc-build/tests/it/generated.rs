@@ -457,6 +457,18 @@ fn map_of_enums_with_the_name_of_a_keyword_is_renamed() {
     assert!(has(&text, "pub r#match: i32"), "{text}");
 }
 
+/// rustc refused two methods with one name.
+#[test]
+fn field_whose_accessor_is_taken_is_renamed() {
+    let text = generated(
+        "enum E { Z = 0; } message A { E kind = 1; E set_kind = 2; repeated E of = 3; optional bytes push_of = 4;
+         map<string, E> at = 5; repeated E get_at = 6; optional A insert_at = 7; int32 set_set_kind = 8; }",
+    );
+    for field in ["kind", "set_kind_", "of", "push_of_", "at", "get_at_", "insert_at", "set_set_kind"] {
+        assert!(has(&text, &format!("pub {field}: ")), "{field}: {text}");
+    }
+}
+
 #[test]
 fn views_have_free_names_and_the_fields_of_the_message() {
     let source = format!(
