@@ -36,13 +36,17 @@ export function openSocket(address: Address, tls?: ConnectionOptions, onread?: O
   return socket;
 }
 
-/** How long a closed socket may take for its unsent bytes without sending any, in ms. */
+/** How long a closed socket may take for its unsent bytes: without sending or receiving any, and in all, in ms. */
 const CLOSE_WITHIN = 2000;
+const CLOSE_MOST = 60_000;
 
 /** Closes a socket after its unsent bytes, unless the peer does not take them. @internal */
 export function closeSocket(socket: Socket): void {
-  if (socket.connecting) return void socket.destroy();
+  if (socket.connecting || socket.destroyed) return void socket.destroy();
   socket.setTimeout(CLOSE_WITHIN, () => socket.destroy());
+  // A peer that only sends prevents the other timeout.
+  const last = setTimeout(() => socket.destroy(), CLOSE_MOST);
+  socket.once("close", () => clearTimeout(last));
   socket.destroySoon();
 }
 

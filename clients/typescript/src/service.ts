@@ -62,7 +62,8 @@ export const service = <M>(name: string, fingerprint: string, compatible: readon
 
 /** The context of a call, for its handler. */
 export interface ServerCall {
-  /** Aborted when the caller has cancelled, its deadline has passed or the connection was lost. */
+  /** Aborted when the caller has cancelled, its deadline has passed or the connection was lost. A handler that then continues still
+   * counts among the 256 that may run for a connection. */
   readonly signal: AbortSignal;
   readonly metadata: Metadata;
 }

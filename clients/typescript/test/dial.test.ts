@@ -193,6 +193,29 @@ test("closed socket is gone though its peer reads nothing", async () => {
   server.close();
 });
 
+/** Each of its bytes gave the unsent ones more time. */
+test("closed socket is gone though its peer only sends", { timeout: 10_000 }, async (context) => {
+  const server = createServer({ pauseOnConnect: true }).listen(0, "127.0.0.1");
+  const accepted = once(server, "connection") as Promise<[NetSocket]>;
+  await once(server, "listening");
+  const [opened, closed] = [deferred(), deferred()];
+  const { port } = server.address() as { port: number };
+  const transport = socket({ host: "127.0.0.1", port })({ open: () => opened.resolve(), data() {}, close: () => closed.resolve() });
+  const [peer] = await accepted;
+  const sending = setInterval(() => peer.write("a"), 100);
+  context.after(() => {
+    clearInterval(sending);
+    peer.on("error", () => {}).destroy();
+    server.close();
+  });
+  await opened.promise;
+  transport.send(new Uint8Array(64 << 20));
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  transport.close();
+  context.mock.timers.tick(60_000);
+  await closed.promise;
+});
+
 test("call without a connection names the end of the last one, and that it may have run", async (context) => {
   let dials = 0;
   let lose = (): void => {};
