@@ -21,7 +21,7 @@ use tokio::time::{sleep, timeout};
 /// How long the other end may take for an answer that needs no work.
 pub(crate) const ANSWER: Duration = Duration::from_secs(5);
 
-/// The pause after the system has refused to accept, and between two looks at a lock.
+/// The pause after the system has refused to accept, and before a lock or a queue that is full is tried again.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A control socket that listens.
@@ -57,7 +57,16 @@ pub(crate) async fn find(path: &Path) -> Result<Discovery, RestartError> {
 }
 
 async fn connect(path: &Path) -> Result<Option<Wire>, RestartError> {
-    match UnixStream::connect(path).await {
+    let connecting = async {
+        loop {
+            match UnixStream::connect(path).await {
+                // The queue of the running process is full: Linux fails at once where a TCP socket would wait.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => sleep(PAUSE).await,
+                connected => return connected,
+            }
+        }
+    };
+    match timeout(ANSWER, connecting).await.map_err(|_| RestartError::Timeout)? {
         Ok(socket) => Wire::new(socket).map(Some),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => Ok(None),
         Err(source) => Err(RestartError::Io { doing: "connecting to the running process", source }),
@@ -207,4 +216,29 @@ pub(crate) async fn inherit(wire: &mut Wire) -> Result<(OwnedFd, Vec<Socket>), R
         Socket::new(passed.name, descriptor, origin).map_err(failed)
     });
     Ok((control, sockets.collect::<Result<_, _>>()?))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::future::poll_fn;
+    use std::pin::pin;
+    use std::task::Poll;
+
+    #[tokio::test(start_paused = true)]
+    async fn successor_waits_for_room_in_a_full_queue() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("control");
+        let listener = bind_unix(&path).expect("the path is free");
+        rustix::net::listen(&listener, 0).expect("it listens");
+        let listener = UnixListener::from_std(listener).expect("it is nonblocking");
+        let _queued = UnixStream::connect(&path).await.expect("the queue has room for one");
+        let mut connecting = pin!(connect(&path));
+        let waits = poll_fn(|context| Poll::Ready(connecting.as_mut().poll(context).is_pending()));
+        assert!(waits.await, "there will be room");
+        drop(listener.accept().await.expect("one waits"));
+        assert!(connecting.await.expect("there is room").is_some());
+        // The second one waits in the queue.
+        assert!(matches!(connect(&path).await, Err(RestartError::Timeout)));
+    }
 }

@@ -7,7 +7,6 @@ use frpc::tls::{Authorities, ClientTls, Identity};
 use frpc::{Channel, ChannelBuilder, HeaderForm, pubsub};
 use frpc_gateway::web_socket;
 use std::path::Path;
-#[cfg(any(test, feature = "grpc-backend"))]
 use std::time::Duration;
 use std::{fs, io};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -16,6 +15,10 @@ use tokio::time::timeout;
 
 /// The server if none is named.
 const DEFAULT: &str = "localhost:8080";
+
+/// The pause before the next attempt to enter the full queue of a Unix socket.
+#[cfg(unix)]
+const QUEUE_PAUSE: Duration = Duration::from_millis(10);
 
 /// Silence of a gRPC server with calls in progress, after which it gets a PING. Many gRPC servers close a connection
 /// that sends PINGs at shorter intervals than five minutes.
@@ -145,7 +148,13 @@ impl Target {
     async fn open(&self) -> io::Result<Transport> {
         #[cfg(unix)]
         if let Some(path) = self.address.strip_prefix("unix:") {
-            return self.secured(tokio::net::UnixStream::connect(path).await?).await;
+            loop {
+                match tokio::net::UnixStream::connect(path).await {
+                    // The queue of the listener is full: Linux fails at once where a TCP socket would wait.
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => tokio::time::sleep(QUEUE_PAUSE).await,
+                    connected => return self.secured(connected?).await,
+                }
+            }
         }
         #[cfg(target_os = "linux")]
         if let Some(path) = self.address.strip_prefix("unix+shm:") {
@@ -267,8 +276,13 @@ mod tests {
 
     async fn listener() -> (TcpListener, Target) {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+        let address = listener.local_addr().expect("it is bound").to_string();
+        (listener, target(address))
+    }
+
+    fn target(address: String) -> Target {
         let arguments = ServerArguments {
-            server: Some(listener.local_addr().expect("it is bound").to_string()),
+            server: Some(address),
             tls: false,
             cacert: None,
             cert: None,
@@ -277,7 +291,27 @@ mod tests {
             header: Header::New,
             connect_timeout: Duration::from_secs(10),
         };
-        (listener, Target::new(&arguments).expect("it is an address"))
+        Target::new(&arguments).expect("it is an address")
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test(start_paused = true)]
+    async fn full_queue_of_a_unix_socket_is_waited_for() {
+        use std::future::poll_fn;
+        use std::task::Poll;
+        use tokio::net::{UnixSocket, UnixStream};
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("socket");
+        let socket = UnixSocket::new_stream().expect("there are descriptors");
+        socket.bind(&path).expect("the path is free");
+        let listener = socket.listen(0).expect("it is bound");
+        let _queued = UnixStream::connect(&path).await.expect("the queue has room for one");
+        let target = target(format!("unix:{}", path.display()));
+        let mut dialling = std::pin::pin!(target.dial());
+        let waits = poll_fn(|context| Poll::Ready(dialling.as_mut().poll(context).is_pending()));
+        assert!(waits.await, "there will be room");
+        drop(listener.accept().await.expect("one waits"));
+        assert!(dialling.await.is_ok(), "there is room");
     }
 
     #[tokio::test(start_paused = true)]
