@@ -5,6 +5,11 @@
 //!
 //! hyper reads frames as long as the windows of the connection are open, and shows none of the bodies that it holds. So the
 //! frames are counted here, and subtracted when a handler reads them.
+//!
+//! The account is not exact while requests are in progress. Bodies that arrive for streams that were reset stay charged, up to
+//! the window of the connection: hyper shows neither the id of a request's stream nor the bytes that it drops. Padding counts as
+//! a body for the same reason: a stream that is reset drops it uncounted. A client that pads holds no more memory of the server
+//! than one whose bodies are not read. Charges are made in steps of a frame, so less than one is uncharged.
 
 use super::exchange::Exchange;
 use super::head::HTTP2;
