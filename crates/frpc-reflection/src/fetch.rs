@@ -104,8 +104,7 @@ async fn services(client: &ReflectionClient, etag_before: &str) -> Result<Option
             etag = piece.etag;
         }
         for service in piece.services {
-            // Empty ones take memory as well.
-            length += size_of::<Service>() + size_of_val(&*service.methods) + service.encoded_len();
+            length += memory(&service);
             bounded(length)?;
             match services.last_mut().filter(|last| last.name == service.name) {
                 Some(last) => last.methods.extend(service.methods),
@@ -114,6 +113,12 @@ async fn services(client: &ReflectionClient, etag_before: &str) -> Result<Option
         }
     }
     Ok(Some((etag, services)))
+}
+
+/// The memory of a service. Empty items take some as well.
+fn memory(service: &Service) -> usize {
+    let texts = service.compatible.len() + service.methods.iter().map(|method| method.formats.len()).sum::<usize>();
+    size_of::<Service>() + size_of_val(&*service.methods) + texts * size_of::<String>() + service.encoded_len()
 }
 
 /// All files, and their etag.
@@ -146,17 +151,17 @@ fn bounded(length: usize) -> Result<(), Status> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::v1::{FilesPiece, ListPiece, Reflection, ReflectionServer};
+    use crate::v1::{FilesPiece, ListPiece, Method, Reflection, ReflectionServer};
     use frpc::{Code, Response, ResponseSender, ResponseStream, Server};
     use tokio::sync::mpsc;
 
-    /// Lists a million services without content.
-    struct Hostile;
+    /// Lists such services, in pieces.
+    struct Hostile(Vec<Service>);
 
     impl Reflection for Hostile {
         async fn list(&self, _: Request<ListRequest>) -> Result<Response<ResponseStream<ListPiece>>, Status> {
-            let piece = || Ok(ListPiece { services: vec![Service::default(); 10_000], ..ListPiece::default() });
-            Ok(Response::new(ResponseStream::new(frpc::iter(std::iter::repeat_with(piece).take(100)))))
+            let piece = Ok(ListPiece { services: self.0.clone(), ..ListPiece::default() });
+            Ok(Response::new(ResponseStream::new(frpc::iter(std::iter::repeat_n(piece, 100)))))
         }
 
         async fn files(&self, _: Request<FilesRequest>) -> Result<Response<ResponseStream<FilesPiece>>, Status> {
@@ -196,8 +201,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn empty_services_count_towards_the_limit() {
-        let channel = channel(Hostile).await;
-        assert_eq!(ServerSchema::fetch(&channel).await.unwrap_err().code(), Code::ResourceExhausted);
+    async fn empty_items_count_towards_the_limit() {
+        let texts = vec![String::new(); 100_000];
+        let method = Method { formats: texts.clone(), ..Method::default() };
+        for services in [
+            vec![Service::default(); 10_000],
+            vec![Service { compatible: texts, ..Service::default() }],
+            vec![Service { methods: vec![method], ..Service::default() }],
+        ] {
+            let channel = channel(Hostile(services)).await;
+            assert_eq!(ServerSchema::fetch(&channel).await.unwrap_err().code(), Code::ResourceExhausted);
+        }
     }
 }
