@@ -173,6 +173,10 @@ impl Follow {
 
     /// Handles the position of the next message for this subscription alone, and returns the gap.
     pub(super) fn handle_position(&mut self, topic: &Arc<str>, next: NextOffset) -> PrecedingGap {
+        if self.own.len() >= POSITIONS_MAX {
+            self.own = HashMap::new();
+            self.is_lossy = true;
+        }
         let expected = match self.own.insert(topic.clone(), (next, next)) {
             Some((next, _)) => Some(next),
             None => {
@@ -291,6 +295,20 @@ mod tests {
         follow.handle_replayed(&"a.b".into(), next(7, 9), next(7, 9));
         follow.handle_loss(&stream(12), false);
         assert_eq!(follow.request()[1..], *b"\x03a.b\x00\x00\x00\x00\x00\x00\x00\x07\x0c", "the stream went on");
+    }
+
+    /// A client kept all that a hostile broker sent.
+    #[test]
+    fn positions_of_more_topics_than_are_remembered_are_forgotten() {
+        let mut follow = Follow::new("a.*", Start::Oldest);
+        follow.handle_answer(COVERED);
+        for topic in 0..=POSITIONS_MAX {
+            follow.handle_position(&format!("a.{topic}").into(), next(7, 1));
+        }
+        assert_eq!((follow.own.len(), follow.is_exact()), (1, false));
+        follow.handle_loss(&stream(9), false);
+        assert_eq!(follow.request(), [0]);
+        assert_eq!(follow.handle_answer(COVERED), PrecedingGap::Unknown);
     }
 
     #[test]
