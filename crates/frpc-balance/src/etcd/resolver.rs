@@ -5,7 +5,13 @@ use super::messages::{Event, KeyValue, WatchResponse};
 use crate::resolve::{ENDPOINTS_MAX, Endpoint, Resolver};
 use std::collections::BTreeMap;
 use std::io;
+use std::time::Duration;
+use tokio::time::sleep;
 use tonic::Streaming;
+
+/// The longest pause after the end of a watch: a member that stops ends those of all its clients at one time, and one that
+/// permits none ends each at once.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// The kind of an event that removes a key.
 const DELETED: i32 = 1;
@@ -111,7 +117,9 @@ impl Resolver for EtcdResolver {
                     return Ok(self.endpoints.values().cloned().collect());
                 }
                 Err(error) => {
-                    self.watched = None;
+                    if self.watched.take().is_some() {
+                        sleep(PAUSE.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
+                    }
                     self.failures += 1;
                     // The channel pauses when all members have failed in a row.
                     if self.failures.is_multiple_of(self.etcd.members()) {

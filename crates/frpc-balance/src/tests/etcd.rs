@@ -1,8 +1,8 @@
-//! Registrations with a small etcd on loopback, whose answers get lost.
+//! Registrations with a small etcd on loopback, whose answers get lost, and a resolver whose watches it ends.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
-use frpc_balance::etcd::{Etcd, Registration};
-use frpc_balance::resolve::Endpoint;
+use frpc_balance::etcd::{Etcd, EtcdResolver, Registration};
+use frpc_balance::resolve::{Endpoint, Resolver as _};
 use http::{HeaderMap, HeaderValue, Request, Response};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Body, Incoming};
@@ -15,7 +15,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 /// No test waits longer for events that take milliseconds; a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -77,8 +77,13 @@ async fn respond(
     state: &Mutex<State>,
 ) -> Response<impl Body<Data = Bytes, Error = Infallible> + use<>> {
     let path = request.uri().path().to_owned();
-    let body = request.into_body().collect().await.expect("the client sends it").to_bytes();
-    let answer = state.lock().expect("no panic").answer(&path, body.get(5..).expect("an envelope"));
+    // A watch is ended at once: the request stays open.
+    let answer = if path.ends_with("/Watch") {
+        Some(Vec::new())
+    } else {
+        let body = request.into_body().collect().await.expect("the client sends it").to_bytes();
+        state.lock().expect("no panic").answer(&path, body.get(5..).expect("an envelope"))
+    };
     let status = if answer.is_some() { "0" } else { "14" };
     let mut framed = BytesMut::new();
     if let Some(answer) = answer {
@@ -94,6 +99,11 @@ async fn respond(
 
 /// An etcd that loses the answer to the first request of this name.
 async fn start(lost: &'static str) -> (Etcd, Arc<Mutex<State>>) {
+    start_with(lost, 1).await
+}
+
+/// The same, with so many members that are one server.
+async fn start_with(lost: &'static str, members: usize) -> (Etcd, Arc<Mutex<State>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound");
     let state = Arc::new(Mutex::new(State { lost: Some(lost), ..State::default() }));
@@ -108,7 +118,7 @@ async fn start(lost: &'static str) -> (Etcd, Arc<Mutex<State>>) {
             tokio::spawn(http2::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(socket), respond));
         }
     });
-    (Etcd::new([format!("http://{address}")]).expect("it is an address"), state)
+    (Etcd::new(vec![format!("http://{address}"); members]).expect("they are addresses"), state)
 }
 
 /// A lease whose key could not be put stayed until its end, and so did one whose number had been lost.
@@ -124,4 +134,16 @@ async fn lost_answer_leaves_no_lease_behind() {
         let left = state.lock().expect("no panic").leases.len();
         assert_eq!(left, 0, "{lost}");
     }
+}
+
+/// With several members it read all keys again and again, as fast as they answered.
+#[tokio::test]
+async fn keys_are_read_after_a_pause_if_watches_end_at_once() {
+    let (etcd, _state) = start_with("nothing", 3).await;
+    let mut resolver = EtcdResolver::new(&etcd, "shop/");
+    resolver.next().await.expect("the keys are read");
+    let read = Instant::now();
+    let again = timeout(PATIENCE, resolver.next()).await.expect("the pause ends");
+    assert!(again.expect("the keys are read").is_empty());
+    assert!(read.elapsed() >= Duration::from_millis(500), "{:?}", read.elapsed());
 }
