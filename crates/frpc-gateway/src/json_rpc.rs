@@ -2,7 +2,8 @@
 //! `json_rpc/connection.rs`.
 //!
 //! `json_rpc/framing.rs` finds the end of a message, and `json_rpc/envelope.rs` reads it. The texts of replies are in
-//! `json_rpc/reply.rs`, and the calls of a connection in `json_rpc/session.rs`.
+//! `json_rpc/reply.rs`, and the calls of a connection in `json_rpc/session.rs`. `json_rpc/ion.rs` converts messages from
+//! and to Amazon Ion.
 
 #[cfg(feature = "http")]
 mod body;
@@ -10,6 +11,8 @@ mod connection;
 mod discover;
 pub(crate) mod envelope;
 mod framing;
+#[cfg(feature = "ion")]
+mod ion;
 mod mailbox;
 mod metadata;
 pub(crate) mod reply;
@@ -17,6 +20,8 @@ mod session;
 
 #[cfg(feature = "http")]
 pub(crate) use body::answer;
+#[cfg(feature = "ion")]
+pub(crate) use body::answer_ion;
 #[cfg(feature = "mcp")]
 pub(crate) use mailbox::Canceller;
 pub(crate) use reply::fitting;

@@ -10,6 +10,7 @@
 //! * `forward`: services whose calls are forwarded to another server, `Forward`; with `grpc-backend` also to a gRPC
 //!   server.
 //! * `http`, on by default: HTTP and WebSocket. Without it there is JSON-RPC over TCP alone.
+//! * `ion`: Amazon Ion as an encoding of JSON-RPC messages over HTTP.
 //! * `mcp`: tools for agents, `Mcp`.
 
 #[cfg(test)]

@@ -4,6 +4,8 @@
 mod connections;
 #[cfg(feature = "forward")]
 mod forward;
+#[cfg(feature = "ion")]
+mod ion;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod udp;

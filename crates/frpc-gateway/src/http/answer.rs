@@ -6,6 +6,8 @@ use frpc::Code;
 use std::borrow::Cow;
 
 pub(crate) const JSON: &str = "application/json";
+#[cfg(feature = "ion")]
+pub(crate) const ION: &str = "application/ion";
 const TEXT: &str = "text/plain; charset=utf-8";
 
 /// A response.

@@ -317,6 +317,11 @@ impl<'a> FastPath<'a> {
             #[cfg(feature = "mcp")]
             Route::Mcp => return self.respond(&Answer::not_found(path), pass, is_last).await,
             Route::JsonRpc => CallTarget::JsonRpc,
+            #[cfg(feature = "ion")]
+            Route::Ion => {
+                let call = crate::json_rpc::answer_ion(self.gateway, self.context, metadata, body);
+                return self.respond_by(pin!(call), pass, is_last).await;
+            }
             Route::Get(method) => {
                 let call = get(&method, query, limit, metadata, timeout);
                 return self.respond_by(pin!(call), pass, is_last).await;

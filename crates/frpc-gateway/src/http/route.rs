@@ -35,6 +35,9 @@ pub(crate) enum Route {
     /// The response is known without a call.
     Answer(Answer),
     JsonRpc,
+    /// JSON-RPC in Ion.
+    #[cfg(feature = "ion")]
+    Ion,
     /// A message of the Model Context Protocol.
     #[cfg(feature = "mcp")]
     Mcp,
@@ -130,8 +133,10 @@ pub(crate) fn route(gateway: &Gateway, http: &Http, context: &AdapterContext, re
     if path == "/" && gateway.json_rpc {
         return match (method, protocol) {
             ("POST", Some(Protocol::Unary(Format::Json))) => Route::JsonRpc,
+            #[cfg(feature = "ion")]
+            ("POST", None) if known.content_type.is_some_and(is_ion) => Route::Ion,
             ("POST", _) => {
-                Route::Answer(Answer::wrong_type("application/json", "a JSON-RPC message is sent as application/json"))
+                Route::Answer(Answer::wrong_type(JSON_RPC_TYPES, "a JSON-RPC message is sent as application/json"))
             }
             _ => Route::Answer(Answer::wrong_method("POST", "a JSON-RPC message is sent by POST")),
         };
@@ -181,6 +186,16 @@ pub(crate) fn route(gateway: &Gateway, http: &Http, context: &AdapterContext, re
         }
         protocol => Route::Call(found, protocol),
     }
+}
+
+/// The content types of JSON-RPC.
+const JSON_RPC_TYPES: &str =
+    if cfg!(feature = "ion") { "application/json, application/ion" } else { "application/json" };
+
+#[cfg(feature = "ion")]
+fn is_ion(content_type: &[u8]) -> bool {
+    let essence = content_type.split(|byte| *byte == b';').next().unwrap_or_default();
+    essence.trim_ascii().eq_ignore_ascii_case(super::answer::ION.as_bytes())
 }
 
 /// The content types of requests of methods that stream.

@@ -306,6 +306,14 @@ impl Service {
                 }
                 Err(answer) => answer,
             },
+            #[cfg(feature = "ion")]
+            Route::Ion => match self.whole(body, known).await {
+                Ok(body) => {
+                    let answer = json_rpc::answer_ion(&self.gateway, &self.context, metadata, body).await;
+                    self.compressed(answer, known)
+                }
+                Err(answer) => answer,
+            },
             #[cfg(feature = "mcp")]
             Route::Mcp => match self.whole(body, known).await {
                 Ok(body) => match self.mcp(known, metadata, body).await {

@@ -1,0 +1,87 @@
+//! Amazon Ion 1.0 as an encoding of JSON-RPC messages: a message in Ion becomes JSON before anything reads it, and a
+//! reply becomes Ion after everything else.
+//!
+//! `ion/text.rs` and `ion/binary.rs` read the two forms in one pass, without a tree and without recursion, and write to
+//! `ion/output.rs`, which has the limits. `ion/symbols.rs` has the symbol tables, `ion/time.rs` the timestamps, and
+//! `ion/encode.rs` writes replies in the binary form. A reply in the text form is the JSON itself, which is Ion.
+
+mod binary;
+mod encode;
+mod output;
+mod symbols;
+#[cfg(test)]
+mod tests;
+mod text;
+mod time;
+
+pub(crate) use encode::to_binary;
+
+use output::JsonOutput;
+use std::borrow::Cow;
+use std::fmt;
+
+/// The beginning of the binary form, and of each symbol context in it.
+const VERSION_MARKER: &[u8] = &[0xe0, 0x01, 0x00, 0xea];
+
+/// Integers, coefficients and numbers in base 2 or 16 have so many bytes at most: conversion to decimal digits takes
+/// time with the square of the length.
+const INTEGER_MAX: usize = 16;
+
+/// The limits of the JSON of a message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IonLimits {
+    pub(crate) bytes: usize,
+    /// How deep lists, structs and S-expressions may nest.
+    pub(crate) depth: u32,
+}
+
+/// A message that cannot be JSON, with the offset of the fault.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct IonError {
+    offset: usize,
+    pub(crate) problem: Problem,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Problem {
+    Malformed(Cow<'static, str>),
+    TooDeep,
+    TooLong,
+}
+
+impl fmt::Display for IonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let problem = match &self.problem {
+            Problem::Malformed(problem) => problem,
+            Problem::TooDeep => "too many levels",
+            Problem::TooLong => "too long as JSON",
+        };
+        write!(f, "invalid Ion at byte {}: {problem}", self.offset)
+    }
+}
+
+type Result<T> = std::result::Result<T, Problem>;
+
+#[cold]
+fn malformed<T>(problem: impl Into<Cow<'static, str>>) -> Result<T> {
+    Err(Problem::Malformed(problem.into()))
+}
+
+/// Whether a message is in the binary form.
+pub(crate) fn is_binary(input: &[u8]) -> bool {
+    input.starts_with(VERSION_MARKER)
+}
+
+/// The JSON of a message, which is one value with any number of version markers and local symbol tables in front of it.
+pub(crate) fn to_json(input: &[u8], limits: IonLimits) -> std::result::Result<Vec<u8>, IonError> {
+    let mut output = JsonOutput::new(limits);
+    let (offset, read) = if is_binary(input) {
+        binary::read(input, &mut output)
+    } else {
+        match std::str::from_utf8(input) {
+            Ok(text) => text::read(text, &mut output),
+            Err(error) => (error.valid_up_to(), malformed("the text is not UTF-8")),
+        }
+    };
+    read.and_then(|()| output.into_message()).map_err(|problem| IonError { offset, problem })
+}

@@ -1,0 +1,105 @@
+//! Symbol tables: that of the system, and local ones.
+
+use frpc::json::{DecodeError, Options, Reader};
+
+/// The symbols 1 to 9.
+const SYSTEM: [&str; 9] =
+    ["$ion", "$ion_1_0", SYMBOL_TABLE, "name", "version", "imports", "symbols", "max_id", "$ion_shared_symbol_table"];
+
+/// The annotation of a local symbol table, and the import that keeps the current one.
+pub(super) const SYMBOL_TABLE: &str = "$ion_symbol_table";
+
+/// Stands for a symbol without text. No text is a lone quote, since quotes are escaped.
+const UNKNOWN: &str = "\"";
+
+/// The symbols in force. Texts are kept as they are within strings of JSON.
+#[derive(Debug, Default)]
+pub(super) struct Symbols {
+    texts: String,
+    /// The end of each local symbol in `texts`.
+    ends: Vec<usize>,
+}
+
+impl Symbols {
+    /// The text of a symbol; `None` if it is undefined or has no text.
+    pub(super) fn get(&self, id: u64) -> Option<&str> {
+        let index = usize::try_from(id).ok()?.checked_sub(1)?;
+        if let Some(text) = SYSTEM.get(index) {
+            return Some(text);
+        }
+        let index = index - SYSTEM.len();
+        let start = index.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
+        self.texts.get(start..*self.ends.get(index)?).filter(|text| *text != UNKNOWN)
+    }
+
+    /// Whether a symbol is defined, with text or without.
+    pub(super) fn contains(&self, id: u64) -> bool {
+        id <= (SYSTEM.len() + self.ends.len()) as u64
+    }
+
+    /// Drops the local symbols.
+    pub(super) fn reset(&mut self) {
+        self.texts.clear();
+        self.ends.clear();
+    }
+
+    /// Applies a local symbol table. Its JSON has strings for strings, `true` for the symbol that keeps the current
+    /// table, and no other strings or booleans.
+    pub(super) fn apply(&mut self, table: &[u8]) -> Result<(), DecodeError> {
+        let options = Options::new().nesting_max(u32::MAX);
+        let (mut imports, mut symbols) = (None, None);
+        Reader::new(table, &options)?.object(|name, reader| {
+            let raw = reader.raw()?;
+            let member = match name {
+                "imports" => &mut imports,
+                "symbols" => &mut symbols,
+                _ => return Ok(()),
+            };
+            match member.replace(raw) {
+                Some(_) => refuse(&format!("the field {name} of the symbol table occurs twice")),
+                None => Ok(()),
+            }
+        })?;
+        if let Some(imports) = imports.filter(|imports| imports.starts_with('[')) {
+            Reader::new(imports.as_bytes(), &options)?.array(|reader| check_import(reader.raw()?, &options))?;
+        }
+        if imports != Some("true") {
+            self.reset();
+        }
+        if let Some(symbols) = symbols.filter(|symbols| symbols.starts_with('[')) {
+            Reader::new(symbols.as_bytes(), &options)?.array(|reader| {
+                let raw = reader.raw()?;
+                let text = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"'));
+                self.texts.push_str(text.unwrap_or(UNKNOWN));
+                self.ends.push(self.texts.len());
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Refuses an import that has symbols: there is no catalog of shared symbol tables.
+fn check_import(import: &str, options: &Options<'_>) -> Result<(), DecodeError> {
+    if !import.starts_with('{') {
+        return Ok(());
+    }
+    let (mut name, mut max_id) = ("null", "null");
+    Reader::new(import.as_bytes(), options)?.object(|member, reader| {
+        match member {
+            "name" => name = reader.raw()?,
+            "max_id" => max_id = reader.raw()?,
+            _ => reader.skip()?,
+        }
+        Ok(())
+    })?;
+    let has_name = name.starts_with('"') && name != "\"\"" && name != "\"$ion\"";
+    if has_name && max_id != "0" {
+        return refuse("a shared symbol table cannot be imported: send its symbols in a local table");
+    }
+    Ok(())
+}
+
+fn refuse(reason: &str) -> Result<(), DecodeError> {
+    Err(Reader::refuse(0, reason))
+}

@@ -1,0 +1,176 @@
+//! Strings, quoted symbols, clobs and blobs of the text form.
+
+use super::super::output::JsonOutput;
+use super::super::{Result, malformed};
+use super::TextReader;
+use base64::prelude::*;
+
+/// The use of a string.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Form {
+    /// Unicode, which is written as it is within JSON.
+    Text,
+    /// Bytes, each of which is written as the character with its number.
+    Clob,
+}
+
+impl TextReader<'_> {
+    /// Reads a string in double quotes.
+    pub(super) fn short_string(&mut self, form: Form) -> Result<()> {
+        self.at += 1;
+        self.content.clear();
+        self.string_until("\"", form)
+    }
+
+    /// Reads strings in three quotes each, which are one.
+    pub(super) fn long_strings(&mut self, form: Form) -> Result<()> {
+        self.content.clear();
+        loop {
+            self.at += 3;
+            self.string_until("'''", form)?;
+            let end = self.at;
+            // A clob has no comments in it.
+            match form {
+                Form::Text => self.skip_space()?,
+                Form::Clob => self.skip_white_space(),
+            }
+            if !self.rest().starts_with("'''") {
+                self.at = end;
+                return Ok(());
+            }
+        }
+    }
+
+    /// Appends the rest of a string to `content`, and reads its quotes.
+    pub(super) fn string_until(&mut self, quotes: &str, form: Form) -> Result<()> {
+        loop {
+            let rest = self.rest();
+            let is_plain = |byte: &u8| !matches!(*byte, ..b' ' | b'"' | b'\'' | b'\\');
+            let plain = rest.bytes().take_while(is_plain).count();
+            let (plain, rest) = rest.split_at(plain);
+            if form == Form::Clob && !plain.is_ascii() {
+                return malformed("a clob has a character that is not ASCII: write it as an escape");
+            }
+            put(self.output, &mut self.content, form, plain)?;
+            self.at += plain.len();
+            if rest.starts_with(quotes) {
+                self.at += quotes.len();
+                return Ok(());
+            }
+            let Some(byte) = self.peek() else { return malformed("a string has no end") };
+            let text = match byte {
+                b'\\' => {
+                    self.escape(form)?;
+                    continue;
+                }
+                b'"' => "\"",
+                b'\'' => "'",
+                b'\t' => "\t",
+                0x0b => "\u{b}",
+                0x0c => "\u{c}",
+                b'\n' | b'\r' if quotes.len() == 3 => {
+                    // Each line end is a line feed.
+                    self.at += usize::from(rest.starts_with("\r\n"));
+                    "\n"
+                }
+                _ => return malformed("a string has a control character: write it as an escape"),
+            };
+            put(self.output, &mut self.content, form, text)?;
+            self.at += 1;
+        }
+    }
+
+    /// Reads an escape.
+    fn escape(&mut self, form: Form) -> Result<()> {
+        let rest = self.rest();
+        let (length, code) = match rest.as_bytes().get(1) {
+            Some(b'\r') if rest.starts_with("\\\r\n") => (3, None),
+            Some(b'\n' | b'\r') => (2, None),
+            Some(b'0') => (2, Some(0)),
+            Some(b'a') => (2, Some(7)),
+            Some(b'b') => (2, Some(8)),
+            Some(b't') => (2, Some(9)),
+            Some(b'n') => (2, Some(10)),
+            Some(b'v') => (2, Some(11)),
+            Some(b'f') => (2, Some(12)),
+            Some(b'r') => (2, Some(13)),
+            Some(byte @ (b'"' | b'\'' | b'?' | b'\\' | b'/')) => (2, Some(u32::from(*byte))),
+            Some(b'x') => (4, hexadecimal(rest, 2..4)),
+            Some(b'u') if form == Form::Text => {
+                match (hexadecimal(rest, 2..6), rest.get(6..8), hexadecimal(rest, 8..12)) {
+                    // A pair of surrogates, as JSON has it.
+                    (Some(high @ 0xd800..0xdc00), Some("\\u"), Some(low @ 0xdc00..0xe000)) => {
+                        (12, Some(0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00)))
+                    }
+                    (code, ..) => (6, code),
+                }
+            }
+            Some(b'U') if form == Form::Text => (10, hexadecimal(rest, 2..10)),
+            _ => return malformed("unknown escape"),
+        };
+        let is_new_line = matches!(rest.as_bytes().get(1), Some(b'\n' | b'\r'));
+        match code.map(char::from_u32) {
+            Some(Some(letter)) => put(self.output, &mut self.content, form, letter.encode_utf8(&mut [0; 4]))?,
+            None if is_new_line => {}
+            _ => return malformed("invalid escape"),
+        }
+        self.at += length;
+        Ok(())
+    }
+
+    /// Reads a blob or clob.
+    pub(super) fn lob(&mut self) -> Result<()> {
+        self.at += 2;
+        self.skip_white_space();
+        let is_clob = match self.peek() {
+            Some(b'"') => self.short_string(Form::Clob).map(|()| true)?,
+            Some(b'\'') if self.rest().starts_with("'''") => self.long_strings(Form::Clob).map(|()| true)?,
+            _ => self.base64().map(|()| false)?,
+        };
+        self.skip_white_space();
+        if !self.rest().starts_with("}}") {
+            return malformed("`}}` is missing");
+        }
+        self.at += 2;
+        if is_clob {
+            let bytes: Vec<u8> = self.content.chars().filter_map(|letter| u8::try_from(letter).ok()).collect();
+            self.output.bytes(&bytes)
+        } else {
+            self.output.other_string(&self.content)
+        }
+    }
+
+    /// Reads base64, whose letters may have white space between them.
+    fn base64(&mut self) -> Result<()> {
+        self.content.clear();
+        loop {
+            let letters = self.take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
+            self.output.check_room(self.content.len() + letters.len())?;
+            self.content.push_str(letters);
+            let before = self.at;
+            self.skip_white_space();
+            if letters.is_empty() && self.at == before {
+                break;
+            }
+        }
+        match BASE64_STANDARD.decode(&self.content) {
+            Ok(_) => Ok(()),
+            Err(error) => malformed(format!("a blob is not base64: {error}")),
+        }
+    }
+}
+
+/// Appends text to the content of a string.
+fn put(output: &JsonOutput, content: &mut String, form: Form, text: &str) -> Result<()> {
+    if form == Form::Text {
+        return output.escape(text, content);
+    }
+    output.check_room(content.len() + text.len())?;
+    content.push_str(text);
+    Ok(())
+}
+
+fn hexadecimal(text: &str, range: std::ops::Range<usize>) -> Option<u32> {
+    let digits = text.get(range).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    u32::from_str_radix(digits, 16).ok()
+}
