@@ -38,7 +38,8 @@ pub(crate) async fn answer_ion(gateway: &Gateway, context: &AdapterContext, meta
         return unary::failure(&status);
     }
     let _charge = (body.len() >= CHARGED_MIN).then(|| context.charge(body.len()));
-    session.handle_ion(body);
+    session.handle_ion(&body);
+    drop(body);
     let Some(reply) = complete(&mut session).await else { return Answer::empty(204) };
     // JSON is Ion as well.
     let reply = if is_binary { ion::to_binary(&reply).map_or(reply, Bytes::from) } else { reply };

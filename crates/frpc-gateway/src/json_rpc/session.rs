@@ -205,11 +205,11 @@ impl Session {
 
     /// Handles a whole message of the peer in Ion.
     #[cfg(feature = "ion")]
-    pub(super) fn handle_ion(&mut self, message: Bytes) {
+    pub(super) fn handle_ion(&mut self, message: &[u8]) {
         use super::ion::{self, IonLimits, Problem};
         let depth = self.inner.bounds.depth_max;
         let bytes = usize::try_from(self.context.config().body_limit()).unwrap_or(usize::MAX);
-        let error = match ion::to_json(&message, IonLimits { bytes, depth }) {
+        let error = match ion::to_json(message, IonLimits { bytes, depth }) {
             Ok(json) => return self.handle(&json.into()),
             Err(error) => error,
         };

@@ -8,13 +8,13 @@ use std::fmt::Write as _;
 
 /// Reads all values. Also returns the offset of a fault.
 pub(super) fn read(input: &[u8], output: &mut JsonOutput) -> (usize, Result<()>) {
-    let mut reader = BinaryReader { bytes: Bytes { input, at: 0, end: input.len() }, ends: Vec::new(), output };
+    let mut reader = BinaryReader { bytes: ByteRange { input, at: 0, end: input.len() }, ends: Vec::new(), output };
     let read = reader.read();
     (reader.bytes.at, read)
 }
 
 struct BinaryReader<'a> {
-    bytes: Bytes<'a>,
+    bytes: ByteRange<'a>,
     /// The ends of the containers around the innermost one.
     ends: Vec<usize>,
     output: &'a mut JsonOutput,
@@ -22,20 +22,20 @@ struct BinaryReader<'a> {
 
 /// The bytes up to the end of something.
 #[derive(Clone, Copy)]
-struct Bytes<'a> {
+struct ByteRange<'a> {
     input: &'a [u8],
     at: usize,
     end: usize,
 }
 
 /// The first byte of a value, and the end of the value.
-struct Header {
+struct ValueHeader {
     kind: u8,
     low: u8,
     end: usize,
 }
 
-impl Header {
+impl ValueHeader {
     fn is_null(&self) -> bool {
         self.low == 15
     }
@@ -79,10 +79,10 @@ impl<'a> BinaryReader<'a> {
     }
 
     /// Reads annotations. Whether the first is that of symbol tables, and the header of the value.
-    fn annotated(&mut self, wrapper: &Header) -> Result<(bool, Header)> {
-        let mut inner = Bytes { end: wrapper.end, ..self.bytes };
+    fn annotated(&mut self, wrapper: &ValueHeader) -> Result<(bool, ValueHeader)> {
+        let mut inner = ByteRange { end: wrapper.end, ..self.bytes };
         let length = inner.length()?;
-        let mut annotations = Bytes { end: inner.end_of(length)?, ..inner };
+        let mut annotations = ByteRange { end: inner.end_of(length)?, ..inner };
         let mut is_table = None;
         while !annotations.is_over() {
             let id = annotations.var_uint()?;
@@ -104,8 +104,8 @@ impl<'a> BinaryReader<'a> {
         }
     }
 
-    fn value(&mut self, header: &Header, is_table: bool) -> Result<()> {
-        let body = Bytes { end: header.end, ..self.bytes };
+    fn value(&mut self, header: &ValueHeader, is_table: bool) -> Result<()> {
+        let body = ByteRange { end: header.end, ..self.bytes };
         if let 11..=13 = header.kind
             && !header.is_null()
         {
@@ -155,7 +155,7 @@ impl<'a> BinaryReader<'a> {
     }
 }
 
-impl<'a> Bytes<'a> {
+impl<'a> ByteRange<'a> {
     fn is_over(&self) -> bool {
         self.at >= self.end
     }
@@ -185,7 +185,7 @@ impl<'a> Bytes<'a> {
     }
 
     /// The first byte of a value and its length, which are checked together.
-    fn header(&mut self) -> Result<Header> {
+    fn header(&mut self) -> Result<ValueHeader> {
         let byte = self.byte()?;
         let (kind, low) = (byte >> 4, byte & 15);
         let length = match (kind, low) {
@@ -200,7 +200,7 @@ impl<'a> Bytes<'a> {
             (_, 14) => self.length()?,
             (_, length) => usize::from(length),
         };
-        Ok(Header { kind, low, end: self.end_of(length)? })
+        Ok(ValueHeader { kind, low, end: self.end_of(length)? })
     }
 
     fn var_uint(&mut self) -> Result<u64> {
@@ -285,7 +285,7 @@ fn put_float(output: &mut JsonOutput, bytes: &[u8]) -> Result<()> {
 /// A decimal of at most so many digits after the point is written with a point, and others with an exponent.
 const FRACTION_MAX: i64 = 40;
 
-fn put_decimal(output: &mut JsonOutput, mut body: Bytes<'_>) -> Result<()> {
+fn put_decimal(output: &mut JsonOutput, mut body: ByteRange<'_>) -> Result<()> {
     let (_, exponent) = if body.is_over() { (false, 0) } else { body.var_int()? };
     let (is_negative, coefficient) = body.coefficient()?;
     let sign = if is_negative { "-" } else { "" };
@@ -303,7 +303,7 @@ fn put_decimal(output: &mut JsonOutput, mut body: Bytes<'_>) -> Result<()> {
 }
 
 /// The form in ISO 8601 of a timestamp.
-fn timestamp(output: &JsonOutput, mut body: Bytes<'_>) -> Result<String> {
+fn timestamp(output: &JsonOutput, mut body: ByteRange<'_>) -> Result<String> {
     let (is_unknown, offset) = match body.var_int()? {
         (true, 0) => (true, 0),
         (_, offset) if offset.abs() < MINUTES => (false, offset),

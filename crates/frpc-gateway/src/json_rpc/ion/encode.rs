@@ -29,9 +29,9 @@ pub(crate) fn to_binary(json: &[u8]) -> Result<Vec<u8>, DecodeError> {
     for (name, _) in names {
         table.bytes(8, name.as_bytes());
     }
-    table.end(list, 11);
-    table.end(fields, 13);
-    table.end(annotated, 14);
+    table.end(&list, 11);
+    table.end(&fields, 13);
+    table.end(&annotated, 14);
     let tables = if encoder.names.is_empty() { Vec::new() } else { table.finish() };
     Ok([VERSION_MARKER, &tables, &encoder.finish()].concat())
 }
@@ -41,35 +41,35 @@ pub(crate) fn to_binary(json: &[u8]) -> Result<Vec<u8>, DecodeError> {
 #[derive(Default)]
 struct Encoder {
     out: Vec<u8>,
-    headers: Vec<Header>,
+    headers: Vec<ContainerHeader>,
     /// The length of all headers that are complete.
     headers_length: usize,
     names: HashMap<String, u64>,
 }
 
 /// The header of a container that begins at an offset of the values.
-struct Header {
+struct ContainerHeader {
     offset: usize,
     length: usize,
     kind: u8,
 }
 
 /// A container that has begun.
-struct Begun {
+struct OpenContainer {
     header: usize,
     offset: usize,
     headers_length: usize,
 }
 
 impl Encoder {
-    fn begin(&mut self) -> Begun {
+    fn begin(&mut self) -> OpenContainer {
         let (header, offset) = (self.headers.len(), self.out.len());
-        self.headers.push(Header { offset, length: 0, kind: 0 });
-        Begun { header, offset, headers_length: self.headers_length }
+        self.headers.push(ContainerHeader { offset, length: 0, kind: 0 });
+        OpenContainer { header, offset, headers_length: self.headers_length }
     }
 
-    fn end(&mut self, begun: Begun, kind: u8) {
-        let Begun { header, offset, headers_length } = begun;
+    fn end(&mut self, open: &OpenContainer, kind: u8) {
+        let OpenContainer { header, offset, headers_length } = *open;
         let length = self.out.len() - offset + self.headers_length - headers_length;
         let mut bytes = Vec::new();
         put_header(&mut bytes, kind, length);
@@ -100,7 +100,7 @@ impl Encoder {
     fn value(&mut self, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
         match reader.peek() {
             Some(b'{') => {
-                let begun = self.begin();
+                let open = self.begin();
                 reader.object(|name, reader| {
                     let next = FIRST_LOCAL + self.names.len() as u64;
                     let id = match self.names.get(name) {
@@ -110,12 +110,12 @@ impl Encoder {
                     self.var_uint(id);
                     self.value(reader)
                 })?;
-                self.end(begun, 13);
+                self.end(&open, 13);
             }
             Some(b'[') => {
-                let begun = self.begin();
+                let open = self.begin();
                 reader.array(|reader| self.value(reader))?;
-                self.end(begun, 11);
+                self.end(&open, 11);
             }
             Some(b'"') => {
                 let text = reader.string("string")?;

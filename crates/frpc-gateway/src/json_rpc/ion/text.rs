@@ -223,39 +223,37 @@ impl<'a> TextReader<'a> {
 
     /// Reads a number or timestamp. `false` if it is an operator.
     fn number(&mut self) -> Result<bool> {
-        let before = self.at;
+        let rest = self.rest().as_bytes();
+        if let Some(sign @ (b"+inf" | b"-inf")) = rest.get(..4)
+            && rest.get(4).is_none_or(|byte| is_number_end(*byte))
+        {
+            self.at += sign.len();
+            self.output.other_string(if sign == b"+inf" { "Infinity" } else { "-Infinity" })?;
+            return Ok(true);
+        }
+        if !rest.strip_prefix(b"-").unwrap_or(rest).first().is_some_and(u8::is_ascii_digit) {
+            return Ok(false);
+        }
         let token = self.take_while(|byte| !is_number_end(byte));
         self.output.check_room(token.len())?;
-        self.content.clear();
-        match token {
-            "+inf" => self.output.other_string("Infinity")?,
-            "-inf" => self.output.other_string("-Infinity")?,
-            _ if !token.trim_start_matches('-').starts_with(|first: char| first.is_ascii_digit())
-                || token.starts_with("--") =>
-            {
-                self.at = before;
-                return Ok(false);
-            }
-            _ if is_timestamp(token) => match time::iso(token) {
-                Some(text) => self.output.other_string(text)?,
-                None => return malformed("invalid timestamp"),
-            },
-            _ => {
-                numbers::to_json(token, &mut self.content)?;
-                self.output.literal(self.content.as_bytes())?;
-            }
+        if is_timestamp(token) {
+            let Some(text) = time::iso(token) else { return malformed("invalid timestamp") };
+            self.output.other_string(text)?;
+        } else {
+            self.content.clear();
+            numbers::to_json(token, &mut self.content)?;
+            self.output.literal(self.content.as_bytes())?;
         }
         Ok(true)
     }
 
     /// Reads an operator of an S-expression.
     fn operator(&mut self) -> Result<()> {
-        let run = self.rest().bytes().take_while(|byte| is_operator(*byte)).count();
-        let run = self.rest().get(..run).unwrap_or_default();
-        let comment = [run.find("//"), run.find("/*")].into_iter().flatten().min();
-        let operator = run.get(..comment.unwrap_or(run.len())).unwrap_or_default();
-        self.at += operator.len();
-        self.output.symbol(operator)
+        let rest = self.rest();
+        let is_end = |(at, byte)| !is_operator(byte) || matches!(rest.as_bytes().get(at..at + 2), Some(b"//" | b"/*"));
+        let length = rest.bytes().enumerate().position(is_end).unwrap_or(rest.len());
+        self.at += length;
+        self.output.symbol(rest.get(..length).unwrap_or_default())
     }
 
     /// Skips white space and comments.

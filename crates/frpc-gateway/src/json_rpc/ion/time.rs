@@ -16,7 +16,7 @@ impl Date {
     }
 
     fn days_of_month(self) -> u64 {
-        let is_leap = self.year % 4 == 0 && (self.year % 100 != 0 || self.year % 400 == 0);
+        let is_leap = self.year.is_multiple_of(if self.year.is_multiple_of(100) { 400 } else { 4 });
         match self.month {
             2 if is_leap => 29,
             2 => 28,

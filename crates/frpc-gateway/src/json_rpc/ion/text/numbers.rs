@@ -62,7 +62,7 @@ fn digits(text: &str, radix: u32, to: &mut String) -> Option<()> {
     let mut was_digit = false;
     for letter in text.chars() {
         let is_digit = letter.is_digit(radix);
-        if !is_digit && !(letter == '_' && was_digit) {
+        if !(is_digit || letter == '_' && was_digit) {
             return None;
         }
         if is_digit {
