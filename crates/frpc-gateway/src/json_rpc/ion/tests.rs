@@ -39,32 +39,39 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
+/// The reasons for which good files are refused: these values have no form in JSON here, and two files are UTF-16 and
+/// UTF-32.
+const REFUSED: [&str; 5] =
+    ["of at most 16 bytes", "exceeds the limit of 16", "$0 has no text", "a shared symbol table", "is not UTF-8"];
+
 #[test]
 fn files_of_ion_tests_are_read_or_refused_as_they_should() {
     let Some(root) = env::var_os("ION_TESTS") else {
         return eprintln!("skipped: ION_TESTS does not name a copy of ion-tests");
     };
-    for (folder, is_good) in [("good", true), ("bad", false)] {
+    for folder in ["good", "bad"] {
         let mut paths = Vec::new();
         files(&Path::new(&root).join("iontestdata").join(folder), &mut paths);
-        paths.sort();
-        let mut expected = 0;
+        let (mut read, mut refused) = (0, 0);
         for path in &paths {
-            let read = values(&fs::read(path).expect("it can be read"));
-            if let Ok(json) = &read {
-                for value in json.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-                    assert!(is_json(value), "{}: {}", path.display(), String::from_utf8_lossy(value));
+            let name = path.display();
+            match values(&fs::read(path).expect("it can be read")) {
+                Ok(json) => {
+                    read += 1;
+                    assert_eq!(folder, "good", "{name} is read: {}", String::from_utf8_lossy(&json));
+                    let mut lines = json.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+                    assert!(lines.all(is_json), "{name}: {}", String::from_utf8_lossy(&json));
+                }
+                Err(error) => {
+                    refused += 1;
+                    let error = error.to_string();
+                    let is_expected = folder == "bad" || REFUSED.iter().any(|reason| error.contains(reason));
+                    assert!(is_expected, "{name}: {error}");
                 }
             }
-            if read.is_ok() == is_good {
-                expected += 1;
-            } else {
-                let result =
-                    read.map_or_else(|error| error.to_string(), |json| String::from_utf8_lossy(&json).into_owned());
-                println!("{}: {result}", path.display());
-            }
         }
-        println!("{folder}: {expected} of {} as expected", paths.len());
+        eprintln!("{folder}: {read} of {} files read, {refused} refused", paths.len());
+        assert!(!paths.is_empty(), "ION_TESTS is a folder with iontestdata/{folder}");
     }
 }
 

@@ -24,13 +24,13 @@ struct TextReader<'a> {
 }
 
 /// A name, annotation or value of symbol letters, quoted or not.
-enum Symbol {
+#[derive(Clone, Copy)]
+enum Symbol<'a> {
     /// The text is in `content`.
     Quoted,
     Plain,
-    Null,
-    Boolean(bool),
-    Nan,
+    /// One of `null`, `true`, `false` and `nan`.
+    Keyword(&'a str),
     /// `None` if it exceeds 64 bits.
     Id(Option<u64>),
 }
@@ -84,21 +84,16 @@ impl<'a> TextReader<'a> {
     }
 
     fn field_name(&mut self) -> Result<()> {
-        match self.peek() {
-            Some(b'"') => self.short_string(Form::Text)?,
-            Some(b'\'') if self.rest().starts_with("'''") => self.long_strings(Form::Text)?,
-            Some(byte) if byte == b'\'' || is_symbol_start(byte) => match self.symbol()? {
-                Symbol::Quoted | Symbol::Plain => {}
-                Symbol::Id(id) => return self.output.name_id(id.unwrap_or(u64::MAX)).and_then(|()| self.colon()),
-                Symbol::Null | Symbol::Boolean(_) | Symbol::Nan => return malformed("a keyword is no name: quote it"),
-            },
+        let symbol = match self.peek() {
+            _ if self.string(Form::Text)? => Symbol::Quoted,
+            Some(byte) if byte == b'\'' || is_symbol_start(byte) => self.symbol()?,
             _ => return malformed("a name or `}` is missing"),
+        };
+        match symbol {
+            Symbol::Quoted | Symbol::Plain => self.output.name(&self.content)?,
+            Symbol::Id(id) => self.output.name_id(id.unwrap_or(u64::MAX))?,
+            Symbol::Keyword(_) => return malformed("a keyword is no name: quote it"),
         }
-        self.output.name(&self.content)?;
-        self.colon()
-    }
-
-    fn colon(&mut self) -> Result<()> {
         self.skip_space()?;
         if !self.take_byte(b':') {
             return malformed("a colon is missing after the name");
@@ -116,17 +111,10 @@ impl<'a> TextReader<'a> {
                 b'{' => return self.begin(Container::Struct, is_table),
                 b'[' => return self.begin(Container::List, is_table),
                 b'(' => return self.begin(Container::Sexp, is_table),
-                b'"' => {
-                    self.short_string(Form::Text)?;
-                    self.output.string(&self.content)?;
-                }
-                b'\'' if self.rest().starts_with("'''") => {
-                    self.long_strings(Form::Text)?;
-                    self.output.string(&self.content)?;
-                }
+                b'"' | b'\'' if self.string(Form::Text)? => self.output.string(&self.content)?,
                 _ if byte == b'\'' || is_symbol_start(byte) => {
                     let symbol = self.symbol()?;
-                    if self.is_annotation(&symbol)? {
+                    if self.is_annotation(symbol)? {
                         let is_marked = match symbol {
                             Symbol::Id(id) => id.and_then(|id| self.output.symbols.get(id)) == Some(SYMBOL_TABLE),
                             _ => self.content == SYMBOL_TABLE,
@@ -136,7 +124,7 @@ impl<'a> TextReader<'a> {
                         self.skip_space()?;
                         continue;
                     }
-                    self.symbol_value(&symbol, is_annotated)?;
+                    self.symbol_value(symbol, is_annotated)?;
                 }
                 b'0'..=b'9' | b'-' | b'+' if self.number()? => {}
                 _ if is_operator(byte) && self.output.container() == Some(Container::Sexp) => self.operator()?,
@@ -156,7 +144,7 @@ impl<'a> TextReader<'a> {
     }
 
     /// Whether two colons follow a symbol, which are read then.
-    fn is_annotation(&mut self, symbol: &Symbol) -> Result<bool> {
+    fn is_annotation(&mut self, symbol: Symbol<'a>) -> Result<bool> {
         let before = self.at;
         self.skip_space()?;
         if !self.rest().starts_with("::") {
@@ -165,22 +153,20 @@ impl<'a> TextReader<'a> {
         }
         match symbol {
             Symbol::Quoted | Symbol::Plain => {}
-            Symbol::Id(Some(id)) if self.output.symbols.contains(*id) => {}
+            Symbol::Id(Some(id)) if self.output.symbols.contains(id) => {}
             Symbol::Id(_) => return malformed("an annotation is not defined"),
-            Symbol::Null | Symbol::Boolean(_) | Symbol::Nan => {
-                return malformed("a keyword is no annotation: quote it");
-            }
+            Symbol::Keyword(_) => return malformed("a keyword is no annotation: quote it"),
         }
         self.at += 2;
         Ok(true)
     }
 
-    fn symbol_value(&mut self, symbol: &Symbol, is_annotated: bool) -> Result<()> {
+    fn symbol_value(&mut self, symbol: Symbol<'a>, is_annotated: bool) -> Result<()> {
         let is_at_top = self.output.container().is_none() && !is_annotated;
         match symbol {
-            Symbol::Null => self.output.literal(b"null"),
-            Symbol::Boolean(value) => self.output.boolean(*value),
-            Symbol::Nan => self.output.other_string("NaN"),
+            Symbol::Keyword("null") => self.output.literal(b"null"),
+            Symbol::Keyword("nan") => self.output.other_string("NaN"),
+            Symbol::Keyword(word) => self.output.boolean(word == "true"),
             Symbol::Id(id) => self.output.symbol_id(id.unwrap_or(u64::MAX)),
             Symbol::Plain if is_at_top && is_version_marker(&self.content) => {
                 if self.content != "$ion_1_0" {
@@ -193,7 +179,7 @@ impl<'a> TextReader<'a> {
         }
     }
 
-    fn symbol(&mut self) -> Result<Symbol> {
+    fn symbol(&mut self) -> Result<Symbol<'a>> {
         if self.take_byte(b'\'') {
             self.content.clear();
             self.string_until("'", Form::Text)?;
@@ -204,16 +190,11 @@ impl<'a> TextReader<'a> {
         if let Some(id) = id {
             return Ok(Symbol::Id(id.parse().ok()));
         }
-        match word {
-            "true" | "false" => return Ok(Symbol::Boolean(word == "true")),
-            "nan" => return Ok(Symbol::Nan),
-            "null" => {
-                if self.take_byte(b'.') && !TYPES.contains(&self.take_while(is_symbol_byte)) {
-                    return malformed("a null of an unknown type");
-                }
-                return Ok(Symbol::Null);
-            }
-            _ => {}
+        if word == "null" && self.take_byte(b'.') && !TYPES.contains(&self.take_while(is_symbol_byte)) {
+            return malformed("a null of an unknown type");
+        }
+        if let "null" | "true" | "false" | "nan" = word {
+            return Ok(Symbol::Keyword(word));
         }
         self.output.check_room(word.len())?;
         self.content.clear();

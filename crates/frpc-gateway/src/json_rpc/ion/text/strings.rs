@@ -14,29 +14,31 @@ pub(super) enum Form {
     Clob,
 }
 
-impl TextReader<'_> {
-    /// Reads a string in double quotes.
-    pub(super) fn short_string(&mut self, form: Form) -> Result<()> {
-        self.at += 1;
-        self.content.clear();
-        self.string_until("\"", form)
-    }
+/// The quotes of strings that may have line ends in them.
+const LONG_QUOTES: &str = "'''";
 
-    /// Reads strings in three quotes each, which are one.
-    pub(super) fn long_strings(&mut self, form: Form) -> Result<()> {
+impl TextReader<'_> {
+    /// Reads a string in double quotes, or strings in three quotes each, which are one. `false` if none begins here.
+    pub(super) fn string(&mut self, form: Form) -> Result<bool> {
         self.content.clear();
+        if self.take_byte(b'"') {
+            return self.string_until("\"", form).map(|()| true);
+        }
+        if !self.rest().starts_with(LONG_QUOTES) {
+            return Ok(false);
+        }
         loop {
-            self.at += 3;
-            self.string_until("'''", form)?;
+            self.at += LONG_QUOTES.len();
+            self.string_until(LONG_QUOTES, form)?;
             let end = self.at;
             // A clob has no comments in it.
             match form {
                 Form::Text => self.skip_space()?,
                 Form::Clob => self.skip_white_space(),
             }
-            if !self.rest().starts_with("'''") {
+            if !self.rest().starts_with(LONG_QUOTES) {
                 self.at = end;
-                return Ok(());
+                return Ok(true);
             }
         }
     }
@@ -68,7 +70,7 @@ impl TextReader<'_> {
                 b'\t' => "\t",
                 0x0b => "\u{b}",
                 0x0c => "\u{c}",
-                b'\n' | b'\r' if quotes.len() == 3 => {
+                b'\n' | b'\r' if quotes == LONG_QUOTES => {
                     // Each line end is a line feed.
                     self.at += usize::from(rest.starts_with("\r\n"));
                     "\n"
@@ -122,11 +124,10 @@ impl TextReader<'_> {
     pub(super) fn lob(&mut self) -> Result<()> {
         self.at += 2;
         self.skip_white_space();
-        let is_clob = match self.peek() {
-            Some(b'"') => self.short_string(Form::Clob).map(|()| true)?,
-            Some(b'\'') if self.rest().starts_with("'''") => self.long_strings(Form::Clob).map(|()| true)?,
-            _ => self.base64().map(|()| false)?,
-        };
+        let is_clob = self.string(Form::Clob)?;
+        if !is_clob {
+            self.base64()?;
+        }
         self.skip_white_space();
         if !self.rest().starts_with("}}") {
             return malformed("`}}` is missing");
