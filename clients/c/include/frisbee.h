@@ -275,8 +275,8 @@ enum frisbee_code frisbee_client_connect(const char *address,
 /// Names the schema of the server by the text of a `.proto` file, in place of reflection: once, before the first call.
 /// A client that has a schema returns `FRISBEE_FAILED_PRECONDITION`.
 ///
-/// The text is copied; it may import the files of `google/protobuf` only. `codec` is a value of `frisbee_codec`. Only
-/// `error` may be NULL. Any thread may call it.
+/// The text is copied; it may import the files of `google/protobuf`, `frpc/agent.proto` and `frpc/tensor.proto` only.
+/// `codec` is a value of `frisbee_codec`. Only `error` may be NULL. Any thread may call it.
 enum frisbee_code frisbee_client_proto(struct frisbee_client *client,
                                        const char *proto,
                                        int32_t codec,

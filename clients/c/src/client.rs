@@ -390,8 +390,8 @@ pub unsafe extern "C" fn frisbee_client_connect(
 /// Names the schema of the server by the text of a `.proto` file, in place of reflection: once, before the first call.
 /// A client that has a schema returns `FRISBEE_FAILED_PRECONDITION`.
 ///
-/// The text is copied; it may import the files of `google/protobuf` only. `codec` is a value of `frisbee_codec`. Only
-/// `error` may be NULL. Any thread may call it.
+/// The text is copied; it may import the files of `google/protobuf`, `frpc/agent.proto` and `frpc/tensor.proto` only.
+/// `codec` is a value of `frisbee_codec`. Only `error` may be NULL. Any thread may call it.
 ///
 /// # Safety
 /// `proto` ends with a NUL, `error` is NULL or writable.

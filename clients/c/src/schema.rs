@@ -191,8 +191,11 @@ impl Schema {
     #[cold]
     fn unknown(&self, name: &str) -> Status {
         const SHOWN: usize = 8;
-        let names: Vec<_> = self.methods.iter().take(SHOWN).map(Callable::name).collect();
-        let more = if self.methods.len() > SHOWN { ", …" } else { "" };
+        // Those of services about a server itself come last.
+        let mut names: Vec<_> = self.methods.iter().map(Callable::name).collect();
+        names.sort_by_key(|name| name.starts_with("frpc.") || name.starts_with("grpc."));
+        let more = if names.len() > SHOWN { ", …" } else { "" };
+        names.truncate(SHOWN);
         Status::unimplemented(format!("the schema has no method {name:?}; it has: {}{more}", names.join(", ")))
     }
 }

@@ -84,8 +84,9 @@ int main(int argc, char **argv) {
     stream = open(client, "RunningSum", "", NULL);
     frisbee_stream_free(stream);
 
-    /* Errors of a known schema come at once. */
+    /* Errors of a known schema come at once. The text named the methods of reflection and health, and no others. */
     CHECK(frisbee_client_open(client, "Nothing", FRISBEE_JSON, NULL, 0, NULL, &stream, &error) == FRISBEE_UNIMPLEMENTED);
+    CHECK(strstr(error.message, "quickstart.Calculator/RunningSum") != NULL);
 
     /* An event loop: calls in flight, and a stream. */
     frisbee_queue *queue = NULL;
