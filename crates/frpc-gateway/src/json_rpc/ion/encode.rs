@@ -97,6 +97,7 @@ impl Encoder {
         whole
     }
 
+    /// Reads a value. It recurses as deep as messages of this end nest.
     fn value(&mut self, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
         match reader.peek() {
             Some(b'{') => {
