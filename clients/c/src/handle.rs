@@ -258,7 +258,7 @@ pub(crate) fn remove<T: Handle>(handle: *const T) -> Result<InUse<T>, Status> {
     acquire(handle, true).ok_or_else(|| invalid(handle))
 }
 
-/// Frees a handle whose object nobody uses, and returns the owner of the object.
+/// Frees a handle without uses, and returns the owner of the object.
 pub(crate) fn take<T: Handle>(handle: *const T) -> Option<T::Owner> {
     let (at, slot, generation) = remove_unused(handle)?;
     // SAFETY: the object is removed and has no user; the uses of other threads happened before.
@@ -281,7 +281,7 @@ pub(crate) fn free<T: Handle>(handle: *const T) -> Result<(), Status> {
     }
 }
 
-/// Removes a handle whose object nobody uses. The slot is of the caller, who has to vacate it.
+/// Removes a handle without uses. The caller has to vacate its slot.
 fn remove_unused<T: Handle>(handle: *const T) -> Option<(Place, &'static Slot<T>, u64)> {
     let (at, slot, generation) = place(handle)?;
     let unused = generation << GENERATION_SHIFT | LIVE;
@@ -323,7 +323,7 @@ impl<T: Handle> Drop for InUse<T> {
 }
 
 impl<T: Handle> InUse<T> {
-    /// After the last use of an object whose handle was freed meanwhile.
+    /// After the last use of an object without a handle.
     #[cold]
     fn vacate(&self, generation: u64) {
         self.slot.vacate(self.at, generation);

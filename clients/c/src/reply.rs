@@ -354,7 +354,7 @@ mod tests {
 
     /// Those of a queue that is freed, and of calls that are cancelled.
     #[test]
-    fn reply_that_nobody_gets_is_freed() {
+    fn reply_without_a_reader_is_freed() {
         let kept = NewReply::new(frisbee_reply { outcome: Ok(Data { body: Body::default(), len: 0 }), metadata: None });
         let handle = kept.0;
         assert_eq!(frisbee_reply_code(handle), frisbee_code::FRISBEE_OK);
