@@ -106,31 +106,31 @@ impl frisbee_queue {
         operation: impl Future<Output = Option<NewReply>> + Send + 'static,
     ) -> Result<(), Status> {
         let event = async move { Event { user, reply: operation.await } };
+        let _context = runtime::enter()?;
         let mut work = self.work.lock();
         work.running.push(Box::pin(tokio::task::unconstrained(event)));
-        self.run_batch(&mut work)?;
+        self.run_batch(&mut work);
         if !work.done.is_empty() {
             self.bell.ring();
         }
         Ok(())
     }
 
-    /// Polls all operations that are ready.
-    fn run_batch(&self, work: &mut Work) -> Result<(), Status> {
-        let _context = runtime::handle()?.enter();
+    /// Polls all operations that are ready, in the runtime.
+    fn run_batch(&self, work: &mut Work) {
         let waker = Waker::from(self.bell.clone());
         let mut context = Context::from_waker(&waker);
         while let Poll::Ready(Some(event)) = Pin::new(&mut work.running).poll_next(&mut context) {
             work.done.push_back(event);
         }
-        Ok(())
     }
 
     fn take(&self) -> Result<Option<Event>, Status> {
         let mut work = self.work.lock();
         if work.done.is_empty() {
+            let _context = runtime::enter()?;
             self.bell.clear_wakeup();
-            self.run_batch(&mut work)?;
+            self.run_batch(&mut work);
         }
         let event = work.done.pop_front();
         if !work.done.is_empty() {

@@ -8,7 +8,7 @@ use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::runtime::{Builder, EnterGuard, Handle, Runtime};
 
 /// The threads of the runtime: it drives sockets, and the work of calls is small.
 const THREADS_MAX: usize = 4;
@@ -32,6 +32,18 @@ pub(crate) fn handle() -> Result<&'static Handle, Status> {
         Ok(runtime) => Ok(runtime.handle()),
         Err(error) => Err(Status::internal(format!("the threads of the library cannot be started: {error}"))),
     }
+}
+
+/// Makes this thread one of the runtime, for timers.
+///
+/// # Errors
+/// In destructors of a thread that come after tokio's, where it would panic.
+pub(crate) fn enter() -> Result<EnterGuard<'static>, Status> {
+    if Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed()) {
+        let text = "this thread has ended: its destructors cannot wait or use queues";
+        return Err(Status::failed_precondition(text));
+    }
+    Ok(handle()?.enter())
 }
 
 thread_local! {
@@ -68,7 +80,7 @@ pub(crate) fn may_block() -> Result<(), Status> {
 /// In a callback of a completed call.
 pub(crate) fn wait<F: Future>(future: F) -> Result<F::Output, Status> {
     may_block()?;
-    let _context = handle()?.enter();
+    let _context = enter()?;
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut context = Context::from_waker(&waker);
     // In a handler of a server the budget of its task is used up at some time, and returns only after the handler.

@@ -203,6 +203,41 @@ static void *frees(void *handle) {
     return frisbee_cancel_free(handle) == FRISBEE_OK ? handle : NULL;
 }
 
+static frisbee_client *client_of_ended;
+static frisbee_queue *queue_of_ended;
+
+/* A destructor of a thread that has ended. The library caught a panic, and a call that was refused had an event. */
+static void after_end(void *user) {
+    (void)user;
+    frisbee_event event;
+    frisbee_reply *reply = frisbee_client_call(client_of_ended, "stops", FRISBEE_JSON, "{", 1, NULL);
+    CHECK(frisbee_reply_code(reply) != FRISBEE_OK && frisbee_reply_code(reply) != FRISBEE_INTERNAL);
+    CHECK(frisbee_reply_free(reply) == FRISBEE_OK);
+    CHECK(frisbee_queue_next(queue_of_ended, 0, &event, NULL) != FRISBEE_INTERNAL);
+    frisbee_code code = frisbee_client_submit(client_of_ended, "stops", FRISBEE_JSON, "{", 1, NULL, queue_of_ended, NULL, NULL);
+    CHECK(code != FRISBEE_INTERNAL);
+    CHECK((code == FRISBEE_OK) == (frisbee_queue_next(queue_of_ended, 0, &event, NULL) == FRISBEE_OK));
+}
+
+static void *ends(void *key) {
+    frisbee_event event;
+    CHECK(pthread_setspecific(*(pthread_key_t *)key, key) == 0);
+    CHECK(frisbee_queue_next(queue_of_ended, 0, &event, NULL) == FRISBEE_DEADLINE_EXCEEDED);
+    return NULL;
+}
+
+static void ended_thread(frisbee_client *client) {
+    pthread_key_t key;
+    pthread_t thread;
+    frisbee_event event;
+    client_of_ended = client;
+    CHECK_OK(frisbee_queue_new(&queue_of_ended, &error), error);
+    CHECK(pthread_key_create(&key, after_end) == 0 && pthread_create(&thread, NULL, ends, &key) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(frisbee_queue_next(queue_of_ended, 0, &event, NULL) == FRISBEE_DEADLINE_EXCEEDED);
+    CHECK(frisbee_queue_free(queue_of_ended) == FRISBEE_OK);
+}
+
 int main(void) {
     frisbee_server *server = NULL;
     frisbee_client *client = NULL;
@@ -222,6 +257,7 @@ int main(void) {
     CHECK_CODE(reply, FRISBEE_OK);
     CHECK(frisbee_reply_metadata(reply, NULL).data == NULL && !frisbee_reply_metadata_at(reply, 0, NULL));
     arguments(server, client);
+    ended_thread(client);
 
     /* Handles of another type. */
     calls((frisbee_call *)client);
