@@ -29,6 +29,9 @@ const NAME_MAX: usize = 255;
 /// The names in a list: a message of at most 300 KB. Larger rooms have a count.
 const LISTED_MAX: usize = 1000;
 
+/// The names that a watcher remembers. The broker may be hostile.
+const REMEMBERED_MAX: usize = 64 * 1024;
+
 /// The memory of a listed subscription in addition to its topic and name, in bytes: its places in three tables.
 const PRESENCE_COST: usize = 256;
 
@@ -220,7 +223,7 @@ impl PresenceEvent {
             return Some(Self::Present { connections, omitted: event.get("omitted")?.as_u64()? });
         }
         let connections = event.get("connections")?.as_u64()?;
-        let name = |of: &str| event.get(of)?.as_str().map(str::to_owned);
+        let name = |of: &str| event.get(of)?.as_str().filter(|name| name.len() <= NAME_MAX).map(str::to_owned);
         match name("joined") {
             Some(name) => Some(Self::Joined { name, connections }),
             None => Some(Self::Left { name: name("left")?, connections }),
@@ -293,24 +296,51 @@ impl Presence {
                 (PresenceEvent::Present { connections, .. }, known) => *known = Some(connections.clone()),
                 // The list contains the changes in front of it.
                 (_, None) => continue,
-                (PresenceEvent::Left { name, connections: 0 }, Some(known)) => {
-                    known.remove(name);
-                }
-                (
-                    PresenceEvent::Joined { name, connections } | PresenceEvent::Left { name, connections },
-                    Some(known),
-                ) => {
-                    known.insert(name.clone(), *connections);
-                }
+                (event, Some(known)) => apply(known, event),
             }
             return Ok(event);
         }
     }
 
     /// By name, the number of connections that have subscribed to the topic, as of the last [`recv`](Self::recv). Names that
-    /// the list has omitted are missing until they join again.
+    /// the list has omitted are missing until they join again, and further ones after 65 536.
     pub fn connections(&self) -> &BTreeMap<String, u64> {
         static NONE: BTreeMap<String, u64> = BTreeMap::new();
         self.connections.as_ref().unwrap_or(&NONE)
+    }
+}
+
+/// Applies a change to a list.
+fn apply(known: &mut BTreeMap<String, u64>, change: &PresenceEvent) {
+    match change {
+        PresenceEvent::Left { name, connections: 0 } => {
+            known.remove(name);
+        }
+        PresenceEvent::Joined { name, connections } | PresenceEvent::Left { name, connections } => {
+            if known.len() < REMEMBERED_MAX || known.contains_key(name) {
+                known.insert(name.clone(), *connections);
+            }
+        }
+        PresenceEvent::Present { .. } => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A watcher kept all names that a hostile broker sent, of any length.
+    #[test]
+    fn watcher_remembers_a_bounded_number_of_names() {
+        let mut known = BTreeMap::new();
+        let joined = |name: String, connections| PresenceEvent::Joined { name, connections };
+        for number in 0..=REMEMBERED_MAX {
+            apply(&mut known, &joined(number.to_string(), 1));
+        }
+        assert_eq!(known.len(), REMEMBERED_MAX);
+        apply(&mut known, &joined("7".to_owned(), 2));
+        assert_eq!(known["7"], 2, "a known name changes");
+        let long = json!({ "joined": "a".repeat(NAME_MAX + 1), "connections": 1 });
+        assert_eq!(PresenceEvent::decode(long.to_string().as_bytes()), None);
     }
 }
