@@ -142,6 +142,7 @@ impl Drop for NewReply {
     }
 }
 
+/// `Message` requires it. Replies are decoded, also those without content.
 impl Default for NewReply {
     fn default() -> Self {
         Self(std::ptr::null_mut())
