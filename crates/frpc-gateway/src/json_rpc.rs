@@ -21,7 +21,7 @@ mod session;
 #[cfg(feature = "http")]
 pub(crate) use body::answer;
 #[cfg(feature = "ion")]
-pub(crate) use body::answer_ion;
+pub(crate) use ion::answer as answer_ion;
 #[cfg(feature = "mcp")]
 pub(crate) use mailbox::Canceller;
 pub(crate) use reply::fitting;

@@ -2,10 +2,12 @@
 //! reply becomes Ion after everything else.
 //!
 //! `ion/text.rs` and `ion/binary.rs` read the two forms in one pass, without a tree and without recursion, and write to
-//! `ion/output.rs`, which has the limits. `ion/symbols.rs` has the symbol tables, `ion/time.rs` the timestamps, and
-//! `ion/encode.rs` writes replies in the binary form. A reply in the text form is the JSON itself, which is Ion.
+//! `ion/output.rs`, which has the limits. `ion/symbols.rs` has the symbol tables, and `ion/time.rs` the timestamps.
+//! `ion/body.rs` answers requests, and `ion/encode.rs` writes replies in the binary form. A reply in the text form is the
+//! JSON itself, which is Ion.
 
 mod binary;
+mod body;
 mod encode;
 mod output;
 mod symbols;
@@ -14,8 +16,9 @@ mod tests;
 mod text;
 mod time;
 
-pub(crate) use encode::to_binary;
+pub(crate) use body::answer;
 
+use encode::to_binary;
 use output::JsonOutput;
 use std::borrow::Cow;
 use std::fmt;
@@ -29,21 +32,21 @@ const INTEGER_MAX: usize = 16;
 
 /// The limits of the JSON of a message.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct IonLimits {
-    pub(crate) bytes: usize,
+struct IonLimits {
+    bytes: usize,
     /// How deep lists, structs and S-expressions may nest.
-    pub(crate) depth: u32,
+    depth: u32,
 }
 
 /// A message that cannot be JSON, with the offset of the fault.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct IonError {
+struct IonError {
     offset: usize,
-    pub(crate) problem: Problem,
+    problem: Problem,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Problem {
+enum Problem {
     Malformed(Cow<'static, str>),
     TooDeep,
     TooLong,
@@ -68,12 +71,21 @@ fn malformed<T>(problem: impl Into<Cow<'static, str>>) -> Result<T> {
 }
 
 /// Whether a message is in the binary form.
-pub(crate) fn is_binary(input: &[u8]) -> bool {
+fn is_binary(input: &[u8]) -> bool {
     input.starts_with(VERSION_MARKER)
 }
 
 /// The JSON of a message, which is one value with any number of version markers and local symbol tables in front of it.
-pub(crate) fn to_json(input: &[u8], limits: IonLimits) -> std::result::Result<Vec<u8>, IonError> {
+fn to_json(input: &[u8], limits: IonLimits) -> std::result::Result<Vec<u8>, IonError> {
+    read(input, limits, JsonOutput::into_message)
+}
+
+/// Reads all values, and returns the result of `finish`.
+fn read(
+    input: &[u8],
+    limits: IonLimits,
+    finish: impl FnOnce(JsonOutput) -> Result<Vec<u8>>,
+) -> std::result::Result<Vec<u8>, IonError> {
     let mut output = JsonOutput::new(limits);
     let (offset, read) = if is_binary(input) {
         binary::read(input, &mut output)
@@ -83,5 +95,5 @@ pub(crate) fn to_json(input: &[u8], limits: IonLimits) -> std::result::Result<Ve
             Err(error) => (error.valid_up_to(), malformed("the text is not UTF-8")),
         }
     };
-    read.and_then(|()| output.into_message()).map_err(|problem| IonError { offset, problem })
+    read.and_then(|()| finish(output)).map_err(|problem| IonError { offset, problem })
 }

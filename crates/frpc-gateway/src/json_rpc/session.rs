@@ -203,30 +203,6 @@ impl Session {
         });
     }
 
-    /// Handles a whole message of the peer in Ion.
-    #[cfg(feature = "ion")]
-    pub(super) fn handle_ion(&mut self, message: &[u8]) {
-        use super::ion::{self, IonLimits, Problem};
-        let depth = self.inner.bounds.depth_max;
-        let bytes = usize::try_from(self.context.config().body_limit()).unwrap_or(usize::MAX);
-        let error = match ion::to_json(message, IonLimits { bytes, depth }) {
-            Ok(json) => return self.handle(&json.into()),
-            Err(error) => error,
-        };
-        self.context.waste(message.len());
-        match error.problem {
-            Problem::Malformed(_) => {
-                reply::error(&mut self.inner.output, reply::NO_ID, reply::PARSE_ERROR, &error.to_string());
-                self.inner.output.push(b'\n');
-            }
-            Problem::TooDeep => self.refuse(FramingError::TooDeep(depth)),
-            Problem::TooLong => {
-                let text = format!("a message exceeds the limit of {bytes} bytes as JSON");
-                self.fail(&Status::resource_exhausted(text));
-            }
-        }
-    }
-
     /// Handles several messages within one turn, which began at `now`.
     pub(super) fn run_batch<T>(&mut self, now: Instant, handle: impl FnOnce(&mut MessageBatch<'_>) -> T) -> T {
         let Self { context, inner } = self;

@@ -1,6 +1,5 @@
 //! Tests of the conversion, also by a copy of the suite `ion-tests` that `ION_TESTS` names.
 
-use super::output::JsonOutput;
 use super::*;
 use frpc::json::{Options, Reader};
 use std::env;
@@ -11,16 +10,7 @@ const LIMITS: IonLimits = IonLimits { bytes: 5 << 20, depth: 202 };
 
 /// The values of a file, a line of JSON each.
 fn values(input: &[u8]) -> std::result::Result<Vec<u8>, IonError> {
-    let mut output = JsonOutput::new(LIMITS);
-    let (offset, read) = if is_binary(input) {
-        binary::read(input, &mut output)
-    } else {
-        match std::str::from_utf8(input) {
-            Ok(text) => text::read(text, &mut output),
-            Err(error) => (error.valid_up_to(), malformed("the text is not UTF-8")),
-        }
-    };
-    read.map(|()| output.into_values()).map_err(|problem| IonError { offset, problem })
+    read(input, LIMITS, |output| Ok(output.into_values()))
 }
 
 fn is_json(value: &[u8]) -> bool {
