@@ -3,7 +3,7 @@
 use crate::body::Body;
 use crate::client::{CallArguments, Prepared, frisbee_client, until_cancelled};
 use crate::handle::InUse;
-use crate::payload::{Encoding, Format, Payload};
+use crate::payload::{Format, Payload};
 use crate::reply::{NewReply, entries, frisbee_reply};
 use crate::schema::Schema;
 use frpc::codegen::{self, BoxFuture};
@@ -48,12 +48,9 @@ impl UnaryCall {
             Ok(method) => method,
             Err(status) => return Self::refuse(&status, place),
         };
-        let message = match format {
-            Format::Native => Payload::new(Body::copy(data), Encoding::Native),
-            _ => match callable.request.to_native(&schema.codec, format, Body::copy(data)) {
-                Ok(message) => message,
-                Err(status) => return Self::refuse(&status, place),
-            },
+        let message = match callable.request.to_native(&schema.codec, format, Body::copy(data)) {
+            Ok(message) => message,
+            Err(status) => return Self::refuse(&status, place),
         };
         let mut request = Request::new(message);
         if let Some(timeout) = timeout {
