@@ -38,7 +38,7 @@ use crate::wire::layouts::{CALLED, OFFERED};
 use crate::wire::packed::{self, UNPACKS, ZSTD};
 use crate::wire::prefix::{self, Prefix};
 use crate::wire::report;
-use crate::{Policy, Status, deadline};
+use crate::{Policy, Status, clock};
 use bytes::Bytes;
 use frisbee::{
     BatchEnd, CloseReason, Connection, HandOffRequest, Operation, Outbox, OverflowPolicy, Packet, PacketId, PeerKind,
@@ -335,7 +335,7 @@ impl Protocol for Endpoint {
     fn batch_ended(&self, session: &mut Session, batch: &mut BatchEnd<'_>) -> Option<Instant> {
         let now = batch.now;
         let connection = &session.caller.connection;
-        let ended = session.inline_runs.end_batch(now, deadline::now, || connection.turn_max());
+        let ended = session.inline_runs.end_batch(now, clock::now, || connection.turn_max());
         if ended.is_slow {
             session.warn_slow();
         }
@@ -447,7 +447,7 @@ impl Endpoint {
     ) -> Option<Instant> {
         if let Some(batch_calls) = session.caller.batch_calls().filter(|batch_calls| !batch_calls.is_empty()) {
             // Calls may have been refused without a look at the clock.
-            let ended = ended.unwrap_or_else(deadline::now);
+            let ended = ended.unwrap_or_else(clock::now);
             batch_calls.flush(nanos(ended.saturating_duration_since(batch.now)));
         }
         if u64::from(session.strays) > STRAYS_MAX {

@@ -55,8 +55,9 @@
 mod api;
 mod calls;
 mod client;
+mod clock;
 pub mod codegen;
-mod deadline;
+mod context;
 mod debug;
 mod endpoint;
 pub mod guide;

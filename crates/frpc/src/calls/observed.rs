@@ -5,7 +5,7 @@ mod tests;
 
 use super::{CallOutcome, CallTicket, Calls};
 use crate::Code;
-use crate::deadline;
+use crate::clock;
 use crate::debug::opaque_debug;
 use crate::observe::observers::{CallSizes, Observers, nanos};
 use crate::observe::{ObservedMethod, Token, TraceContext};
@@ -117,7 +117,7 @@ pub(crate) struct TrackedCall {
 
 impl ObservedCalls {
     fn new(observers: &Arc<Observers>) -> Self {
-        let made = deadline::now();
+        let made = clock::now();
         Self {
             observers: observers.clone(),
             has_observer: observers.has_observer(),
@@ -239,7 +239,7 @@ impl Calls {
     /// Notes a call that is sent at another time than the last one, or is of another method, or in a new slot.
     #[cold]
     fn observe_first(&mut self, slot: usize, method: &'static Method, token: Token, trace: Option<&TraceContext>) {
-        let now = self.now(deadline::now);
+        let now = self.now(clock::now);
         if let Some(observed) = &mut self.observed {
             observed.prepare(slot, now, method);
             observed.record(slot, token, trace);
@@ -323,7 +323,7 @@ impl Calls {
 
     /// The call of a ticket that its caller cancels now.
     pub(crate) fn over_now(&mut self, ticket: CallTicket) -> Option<EndedCall> {
-        self.begin_batch(deadline::now());
+        self.begin_batch(clock::now());
         self.over(ticket)
     }
 

@@ -4,7 +4,7 @@
 
 use super::{CallTicket, Calls, State};
 use crate::client::picker::{MeasuredEnd, ServerEvent, ServerObserver};
-use crate::deadline;
+use crate::clock;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -37,7 +37,7 @@ impl Calls {
 
     /// Times a call, which begins at this instant or else now, and no other before it has ended.
     pub(crate) fn time(&mut self, ticket: CallTicket, started: Option<Instant>) {
-        let started = started.unwrap_or_else(|| self.now(deadline::now));
+        let started = started.unwrap_or_else(|| self.now(clock::now));
         self.times_next = false;
         let Some(timing) = &mut self.timing else { return };
         if let Some(entry) = self.slots.get_mut(usize::from(ticket.slot)) {

@@ -6,7 +6,7 @@ use crate::api::middleware::CallKind;
 use crate::calls::failures::takes_no_calls;
 use crate::calls::{CallTicket, NotSent, ServerKind};
 use crate::client::link::Link;
-use crate::deadline;
+use crate::clock;
 use crate::observe::{Token, TraceContext};
 use crate::schema::method::Method;
 use crate::wire::body::{self, EncodeBody, Flags, PutError};
@@ -133,8 +133,8 @@ impl<'a> PendingCall<'a> {
             None => None,
             // A call that waited for room stops waiting, and any other is not sent.
             Some(timeout) if timeout.is_zero() => return Err(NotSent::Full),
-            Some(timeout) if timeout < EXACT_BELOW => deadline::now().checked_add(timeout),
-            Some(timeout) => calls.now(deadline::now).checked_add(timeout),
+            Some(timeout) if timeout < EXACT_BELOW => clock::now().checked_add(timeout),
+            Some(timeout) => calls.now(clock::now).checked_add(timeout),
         };
         let ticket = calls.begin(method.operation, until, caller)?;
         if let Some(token) = self.observer {

@@ -10,7 +10,7 @@ use crate::client::links::Links;
 use crate::client::picker::{Pick, PickedConnection, Picker, WaitPolicy};
 use crate::client::retries::AttemptBudget;
 use crate::client::retrying::ATTEMPTS_MAX;
-use crate::deadline;
+use crate::context;
 use crate::observe::observers::{CallStart, ObservedCall, Observers};
 use crate::observe::{CallSide, ObservedMethod};
 use crate::schema::method::Method;
@@ -259,8 +259,8 @@ impl Channel {
         Some(match start {
             Some(start) if observer.has_observer() => method_observer.start(start, 0),
             // The table of calls keeps no trace of calls that are only counted.
-            Some(start) => method_observer.start(CallStart { trace: deadline::trace(), ..start }, 0),
-            None => method_observer.begin(deadline::trace()),
+            Some(start) => method_observer.start(CallStart { trace: context::trace(), ..start }, 0),
+            None => method_observer.begin(context::trace()),
         })
     }
 
@@ -292,8 +292,8 @@ impl Channel {
     pub(crate) fn options(&self, own: Option<Duration>) -> CallOptions {
         let CallOptions { timeout, sends_timeout, strict } = self.inner.options;
         CallOptions {
-            timeout: deadline::allowed(own.or(timeout)),
-            sends_timeout: sends_timeout || own.is_some() || deadline::is_inherited(),
+            timeout: context::allowed(own.or(timeout)),
+            sends_timeout: sends_timeout || own.is_some() || context::is_inherited(),
             strict,
         }
     }

@@ -11,7 +11,7 @@ use crate::client::dial::Dialler;
 use crate::client::factory::LinkFactory;
 use crate::client::link::Link;
 use crate::client::picker::{ServerEvent, ServerObserver, WaitPolicy};
-use crate::deadline;
+use crate::clock;
 use crate::endpoint::Endpoint;
 use frisbee::tasks::{Job, ParkedFuture};
 use frisbee::{CloseKind, CloseReason, Connection, PeerKind};
@@ -136,7 +136,7 @@ impl ConnectTask {
         let patience = self.factory.patience;
         let making = self.make(wait.since, Some(patience));
         let (Some(end), is_late) = wait.end(patience) else { return making.await };
-        deadline::timeout_at(&self.factory.runtime, end.into_std(), making).await.unwrap_or_else(|_| {
+        clock::timeout_at(&self.factory.runtime, end.into_std(), making).await.unwrap_or_else(|_| {
             if is_late {
                 let why = String::from("not sent: no connection before the deadline");
                 return Err(Status::deadline_exceeded(self.with_trouble(why)).not_run());

@@ -7,7 +7,8 @@ use crate::client::attempt::AnyReply;
 use crate::client::call::PendingCall;
 use crate::client::channel::{BoxedCall, Channel};
 use crate::client::picker::PickedConnection;
-use crate::deadline;
+use crate::clock;
+use crate::context;
 use crate::wire::body::{self, AnyMessage, DecodeOptions, EncodeBody, Flags, alone};
 use crate::{Code, Response, Status};
 use bytes::Bytes;
@@ -25,14 +26,14 @@ pub(crate) fn call<'a>(
 ) -> BoxedCall<'a, AnyReply> {
     Box::pin(channel.in_runtime(async move {
         handed.take();
-        let (method, trace) = (call.method, deadline::trace());
+        let (method, trace) = (call.method, context::trace());
         let call = PendingCall { trace: trace.as_ref(), ..call };
-        let until = call.options.timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+        let until = call.options.timeout.and_then(|timeout| clock::now().checked_add(timeout));
         let mut is_requested = false;
         let call = HandOffCall { channel, call, handed, read_reply, until };
         let requesting = call.request(message, &mut is_requested);
         let Some(until) = until else { return requesting.await };
-        let answered = deadline::timeout_at(&channel.inner.runtime, until, requesting).await;
+        let answered = clock::timeout_at(&channel.inner.runtime, until, requesting).await;
         answered.unwrap_or_else(|_| Err(if is_requested { expired(method) } else { out_of_time() }))
     }))
 }
@@ -73,7 +74,7 @@ impl HandOffCall<'_> {
             let peer = link.unless_abandoned(link.connection.peer_known()).await;
             let Some(Ok(peer)) = peer else { continue };
             let reading = link.reading(rules(method.layout, &peer)?.missing(method));
-            let left = self.until.map(|until| until.saturating_duration_since(deadline::now()));
+            let left = self.until.map(|until| until.saturating_duration_since(clock::now()));
             if left.is_some_and(|left| left.is_zero()) {
                 return Err(out_of_time());
             }

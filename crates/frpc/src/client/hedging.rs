@@ -9,7 +9,7 @@ use crate::client::picker::{Pick, PickedConnection, ServerEvent};
 use crate::client::retrying::Attempts;
 use crate::observe::TraceContext;
 use crate::wire::body::AnyMessage;
-use crate::{Response, Status, deadline};
+use crate::{Response, Status, clock};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,10 +47,10 @@ impl Channel {
         let sent = [AtomicBool::new(false), AtomicBool::new(false)];
         let runtime = &self.inner.runtime;
         let mut first = Box::pin(call.attempt(message, await_reply, link.clone(), &sent[0], runtime));
-        if let Ok(made) = deadline::timeout(runtime, hedge.after, first.as_mut()).await {
+        if let Ok(made) = clock::timeout(runtime, hedge.after, first.as_mut()).await {
             return made;
         }
-        let left = hedge.until.map(|until| until.saturating_duration_since(deadline::now()));
+        let left = hedge.until.map(|until| until.saturating_duration_since(clock::now()));
         if left.is_some_and(|left| left.is_zero()) {
             return first.await;
         }

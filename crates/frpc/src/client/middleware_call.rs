@@ -4,7 +4,8 @@ use crate::api::middleware::{MethodInfo, PooledCall};
 use crate::calls::failures::expired;
 use crate::client::channel::{BoxedCall, Channel};
 use crate::client::connect_task::RUNTIME_ENDED;
-use crate::deadline::{self, HandlerFuture, InheritedContext};
+use crate::clock;
+use crate::context::{self, HandlerFuture, InheritedContext};
 use crate::schema::method::Method;
 use crate::{Request, Response, Status};
 use std::future::poll_fn;
@@ -38,12 +39,12 @@ pub(crate) async fn within_deadline<B: 'static>(
     timeout: Option<Duration>,
     around: PooledCall<Result<Response<B>, Status>>,
 ) -> Result<Response<B>, Status> {
-    let timeout = deadline::allowed(timeout);
-    let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+    let timeout = context::allowed(timeout);
+    let deadline = timeout.and_then(|timeout| clock::now().checked_add(timeout));
     let mut bounded =
-        HandlerFuture { inherited: InheritedContext { deadline, trace: deadline::trace() }, future: around };
+        HandlerFuture { inherited: InheritedContext { deadline, trace: context::trace() }, future: around };
     let Some(until) = deadline else { return bounded.await };
-    let mut late = pin!(deadline::wait_until(runtime, until));
+    let mut late = pin!(clock::wait_until(runtime, until));
     let late_status = |is_due| if is_due { expired(&method) } else { Status::unavailable(RUNTIME_ENDED) };
     poll_fn(|context| match Pin::new(&mut bounded).poll(context) {
         Poll::Ready(answered) => Poll::Ready(answered),

@@ -6,7 +6,7 @@ use crate::client::call::{CallOptions, PendingCall};
 use crate::client::channel::{BoxedCall, Channel};
 use crate::client::hedging::Hedge;
 use crate::client::picker::PickedConnection;
-use crate::deadline;
+use crate::clock;
 use crate::observe::{ObservedMethod, Token, TraceContext};
 use crate::schema::method::Method;
 use crate::wire::body::AnyMessage;
@@ -93,7 +93,7 @@ impl Channel {
             let until = match failure.as_ref().map(|failure| failure.sent) {
                 // The time of the first attempt counts.
                 Some(SentState::Disconnected { until } | SentState::Refused { until }) => until,
-                _ => timeout.and_then(|timeout| deadline::now().checked_add(timeout)),
+                _ => timeout.and_then(|timeout| clock::now().checked_add(timeout)),
             };
             // The start of the wait for a connection, for its patience.
             let mut since = None;
@@ -103,7 +103,7 @@ impl Channel {
             loop {
                 if let Some(failed) = failure.take() {
                     let is_retry = failed.may_be_retried();
-                    let has_time = || until.is_none_or(|until| deadline::now() + attempts.backoff_max() < until);
+                    let has_time = || until.is_none_or(|until| clock::now() + attempts.backoff_max() < until);
                     let can_continue = if is_retry {
                         method.idempotent && attempts.may_add(2, max) && has_time() && self.inner.retries.spend()
                     } else {
@@ -121,10 +121,10 @@ impl Channel {
                     let pause = is_retry.then(|| attempts.backoff());
                     attempts.fail(*failed);
                     if let Some(pause) = pause {
-                        deadline::wait_until(&self.inner.runtime, deadline::now() + pause).await;
+                        clock::wait_until(&self.inner.runtime, clock::now() + pause).await;
                     }
                 }
-                if until.is_some_and(|until| until <= deadline::now()) {
+                if until.is_some_and(|until| until <= clock::now()) {
                     return Err(attempts.verdict(out_of_time(), method));
                 }
                 let PickedConnection { link, trial } = match picked.take() {
@@ -135,7 +135,7 @@ impl Channel {
                     },
                 };
                 if let Some(until) = until {
-                    call.options.timeout = Some(until.saturating_duration_since(deadline::now()));
+                    call.options.timeout = Some(until.saturating_duration_since(clock::now()));
                 }
                 // Also a trial hedges idempotent calls alone: the second server may run the call too.
                 let hedge = trial

@@ -10,7 +10,8 @@ use crate::client::channel::{BoxedCall, Channel};
 use crate::client::link::Link;
 use crate::client::middleware_call::around;
 use crate::client::picker::PickedConnection;
-use crate::deadline;
+use crate::clock;
+use crate::context;
 use crate::observe::observers::ObservedCall;
 use crate::schema::method::Method;
 use crate::streaming::{ReceiverEnd, Streaming, late, send, send_all, send_end};
@@ -84,7 +85,7 @@ impl Channel {
         let call = self.in_runtime(around(self, about, request, call));
         let Some((call_of_stream, stream)) = observed_call.zip(stream) else { return call.await };
         let mut observed = ObservedStream { call: call_of_stream, stream };
-        let result = deadline::traced(observed.call.trace(), Box::pin(call)).await;
+        let result = context::traced(observed.call.trace(), Box::pin(call)).await;
         observed.finish(result.as_ref().map_or_else(Status::code, |_| Code::Ok));
         result
     }
@@ -121,7 +122,7 @@ async fn until_its_end<B>(
     call: impl Future<Output = Result<Response<Streaming<B>>, Status>>,
 ) -> Result<Response<Streaming<B>>, Status> {
     let Some(observed_call) = observed_call else { return call.await };
-    let mut result = deadline::traced(observed_call.trace(), Box::pin(call)).await;
+    let mut result = context::traced(observed_call.trace(), Box::pin(call)).await;
     match &mut result {
         Ok(response) => response.get_mut().observed_call = Some(Box::new(observed_call)),
         Err(status) => observed_call.end(status.code(), 0),
@@ -339,9 +340,9 @@ impl Replies {
 impl OpenDeadlines {
     fn new(channel: &Channel, timeout: Option<Duration>) -> Self {
         let limit = channel.options(timeout).timeout;
-        let at = |timeout: Option<Duration>| timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+        let at = |timeout: Option<Duration>| timeout.and_then(|timeout| clock::now().checked_add(timeout));
         let runtime = channel.inner.runtime.clone();
-        Self { runtime, until: at(deadline::allowed(timeout)), limit, open_until: at(limit) }
+        Self { runtime, until: at(context::allowed(timeout)), limit, open_until: at(limit) }
     }
 
     /// Opens the stream, on a new connection if the current one ends before. The start of the wait for a connection is
@@ -362,7 +363,7 @@ impl OpenDeadlines {
             let is_unclear = AtomicBool::new(false);
             let open = async {
                 loop {
-                    let trace = deadline::trace();
+                    let trace = context::trace();
                     let call = PendingCall {
                         kind: CallKind::Streaming,
                         trace: trace.as_ref(),
@@ -410,13 +411,13 @@ impl OpenDeadlines {
     }
 
     fn sleep(&self) -> Option<Pin<Box<Sleep>>> {
-        self.until.map(|until| Box::pin(deadline::sleep_until(&self.runtime, until)))
+        self.until.map(|until| Box::pin(clock::sleep_until(&self.runtime, until)))
     }
 
     async fn within<T>(&self, limit: Option<Duration>, work: impl Future<Output = T>) -> Result<T, Elapsed> {
         match limit {
             None => Ok(work.await),
-            Some(limit) => deadline::timeout(&self.runtime, limit, work).await,
+            Some(limit) => clock::timeout(&self.runtime, limit, work).await,
         }
     }
 }
@@ -443,7 +444,7 @@ fn cut_off(status: Status, reason: Option<CloseReason>) -> Status {
 
 /// The time until the deadline.
 fn time_left(until: Option<Instant>) -> Option<Duration> {
-    until.map(|until| until.saturating_duration_since(deadline::now()))
+    until.map(|until| until.saturating_duration_since(clock::now()))
 }
 
 fn not_opened() -> Status {

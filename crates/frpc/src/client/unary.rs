@@ -10,7 +10,8 @@ use crate::client::channel::{BoxedCall, Channel, Layers};
 use crate::client::hand_off::{self, read_reply};
 use crate::client::middleware_call::within_deadline;
 use crate::client::picker::{Pick, PickedConnection};
-use crate::deadline;
+use crate::clock;
+use crate::context;
 use crate::observe::observers::{CallStart, ObservedCall};
 use crate::observe::{ObservedMethod as Observed, Token, TraceContext};
 use crate::schema::method::Method;
@@ -124,7 +125,7 @@ where
             self.state = self.start_layered();
             return false;
         }
-        let mut trace = deadline::trace();
+        let mut trace = context::trace();
         let mut call = PendingCall::new(method, channel.options(self.timeout), self.extras.as_deref());
         if let Some(observer) = &channel.inner.observer {
             call.observer = Some(observer.notify_begin(&Observed::of_unary(method), &mut trace));
@@ -144,7 +145,7 @@ where
             Pick::Ready(ready) => Some(ready),
             Pick::Connecting | Pick::Failed(_) => None,
         };
-        let observed = call.observer.map(|token| CallStart { at: deadline::now(), token, trace });
+        let observed = call.observer.map(|token| CallStart { at: clock::now(), token, trace });
         self.state = UnaryState::Retrying(self.retry(None, picked, observed));
         false
     }
@@ -175,7 +176,7 @@ where
         let inner = channel.within(observed);
         let mut around = PooledCall::of(chain);
         around.begin(&about, request, move |request| UnaryCall::new(Cow::Owned(inner), method, request));
-        if observed_call.is_none() && timeout.is_none() && !deadline::is_something() {
+        if observed_call.is_none() && timeout.is_none() && !context::is_something() {
             return UnaryState::Within(around);
         }
         let call: BoxedCall<'a, B> = Box::pin(async move {
@@ -196,7 +197,7 @@ where
         let layers = self.channel.layers.as_deref();
         let observed_call = self.channel.observe(self.method, CallKind::Unary, observed);
         let observed = observed_call.as_ref().map(ObservedCall::start).or_else(|| layers?.observed);
-        let trace = observed.map_or_else(deadline::trace, |observed| observed.trace);
+        let trace = observed.map_or_else(context::trace, |observed| observed.trace);
         let token = observed.map_or_else(Token::default, |observed| observed.token);
         let attempts = self.attempts(AttemptKind::Retrying { failure, picked, observed: (token, trace) });
         observed_to_end(observed_call, attempts)
@@ -238,7 +239,7 @@ fn observed_to_end<'a, B: 'a>(observed_call: Option<ObservedCall>, call: BoxedCa
     match observed_call {
         None => call,
         Some(observed_call) => {
-            let traced = deadline::traced(observed_call.trace(), call);
+            let traced = context::traced(observed_call.trace(), call);
             Box::pin(observed_call.over(traced))
         }
     }

@@ -7,7 +7,7 @@ use crate::calls::{CallTicket, NotSent};
 use crate::client::attempt::{AnyReply, AwaitReply, Failure, SentState};
 use crate::client::call::{CallOptions, PendingCall};
 use crate::client::link::Link;
-use crate::deadline;
+use crate::clock;
 use crate::wire::body::{AnyMessage, EncodeBody};
 use crate::{Response, Status};
 use std::future::poll_fn;
@@ -40,13 +40,13 @@ impl PendingCall<'_> {
         link: &Link,
         runtime: &Handle,
     ) -> Result<CallTicket, Box<Failure>> {
-        let until = self.options.timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+        let until = self.options.timeout.and_then(|timeout| clock::now().checked_add(timeout));
         let _waiter = SlotWaiter::new(link);
         let is_unclear = AtomicBool::new(false);
         let sent = self.wait_and_send(message, link, until, &is_unclear);
         match until {
             None => sent.await,
-            Some(until) => match deadline::timeout_at(runtime, until, sent).await {
+            Some(until) => match clock::timeout_at(runtime, until, sent).await {
                 Ok(sent) => sent,
                 Err(_) => {
                     // The next call would find no room either.
@@ -84,7 +84,7 @@ impl PendingCall<'_> {
             }
             let sent = poll_fn(|context| {
                 // The time of the wait counts.
-                let left = until.map(|until| until.saturating_duration_since(deadline::now()));
+                let left = until.map(|until| until.saturating_duration_since(clock::now()));
                 let options = CallOptions { timeout: left.or(self.options.timeout), ..self.options };
                 match (Self { options, ..*self }).send(&(message as &dyn EncodeBody), link, &mut waiter, context) {
                     // Either the outbox or the vacancy wakes the caller.

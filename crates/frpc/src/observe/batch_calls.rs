@@ -3,7 +3,7 @@
 
 use crate::observe::TraceContext;
 use crate::observe::observers::{CallSizes, CallStart, MethodObserver, ObservedCall, Observers, nanos};
-use crate::{Code, deadline};
+use crate::{Code, clock};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ impl MethodObserver {
     /// Begins a unary call with a request of so many bytes. Before the next one begins it has ended, or continues as a
     /// task. `is_timed` says that it belongs to no turn. `trace` becomes the trace context for calls of the handler.
     pub(crate) fn begin_unary(&mut self, request: usize, trace: &mut Option<TraceContext>, is_timed: bool) {
-        self.began = is_timed.then(deadline::now);
+        self.began = is_timed.then(clock::now);
         if self.has_observer {
             self.token = self.observers.notify_begin(&self.about, trace);
             (self.request, self.trace) = (request as u64, *trace);
@@ -20,7 +20,7 @@ impl MethodObserver {
 
     /// Counts the call, which belongs to no turn.
     pub(crate) fn count_timed(&self, row: u32, code: Code) {
-        let nanos = self.began.map_or(0, |began| nanos(deadline::now().saturating_duration_since(began)));
+        let nanos = self.began.map_or(0, |began| nanos(clock::now().saturating_duration_since(began)));
         self.observers.ended(row, code, 1, nanos);
     }
 
@@ -32,7 +32,7 @@ impl MethodObserver {
 
     /// Continues the call as a task. Dropped before its end, it has been cancelled.
     pub(crate) fn continue_as_task(&self) -> ObservedCall {
-        let at = self.began.unwrap_or_else(deadline::now);
+        let at = self.began.unwrap_or_else(clock::now);
         self.start(CallStart { at, token: self.token, trace: self.trace }, self.request)
     }
 }

@@ -1,7 +1,7 @@
 //! Who observes the calls of an end, and a call that is observed from its begin to its end.
 
 use crate::observe::{BatchObserver, CallEnd, ChannelServers, ObservedMethod, Observer, Token, TraceContext};
-use crate::{Code, Status, deadline};
+use crate::{Code, Status, clock};
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -135,7 +135,7 @@ impl MethodObserver {
     /// Begins a call with this trace context.
     pub(crate) fn begin(&self, mut trace: Option<TraceContext>) -> ObservedCall {
         let token = self.observers.notify_begin(&self.about, &mut trace);
-        self.start(CallStart { at: deadline::now(), token, trace }, 0)
+        self.start(CallStart { at: clock::now(), token, trace }, 0)
     }
 
     /// A call that has begun before.
@@ -201,7 +201,7 @@ impl ObservedCall {
         }
         let MethodObserver { observers, about, row, .. } = &self.method_observer;
         if let Some(row) = row {
-            observers.ended(*row, code, 1, nanos(deadline::now().saturating_duration_since(self.start.at)));
+            observers.ended(*row, code, 1, nanos(clock::now().saturating_duration_since(self.start.at)));
         }
         if observers.has_observer() {
             observers.notify_end(about, self.start.token, code, CallSizes { request: self.request, reply });

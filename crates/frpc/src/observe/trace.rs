@@ -1,4 +1,4 @@
-//! Trace contexts: which trace a call belongs to, and how that is written. How they are inherited is in `deadline.rs`.
+//! Trace contexts: which trace a call belongs to, and how that is written. How they are inherited is in `context.rs`.
 
 use std::fmt;
 

@@ -6,7 +6,8 @@ pub(crate) mod peers;
 
 use crate::api::authorize::PeerRules;
 use crate::api::request::Origin;
-use crate::deadline::{self, HandlerFuture, InheritedContext};
+use crate::clock;
+use crate::context::{HandlerFuture, InheritedContext};
 use crate::debug::opaque_debug;
 use crate::endpoint::inline_runs::InlineRuns;
 use crate::endpoint::offer::ServiceOffer;
@@ -185,7 +186,7 @@ impl AdapterMethod {
         let (sender, receiver) = oneshot::channel();
         let mut out = Vec::new();
         let done = |result, hold| drop(sender.send((result, hold)));
-        let called = slot.call(&mut self.methods.batch(deadline::now()), request, &mut out, || done);
+        let called = slot.call(&mut self.methods.batch(clock::now()), request, &mut out, || done);
         match called {
             AdapterCall::Ready(result) => result.map(|response| response.map(|()| Bytes::from(out))),
             AdapterCall::InProgress(_task) => {
@@ -238,14 +239,14 @@ impl AdapterMethod {
         format: &str,
     ) -> Result<Response<AdapterResponses>, Status> {
         let (messages, timeout, origin, extras) = request.into_parts_with_extras();
-        let started = deadline::now();
+        let started = clock::now();
         let message = match timeout {
             None => single(messages).await?,
             Some(timeout) => {
                 tokio::time::timeout(timeout, single(messages)).await.unwrap_or_else(|_| Err(caller_gone()))?
             }
         };
-        let timeout = timeout.map(|timeout| timeout.saturating_sub(deadline::now().saturating_duration_since(started)));
+        let timeout = timeout.map(|timeout| timeout.saturating_sub(clock::now().saturating_duration_since(started)));
         let response = self.unary(Request::from_parts_with_extras(message, timeout, origin, extras), format).await?;
         // The call has passed the limit, and has run.
         let call = InProgress::counted(&self.methods.caller).0;

@@ -1,8 +1,8 @@
 //! Introspection of a running server: frisbee's state of its connections, and the calls on them.
 
 use crate::Connection;
+use crate::clock::now;
 use crate::codegen::OfferedService;
-use crate::deadline::now;
 use crate::debug::opaque_debug;
 use crate::endpoint::offer::ServiceOffer;
 use crate::observe::BatchObserver;

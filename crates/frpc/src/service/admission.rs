@@ -7,7 +7,7 @@ use crate::api::metadata::Metadata;
 use crate::schema::method::Method;
 use crate::service::failures::caller_gone;
 use crate::wire::prefix::Prefix;
-use crate::{Status, deadline};
+use crate::{Status, clock};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -29,7 +29,7 @@ fn admit_by(guard: Option<&Guard>, options: &mut Prefix) -> Result<(), Status> {
     if let Some(guard) = guard {
         options.expires = guard.admit(&mut options.extras)?;
     }
-    options.deadline = options.timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+    options.deadline = options.timeout.and_then(|timeout| clock::now().checked_add(timeout));
     Ok(())
 }
 

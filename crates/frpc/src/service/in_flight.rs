@@ -39,7 +39,7 @@ pub(crate) struct InFlightGuard {
 impl InFlight {
     /// Notes a call until the result is dropped.
     pub(crate) fn enter(in_flight: &Arc<Self>, id: PacketId, name: Method, deadline: Option<Instant>) -> InFlightGuard {
-        let note = InFlightCall { id, name, since: crate::deadline::now(), deadline };
+        let note = InFlightCall { id, name, since: crate::clock::now(), deadline };
         let listed = &mut *in_flight.0.lock();
         listed.last += 1;
         let place = listed.free.pop().unwrap_or_else(|| {

@@ -2,7 +2,7 @@
 //!
 //! Calls whose handlers are ready at once do not count: they are over before anybody could know of them.
 
-use crate::deadline;
+use crate::clock;
 use crate::wire::report::Report;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -35,7 +35,7 @@ impl Load {
             return None;
         }
         let count = load.in_progress.fetch_add(1, Ordering::Relaxed).saturating_add(1);
-        Some(LoadGuard { load: load.clone(), started: deadline::now(), count, is_reported })
+        Some(LoadGuard { load: load.clone(), started: clock::now(), count, is_reported })
     }
 
     /// Notes how long a call has taken that began as one of so many.
@@ -85,7 +85,7 @@ pub(crate) struct LoadGuard {
 impl LoadGuard {
     /// Records that the call has been answered. Returns the report for its caller, if requested.
     pub(crate) fn end(self) -> Option<Report> {
-        let took = deadline::now().saturating_duration_since(self.started).as_micros();
+        let took = clock::now().saturating_duration_since(self.started).as_micros();
         self.load.measure(self.count, u32::try_from(took).unwrap_or(u32::MAX));
         let in_progress = self.load.in_progress.load(Ordering::Relaxed).saturating_sub(1);
         let micros = self.load.expected(in_progress.saturating_add(1));

@@ -1,7 +1,7 @@
 //! The serving end of streaming calls, each in a task of its own.
 
 use crate::ResponseStream;
-use crate::deadline::{HandlerFuture, InheritedContext};
+use crate::context::{HandlerFuture, InheritedContext};
 use crate::observe::TraceContext;
 use crate::observe::observers::ObservedCall;
 use crate::schema::method::Method;

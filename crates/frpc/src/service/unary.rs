@@ -5,7 +5,7 @@ mod pending;
 use crate::api::extras::OptionalExtras;
 use crate::api::hand_off::HandOff;
 use crate::api::middleware::{Chain, MethodInfo, PooledCall};
-use crate::deadline::InheritedContext;
+use crate::context::InheritedContext;
 use crate::observe::observers::MethodObserver;
 use crate::observe::{Token, TraceContext};
 use crate::service::admission::{Guard, admit};

@@ -81,7 +81,7 @@ impl Observed {
         let observers = Observers { batches: Some(Arc::new(batches.clone())), ..Observers::default() };
         let mut calls = Calls::default();
         calls.set_observers(Some(&Arc::new(observers)));
-        Self { calls, batches, now: deadline::now() }
+        Self { calls, batches, now: clock::now() }
     }
 
     fn send(&mut self, method: &'static Method) -> CallTicket {

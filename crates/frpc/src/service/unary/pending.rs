@@ -7,7 +7,7 @@
 
 use super::{Codec, MethodState, StartedHandler, code, no_format};
 use crate::api::metadata::Metadata;
-use crate::deadline::{HandlerFuture, InheritedContext};
+use crate::context::{HandlerFuture, InheritedContext};
 use crate::observe::observers::ObservedCall;
 use crate::schema::method::Method;
 use crate::service::failures::{caller_gone, log, panicked, too_many};
