@@ -1,0 +1,208 @@
+//! From a field block to fields.
+//!
+//! # Decisions
+//!
+//! Each block is decoded whole, because every field changes the state for later blocks. A limit of the decoded size
+//! bounds the work, since one byte can repeat an entry of 4 KiB. The receiver of the fields decides which to keep.
+
+use super::table::Table;
+use super::{TABLE_SIZE, form, huffman};
+use std::fmt;
+
+/// The greatest decoded size of a block, counted as in RFC 7541, section 4.1: four times the size of the fields that are
+/// kept, so that an honest peer with a long list is answered instead of disconnected.
+const DECODED_MAX: usize = 64 * 1024;
+
+/// The updates of the table's size that a block may have. RFC 7541, section 4.2, allows two: the smallest and the final
+/// size.
+const UPDATES_MAX: u32 = 2;
+
+/// A field of a block.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Field<'a> {
+    /// The name.
+    pub name: &'a [u8],
+    /// The value.
+    pub value: &'a [u8],
+    /// The sender forbids indexing it, because its value is a secret: RFC 7541, section 7.1.3.
+    pub is_sensitive: bool,
+}
+
+/// An invalid block. The states of the two ends differ from then on, so its connection has to be closed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// The block ends in the middle of a field.
+    Truncated,
+    /// An integer above 2^28.
+    Integer,
+    /// An index of no entry.
+    Index(u32),
+    /// Invalid Huffman coding.
+    Huffman,
+    /// An update of the table's size above the limit, behind a field, or repeated.
+    SizeUpdate,
+    /// A decoded size above 64 KiB.
+    TooLarge,
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Truncated => f.write_str("field block ends within a field"),
+            Self::Integer => f.write_str("integer of a field block is too large"),
+            Self::Index(index) => write!(f, "field block has unknown index {index}"),
+            Self::Huffman => f.write_str("invalid Huffman coding in a field block"),
+            Self::SizeUpdate => f.write_str("invalid update of the table size in a field block"),
+            Self::TooLarge => write!(f, "field block exceeds {DECODED_MAX} bytes when decoded"),
+        }
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+/// Decodes the blocks of one direction of a connection.
+#[derive(Debug)]
+pub struct Decoder {
+    table: Table,
+    /// The greatest size that the peer may choose for the table.
+    size_max: usize,
+    name: Vec<u8>,
+    value: Vec<u8>,
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Decoder {
+    /// Creates a decoder with an empty table of 4 KiB.
+    pub fn new() -> Self {
+        Self::with_size(TABLE_SIZE)
+    }
+
+    pub(super) fn with_size(size_max: usize) -> Self {
+        Self { table: Table::new(size_max), size_max, name: Vec::new(), value: Vec::new() }
+    }
+
+    /// Returns the bytes that it holds.
+    pub fn memory(&self) -> usize {
+        self.table.memory().saturating_add(self.name.capacity()).saturating_add(self.value.capacity())
+    }
+
+    /// Decodes a block and passes each field to `each`. Returns whether the block has changed the dynamic table: if not,
+    /// the same bytes mean the same fields until another block changes it.
+    ///
+    /// # Errors
+    ///
+    /// If the block is invalid, or is larger than 64 KiB when decoded. The decoder cannot be used any further.
+    pub fn decode(&mut self, block: &[u8], mut each: impl FnMut(Field<'_>)) -> Result<bool, DecodeError> {
+        let mut rest = block;
+        let (mut updates, mut decoded) = (0_u32, 0_usize);
+        let (mut has_fields, mut has_changed) = (false, false);
+        while let Some((&first, behind)) = rest.split_first() {
+            rest = behind;
+            if first & 0xe0 == form::SIZE_UPDATE.0 {
+                // RFC 7541, section 4.2: "This dynamic table size update MUST occur at the beginning of the first
+                // header block following the change to the dynamic table size."
+                updates = updates.saturating_add(1);
+                let size = integer(&mut rest, first, form::SIZE_UPDATE.1)? as usize;
+                if has_fields || updates > UPDATES_MAX || size > self.size_max {
+                    return Err(DecodeError::SizeUpdate);
+                }
+                self.table.resize(size);
+                has_changed = true;
+                continue;
+            }
+            has_fields = true;
+            let (cost, is_inserted) = self.field(first, &mut rest, &mut each)?;
+            has_changed |= is_inserted;
+            decoded = decoded.saturating_add(cost);
+            if decoded > DECODED_MAX {
+                return Err(DecodeError::TooLarge);
+            }
+        }
+        Ok(has_changed)
+    }
+
+    /// Decodes the field whose first byte is `first`. Returns its size, and whether it was inserted.
+    fn field(
+        &mut self,
+        first: u8,
+        rest: &mut &[u8],
+        each: &mut impl FnMut(Field<'_>),
+    ) -> Result<(usize, bool), DecodeError> {
+        if first & form::INDEXED.0 != 0 {
+            let index = integer(rest, first, form::INDEXED.1)?;
+            let (name, value) = self.table.get(index as usize).ok_or(DecodeError::Index(index))?;
+            each(Field { name, value, is_sensitive: false });
+            return Ok((Table::cost(name, value), false));
+        }
+        let is_inserted = first & form::INSERTED.0 != 0;
+        let is_sensitive = !is_inserted && first & form::NEVER_INDEXED.0 != 0;
+        let index = integer(rest, first, if is_inserted { form::INSERTED.1 } else { form::NOT_INDEXED.1 })?;
+        let name = if index == 0 {
+            string(rest, &mut self.name)?
+        } else {
+            // A copy, because an insertion may evict the entry of the name.
+            let (name, _) = self.table.get(index as usize).ok_or(DecodeError::Index(index))?;
+            self.name.clear();
+            self.name.extend_from_slice(name);
+            &self.name
+        };
+        let value = string(rest, &mut self.value)?;
+        each(Field { name, value, is_sensitive });
+        if is_inserted {
+            self.table.insert(name, value);
+        }
+        Ok((Table::cost(name, value), is_inserted))
+    }
+}
+
+#[cfg(test)]
+impl Decoder {
+    pub(super) fn table(&self) -> &Table {
+        &self.table
+    }
+
+    pub(super) fn set_size_max(&mut self, size_max: usize) {
+        self.size_max = size_max;
+    }
+}
+
+/// Decodes an integer whose first byte has been taken: RFC 7541, section 5.1.
+fn integer(rest: &mut &[u8], first: u8, bits: u32) -> Result<u32, DecodeError> {
+    let mask = u8::MAX.checked_shr(8_u32.saturating_sub(bits)).unwrap_or(0);
+    let mut value = u32::from(first & mask);
+    if first & mask < mask {
+        return Ok(value);
+    }
+    // Four bytes of seven bits suffice for each length and index that fits into a block.
+    for shift in [0, 7, 14, 21] {
+        let (&byte, behind) = rest.split_first().ok_or(DecodeError::Truncated)?;
+        *rest = behind;
+        value = value.saturating_add(u32::from(byte & 0x7f) << shift);
+        if byte & 0x80 == 0 {
+            return Ok(value);
+        }
+    }
+    Err(DecodeError::Integer)
+}
+
+/// Decodes a string literal: RFC 7541, section 5.2. `buffer` holds the text of a coded one.
+fn string<'a, 'b: 'a>(rest: &mut &'b [u8], buffer: &'a mut Vec<u8>) -> Result<&'a [u8], DecodeError> {
+    let (&first, behind) = rest.split_first().ok_or(DecodeError::Truncated)?;
+    *rest = behind;
+    let length = integer(rest, first, form::HUFFMAN.1)? as usize;
+    let (string, behind) = rest.split_at_checked(length).ok_or(DecodeError::Truncated)?;
+    *rest = behind;
+    if first & form::HUFFMAN.0 == 0 {
+        return Ok(string);
+    }
+    buffer.clear();
+    huffman::decode(string, buffer)?;
+    Ok(buffer)
+}

@@ -1,0 +1,217 @@
+//! The static table of RFC 7541, appendix A, and the dynamic table of section 2.3.2.
+
+use std::collections::VecDeque;
+
+/// What an entry costs in addition to its text: RFC 7541, section 4.1.
+pub(super) const ENTRY_COST: usize = 32;
+
+/// RFC 7541, appendix A. The first entry has index 1.
+pub(super) const STATIC: [(&str, &str); 61] = [
+    (":authority", ""),
+    (":method", "GET"),
+    (":method", "POST"),
+    (":path", "/"),
+    (":path", "/index.html"),
+    (":scheme", "http"),
+    (":scheme", "https"),
+    (":status", "200"),
+    (":status", "204"),
+    (":status", "206"),
+    (":status", "304"),
+    (":status", "400"),
+    (":status", "404"),
+    (":status", "500"),
+    ("accept-charset", ""),
+    ("accept-encoding", "gzip, deflate"),
+    ("accept-language", ""),
+    ("accept-ranges", ""),
+    ("accept", ""),
+    ("access-control-allow-origin", ""),
+    ("age", ""),
+    ("allow", ""),
+    ("authorization", ""),
+    ("cache-control", ""),
+    ("content-disposition", ""),
+    ("content-encoding", ""),
+    ("content-language", ""),
+    ("content-length", ""),
+    ("content-location", ""),
+    ("content-range", ""),
+    ("content-type", ""),
+    ("cookie", ""),
+    ("date", ""),
+    ("etag", ""),
+    ("expect", ""),
+    ("expires", ""),
+    ("from", ""),
+    ("host", ""),
+    ("if-match", ""),
+    ("if-modified-since", ""),
+    ("if-none-match", ""),
+    ("if-range", ""),
+    ("if-unmodified-since", ""),
+    ("last-modified", ""),
+    ("link", ""),
+    ("location", ""),
+    ("max-forwards", ""),
+    ("proxy-authenticate", ""),
+    ("proxy-authorization", ""),
+    ("range", ""),
+    ("referer", ""),
+    ("refresh", ""),
+    ("retry-after", ""),
+    ("server", ""),
+    ("set-cookie", ""),
+    ("strict-transport-security", ""),
+    ("transfer-encoding", ""),
+    ("user-agent", ""),
+    ("vary", ""),
+    ("via", ""),
+    ("www-authenticate", ""),
+];
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// Its position in the text, which holds the name and then the value.
+    at: usize,
+    name: usize,
+    value: usize,
+}
+
+/// A dynamic table: first in, first out.
+///
+/// The text of all entries is in one buffer, which new entries extend. Evicted text is removed when the buffer is twice
+/// as long as the table may be, so each byte moves about once.
+#[derive(Debug)]
+pub(super) struct Table {
+    text: Vec<u8>,
+    entries: VecDeque<Entry>,
+    /// The size of all entries as RFC 7541, section 4.1, counts it.
+    size: usize,
+    size_max: usize,
+}
+
+impl Table {
+    pub(super) fn new(size_max: usize) -> Self {
+        Self { text: Vec::new(), entries: VecDeque::new(), size: 0, size_max }
+    }
+
+    pub(super) fn size_max(&self) -> usize {
+        self.size_max
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The bytes that its buffers take.
+    pub(super) fn memory(&self) -> usize {
+        let entries = self.entries.capacity().saturating_mul(size_of::<Entry>());
+        self.text.capacity().saturating_add(entries)
+    }
+
+    /// The name and value of an index of either table. "The dynamic table is indexed from 62": RFC 7541, section 2.3.3.
+    pub(super) fn get(&self, index: usize) -> Option<(&[u8], &[u8])> {
+        let at = index.checked_sub(1)?;
+        if let Some((name, value)) = STATIC.get(at) {
+            return Some((name.as_bytes(), value.as_bytes()));
+        }
+        // The newest entry has the lowest index.
+        let behind = at.checked_sub(STATIC.len())?.checked_add(1)?;
+        let entry = self.entries.get(self.entries.len().checked_sub(behind)?)?;
+        let text = self.text.get(entry.at..)?;
+        let (name, text) = text.split_at_checked(entry.name)?;
+        Some((name, text.get(..entry.value)?))
+    }
+
+    /// The size of an entry as RFC 7541, section 4.1, counts it.
+    pub(super) fn cost(name: &[u8], value: &[u8]) -> usize {
+        name.len().saturating_add(value.len()).saturating_add(ENTRY_COST)
+    }
+
+    /// Whether an entry fits without evicting another.
+    pub(super) fn has_room(&self, name: &[u8], value: &[u8]) -> bool {
+        self.size.saturating_add(Self::cost(name, value)) <= self.size_max
+    }
+
+    /// Inserts an entry and evicts the oldest ones until all fit.
+    ///
+    /// "An attempt to add an entry larger than the maximum size causes the table to be emptied of all existing entries and
+    /// results in an empty table": RFC 7541, section 4.4.
+    pub(super) fn insert(&mut self, name: &[u8], value: &[u8]) {
+        let cost = Self::cost(name, value);
+        self.evict(self.size_max.saturating_sub(cost));
+        if cost > self.size_max {
+            return;
+        }
+        let length = name.len().saturating_add(value.len());
+        if self.text.len().saturating_add(length) > self.size_max.saturating_mul(2) {
+            self.compact();
+        }
+        self.entries.push_back(Entry { at: self.text.len(), name: name.len(), value: value.len() });
+        self.text.extend_from_slice(name);
+        self.text.extend_from_slice(value);
+        self.size = self.size.saturating_add(cost);
+    }
+
+    fn compact(&mut self) {
+        let start = self.entries.front().map_or(self.text.len(), |oldest| oldest.at);
+        self.text.drain(..start.min(self.text.len()));
+        for entry in &mut self.entries {
+            entry.at = entry.at.saturating_sub(start);
+        }
+    }
+
+    fn evict(&mut self, size: usize) {
+        while self.size > size {
+            let Some(oldest) = self.entries.pop_front() else { return };
+            self.size = self.size.saturating_sub(oldest.name.saturating_add(oldest.value).saturating_add(ENTRY_COST));
+        }
+    }
+
+    /// Changes the size limit, and evicts what is above it.
+    pub(super) fn resize(&mut self, size_max: usize) {
+        self.size_max = size_max;
+        self.evict(size_max);
+    }
+
+    /// Removes the newest entries until `len` are left.
+    pub(super) fn truncate(&mut self, len: usize) {
+        while self.entries.len() > len {
+            let Some(newest) = self.entries.pop_back() else { return };
+            self.text.truncate(newest.at);
+            self.size = self.size.saturating_sub(newest.name.saturating_add(newest.value).saturating_add(ENTRY_COST));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_keep_their_text_over_many_evictions() {
+        let mut table = Table::new(200);
+        let text = |number: u32| number.to_string().into_bytes();
+        for number in 0..10_000 {
+            table.insert(b"name", &text(number));
+            for back in 0..table.len() as u32 {
+                let entry = table.get(62 + back as usize);
+                assert_eq!(entry, Some((&b"name"[..], &text(number - back)[..])));
+            }
+            assert!(table.size <= 200 && table.text.len() <= 400);
+            assert_eq!(table.get(62 + table.len()), None);
+        }
+        table.insert(b"name", &[b'x'; 200]);
+        assert_eq!((table.len(), table.size), (0, 0), "an entry that is too long empties the table");
+    }
+
+    #[test]
+    fn truncated_table_is_as_it_was() {
+        let mut table = Table::new(4096);
+        table.insert(b"a", b"1");
+        table.insert(b"b", b"2");
+        table.truncate(1);
+        assert_eq!((table.get(62), table.get(63), table.size), (Some((&b"a"[..], &b"1"[..])), None, 34));
+    }
+}
