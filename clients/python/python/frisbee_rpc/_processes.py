@@ -89,20 +89,21 @@ class Processes:
         return submit
 
     def _submit(self, call: bytes) -> _Future:
-        with self._lock:
-            if self._pool is None:
-                # A fork would copy locks that threads of the server hold.
-                context = multiprocessing.get_context("spawn")
-                self._pool = concurrent.futures.ProcessPoolExecutor(self._count, context, _prepare)
-            pool = self._pool
-        try:
-            return pool.submit(_run, call)
-        except concurrent.futures.BrokenExecutor:
-            # One of its processes has died. The next call has new ones.
+        while True:
             with self._lock:
-                if self._pool is pool:
-                    self._pool = None
-            raise Status(Code.UNAVAILABLE, "a process has ended", may_have_run=False) from None
+                if self._pool is None:
+                    # A fork would copy locks that threads of the server hold.
+                    context = multiprocessing.get_context("spawn")
+                    self._pool = concurrent.futures.ProcessPoolExecutor(self._count, context, _prepare)
+                pool = self._pool
+            try:
+                return pool.submit(_run, call)
+            except concurrent.futures.BrokenExecutor:
+                # One of its processes has died, and the call did not start.
+                with self._lock:
+                    if self._pool is pool:
+                        self._pool = None
+                _retire(pool)
 
     def _leave(self) -> None:
         with self._lock:
@@ -123,8 +124,8 @@ class Processes:
             # By its caller, or since the server ends.
             raise Status(Code.UNAVAILABLE, "the server is ending", may_have_run=False) from None
         except concurrent.futures.BrokenExecutor:
-            with self._lock:
-                self._pool = None
+            # The next call replaces the pool. Its last reference must not be dropped here, because this is a callback of
+            # its own thread, which holds the lock that its finalizer takes.
             raise Status(Code.UNAVAILABLE, "the process has ended") from None
         outcome = pickle.loads(pickled)
         if has_returned:
@@ -137,4 +138,15 @@ class Processes:
         with self._lock:
             pool, self._pool = self._pool, None
         if pool is not None:
-            pool.shutdown(wait=False, cancel_futures=True)
+            _retire(pool)
+
+
+def _retire(pool: concurrent.futures.ProcessPoolExecutor) -> None:
+    """Ends a pool after its running calls, in a thread that keeps it until then: dropping the last reference waits for a
+    lock that the pool's own thread holds while its processes end."""
+    end = threading.Thread(target=pool.shutdown, kwargs={"cancel_futures": True}, daemon=True)
+    try:
+        end.start()
+    except RuntimeError:
+        # The interpreter is ending, and has already ended the pool.
+        pool.shutdown(cancel_futures=True)
