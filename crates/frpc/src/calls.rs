@@ -9,6 +9,7 @@
 //! * **Every request gets one reply, also a cancelled one**, and only the reply frees the id.
 
 pub(crate) mod attachments;
+pub(crate) mod events;
 pub(crate) mod failures;
 #[cfg(all(test, frisbee_loom))]
 mod model_tests;
@@ -21,10 +22,10 @@ mod tests;
 mod timing;
 
 use crate::Status;
+use crate::calls::events::MeasuredEnd;
 use crate::calls::observed::ObservedCalls;
 use crate::calls::offers::OfferedServices;
 use crate::calls::timing::Timing;
-use crate::client::picker::MeasuredEnd;
 use bytes::Bytes;
 use frisbee::{Operation, Packet, PacketId};
 use std::task::{Context, Poll, Waker};

@@ -7,8 +7,8 @@
 //! one would prevent reuse of the read buffer.
 
 use crate::calls::Calls;
+use crate::calls::events::{ServerEvent, ServerObserver};
 use crate::calls::offers::OfferedServices;
-use crate::client::picker::{ServerEvent, ServerObserver};
 use crate::observe::observers::Observers;
 use crate::schema::layout::Layout;
 use crate::wire::layouts::takes_calls;
@@ -251,8 +251,8 @@ impl Drop for PauseGuard {
 mod tests {
     use super::*;
     use crate::calls::CallTicket;
+    use crate::calls::events::MeasuredEnd;
     use crate::calls::timing::tests::Events;
-    use crate::client::picker::MeasuredEnd;
     use crate::wire::prefix::{PrefixFields, put};
     use frisbee::Operation;
     use std::sync::atomic::AtomicU64;

@@ -3,7 +3,7 @@
 //! The state of the timed call in the table says that it is timed, so no other call and no turn is checked for it.
 
 use super::{CallTicket, Calls, State};
-use crate::client::picker::{MeasuredEnd, ServerEvent, ServerObserver};
+use crate::calls::events::{MeasuredEnd, ServerEvent, ServerObserver};
 use crate::clock;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -55,6 +55,7 @@
 //! # }
 //! ```
 
+pub use crate::calls::events::{MeasuredEnd, ServerEvent, ServerObserver};
 pub use crate::client::call::PendingCall;
 pub use crate::client::factory::LinkFactory;
 pub use crate::client::link::Link;
@@ -63,9 +64,8 @@ pub use crate::codegen::BoxFuture;
 pub use crate::wire::report::Report;
 
 use crate::observe::ServerLoad;
-use crate::{Code, Connection, Status};
+use crate::{Connection, Status};
 use std::any::Any;
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -195,62 +195,4 @@ impl Link {
     pub fn in_progress(link: &Arc<Self>) -> usize {
         Arc::strong_count(link).saturating_sub(2)
     }
-}
-
-/// Observes a server for a [`Picker`]: its connections and its answers.
-///
-/// It is called on threads that drive connections, partly under the lock of the calls of a connection: it must be fast, and
-/// must not block or make calls.
-pub trait ServerObserver: fmt::Debug + Send + Sync {
-    /// Something has happened.
-    fn event(&self, event: ServerEvent);
-}
-
-/// An event of a server.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum ServerEvent {
-    /// There is a new connection, which takes calls.
-    Connected,
-    /// The peer has sent something, so it is alive.
-    Alive,
-    /// A connection takes no new calls.
-    Retired,
-    /// A call was answered with this code.
-    Answered(Code),
-    /// The server has reported its load in front of a reply, with `own` further calls of this channel in progress.
-    Reported {
-        /// The report.
-        report: Report,
-        /// The number of calls.
-        own: usize,
-    },
-    /// A call was sent at this time whose duration is measured. On each connection one call at a time is measured: the
-    /// first, and after one that took a millisecond or more the next; otherwise
-    /// [`time_next_call`](Link::time_next_call) chooses the next.
-    Timed(Instant),
-    /// The measured call has ended.
-    Measured {
-        /// Its duration.
-        took: Duration,
-        /// How it ended.
-        end: MeasuredEnd,
-        /// When it ended.
-        at: Instant,
-    },
-    /// The measured call was not sent, or its connection has ended.
-    NotMeasured,
-    /// A [trial](PickedConnection::trial) was not answered before another server answered the call.
-    Outrun,
-}
-
-/// How a measured call has ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum MeasuredEnd {
-    /// With a reply.
-    Answered,
-    /// Its deadline has passed.
-    Late,
-    /// Its caller has dropped it.
-    Abandoned,
 }
