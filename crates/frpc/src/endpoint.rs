@@ -14,7 +14,6 @@ pub(crate) mod table;
 
 use crate::api::hand_off::HandOff;
 use crate::calls::ServerKind;
-use crate::calls::attachments::ConnectionEnd;
 use crate::calls::failures::{closed_early_status, closed_status};
 use crate::calls::table::{CallTable, wake_all};
 use crate::debug::opaque_debug;
@@ -98,7 +97,7 @@ impl Protocol for Endpoint {
     }
 
     fn connected(&self, connection: &Connection) -> Session {
-        ConnectionEnd::attach(connection, &self.offer, self.calls.as_ref());
+        self.offer.end(self.calls.as_ref()).attach(connection);
         if let Some(calls) = &self.calls {
             // A client that sends no HELLO takes its server for plain from the start.
             let peer = connection.peer();

@@ -1,7 +1,6 @@
 //! The end of a connection, attached for callers that have the connection alone.
 
 use crate::calls::table::CallTable;
-use crate::endpoint::offer::ServiceOffer;
 use crate::observe::observers::Observers;
 use crate::wire::packed::Packing;
 use frisbee::Connection;
@@ -22,11 +21,11 @@ pub(crate) struct ConnectionEnd {
 }
 
 impl ConnectionEnd {
-    pub(crate) fn attach(connection: &Connection, offer: &ServiceOffer, calls: Option<&Arc<CallTable>>) {
-        let (nesting, observers, packing) = (offer.terms.nesting, offer.observers.clone(), offer.packing.clone());
-        // The default needs no attachment, which idle connections would keep.
-        if calls.is_some() || nesting != Nesting::default() || observers.is_some() || packing.is_some() {
-            connection.attachments().insert(Self { calls: calls.cloned(), nesting, observers, packing });
+    /// Attaches it to a connection. The default needs no attachment, which idle connections would keep.
+    pub(crate) fn attach(self, connection: &Connection) {
+        let Self { calls, nesting, observers, packing } = &self;
+        if calls.is_some() || *nesting != Nesting::default() || observers.is_some() || packing.is_some() {
+            connection.attachments().insert(self);
         }
     }
 

@@ -2,6 +2,8 @@
 
 use crate::api::authorize::Authorize;
 use crate::api::middleware::Chain;
+use crate::calls::attachments::ConnectionEnd;
+use crate::calls::table::CallTable;
 use crate::debug::opaque_debug;
 use crate::endpoint::table::{MethodSettings, Table};
 use crate::observe::observers::Observers;
@@ -130,6 +132,16 @@ impl ServiceOffer {
     /// Calls the functions for new connections.
     pub(crate) fn connected(&self, connection: &Connection) {
         self.on_connect.iter().for_each(|hook| hook(connection));
+    }
+
+    /// The end of a connection with this offer, and the calls that the end makes.
+    pub(crate) fn end(&self, calls: Option<&Arc<CallTable>>) -> ConnectionEnd {
+        ConnectionEnd {
+            calls: calls.cloned(),
+            nesting: self.terms.nesting,
+            observers: self.observers.clone(),
+            packing: self.packing.clone(),
+        }
     }
 
     /// Lets the services finish their work before a stop, one after the other.
