@@ -126,7 +126,7 @@ impl Protocol for Endpoint {
             clauses: None,
             nesting: self.offer.terms.nesting,
             inline_runs: InlineRuns::new(),
-            unpacks: false,
+            decompresses: false,
             packs: false,
             rules: self.offer.access.as_deref().map(|access| access.connected(connection)),
         };
@@ -259,7 +259,7 @@ impl Protocol for Endpoint {
             session.caller.request_load();
         }
         let packing = self.offer.packing.as_ref().filter(|_| hello.is_some_and(packed::unpacks));
-        session.unpacks = hello.is_some() && self.offer.packing.is_some();
+        session.decompresses = hello.is_some() && self.offer.packing.is_some();
         session.packs = packing.is_some();
         let ServiceOffer { table, mounts, .. } = &*self.offer;
         let is_mounted = |operation| Operation::user(operation).is_some_and(|operation| mounts.contains(operation));

@@ -314,7 +314,7 @@ impl<M: Message> Streaming<M> {
     fn unpack(&self, body: Bytes) -> Result<M, Status> {
         let what = if matches!(self.end, ReceiverEnd::Server(_)) { packed::REQUEST } else { "message" };
         let Some(receiver) = &self.receiver else { return Err(Status::internal("the stream has ended")) };
-        let whole = packed::unpacked(body, what, &receiver.connection())?;
+        let whole = packed::unpacked(body, what, &receiver.connection(), self.reading.decompresses)?;
         match body::message(&whole, self.reading) {
             Ok(Root::Message(message)) => Ok(message),
             Ok(Root::Error(text)) => Err(Status::internal(format!("the packed {what} is an error: {text}"))),

@@ -30,6 +30,7 @@ pub struct Link {
     pub(crate) nesting: Nesting,
     /// What this end packs, if it unpacks.
     pub(crate) packing: Option<Arc<Packing>>,
+    decompresses: bool,
     /// The observer that is notified of each call.
     pub(crate) observer: Option<Arc<Observers>>,
     end: LinkEnd,
@@ -68,8 +69,10 @@ impl Link {
             calls.end(closed_status(&reason)); // Nobody else does, if the calls came into being only now.
         }
         let observer = observers.filter(|observers| observers.has_observer()).cloned();
-        let (nesting, packing) = (end.nesting, end.packing.clone().filter(|_| !backward));
-        Self { connection: connection.clone(), calls, backward, nesting, packing, observer, end: LinkEnd::Leave }
+        let (nesting, decompresses) = (end.nesting, end.packing.is_some());
+        let packing = end.packing.clone().filter(|_| !backward);
+        let (connection, end) = (connection.clone(), LinkEnd::Leave);
+        Self { connection, calls, backward, nesting, packing, decompresses, observer, end }
     }
 
     /// The link of a dialled connection. By its offer this end also serves calls of its server, and its calls are
@@ -79,7 +82,8 @@ impl Link {
         let (nesting, packing) = (offer.terms.nesting, offer.packing.clone());
         let end = if serves { LinkEnd::CloseWhenServed } else { LinkEnd::Close };
         let observer = observers.filter(|observers| observers.has_observer()).cloned();
-        Self { connection, calls, backward: false, nesting, packing, observer, end }
+        let decompresses = packing.is_some();
+        Self { connection, calls, backward: false, nesting, packing, decompresses, observer, end }
     }
 
     /// Gives a call up, and sends a CANCEL to a native server. When too many ids are reserved by calls that were
@@ -131,7 +135,7 @@ impl Link {
 
     /// How messages of the peer are read, with so many fields that may be missing at the end.
     pub(crate) fn reading(&self, missing: u32) -> DecodeOptions {
-        DecodeOptions { missing, nesting: self.nesting }
+        DecodeOptions { missing, nesting: self.nesting, decompresses: self.decompresses }
     }
 }
 

@@ -36,8 +36,8 @@ pub(crate) struct Session {
     pub(crate) clauses: Option<Box<Clauses>>,
     pub(crate) nesting: Nesting,
     pub(crate) inline_runs: InlineRuns,
-    /// This end unpacks the peer's packed messages.
-    pub(crate) unpacks: bool,
+    /// This end decompresses the peer's messages.
+    pub(crate) decompresses: bool,
     /// So does the peer what this end packs.
     pub(crate) packs: bool,
     /// The access rules for the peer, if there are any.
@@ -91,7 +91,7 @@ impl Session {
     /// How this peer's requests to a method are read.
     pub(crate) fn reading(&self, method: &Method) -> DecodeOptions {
         let missing = self.clauses.as_ref().map_or(0, |clauses| clauses.missing(method));
-        DecodeOptions { missing, nesting: self.nesting }
+        DecodeOptions { missing, nesting: self.nesting, decompresses: self.decompresses }
     }
 
     /// A new instance for the first call of a method; `None` if this peer cannot call it.
@@ -102,7 +102,7 @@ impl Session {
         let served = table.get(operation)?;
         let Kind::Unary(unary) = &served.entry.kind else { return None };
         let settings = served.settings(self.reading(&served.entry.method), self.rules.as_ref());
-        unary.instance(InvokeSettings { unpacks: self.unpacks, packs: self.packs && served.packs, ..settings })
+        unary.instance(InvokeSettings { packs: self.packs && served.packs, ..settings })
     }
 
     pub(crate) fn warn_slow(&self) {

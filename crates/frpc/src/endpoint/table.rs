@@ -55,7 +55,6 @@ impl ServedMethod {
             chain: self.chain.as_ref(),
             method_observer: self.method_observer.as_ref(),
             guard: self.guard(rules),
-            unpacks: false,
             packs: false,
             permits: None,
             format: None,

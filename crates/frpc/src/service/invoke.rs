@@ -110,8 +110,6 @@ pub(crate) struct InvokeSettings<'a> {
     pub(crate) chain: Option<&'a Arc<Chain>>,
     pub(crate) method_observer: Option<&'a MethodObserver>,
     pub(crate) guard: Option<Guard>,
-    /// Requests may be packed.
-    pub(crate) unpacks: bool,
     /// Replies are packed.
     pub(crate) packs: bool,
     /// For [`Policy::AtMost`](crate::Policy::AtMost).

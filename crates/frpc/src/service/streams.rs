@@ -62,7 +62,7 @@ impl ReceivedStream<'_> {
             drop(receiver);
             shared_receiver.back.lock().ended = true;
         }
-        let unpacked = packed::unpacked(body, packed::REQUEST, connection);
+        let unpacked = packed::unpacked(body, packed::REQUEST, connection, reading.decompresses);
         let received = unpacked.and_then(|body| body::request(&body, reading)).and_then(|received| {
             let is_too_large = takes_too_much(connection, received.memory);
             if is_too_large { Err(overloaded()) } else { Ok(received) }

@@ -154,7 +154,7 @@ struct MethodState {
     guard: Option<Guard>,
     /// The guard admits no call without options.
     needs_options: bool,
-    unpacks: bool,
+    decompresses: bool,
     packs: bool,
 }
 
@@ -294,7 +294,7 @@ where
 
 impl MethodState {
     fn new(about: MethodInfo, settings: InvokeSettings<'_>) -> Self {
-        let InvokeSettings { running, chain, method_observer, guard, unpacks, packs, permits, .. } = settings;
+        let InvokeSettings { running, chain, method_observer, guard, reading, packs, permits, .. } = settings;
         Self {
             trust: (running.policy == Policy::Inline).then(|| TrustHandle::of_connection(&running.trust)),
             permits: permits.or_else(|| running.permits()),
@@ -303,7 +303,7 @@ impl MethodState {
             method_observer: method_observer.cloned().map(Box::new),
             needs_options: guard.as_ref().is_some_and(|guard| !guard.is_open),
             guard,
-            unpacks,
+            decompresses: reading.decompresses,
             packs,
         }
     }
@@ -327,10 +327,10 @@ impl MethodState {
         if envelope.options.is_some() || self.needs_options {
             admit(self.guard.as_ref(), &mut envelope.options).map_err(refused)?;
         }
-        let is_packed = self.unpacks && packed::is_present(&envelope.body);
+        let is_packed = self.decompresses && packed::is_present(&envelope.body);
         if is_packed {
             let body = mem::take(&mut envelope.body);
-            envelope.body = packed::unpacked(body, packed::REQUEST, &caller.connection).map_err(refused)?;
+            envelope.body = packed::unpacked(body, packed::REQUEST, &caller.connection, true).map_err(refused)?;
         }
         Ok(is_packed)
     }

@@ -49,12 +49,14 @@ pub(crate) struct DecodeOptions {
     pub(crate) missing: u32,
     /// How deep messages may nest.
     pub(crate) nesting: Nesting,
+    /// This end has said that it decompresses messages.
+    pub(crate) decompresses: bool,
 }
 
 impl DecodeOptions {
-    /// For messages without missing fields.
+    /// For messages without missing fields that are not compressed.
     pub(crate) fn whole(nesting: Nesting) -> Self {
-        Self { missing: 0, nesting }
+        Self { missing: 0, nesting, decompresses: false }
     }
 
     /// A decoder of a body that shares its memory.
@@ -328,7 +330,7 @@ pub(crate) fn message<M: Message>(body: &Bytes, reading: DecodeOptions) -> Resul
 pub(crate) fn reply<M: Message>(body: &Bytes, reading: DecodeOptions, by: &Connection) -> Result<Response<M>, Status> {
     let mut body = body.clone();
     let Ok(prefix) = prefix::take(&mut body) else { return Err(malformed("reply")) };
-    match message(&packed::unpacked(body, "reply", by)?, reading) {
+    match message(&packed::unpacked(body, "reply", by, reading.decompresses)?, reading) {
         Ok(Root::Message(message)) => Ok(Response::received(message, prefix)),
         Ok(Root::Error(text)) => Err(Status::received(text, prefix)),
         Err(error) => Err(undecodable::<M>("reply", &error)),

@@ -9,7 +9,6 @@
 mod frames;
 
 use crate::Status;
-use crate::calls::attachments::ConnectionEnd;
 use crate::schema::method::Method;
 use bytes::Bytes;
 use frisbee::tlv::take_varint;
@@ -78,12 +77,12 @@ pub(crate) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<B
 }
 
 /// The body of a packet after its prefix, received by a connection, unpacked if it is packed. `what` names it in the
-/// text of an error.
-pub(crate) fn unpacked(body: Bytes, what: &str, by: &Connection) -> Result<Bytes, Status> {
+/// text of an error, and `decompresses` says whether this end has said that it unpacks.
+pub(crate) fn unpacked(body: Bytes, what: &str, by: &Connection, decompresses: bool) -> Result<Bytes, Status> {
     if !is_present(&body) {
         return Ok(body);
     }
-    unpack(&body, by).map_err(|error| error.of(what))
+    unpack(&body, by, decompresses).map_err(|error| error.of(what))
 }
 
 /// The name of a request in errors, which get a separate code.
@@ -136,9 +135,9 @@ impl fmt::Display for PackedError {
 }
 
 /// Inflates a packed message.
-fn unpack(body: &[u8], by: &Connection) -> Result<Bytes, PackedError> {
+fn unpack(body: &[u8], by: &Connection, decompresses: bool) -> Result<Bytes, PackedError> {
     // A compat peer gets no HELLO that says so.
-    if ConnectionEnd::of(by).packing.is_none() || by.peer().hello().is_none() {
+    if !decompresses || by.peer().hello().is_none() {
         return Err(PackedError::NotAgreed);
     }
     let mut frame = body.get(1..).unwrap_or_default();
