@@ -1,6 +1,7 @@
 //! What generated code uses, and services about a server itself, such as those of frpc-reflection; nothing here is meant to
 //! be written by hand in programs.
 
+pub use crate::api::BoxFuture;
 pub use crate::client::unary::UnaryCall;
 pub use crate::schema::embedded::Schema;
 pub use crate::schema::layout::{Client, Layout};
@@ -13,6 +14,3 @@ pub use crate::service::lifecycle::{Lifecycle, OfferedMethod, OfferedService};
 pub use crate::service::methods::{Methods, MethodsBuilder, Service};
 pub use crate::service::proto::protobuf_format;
 pub use polyglot::protobuf::{Field, Protobuf, decode_protobuf, encode_protobuf, utf8_bytes};
-
-/// A future in a box, as methods of traits for trait objects return it.
-pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -5,7 +5,7 @@ pub(crate) mod builder;
 pub(crate) mod inspect;
 
 use crate::Error;
-use crate::codegen::BoxFuture;
+use crate::api::BoxFuture;
 use crate::endpoint::Endpoint;
 use crate::endpoint::offer::ServiceOffer;
 use crate::server::inspect::Inspector;

@@ -1,5 +1,6 @@
 //! The settings of a channel, and the ways to connect one.
 
+use crate::api::BoxFuture;
 use crate::api::middleware::Chain;
 use crate::client::call::CallOptions;
 use crate::client::channel::{Channel, ChannelShared, Layers};
@@ -9,7 +10,6 @@ use crate::client::links::Links;
 use crate::client::picker::Picker;
 use crate::client::retries::AttemptBudget;
 use crate::client::retrying::ATTEMPTS_MAX;
-use crate::codegen::BoxFuture;
 use crate::endpoint::Endpoint;
 use crate::endpoint::offer::{OfferBuilder, ServiceOffer, offering_setters};
 use crate::observe::ChannelServers;

@@ -14,12 +14,12 @@ use crate::context;
 use crate::observe::observers::{CallStart, ObservedCall, Observers};
 use crate::observe::{CallSide, ObservedMethod};
 use crate::schema::method::Method;
-use crate::{Middleware, Request, Response, Status};
+use crate::{Middleware, Request, Status};
 use frisbee::Connection;
 use std::any::Any;
 use std::fmt;
 use std::future::poll_fn;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -105,9 +105,6 @@ pub(crate) struct ChannelShared {
     pub(crate) runtime: Handle,
     pub(crate) observer: Option<Arc<Observers>>,
 }
-
-/// The future of a call, of a type that is compiled once.
-pub(crate) type BoxedCall<'a, B> = Pin<Box<dyn Future<Output = Result<Response<B>, Status>> + Send + 'a>>;
 
 impl Channel {
     /// Creates a channel to the peer of an existing connection, which either end may have dialled.

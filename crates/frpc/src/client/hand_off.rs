@@ -1,11 +1,12 @@
 //! The calling end of calls that request a hand-off.
 
+use crate::api::BoxedCall;
 use crate::api::hand_off::HandOffSlot;
 use crate::calls::failures::{closed_status, expired, out_of_time};
 use crate::calls::offers::rules;
 use crate::client::attempt::AnyReply;
 use crate::client::call::PendingCall;
-use crate::client::channel::{BoxedCall, Channel};
+use crate::client::channel::Channel;
 use crate::client::picker::PickedConnection;
 use crate::clock;
 use crate::context;

@@ -1,8 +1,9 @@
 //! A call within the middleware around it, all of that within the deadline of the call.
 
+use crate::api::BoxedCall;
 use crate::api::middleware::{MethodInfo, PooledCall};
 use crate::calls::failures::expired;
-use crate::client::channel::{BoxedCall, Channel};
+use crate::client::channel::Channel;
 use crate::client::connect_task::RUNTIME_ENDED;
 use crate::clock;
 use crate::context::{self, HandlerFuture, InheritedContext};

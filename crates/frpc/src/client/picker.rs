@@ -55,12 +55,12 @@
 //! # }
 //! ```
 
+pub use crate::api::BoxFuture;
 pub use crate::calls::events::{MeasuredEnd, ServerEvent, ServerObserver};
 pub use crate::client::call::PendingCall;
 pub use crate::client::factory::LinkFactory;
 pub use crate::client::link::Link;
 pub use crate::client::links::Links;
-pub use crate::codegen::BoxFuture;
 pub use crate::wire::report::Report;
 
 use crate::observe::ServerLoad;

@@ -1,9 +1,10 @@
 //! Attempts at a unary call until it ends: retries, their limits, and the verdict of all attempts on the call.
 
+use crate::api::BoxedCall;
 use crate::calls::failures::{expired, out_of_time};
 use crate::client::attempt::{AnyReply, AwaitReply, Failure, SentState};
 use crate::client::call::{CallOptions, PendingCall};
-use crate::client::channel::{BoxedCall, Channel};
+use crate::client::channel::Channel;
 use crate::client::hedging::Hedge;
 use crate::client::picker::PickedConnection;
 use crate::clock;

@@ -1,12 +1,13 @@
 //! The calling end of calls with streams.
 
+use crate::api::BoxedCall;
 use crate::api::extras::Extras;
 use crate::api::middleware::{CallKind, MethodInfo};
 use crate::api::streams::carried_by;
 use crate::calls::failures::{closed_status, out_of_time, takes_no_calls, unidentified};
 use crate::calls::offers::rules;
 use crate::client::call::PendingCall;
-use crate::client::channel::{BoxedCall, Channel};
+use crate::client::channel::Channel;
 use crate::client::link::Link;
 use crate::client::middleware_call::around;
 use crate::client::picker::PickedConnection;

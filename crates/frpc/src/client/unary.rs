@@ -1,12 +1,13 @@
 //! Unary calls: sent at once if possible, and otherwise within middleware or by attempts until they end.
 
+use crate::api::BoxedCall;
 use crate::api::extras::OptionalExtras;
 use crate::api::hand_off::HandOffSlot;
 use crate::api::middleware::{CallKind, MethodInfo, PooledCall};
 use crate::api::request::Origin;
 use crate::client::attempt::{Failure, InFlight, SentState, await_reply};
 use crate::client::call::PendingCall;
-use crate::client::channel::{BoxedCall, Channel, Layers};
+use crate::client::channel::{Channel, Layers};
 use crate::client::hand_off::{self, read_reply};
 use crate::client::middleware_call::within_deadline;
 use crate::client::picker::{Pick, PickedConnection};

@@ -2,11 +2,11 @@
 
 use crate::Connection;
 use crate::clock::now;
-use crate::codegen::OfferedService;
 use crate::debug::opaque_debug;
 use crate::endpoint::offer::ServiceOffer;
 use crate::observe::BatchObserver;
 use crate::service::in_flight::InFlight;
+use crate::service::lifecycle::OfferedService;
 use frisbee::PacketId;
 use std::ops::Deref;
 use std::sync::Arc;

@@ -2,8 +2,8 @@
 //! reflection and health.
 
 use crate::CallKind;
+use crate::api::BoxFuture;
 use crate::api::middleware::MethodInfo;
-use crate::codegen::BoxFuture;
 use crate::schema::embedded::Schema;
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;

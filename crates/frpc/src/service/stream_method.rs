@@ -1,8 +1,8 @@
 //! Methods that stream: their native calls are opened in `service/streams.rs`, and calls of other protocols begin here,
 //! with messages as bytes in a format.
 
+use crate::api::BoxedCall;
 use crate::api::middleware::{Chain, MethodInfo, through};
-use crate::client::channel::BoxedCall;
 use crate::service::erased::{AcceptedStream, StreamingMethod};
 use crate::service::failures::no_message;
 use crate::service::formats::{Decode, Format, FormatTerms};

@@ -12,9 +12,9 @@
 use super::innermost::InnermostCall;
 use super::runner::{ErasedMiddleware, OutermostState, RunnerSlot};
 use super::{Call, CallResponse, MethodInfo, Middleware, Next, Parts};
+use crate::api::BoxedCall;
 use crate::api::extras::OptionalExtras;
 use crate::api::request::Origin;
-use crate::client::channel::BoxedCall;
 use crate::debug::opaque_debug;
 use crate::{Request, Response, Status};
 use parking_lot::Mutex;
