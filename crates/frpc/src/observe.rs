@@ -18,6 +18,7 @@ pub(crate) mod batch_calls;
 pub(crate) mod observers;
 mod trace;
 
+pub(crate) use batch::LoadSource;
 pub use batch::{BatchObserver, ChannelServers, ServerLoad};
 pub use trace::TraceContext;
 

@@ -17,7 +17,7 @@ use crate::settings::{connection_setters, forwarded_setters};
 use crate::{Error, Middleware};
 use frisbee::{Client, ClientBuilder, HeaderForm, Protocol as _};
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
@@ -419,7 +419,8 @@ impl ChannelBuilder {
             observer: observers.clone(),
         });
         if let Some(observers) = &observers {
-            observers.channel(&ChannelServers::new(Arc::downgrade(&inner)));
+            let channel: Weak<ChannelShared> = Arc::downgrade(&inner);
+            observers.channel(&ChannelServers::new(channel));
         }
         let layers = Layers { chain: self.chain.present(), hedges: hedge_after.is_some(), ..Layers::default() };
         Channel { inner, layers: layers.present() }

@@ -12,7 +12,7 @@ use crate::client::retries::AttemptBudget;
 use crate::client::retrying::ATTEMPTS_MAX;
 use crate::context;
 use crate::observe::observers::{CallStart, ObservedCall, Observers};
-use crate::observe::{CallSide, ObservedMethod};
+use crate::observe::{CallSide, LoadSource, ObservedMethod, ServerLoad};
 use crate::schema::method::Method;
 use crate::{Middleware, Request, Status};
 use frisbee::Connection;
@@ -104,6 +104,12 @@ pub(crate) struct ChannelShared {
     /// The runtime for the timers of calls that are made outside of any runtime.
     pub(crate) runtime: Handle,
     pub(crate) observer: Option<Arc<Observers>>,
+}
+
+impl LoadSource for ChannelShared {
+    fn loads(&self) -> Vec<ServerLoad> {
+        self.picker.loads()
+    }
 }
 
 impl Channel {

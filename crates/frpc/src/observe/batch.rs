@@ -1,7 +1,6 @@
 //! The seam for counters: ended calls in batches, and the servers of channels.
 
 use crate::Code;
-use crate::client::channel::ChannelShared;
 use crate::observe::ObservedMethod;
 use std::any::Any;
 use std::fmt;
@@ -85,10 +84,15 @@ pub trait BatchObserver: Any + Send + Sync {
 
 /// The servers of a channel. It does not keep the channel alive.
 #[derive(Clone)]
-pub struct ChannelServers(Weak<ChannelShared>);
+pub struct ChannelServers(Weak<dyn LoadSource>);
+
+/// A channel, which knows the load of its servers.
+pub(crate) trait LoadSource: Send + Sync {
+    fn loads(&self) -> Vec<ServerLoad>;
+}
 
 impl ChannelServers {
-    pub(crate) fn new(channel: Weak<ChannelShared>) -> Self {
+    pub(crate) fn new(channel: Weak<dyn LoadSource>) -> Self {
         Self(channel)
     }
 
@@ -100,7 +104,7 @@ impl ChannelServers {
     /// The current load of each server; none if the channel no longer exists, or if its connections come from a function
     /// of the program.
     pub fn loads(&self) -> Vec<ServerLoad> {
-        self.0.upgrade().map(|channel| channel.picker.loads()).unwrap_or_default()
+        self.0.upgrade().map(|channel| channel.loads()).unwrap_or_default()
     }
 }
 
