@@ -16,6 +16,7 @@ pub(crate) mod middleware_call;
 pub mod picker;
 pub(crate) mod retries;
 pub(crate) mod retrying;
+pub(crate) mod settings;
 pub(crate) mod streams;
 pub(crate) mod unary;
 pub(crate) mod waiting;

@@ -87,6 +87,7 @@ pub use api::try_send::TrySendError;
 pub use client::builder::ChannelBuilder;
 pub use client::channel::Channel;
 pub use client::picker;
+pub use client::settings::ChannelSettings;
 #[cfg(all(feature = "shm", target_os = "linux"))]
 pub use frisbee::shm;
 #[cfg(feature = "tls")]
@@ -111,7 +112,6 @@ pub use server::builder::ServerBuilder;
 pub use server::inspect::{CallView, Inspector};
 pub use server::{Acceptor, Server};
 pub use service::layered::Layered;
-pub use settings::ChannelSettings;
 pub use streaming::Streaming;
 
 #[cfg(feature = "json")]

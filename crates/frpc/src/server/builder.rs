@@ -10,6 +10,7 @@ use crate::endpoint::Endpoint;
 use crate::endpoint::offer::{OfferBuilder, ServiceOffer, offering_setters};
 use crate::settings::{connection_setters, forwarded_setters};
 use crate::{Error, Middleware, Policy};
+use frisbee::{ServerSettings, SettingError};
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -124,6 +125,20 @@ forwarded_setters! { ServerBuilder:
 }
 
 impl ServerBuilder {
+    /// Sets everything that `settings` has. Later calls of other setters prevail.
+    ///
+    /// # Errors
+    /// If a value is out of range, or contradicts another.
+    pub fn settings(mut self, settings: &ServerSettings) -> Result<Self, SettingError> {
+        self.inner = self.inner.settings(settings)?;
+        Ok(self)
+    }
+
+    /// The settings in effect.
+    pub fn describe(&self) -> ServerSettings {
+        self.inner.describe()
+    }
+
     /// Runs a middleware around the calls of all services, inside of earlier ones. Calls of clients that request [the
     /// connection](crate::hand_off) are included.
     ///

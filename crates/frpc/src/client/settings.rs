@@ -1,0 +1,103 @@
+//! Settings of channels as a plain struct, for configuration files.
+
+use crate::{Channel, ChannelBuilder};
+use frisbee::{ClientSettings, SettingError};
+use polyglot::NESTING_CEILING;
+use std::time::Duration;
+
+/// Settings of a [`ChannelBuilder`]. The fields are documented at the builder's methods of the same names.
+///
+/// With the feature `serde`, any format of serde reads and writes them, as it does [`ServerSettings`](crate::ServerSettings).
+///
+/// ```
+/// let mut settings = frpc::ChannelSettings::default();
+/// settings.timeout = Some(std::time::Duration::from_secs(5));
+/// let channel = frpc::Channel::builder().settings(&settings)?;
+/// # Ok::<(), frpc::SettingError>(())
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[non_exhaustive]
+pub struct ChannelSettings {
+    /// Settings of the channel's connections.
+    pub client: ClientSettings,
+    /// See [`ChannelBuilder::timeout`]; `None` is [`ChannelBuilder::dangerous_no_timeout`].
+    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
+    pub timeout: Option<Duration>,
+    /// See [`ChannelBuilder::reconnect_patience`].
+    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
+    pub reconnect_patience: Duration,
+    /// See [`ChannelBuilder::strict_presence`].
+    pub strict_presence: bool,
+    /// See [`ChannelBuilder::nesting_max`].
+    pub nesting_max: u32,
+}
+
+impl Default for ChannelSettings {
+    fn default() -> Self {
+        Channel::builder().describe()
+    }
+}
+
+impl ChannelBuilder {
+    /// Sets everything that `settings` has. Later calls of other setters prevail.
+    ///
+    /// # Errors
+    /// If a value is out of range, or contradicts another.
+    pub fn settings(mut self, settings: &ChannelSettings) -> Result<Self, SettingError> {
+        let ChannelSettings { client, timeout, reconnect_patience, strict_presence, nesting_max } = settings;
+        if !(1..=NESTING_CEILING).contains(nesting_max) {
+            return Err(SettingError::new("nesting_max", nesting_max, format!("must be 1 to {NESTING_CEILING}")));
+        }
+        self.inner = self.inner.settings(client)?;
+        self = match *timeout {
+            Some(Duration::ZERO) => {
+                return Err(SettingError::new("timeout", Duration::ZERO, "must be greater than zero"));
+            }
+            Some(timeout) => self.timeout(timeout),
+            None => self.dangerous_no_timeout(),
+        };
+        Ok(self
+            .connect_timeout(client.connect_timeout)
+            .reconnect_patience(*reconnect_patience)
+            .strict_presence(*strict_presence)
+            .nesting_max(*nesting_max))
+    }
+
+    /// The settings in effect.
+    pub fn describe(&self) -> ChannelSettings {
+        ChannelSettings {
+            client: self.inner.describe(),
+            timeout: self.options.timeout,
+            reconnect_patience: self.patience,
+            strict_presence: self.options.strict,
+            nesting_max: self.offering.nesting.levels(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn channel_settings_reach_channel_and_client() {
+        let mut settings = ChannelSettings::default();
+        (settings.timeout, settings.nesting_max, settings.strict_presence) = (None, 20, true);
+        settings.client.connect_timeout = Duration::from_secs(3);
+        let builder = Channel::builder().settings(&settings).expect("valid");
+        assert_eq!(builder.describe(), settings);
+        assert_eq!(builder.connect_timeout, Duration::from_secs(3));
+    }
+
+    #[test]
+    fn channel_settings_out_of_range_are_refused() {
+        let refused = |change: fn(&mut ChannelSettings)| {
+            let mut settings = ChannelSettings::default();
+            change(&mut settings);
+            Channel::builder().settings(&settings).expect_err("out of range").to_string()
+        };
+        assert_eq!(refused(|s| s.timeout = Some(Duration::ZERO)), "timeout = 0ns: must be greater than zero");
+        assert_eq!(refused(|s| s.nesting_max = 201), "nesting_max = 201: must be 1 to 200");
+    }
+}
