@@ -6,6 +6,7 @@ mod cancel_safety;
 mod diagnostics;
 mod examples;
 mod features;
+mod layers;
 mod logs;
 mod names;
 mod promises;
