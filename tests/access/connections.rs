@@ -112,6 +112,27 @@ async fn certificate_names_identify_caller_on_every_protocol() {
     }
 }
 
+/// A valid token let in the bearer of a certificate that the rule excludes, because the token alone was judged.
+#[tokio::test]
+async fn exclusion_applies_to_certificate_beside_a_token() {
+    let authority = Authority::default();
+    let who = Who::known().except(Who::host("evil.example.org"));
+    let (address, _desk) = secured(&authority, access().0.allow([ADD], who)).await;
+    // The verdict on the token is cached for all connections, and must not pass from one to the other.
+    for round in 0..2 {
+        for (name, expected) in [("evil.example.org", Code::PermissionDenied), ("good.example.org", Code::Ok)] {
+            let identity = authority.issue_names(vec![host(name)], "");
+            let tls = authority.client().with_identity(identity).expect("key should fit its certificate");
+            let channel = Channel::builder().tls(tls).connect(address.to_string()).await.expect("server should listen");
+            let client = InteropClient::new(channel);
+            for token in ["clerk", "guest", "clerk", ""] {
+                let called = code(client.add(by(token, AddRequest::default())).await);
+                assert_eq!(called, expected, "round {round}: {name} with the token {token:?}");
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn clones_of_client_settings_show_their_own_identities() {
     let authority = Authority::default();

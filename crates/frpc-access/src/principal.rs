@@ -295,10 +295,28 @@ impl Principal {
     pub(crate) fn own(&self, connection: &Connection) {
         connection.attachments().insert(ConnectionPrincipal(self.clone()));
     }
+
+    /// Records the identities that the transport of a connection has verified. The first one is its principal.
+    pub(crate) fn own_all(transport: [Option<Self>; 2], connection: &Connection) {
+        if let Some(principal) = transport.iter().flatten().next() {
+            principal.own(connection);
+            connection.attachments().insert(TransportPrincipals(transport));
+        }
+    }
+
+    /// All verified identities of the peer of a connection: its principal, a certificate and a user.
+    pub(crate) fn all_of(connection: &Connection) -> Vec<Self> {
+        let transport = connection.attachments().get::<TransportPrincipals>();
+        let transport = transport.iter().flat_map(|principals| principals.0.iter().flatten().cloned());
+        Self::of(connection).into_iter().chain(transport).collect()
+    }
 }
 
 /// The principal of a connection, as its attachment. A type that users have not, so that they cannot set it by mistake.
 struct ConnectionPrincipal(Principal);
+
+/// The identities that the transport has verified.
+struct TransportPrincipals([Option<Principal>; 2]);
 
 /// Held by a sign-in from its look at the connection's principal to the new one.
 #[derive(Default)]

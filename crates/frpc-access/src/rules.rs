@@ -69,6 +69,8 @@ pub(crate) struct RuleSet {
     /// The verdicts on tokens.
     cache: Cache,
     limits: Limits,
+    /// Whether the verdict on a token depends on the connection that it is sent on.
+    has_exclusion: bool,
 }
 
 #[derive(Clone, Default)]
@@ -264,7 +266,8 @@ impl Access {
             numbers.insert(name.clone(), methods.len());
             methods.push(Rule { limits: rules.limited.get(name).copied(), ..*rule });
         }
-        Self(Arc::new(RuleSet { rules, methods, numbers, cache: Cache::default(), limits }))
+        let has_exclusion = rules.conditions.iter().any(Who::has_exclusion);
+        Self(Arc::new(RuleSet { rules, methods, numbers, cache: Cache::default(), limits, has_exclusion }))
     }
 }
 
@@ -300,22 +303,23 @@ impl RuleSet {
         rule.and_then(|rule| self.rules.conditions.get(rule.condition)).is_some_and(Who::includes_all)
     }
 
-    /// The transport's knowledge of the peer.
-    pub(crate) fn principal(&self, connection: &Connection) -> Option<Principal> {
+    /// The identity of the peer by its certificate, and that by its user.
+    pub(crate) fn principals(&self, connection: &Connection) -> [Option<Principal>; 2] {
+        let mut principals = [None, None];
         #[cfg(feature = "tls")]
         if self.rules.by_certificate
             && let Some([own, ..]) = connection.peer_certificates().map(|chain| &**chain)
         {
-            return certificates::principal(own);
+            principals[0] = certificates::principal(own);
         }
         #[cfg(unix)]
         if self.rules.by_user
             && let Some(credentials) = connection.peer_credentials()
         {
-            return Some(Principal::new(format!("uid {}", credentials.user), Proof::Unix(credentials)));
+            principals[1] = Some(Principal::new(format!("uid {}", credentials.user), Proof::Unix(credentials)));
         }
         let _ = connection;
-        None
+        principals
     }
 
     /// The remedy for an unknown caller.

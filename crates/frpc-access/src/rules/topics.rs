@@ -78,7 +78,9 @@ impl TopicRules {
         };
         let is_valid = |principal: &Principal| principal.expires().is_none_or(|expires| expires > now());
         let principal = Principal::of(connection).filter(is_valid);
+        let identities = Principal::all_of(connection);
+        let all: Vec<_> = identities.iter().collect();
         let includes = |patterns: &[String]| patterns.iter().any(|pattern| covers(pattern, topics));
-        rules.iter().any(|(patterns, who)| includes(patterns) && who.includes(principal.as_ref()))
+        rules.iter().any(|(patterns, who)| includes(patterns) && who.includes_any(principal.as_ref().as_slice(), &all))
     }
 }

@@ -32,10 +32,13 @@ pub(crate) struct JudgedCaller {
 }
 
 impl JudgedCaller {
-    fn new(access: &RuleSet, principal: Option<Principal>, address: Option<IpAddr>) -> Self {
+    /// The verdicts on calls by `principal` on a connection.
+    fn new(access: &RuleSet, principal: Option<Principal>, connection: &Connection, address: Option<IpAddr>) -> Self {
+        let identities = Principal::all_of(connection);
+        let all: Vec<_> = principal.iter().chain(&identities).collect();
         let mut allowed = vec![0; access.rules.conditions.len().div_ceil(64)].into_boxed_slice();
         for (number, who) in access.rules.conditions.iter().enumerate() {
-            allowed[number / 64] |= u64::from(who.includes(principal.as_ref())) << (number % 64);
+            allowed[number / 64] |= u64::from(who.includes_any(principal.as_ref().as_slice(), &all)) << (number % 64);
         }
         let bucket = access.limits.bucket(principal.as_ref(), address);
         let of_methods = access.rules.limit_sets.iter().map(|_| OnceLock::new()).collect();
@@ -91,21 +94,26 @@ pub(crate) struct Visitor {
 struct Memory {
     /// The connection's identity, and the state of the connection's attachments at that time.
     own: (u32, Arc<JudgedCaller>),
-    /// The last token, its entry, and the generation of keys that accepted it.
-    bearer: Option<(Box<str>, Arc<JudgedCaller>, u64)>,
+    bearer: Option<Bearer>,
     /// How many tokens were refused lately, and since when they are counted.
     refusals: (u32, Option<Instant>),
+}
+
+/// The last token, and its caller for as long as neither keys nor the connection's attachments change.
+struct Bearer {
+    token: Box<str>,
+    caller: Arc<JudgedCaller>,
+    generation: u64,
+    changes: u32,
 }
 
 impl Visitor {
     /// The peer of a new connection, which becomes known by its transport.
     pub(crate) fn new(access: &Arc<RuleSet>, connection: &Connection) -> Self {
-        if let Some(principal) = access.principal(connection) {
-            principal.own(connection);
-        }
+        Principal::own_all(access.principals(connection), connection);
         let address = connection.peer_addr().map(|address| address.ip());
         let changes = connection.attachments().changes();
-        let own = Arc::new(JudgedCaller::new(access, Principal::of(connection), address));
+        let own = Arc::new(JudgedCaller::new(access, Principal::of(connection), connection, address));
         let memory = Mutex::new(Memory { own: (changes, own), bearer: None, refusals: (0, None) });
         Self { access: access.clone(), connection: connection.clone(), address, memory }
     }
@@ -197,8 +205,7 @@ impl Visitor {
         let mut memory = self.memory.lock();
         let changes = self.connection.attachments().changes();
         if memory.own.0 != changes {
-            let principal = Principal::of(&self.connection);
-            memory.own = (changes, Arc::new(JudgedCaller::new(&self.access, principal, self.address)));
+            memory.own = (changes, self.judge(Principal::of(&self.connection)));
         }
         memory.own.1.clone()
     }
@@ -210,15 +217,24 @@ impl Visitor {
             return Err(self.not_accepted(&TokenError::Refused("no bearer token".to_owned())));
         };
         let generation = tokens.generation();
+        let changes = self.connection.attachments().changes();
         let mut memory = self.memory.lock();
-        if let Some((last, caller, of)) = &memory.bearer
-            && **last == *token
-            && *of == generation
+        if let Some(last) = &memory.bearer
+            && *last.token == *token
+            && (last.generation, last.changes) == (generation, changes)
         {
-            return Ok(caller.clone());
+            return Ok(last.caller.clone());
         }
+        let bearer = |caller: &Arc<JudgedCaller>| {
+            Some(Bearer { token: token.into(), caller: caller.clone(), generation, changes })
+        };
         if let Some(caller) = self.access.cache.get(token, generation) {
-            memory.bearer = Some((token.into(), caller.clone(), generation));
+            // The cached verdicts are those on another connection, whose identities exclusions looked at.
+            let caller = match self.access.has_exclusion {
+                true => self.judge(caller.principal.clone()),
+                false => caller,
+            };
+            memory.bearer = bearer(&caller);
             return Ok(caller);
         }
         let now = now();
@@ -243,10 +259,15 @@ impl Visitor {
                 return Err(self.not_accepted(&error));
             }
         };
-        let caller = Arc::new(JudgedCaller::new(&self.access, Some(principal), self.address));
+        let caller = self.judge(Some(principal));
         self.access.cache.insert(token, caller.clone(), generation);
-        memory.bearer = Some((token.into(), caller.clone(), generation));
+        memory.bearer = bearer(&caller);
         Ok(caller)
+    }
+
+    /// The verdicts on calls by `principal` on this connection.
+    fn judge(&self, principal: Option<Principal>) -> Arc<JudgedCaller> {
+        Arc::new(JudgedCaller::new(&self.access, principal, &self.connection, self.address))
     }
 
     fn not_accepted(&self, error: &TokenError) -> Status {

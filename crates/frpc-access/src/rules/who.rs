@@ -190,7 +190,11 @@ impl Who {
         Self(Condition::Both(Box::new([self, other])))
     }
 
-    /// Those of these that are not among the others.
+    /// Returns the callers in `self` that are not in `others`.
+    ///
+    /// The exclusion applies to every verified identity of a call: its token, the certificate or user of its connection,
+    /// and a principal that has signed in. A caller thus cannot avoid it by choosing another identity. Conditions that
+    /// `others` combines with [`and`](Self::and) may be met by different identities.
     ///
     /// ```
     /// use frpc_access::Who;
@@ -212,16 +216,33 @@ impl Who {
         }
     }
 
-    /// Whether a caller is meant.
-    pub(crate) fn includes(&self, caller: Option<&Principal>) -> bool {
+    /// Whether its verdict depends on identities of a call beside the one that the call is made by.
+    pub(crate) fn has_exclusion(&self) -> bool {
         match &self.0 {
-            Condition::Anybody => return true,
-            Condition::Either(parts) => return parts.iter().any(|part| part.includes(caller)),
-            Condition::Both(parts) => return parts.iter().all(|part| part.includes(caller)),
-            Condition::Except(parts) => return parts[0].includes(caller) && !parts[1].includes(caller),
-            _ => {}
+            Condition::Except(_) => true,
+            Condition::Either(parts) | Condition::Both(parts) => parts.iter().any(Self::has_exclusion),
+            _ => false,
         }
-        let Some(principal) = caller else { return false };
+    }
+
+    /// Whether a caller with a single identity meets the condition.
+    pub(crate) fn includes(&self, caller: Option<&Principal>) -> bool {
+        self.includes_any(caller.as_slice(), caller.as_slice())
+    }
+
+    /// Whether the condition is met by one of `callers`. Exclusions are judged by `all` verified identities instead,
+    /// and exclusions from those by `callers` again.
+    pub(crate) fn includes_any(&self, callers: &[&Principal], all: &[&Principal]) -> bool {
+        match &self.0 {
+            Condition::Anybody => true,
+            Condition::Either(parts) => parts.iter().any(|part| part.includes_any(callers, all)),
+            Condition::Both(parts) => parts.iter().all(|part| part.includes_any(callers, all)),
+            Condition::Except(parts) => parts[0].includes_any(callers, all) && !parts[1].includes_any(all, callers),
+            _ => callers.iter().any(|caller| self.is_met_by(caller)),
+        }
+    }
+
+    fn is_met_by(&self, principal: &Principal) -> bool {
         let certificate = principal.certificate();
         let spiffe = || certificate.and_then(|names| names.spiffe.as_deref());
         match &self.0 {
@@ -324,5 +345,21 @@ mod tests {
         assert!(!who.includes(Some(&guest)));
         assert!(who.includes(None) && who.includes(Some(&Principal::new("Eve", Proof::Other))));
         assert!(!Who::known().except(Who::anybody()).includes(Some(&guest)));
+    }
+
+    #[test]
+    fn exclusion_applies_to_every_identity_of_a_call() {
+        let token = Principal::new("Ada", Proof::Token { issuer: "a".to_owned() }).with_role("reader");
+        let workload = workload("spiffe://example.org/evil");
+        let evil = || Who::spiffe("spiffe://example.org/evil");
+        let is_let_in = |who: &Who| who.includes_any(&[&token], &[&token, &workload]);
+        assert!(!is_let_in(&Who::known().except(evil())));
+        // Each identity meets one part.
+        assert!(!is_let_in(&Who::known().except(evil().and(Who::role("reader")))));
+        assert!(is_let_in(&Who::known().except(evil().and(Who::role("writer")))));
+        // What an exclusion excludes in turn is decided by the caller alone.
+        assert!(!is_let_in(&Who::known().except(Who::known().except(evil()))));
+        assert!(is_let_in(&Who::known().except(Who::known().except(Who::role("reader")))));
+        assert!(!is_let_in(&evil()), "only the caller itself is let in");
     }
 }
