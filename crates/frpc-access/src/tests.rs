@@ -226,7 +226,8 @@ fn only_public_keys_of_a_set_are_used() {
     let mut encrypting = without("alg", "c");
     encrypting["use"] = "enc".into();
     let secret = json!({"kty": "oct", "kid": "d", "k": base64(&SECRET), "alg": "HS256"});
-    let set = json!({"keys": [key, without("alg", "b"), encrypting, secret, {"kty": "new", "kid": "e"}]});
+    let unknown = [json!({"kty": "new", "kid": "e"}), json!({"kty": "EC", "crv": 7, "kid": "f"}), json!("no key")];
+    let set = json!({"keys": [&unknown[..], &[key.clone(), without("alg", "b"), encrypting, secret.clone()]].concat()});
     let keys = Keys::from_jwks(set.to_string()).expect("two keys serve");
     let signing = EncodingKey::from_ec_pem(pair.serialize_pem().as_bytes()).expect("it is a key");
     let jwt = jwt(keys);
@@ -236,7 +237,8 @@ fn only_public_keys_of_a_set_are_used() {
     }
     let coded = encode(&header(Algorithm::HS256, Some("d")), &claims(&json!({})), &EncodingKey::from_secret(&SECRET));
     refused(&jwt, &coded.expect("it is signed"));
-    for none in ["", "{}", "[]", r#"{"keys": []}"#, &json!({"keys": [secret]}).to_string()] {
+    let doubled = json!({"keys": [key, without("alg", "a")]}).to_string();
+    for none in ["", "{}", &doubled, "[]", r#"{"keys": []}"#, &json!({"keys": [secret]}).to_string()] {
         assert!(Keys::from_jwks(none).is_err(), "{none}");
     }
 }

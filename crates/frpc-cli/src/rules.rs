@@ -86,10 +86,8 @@ struct LimitRule {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Condition {
-    #[serde(default)]
-    anybody: bool,
-    #[serde(default)]
-    known: bool,
+    anybody: Option<bool>,
+    known: Option<bool>,
     role: Option<String>,
     subject: Option<String>,
     #[serde(default)]
@@ -243,9 +241,12 @@ impl Source<'_> {
     fn condition(&self, spanned: &Spanned<Condition>) -> Result<Who, Failure> {
         let condition = spanned.get_ref();
         let by_token = condition.role.is_some() || condition.subject.is_some() || !condition.claims.is_empty();
+        let of_certificate = [&condition.spiffe, &condition.spiffe_below, &condition.host, &condition.common_name];
+        let by_certificate = of_certificate.iter().any(|name| name.is_some());
+        let mut texts = [&condition.role, &condition.subject].into_iter().chain(of_certificate);
         let parts = [
-            condition.anybody.then(Who::anybody),
-            condition.known.then(Who::known),
+            condition.anybody.map(|_| Who::anybody()),
+            condition.known.map(|_| Who::known()),
             condition.role.clone().map(Who::role),
             condition.subject.clone().map(subject),
             condition.spiffe.clone().map(Who::spiffe),
@@ -254,19 +255,30 @@ impl Source<'_> {
             condition.common_name.clone().map(Who::common_name),
         ];
         let claims = condition.claims.iter().map(|(name, value)| claim(name.clone(), value.clone()));
-        let who = parts.into_iter().flatten().chain(claims).reduce(Who::and);
+        let parts: Vec<_> = parts.into_iter().flatten().chain(claims).collect();
+        let is_alone = parts.len() == 1;
+        let who = parts.into_iter().reduce(Who::and);
         let Some(who) = who else {
             return Err(self.wrong(spanned.span(), "a condition without keys; write { known = true }, for example"));
         };
-        let by_certificate = [&condition.spiffe, &condition.spiffe_below, &condition.host, &condition.common_name];
         let unmet = match () {
+            () if condition.anybody == Some(false) || condition.known == Some(false) => {
+                "false is no condition; leave the key out, or write the rule as [[deny]]"
+            }
+            () if condition.anybody == Some(true) && !is_alone => {
+                "`anybody` includes all callers, and further keys have no effect; write a condition for each"
+            }
+            () if texts.any(|text| text.as_deref() == Some("")) => {
+                "no caller has an empty name; write it, or leave out"
+            }
+            () if by_token && by_certificate => {
+                "a token and a certificate are two callers, and none meets both; write a condition for each"
+            }
             () if by_token && !self.has_tokens => {
                 "callers have no tokens; add [jwt] with `issuer`, `audience` and keys"
             }
-            () if by_certificate.iter().any(|name| name.is_some()) && !self.has_certificates => {
-                "callers have no certificates; add --listen-cacert FILE"
-            }
-            () if condition.known && !self.has_tokens && !self.has_certificates => {
+            () if by_certificate && !self.has_certificates => "callers have no certificates; add --listen-cacert FILE",
+            () if condition.known.is_some() && !self.has_tokens && !self.has_certificates => {
                 "no caller can be known; add [jwt], or --listen-cacert FILE"
             }
             () => return Ok(who),
@@ -299,6 +311,11 @@ impl Source<'_> {
 
     fn jwt(&self, spanned: &Spanned<JwtIssuer>) -> Result<Jwt, Failure> {
         let jwt = spanned.get_ref();
+        for (name, text) in [("issuer", &jwt.issuer), ("audience", &jwt.audience)] {
+            if text.is_empty() {
+                return Err(self.wrong(spanned.span(), format!("`{name}` is empty; write the one of the tokens")));
+            }
+        }
         let mut keys = match &jwt.jwks {
             Some(path) => {
                 let path = self.relative(path);

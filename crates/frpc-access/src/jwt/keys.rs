@@ -1,9 +1,12 @@
 //! The keys that verify tokens, each for one algorithm.
 
 use jsonwebtoken::crypto::aws_lc;
-use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, JwkSet, KeyAlgorithm, PublicKeyUse};
+use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm, PublicKeyUse};
 use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey};
+use serde::Deserialize as _;
+use serde_json::Value;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::str::FromStr;
 
@@ -38,7 +41,7 @@ impl Keys {
     /// Adds a public key as PEM: of RSA, of an elliptic curve or of Ed25519, as the algorithm has it.
     ///
     /// # Errors
-    /// If it is no such key.
+    /// If it is no such key, or there is one with this `kid` already.
     pub fn pem(self, kid: &str, algorithm: Algorithm, pem: impl AsRef<[u8]>) -> Result<Self, KeyError> {
         let pem = pem.as_ref();
         let key = match algorithm.family() {
@@ -48,13 +51,13 @@ impl Keys {
             _ => return Err(KeyError(format!("{algorithm:?} needs a secret, not a public key"))),
         };
         let key = key.map_err(|error| KeyError(format!("no key for {algorithm:?} in PEM: {error}")))?;
-        Ok(self.with(kid, algorithm, key))
+        self.with(kid, algorithm, key)
     }
 
     /// Adds a secret that the issuer shares with its audience, for HS256, HS384 or HS512. Its holders can make tokens.
     ///
     /// # Errors
-    /// If it has less than 32 bytes, or the algorithm takes a public key.
+    /// If it has less than 32 bytes, the algorithm takes a public key, or there is a key with this `kid` already.
     pub fn secret(self, kid: &str, algorithm: Algorithm, secret: impl AsRef<[u8]>) -> Result<Self, KeyError> {
         let secret = secret.as_ref();
         if algorithm.family() != AlgorithmFamily::Hmac {
@@ -63,26 +66,36 @@ impl Keys {
         if secret.len() < SECRET_MIN {
             return Err(KeyError(format!("a secret of {} bytes is shorter than {SECRET_MIN}", secret.len())));
         }
-        Ok(self.with(kid, algorithm, DecodingKey::from_secret(secret)))
+        self.with(kid, algorithm, DecodingKey::from_secret(secret))
     }
 
-    /// The public keys in a JSON Web Key Set, as issuers publish it. Those for encryption, those without a `kid` and
-    /// those of a kind that is not known here are left out, and so are secrets, which have no place in such a set.
-    /// Fetching it is left to you.
+    /// Reads the public keys of a JSON Web Key Set, as issuers publish it. Fetching it is left to you.
+    ///
+    /// Keys for encryption, keys without a `kid`, and malformed keys or keys of an unknown type are ignored, as
+    /// RFC 7517, section 5, asks. So are secrets, which have no place in such a set.
     ///
     /// # Errors
-    /// If it is no such set, or no key is left.
+    /// If it is no such set, no key is left, or two keys have one `kid`.
     pub fn from_jwks(set: impl AsRef<[u8]>) -> Result<Self, KeyError> {
-        let set: JwkSet =
+        let set: Value =
             serde_json::from_slice(set.as_ref()).map_err(|error| KeyError(format!("invalid JWKS: {error}")))?;
-        let keys = set.keys.iter().filter_map(|jwk| Some((jwk.common.key_id.as_deref()?, public_key(jwk)?)));
-        let keys = keys.fold(Self::new(), |keys, (kid, (algorithm, key))| keys.with(kid, algorithm, key));
+        let Some(keys) = set.get("keys").and_then(Value::as_array) else {
+            return Err(KeyError("invalid JWKS: it has no list `keys`".to_owned()));
+        };
+        let keys = keys.iter().filter_map(|key| Jwk::deserialize(key).ok());
+        let mut keys = keys.filter_map(|jwk| public_key(&jwk).zip(jwk.common.key_id));
+        let keys = keys.try_fold(Self::new(), |keys, ((algorithm, key), kid)| keys.with(&kid, algorithm, key))?;
         if keys.0.is_empty() { Err(KeyError("the set has no key that serves here".to_owned())) } else { Ok(keys) }
     }
 
-    fn with(mut self, kid: &str, algorithm: Algorithm, key: DecodingKey) -> Self {
-        self.0.insert(kid.to_owned(), Key { algorithm, key });
-        self
+    fn with(mut self, kid: &str, algorithm: Algorithm, key: DecodingKey) -> Result<Self, KeyError> {
+        match self.0.entry(kid.to_owned()) {
+            Entry::Occupied(_) => Err(KeyError(format!("two keys have the kid {kid:?}; give each its own"))),
+            Entry::Vacant(entry) => {
+                entry.insert(Key { algorithm, key });
+                Ok(self)
+            }
+        }
     }
 
     /// The key of a token.

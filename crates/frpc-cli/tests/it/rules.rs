@@ -210,6 +210,7 @@ async fn certificate_names_are_conditions() {
 fn mistake_in_a_file_is_refused_by_its_line() {
     const ALLOW: &str = "[[allow]]\nmethods = [\"*\"]\nwho = [{ anybody = true }]\n";
     let jwt = "[jwt]\nissuer = \"tests\"\naudience = \"greeter\"\n";
+    let key = "[[jwt.keys]]\nkid = \"a\"\nalgorithm = \"HS256\"\nsecret = \"secret\"\n";
     let limit = |rest: &str| format!("{ALLOW}[[limit]]\nwho = [{{ anybody = true }}]\n{rest}");
     let who = |who: &str| format!("[[allow]]\nmethods = [\"*\"]\nwho = {who}\n");
     for (text, place, problem) in [
@@ -239,11 +240,19 @@ fn mistake_in_a_file_is_refused_by_its_line() {
         (who("[{ role = \"a\" }]"), "rules.toml:3: ", "callers have no tokens; add [jwt]"),
         (who("[{ host = \"a\" }]"), "rules.toml:3: ", "add --listen-cacert FILE"),
         (who("[{ known = true }]"), "rules.toml:3: ", "no caller can be known"),
+        (who("[{ known = false, role = \"a\" }]"), "rules.toml:3: ", "false is no condition"),
+        (who("[{ anybody = false }]"), "rules.toml:3: ", "false is no condition"),
+        (who("[{ anybody = true, role = \"a\" }]"), "rules.toml:3: ", "further keys have no effect"),
+        (who("[{ subject = \"\" }]"), "rules.toml:3: ", "no caller has an empty name"),
+        (who("[{ role = \"a\", host = \"b\" }]"), "rules.toml:3: ", "a token and a certificate are two callers"),
         (limit(""), "rules.toml:4: ", "one of `per-second = 10` and `one-in"),
         (limit("per-second = 0\n"), "rules.toml:4: ", "per-second = 0 admits no call"),
         (limit("per-second = 1\nburst = 0\n"), "rules.toml:4: ", "burst = 0 admits no call"),
         (limit("one-in = \"soon\"\n"), "rules.toml:6: ", "a duration is a number with a unit"),
         (format!("{jwt}{ALLOW}"), "rules.toml:1: ", "[jwt] has no keys"),
+        (format!("{}{key}{ALLOW}", jwt.replace("tests", "")), "rules.toml:1: ", "`issuer` is empty"),
+        (format!("{}{key}{ALLOW}", jwt.replace("greeter", "")), "rules.toml:1: ", "`audience` is empty"),
+        (format!("{jwt}{key}{key}{ALLOW}"), "rules.toml:8: ", "two keys have the kid \"a\""),
         (format!("{jwt}jwks = \"none.json\"\n{ALLOW}"), "none.json: ", "No such file"),
         (format!("{jwt}jwks = \"secret\"\n{ALLOW}"), "secret: ", "invalid JWKS"),
         (format!("{jwt}[[jwt.keys]]\nkid = \"a\"\nalgorithm = \"HS256\"\n{ALLOW}"), "rules.toml:4: ", "one of `pem"),
