@@ -108,6 +108,55 @@ fn main() -> Result<(), Box<dyn Error>> {
         .btree_map(".")
         .include_file("all.rs")
         .compile_protos(&protos, &[golden])?;
+    compile_single_types()
+}
+
+/// Writes a schema in which each type of field is the only one of a message and of a oneof, and compiles it. What a message
+/// can derive depends on all of its fields, so that a second field could hide a missing trait.
+fn compile_single_types() -> Result<(), Box<dyn Error>> {
+    const SCALARS: [&str; 15] = [
+        "double", "float", "int32", "int64", "uint32", "uint64", "sint32", "sint64", "fixed32", "fixed64", "sfixed32",
+        "sfixed64", "bool", "string", "bytes",
+    ];
+    const WELL_KNOWN: [&str; 10] = [
+        "Any",
+        "Duration",
+        "Empty",
+        "FieldMask",
+        "ListValue",
+        "SourceContext",
+        "Struct",
+        "Timestamp",
+        "Value",
+        "NullValue",
+    ];
+    const WRAPPERS: [&str; 9] = ["Double", "Float", "Int64", "UInt64", "Int32", "UInt32", "Bool", "String", "Bytes"];
+
+    let well_known = WELL_KNOWN.map(|name| format!("google.protobuf.{name}"));
+    let wrappers = WRAPPERS.map(|name| format!("google.protobuf.{name}Value"));
+    let own = ["frpc.Tensor", "frpc.Image", "Kind", "Part"];
+    let types = SCALARS.into_iter().chain(own).map(str::to_owned).chain(well_known).chain(wrappers);
+    let files = ["any", "duration", "empty", "field_mask", "source_context", "struct", "timestamp", "wrappers"];
+    let imports = files.map(|name| format!("import \"google/protobuf/{name}.proto\";"));
+    let mut schema = format!(
+        "syntax = \"proto3\"; package single; import \"frpc/tensor.proto\"; {}
+         enum Kind {{ NONE = 0; SOME = 1; }} message Part {{ uint32 number = 1; }}",
+        imports.join(" ")
+    );
+    for (at, name) in types.enumerate() {
+        schema += &format!(
+            "message Field{at} {{ {name} value = 1; }} message Member{at} {{ oneof choice {{ {name} value = 1; }} }}
+             message Values{at} {{ map<string, {name}> values = 1; }} message Outer{at} {{ Field{at} field = 1; }}"
+        );
+    }
+    let source = folder("single_source")?;
+    fs::write(source.join("single.proto"), schema)?;
+    frpc_build::configure()
+        .out_dir(folder("single")?)
+        .views(true)
+        .json(true)
+        .protobuf(true)
+        .compile_protos(&[source.join("single.proto")], &[source])?;
     Ok(())
 }
 

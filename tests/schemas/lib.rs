@@ -34,3 +34,8 @@ pub mod compiled {
 pub mod golden {
     include!(concat!(env!("OUT_DIR"), "/golden/all.rs"));
 }
+
+/// A message for each type of field, which has no other field.
+pub mod single {
+    include!(concat!(env!("OUT_DIR"), "/single/single.rs"));
+}

@@ -1,6 +1,7 @@
 //! Generates the text of the Rust files from a checked schema: prost-build writes the types, and this module adds
 //! codecs, views and services.
 
+mod derives;
 mod dyn_trait;
 mod free_names;
 mod json;
@@ -98,6 +99,7 @@ fn modules(
     let mut generated = Vec::new();
     for (module, mut items) in modules {
         prost_code::make_unique(&mut items, schema, index, warn)?;
+        derives::remove_conditional(&mut items, index, externs);
         share_strings(&mut items, index, &externs.utf8_bytes)?;
         let inner = modules::of_messages(&items);
         let mut messages = Vec::new();

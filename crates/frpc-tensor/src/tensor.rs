@@ -35,7 +35,7 @@ pub const DIMENSIONS_MAX: usize = 64;
 /// | `"k05VTVBZAQB2…"`, or an object with this `data` alone | base64 of a `.npy` file |
 ///
 /// Lists hold no complex numbers, and numbers that do not fit the `dtype` are refused; floats are rounded to it.
-#[derive(Clone, PartialEq, ::prost::Message)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct Tensor {
     /// The type of the elements: NumPy's name for it, or its descriptor. See [`Dtype::parse`].

@@ -322,6 +322,28 @@ fn extern_types_are_used_and_not_generated() {
 }
 
 #[test]
+fn extern_types_restrict_derives() {
+    let files = [
+        (
+            "test.proto",
+            &*format!(
+                "{HEAD}import \"other.proto\";\nmessage Direct {{ other.B b = 1; }}\nmessage Outer {{ map<int32, Direct> \
+                 directs = 1; }}\nmessage Choice {{ oneof o {{ other.B b = 1; }} }}\nmessage Plain {{ int32 number = 1; }}"
+            ),
+        ),
+        ("other.proto", "syntax = \"proto3\";\npackage other;\nmessage B {}"),
+    ];
+    let build = Build::of_files(&files);
+    let text = build.text_with(|builder| builder.extern_path(".other", "::other_crate::types"));
+    for name in ["struct Direct", "struct Outer", "struct Choice", "enum O"] {
+        let before = text.split(&format!("pub {name}")).next().expect("`split` should return at least one part");
+        let (_, derive) = before.rsplit_once("#[derive(").expect("type should derive traits");
+        assert!(derive.starts_with("Clone, PartialEq, ::"), "{name}: {derive}");
+    }
+    assert!(has(&text, "#[derive(Clone, Copy, PartialEq, Eq, Hash, ::frpc::prost::Message)]"), "{text}");
+}
+
+#[test]
 fn enums_of_oneof_members_are_found_from_both_modules() {
     let text = generated("message A { enum E { Z = 0; } oneof o { E own = 1; F far = 2; } }\nenum F { Y = 0; }");
     // Next to the struct, then inside of the module of the oneof.

@@ -1,0 +1,68 @@
+//! Removes derives that types of the user may not support.
+//!
+//! prost-build derives `Copy`, `Eq` and `Hash` according to the descriptors of a message and of all messages within it. The
+//! Rust type behind an `extern_path` need not implement what its descriptor would allow.
+
+use std::collections::HashSet;
+
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Item, Path, Token};
+
+use crate::generate::messages::field_type;
+use crate::generate::prost_code::marker;
+use crate::schema::Index;
+use crate::schema::externs::{Externs, Owner};
+
+/// The traits that prost-build derives only for some messages.
+const CONDITIONAL: [&str; 3] = ["Copy", "Eq", "Hash"];
+
+/// Removes the conditional derives from each message that contains a type of the user, and from its oneofs. A
+/// `type_attribute` can add them again.
+pub(crate) fn remove_conditional(items: &mut [Item], index: &Index<'_>, externs: &Externs) {
+    for item in items {
+        let attributes = match item {
+            Item::Struct(item) => &mut item.attrs,
+            Item::Enum(item) => &mut item.attrs,
+            Item::Mod(item) => {
+                if let Some((_, items)) = &mut item.content {
+                    remove_conditional(items, index, externs);
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        let Some(name) = marker(attributes) else { continue };
+        // The marker of a oneof is the name of its message and its own.
+        let outer = name.rsplit_once('.').map(|(outer, _)| outer).filter(|_| !index.messages.contains_key(&name));
+        if contains_user_type(outer.unwrap_or(&name), index, externs, &mut HashSet::new())
+            && let Some(derive) = attributes.iter_mut().find(|attribute| attribute.path().is_ident("derive"))
+        {
+            remove_from(derive);
+        }
+    }
+}
+
+/// Whether a message or a message within it is of a type that the user maps by `extern_path`.
+fn contains_user_type<'a>(
+    name: &'a str,
+    index: &'a Index<'_>,
+    externs: &Externs,
+    visited: &mut HashSet<&'a str>,
+) -> bool {
+    if externs.owner(name) == Some(Owner::User) {
+        return true;
+    }
+    let Some(found) = index.messages.get(name).filter(|_| visited.insert(name)) else { return false };
+    found.proto.field.iter().any(|field| {
+        let name = field_type(field, index);
+        index.messages.contains_key(name) && contains_user_type(name, index, externs, visited)
+    })
+}
+
+/// Removes the conditional traits from the derive that prost-build wrote, which is the first.
+fn remove_from(derive: &mut Attribute) {
+    let Ok(paths) = derive.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated) else { return };
+    let kept = paths.into_iter().filter(|path| !CONDITIONAL.iter().any(|name| path.is_ident(name)));
+    let kept: Punctuated<Path, Token![,]> = kept.collect();
+    *derive = syn::parse_quote! { #[derive(#kept)] };
+}
