@@ -1,5 +1,5 @@
-//! The results of the other benchmarks as one table: a row for each comparison, a column for each contestant. Prints it in
-//! Markdown, and writes it as a page of HTML next to those of criterion.
+//! The results of the other benchmarks as one table: a row for each comparison, with the time of each contestant and its
+//! ratio to tonic. Prints it in Markdown, and writes it as a page of HTML next to those of criterion.
 //!
 //! `cargo bench -p benches` runs it last, since targets run in the order of their names.
 
@@ -39,11 +39,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     table.values_mut().for_each(|row| row.sort_by(|(_, one), (_, other)| one.total_cmp(other)));
     let text = markdown(&table);
     println!("\n{text}");
+    if let Some(congestion) = congestion_control() {
+        println!("TCP congestion control of both ends: {congestion}; it decides the times of long messages");
+    }
     let page = folder.join("table.html");
     fs::write(&page, html(&text))?;
     println!("table: {}", page.display());
     println!("plots: {}", folder.join("report/index.html").display());
     Ok(())
+}
+
+/// The congestion control that connections of this machine use, where the system states it.
+fn congestion_control() -> Option<String> {
+    let name = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").ok()?;
+    Some(name.trim().to_owned())
 }
 
 /// The folder of criterion: this program is in `target/release/deps`.
@@ -73,14 +82,15 @@ fn collect(folder: &Path, table: &mut Table) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Each contestant with its median, the fastest first, and its multiple of that.
+/// Each contestant with its median, the fastest first, and its ratio to tonic's, or to the fastest where tonic has no row.
 fn markdown(table: &Table) -> String {
-    let mut text = String::from("| benchmark | medians, the fastest first |\n|---|---|\n");
+    let mut text = String::from("| benchmark | medians, the fastest first (times tonic's) |\n|---|---|\n");
     for (group, row) in table {
-        let fastest = row.first().map_or(f64::NAN, |(_, nanos)| *nanos);
+        let tonic = row.iter().find(|(contestant, _)| contestant == "tonic").or(row.first());
+        let reference = tonic.map_or(f64::NAN, |(_, nanos)| *nanos);
         let cells: Vec<_> = row
             .iter()
-            .map(|(contestant, nanos)| format!("{contestant} {} ({:.2}x)", time(*nanos), nanos / fastest))
+            .map(|(contestant, nanos)| format!("{contestant} {} ({:.2}x)", time(*nanos), nanos / reference))
             .collect();
         let _ = writeln!(text, "| {group} | {} |", cells.join(", "));
     }

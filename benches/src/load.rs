@@ -16,19 +16,21 @@ pub async fn checked<C: Client>(client: &C, text: &mut Text) -> Result<(), BoxEr
     if reply.as_ref() == text.as_bytes() { Ok(()) } else { Err("a reply differs from its request".into()) }
 }
 
-/// Makes `calls` calls, `in_flight` at a time, from as many tasks; gives the time that they took together.
+/// Makes `calls` calls, `in_flight` at a time, from as many tasks. Returns the time from the first call to the last reply;
+/// the texts exist before.
 ///
 /// # Panics
 /// If a call fails.
 pub async fn drive<C: Client>(client: &C, in_flight: usize, length: usize, calls: u64) -> Duration {
     let callers = (calls as usize).clamp(1, in_flight) as u64;
+    let texts: Vec<_> = (0..callers).map(|caller| C::text(caller as usize, length)).collect();
     let begun = Instant::now();
     let callers: Vec<_> = (0..callers)
-        .map(|caller| {
+        .zip(texts)
+        .map(|(caller, mut text)| {
             let share = calls / callers + u64::from(caller < calls % callers);
             let client = client.clone();
             tokio::spawn(async move {
-                let mut text = C::text(caller as usize, length);
                 for _ in 0..share {
                     checked(&client, &mut text).await.expect("the call succeeds");
                 }

@@ -44,17 +44,21 @@ impl Pacer {
         let shared = counters.clone();
         std::thread::spawn(move || {
             let interval = Duration::from_secs(1) / rate.max(1);
+            // Made before the first call is due. A call sends a copy of its client's text, with the next number.
+            let mut texts: Vec<_> = (0..clients.len()).map(|caller| C::text(caller, length)).collect();
             let mut due = Instant::now();
             let mut number = 0;
             while meter.runs() {
                 while due <= Instant::now() && shared.flying.load(Ordering::Relaxed) < FLYING_MAX {
                     let client = clients[number % clients.len()].clone();
+                    let text = &mut texts[number % clients.len()];
+                    text.advance();
+                    let mut text = text.clone();
                     // A client stays with the runtime that it was connected on.
                     let handle = &handles[number % clients.len() % handles.len()];
                     let (meter, counters, intended) = (meter.clone(), shared.clone(), due);
                     counters.flying.fetch_add(1, Ordering::Relaxed);
                     handle.spawn(async move {
-                        let mut text = C::text(number, length);
                         match checked(&client, &mut text).await {
                             Ok(()) => {
                                 meter.record(intended.elapsed());
