@@ -47,6 +47,8 @@ pub(crate) enum Command {
     Mcp(McpArguments),
     /// Serve gRPC, gRPC-Web, Connect, JSON-RPC, WebSocket and a console in front of a server that has none of them.
     Gateway(GatewayArguments),
+    /// Create a project: a service with its server, client, test and Dockerfile.
+    New(NewArguments),
     /// Write the completions of a shell to standard output.
     Completions {
         /// The shell.
@@ -131,6 +133,22 @@ pub(crate) struct OutputArguments {
     /// Show more on standard error: -v the connection and metadata, -vv bodies, -vvv frames.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NewArguments {
+    /// The folder to create. Its last part is the name of the project.
+    #[arg(value_name = "NAME")]
+    pub(crate) path: PathBuf,
+    /// A server and a client in Python, in place of Rust.
+    #[arg(long, conflicts_with = "typescript")]
+    pub(crate) python: bool,
+    /// A client for Node beside the server in Rust.
+    #[arg(long)]
+    pub(crate) typescript: bool,
+    /// A checkout of frisbee or the URL of its repository, from which the project takes the libraries; with --python also a wheel.
+    #[arg(long, value_name = "PATH|URL")]
+    pub(crate) from: String,
 }
 
 #[derive(Debug, Args)]

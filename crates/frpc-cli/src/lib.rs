@@ -17,6 +17,7 @@ mod input;
 mod list;
 mod load;
 mod mcp;
+mod new;
 mod parameters;
 mod pubsub;
 mod rules;
@@ -88,6 +89,7 @@ fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failure> {
         Command::Top(top) => on_runtime(top::top(top, &server, screen)),
         Command::Mcp(arguments) => on_runtime(mcp::mcp(arguments, &server)),
         Command::Gateway(arguments) => on_workers(gateway::gateway(arguments, &server, &source, screen)),
+        Command::New(arguments) => new::new(&arguments, screen),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "frpc", &mut script);

@@ -1,0 +1,168 @@
+//! `frpc new`: creates a project with a service, its server and client, a test and a Dockerfile.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::arguments::NewArguments;
+use crate::failure::Failure;
+use crate::show::Screen;
+
+/// The files of a project: each with its path and its text, in which `@word@` is replaced.
+type Template = &'static [(&'static str, &'static str)];
+
+/// Expands to the files of a folder of templates, given as `path in the project = path of the template`.
+macro_rules! template {
+    ($($path:literal = $file:literal),* $(,)?) => {
+        &[$(($path, include_str!(concat!("../templates/", $file)))),*]
+    };
+}
+
+const RUST: Template = template!(
+    // In a folder with a file `Cargo.toml` cargo would see a package of its own.
+    "Cargo.toml" = "rust/Cargo.toml.txt",
+    "build.rs" = "rust/build.rs",
+    "proto/greet.proto" = "rust/proto/greet.proto",
+    "src/lib.rs" = "rust/src/lib.rs",
+    "src/main.rs" = "rust/src/main.rs",
+    "src/bin/client.rs" = "rust/src/bin/client.rs",
+    "tests/calls.rs" = "rust/tests/calls.rs",
+    "Dockerfile" = "rust/Dockerfile",
+    ".gitignore" = "rust/gitignore",
+);
+
+/// Added to [`RUST`]: a client in Node, for which `build.rs` generates code as well.
+const TYPESCRIPT: Template = template!(
+    "build.rs" = "typescript/build.rs",
+    "web/package.json" = "typescript/package.json",
+    "web/tsconfig.json" = "typescript/tsconfig.json",
+    "web/src/client.ts" = "typescript/src/client.ts",
+    "web/test/calls.test.ts" = "typescript/test/calls.test.ts",
+    "web/.gitignore" = "typescript/gitignore",
+);
+
+const PYTHON: Template = template!(
+    "requirements.txt" = "python/requirements.txt",
+    "greeter.py" = "python/greeter.py",
+    "server.py" = "python/server.py",
+    "client.py" = "python/client.py",
+    "test_calls.py" = "python/test_calls.py",
+    "Dockerfile" = "python/Dockerfile",
+    ".gitignore" = "python/gitignore",
+);
+
+/// Longest name of a project: that of a package on crates.io and npm is limited to 64 and 214 characters.
+const NAME_MAX: usize = 64;
+
+pub(crate) fn new(arguments: &NewArguments, screen: &Screen) -> Result<(), Failure> {
+    let name = name_of(&arguments.path)?;
+    let source = Source::parse(&arguments.from)?;
+    let mut replacements = vec![("@name@", name.to_owned())];
+    let (templates, steps): (&[Template], &[&str]) = if arguments.python {
+        replacements.push(("@frisbee-rpc@", source.python()));
+        (&[PYTHON], &["python3 -m venv .venv", ".venv/bin/pip install -r requirements.txt", ".venv/bin/pytest"])
+    } else if arguments.typescript {
+        replacements.push(("@frpc@", source.cargo("frpc")?));
+        replacements.push(("@build-dependencies@", source.cargo_lines(&["frpc-build", "frpc-languages"])?));
+        replacements.push(("@frisbee-rpc@", source.npm()?));
+        (&[RUST, TYPESCRIPT], &["cargo test", "cd web", "npm install", "npm test"])
+    } else {
+        replacements.push(("@frpc@", source.cargo("frpc")?));
+        replacements.push(("@build-dependencies@", source.cargo_lines(&["frpc-build"])?));
+        (&[RUST], &["cargo test", "cargo run"])
+    };
+    if arguments.path.exists() {
+        return Err(Failure::new(format!("{} exists; choose another name", arguments.path.display())));
+    }
+    for (path, text) in templates.iter().copied().flatten() {
+        let path = arguments.path.join(path);
+        let folder = path.parent().unwrap_or(&arguments.path);
+        fs::create_dir_all(folder).map_err(|error| Failure::file(folder, &error))?;
+        let text = replacements.iter().fold((*text).to_owned(), |text, (word, value)| text.replace(word, value));
+        fs::write(&path, text).map_err(|error| Failure::file(&path, &error))?;
+    }
+    screen.line(&format!("created {}; continue with", arguments.path.display()))?;
+    let enter = format!("cd {}", arguments.path.display());
+    [&*enter].iter().chain(steps).try_for_each(|step| screen.line(&format!("    {step}")))
+}
+
+/// Returns the name of the project, which is the last part of its path.
+fn name_of(path: &Path) -> Result<&str, Failure> {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let is_valid = name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.len() <= NAME_MAX
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte));
+    if is_valid {
+        return Ok(name);
+    }
+    Err(Failure::new(format!(
+        "invalid project name `{name}`: use a lower-case letter, then lower-case letters, digits, `-` and `_`, at most \
+         {NAME_MAX} characters"
+    )))
+}
+
+/// Where a project gets the libraries from.
+enum Source<'a> {
+    /// The root of a checkout, or a wheel.
+    Path(PathBuf),
+    Git(&'a str),
+}
+
+impl<'a> Source<'a> {
+    fn parse(from: &'a str) -> Result<Self, Failure> {
+        if from.contains("://") || from.starts_with("git@") {
+            return Ok(Self::Git(from));
+        }
+        let path = fs::canonicalize(from).map_err(|error| Failure::file(Path::new(from), &error))?;
+        Ok(Self::Path(path))
+    }
+
+    /// Returns the source of a crate for `Cargo.toml`. JSON's strings are valid in TOML.
+    fn cargo(&self, name: &str) -> Result<String, Failure> {
+        let root = match self {
+            Self::Path(root) => root,
+            Self::Git(url) => return Ok(format!("git = {}", Value::from(*url))),
+        };
+        let folder = root.join("crates").join(name);
+        if !folder.join("Cargo.toml").exists() {
+            let text = format!("{} is not a checkout of frisbee: it has no folder crates/{name}", root.display());
+            return Err(Failure::new(text));
+        }
+        Ok(format!("path = {}", Value::from(folder.display().to_string())))
+    }
+
+    /// Returns a line of `Cargo.toml` for each crate.
+    fn cargo_lines(&self, names: &[&str]) -> Result<String, Failure> {
+        let lines = names.iter().map(|name| Ok(format!("{name} = {{ {} }}", self.cargo(name)?)));
+        Ok(lines.collect::<Result<Vec<_>, Failure>>()?.join("\n"))
+    }
+
+    /// The line of `requirements.txt`.
+    fn python(&self) -> String {
+        match self {
+            Self::Path(path) if path.extension().is_some_and(|extension| extension == "whl") => {
+                format!("frisbee-rpc @ file://{}", path.display())
+            }
+            Self::Path(root) => format!("frisbee-rpc @ file://{}", root.join("clients/python").display()),
+            Self::Git(url) => format!("frisbee-rpc @ git+{url}#subdirectory=clients/python"),
+        }
+    }
+
+    /// The version in `package.json`: the packed library in the checkout, because npm installs no folder of a
+    /// repository.
+    fn npm(&self) -> Result<String, Failure> {
+        let packed = concat!("clients/typescript/frisbee-rpc-", env!("CARGO_PKG_VERSION"), ".tgz");
+        match self {
+            Self::Path(root) if root.join(packed).exists() => Ok(format!("file:{}", root.join(packed).display())),
+            Self::Path(root) => Err(Failure::new(format!(
+                "{} is missing; run `npm ci && npm pack` in {}",
+                root.join(packed).display(),
+                root.join("clients/typescript").display()
+            ))),
+            Self::Git(_) => Err(Failure::new(
+                "npm cannot install a folder of a repository; clone it, and pass the path of the clone to --from",
+            )),
+        }
+    }
+}
