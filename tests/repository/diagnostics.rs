@@ -32,6 +32,7 @@ fn compiled(source: &str) -> String {
         .arg("-L")
         .arg(format!("dependency={}", library.parent().expect("it is in a folder").display()))
         .arg(path)
+        .env_remove("OUT_DIR")
         .output()
         .expect("rustc compiles these tests too");
     String::from_utf8(output.stderr).expect("rustc writes text")
@@ -72,4 +73,20 @@ fn compiler_names_response_items_when_result_is_missing() {
         compiled("pub fn answer() -> frpc::ResponseStream<u8> { frpc::ResponseStream::new(frpc::iter([1_u8])) }");
     assert!(text.contains("is not a stream of responses"), "{text}");
     assert!(text.contains("not a `Stream` whose items are `Result<_, Status>`"), "{text}");
+}
+
+#[test]
+fn compiler_names_message_for_wrong_request() {
+    let source = "pub struct Name { pub name: String } pub fn greet(_: impl frpc::IntoRequest<Name>) {}
+        pub fn f() { greet(\"you\"); }";
+    let text = compiled(source);
+    assert!(text.contains("error[E0277]: the method expects `Name` or `Request<Name>`, found `&str`"), "{text}");
+    assert!(!compiled(&source.replace("\"you\"", "Name { name: String::new() }")).contains("error"));
+}
+
+#[test]
+fn compiler_names_missing_build_script() {
+    let text = compiled("mod greet { frpc::include_proto!(\"greet\"); }");
+    assert!(text.contains("`include_proto!` requires a build script"), "{text}");
+    assert!(text.contains("frpc_build::compile_protos"), "{text}");
 }

@@ -39,7 +39,7 @@
 //! * Delivery is at most once. A subscriber that accepts messages too slowly loses some, and learns how many: see
 //!   [`SlowSubscriberPolicy`].
 //! * A slow subscriber slows down no other.
-
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 #[cfg(test)]

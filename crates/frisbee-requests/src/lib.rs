@@ -28,6 +28,7 @@
 //! # Features
 //!
 //! `frpc`: a [`RequestError`] becomes a status of frpc by `?`.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 mod backoff;

@@ -5,6 +5,7 @@
 //!
 //! A set of rules never changes: each method of a builder makes a new set, without verdicts. So no cached verdict outlives
 //! its rules, keys or limits.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(test)]
 extern crate self as frpc_access;

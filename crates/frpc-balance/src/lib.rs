@@ -9,6 +9,7 @@
 //! | `dns` | `dns` | the A and AAAA records of a name, or the targets of its SRV records |
 //! | `etcd` | `etcd` | the keys below a prefix, which servers register and renew |
 //! | `kubernetes` | `kubernetes` | the pods of a Service, by its EndpointSlices |
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 #[cfg(test)]

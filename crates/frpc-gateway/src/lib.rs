@@ -12,6 +12,7 @@
 //! * `http`, on by default: HTTP and WebSocket. Without it there is JSON-RPC over TCP alone.
 //! * `ion`: Amazon Ion as an encoding of JSON-RPC messages over HTTP.
 //! * `mcp`: tools for agents, `Mcp`.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(test)]
 extern crate self as frpc_gateway;

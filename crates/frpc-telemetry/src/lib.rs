@@ -1,5 +1,6 @@
 //! Telemetry of [frpc](https://docs.rs/frpc-rs) calls: [`Counters`] with a page for Prometheus, and by feature `metrics` for
 //! the facade of that name, `otel` for OpenTelemetry.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(test)]
 extern crate self as frpc_telemetry;

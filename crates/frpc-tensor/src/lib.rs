@@ -36,7 +36,7 @@
 //!
 //! * `batch`: `batch::Batcher`, which makes one call of a model of the calls of many clients
 //! * `json`: the forms in JSON, described at [`Tensor`] and [`Image`]
-
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]

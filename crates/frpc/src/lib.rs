@@ -4,18 +4,79 @@
 //! clone, and any number of its calls share one connection. The types have tonic's names: [`Request`], [`Response`],
 //! [`Status`], [`Streaming`].
 //!
-//! ```no_run
-//! use samples::quickstart::{CalculatorClient, Terms}; // Made by `frpc_build::compile_protos` in a build script.
+//! # A service and its client
 //!
-//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let client = CalculatorClient::connect("localhost:9090").await?;
-//! let sum = client.add(Terms { a: 20, b: 22 }).await?;
-//! assert_eq!(sum.get_ref().value, 42);
-//! # Ok(())
-//! # }
+//! The package of this crate is `frpc-rs`, because the registry already has a package `frpc`. In `Cargo.toml`:
+//!
+//! ```toml
+//! [dependencies]
+//! frpc = { package = "frpc-rs", version = "0.1" }
+//! tokio = { version = "1", features = ["macros", "rt-multi-thread"] }
+//!
+//! [build-dependencies]
+//! frpc-build = "0.1"
 //! ```
 //!
-//! The [`guide`] begins with a service and its server, and has a page for each subject.
+//! `proto/greeter.proto`:
+//!
+//! ```proto
+//! syntax = "proto3";
+//! package greeter;
+//!
+//! service Greeter { rpc Greet(Name) returns (Greeting); }
+//! message Name { string name = 1; }
+//! message Greeting { string text = 1; }
+//! ```
+//!
+//! `build.rs`:
+//!
+//! ```no_run
+//! # mod frpc_build { pub fn compile_protos(_: &str) -> std::io::Result<()> { Ok(()) } }
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     frpc_build::compile_protos("proto/greeter.proto")?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! `src/main.rs`, a server and a client in one program:
+//!
+//! ```
+//! use frpc::{Request, Response, Server, Status};
+//! # /*
+//! mod greeter { frpc::include_proto!("greeter"); }
+//! # */
+//! # use samples::greeter;
+//! use greeter::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
+//!
+//! struct Service;
+//!
+//! impl Greeter for Service {
+//!     async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+//!         let text = format!("Hello, {}!", request.into_inner().name);
+//!         Ok(Response::new(Greeting { text }))
+//!     }
+//! #   async fn greet_all(
+//! #       &self,
+//! #       _: Request<frpc::Streaming<Name>>,
+//! #   ) -> Result<Response<frpc::ResponseStream<Greeting>>, Status> {
+//! #       Err(Status::unimplemented(""))
+//! #   }
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let server = Server::builder().add_service(GreeterServer::new(Service)).bind("127.0.0.1:0").await?;
+//!     let address = server.local_addr().to_string();
+//!     tokio::spawn(server.serve());
+//!
+//!     let client = GreeterClient::connect(address).await?;
+//!     let greeting = client.greet(Name { name: "Ada".into() }).await?.into_inner();
+//!     assert_eq!(greeting.text, "Hello, Ada!");
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The [`guide`] has a page for each subject.
 //!
 //! # Guarantees of a call
 //!
@@ -50,6 +111,7 @@
 //! | `tonic` | conversions of statuses and metadata to and from tonic's types |
 //! | `uring` | connections on io_uring, on Linux |
 //! | `zstd` | compressed messages, between peers that both compress |
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 mod api;
@@ -133,6 +195,15 @@ pub use {bytes, frisbee, polyglot, prost, prost_types};
 #[macro_export]
 macro_rules! include_proto {
     ($package:tt) => {
-        include!(concat!(env!("OUT_DIR"), "/", $package, ".rs"));
+        include!(concat!(
+            env!(
+                "OUT_DIR",
+                "`include_proto!` requires a build script: add a `build.rs` beside Cargo.toml that calls \
+                 `frpc_build::compile_protos(\"proto/….proto\")`, and `frpc-build` to [build-dependencies]"
+            ),
+            "/",
+            $package,
+            ".rs"
+        ));
     };
 }

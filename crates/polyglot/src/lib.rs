@@ -58,7 +58,7 @@
 //! * The memory of all lists, maps and boxes of one decoding is at most [`CONTAINER_MEMORY_MAX`], unless
 //!   [`Decoder::with_container_memory`] says otherwise.
 //! * The length of strings and bytes is checked against the remaining input before anything is allocated.
-
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 

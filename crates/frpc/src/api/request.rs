@@ -189,6 +189,10 @@ impl<T: fmt::Debug> fmt::Debug for Request<T> {
 }
 
 /// The argument of client methods: a message, or a [`Request`] with one.
+#[diagnostic::on_unimplemented(
+    message = "the method expects `{T}` or `Request<{T}>`, found `{Self}`",
+    label = "expected `{T}` or `Request<{T}>`"
+)]
 pub trait IntoRequest<T> {
     /// Makes the request.
     fn into_request(self) -> Request<T>;
