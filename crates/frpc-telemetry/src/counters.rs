@@ -1,4 +1,4 @@
-//! The counters of calls: the known methods, and the counts of each.
+//! Counters of calls by method and status code.
 
 mod exposition;
 mod figures;
@@ -19,15 +19,15 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts calls by method and code, with histograms of how long they took.
+/// Counts calls by method and status code, with histograms of their durations.
 ///
-/// Given to servers and channels by `batch_observer` of their builders; clones count together. Counting takes neither a lock
-/// nor the clock: each thread has counters of its own, which a [snapshot](Self::snapshot) adds up. Names of methods are
-/// those of the schema, never those that a peer has sent.
+/// Register it with `batch_observer` of the builders of servers and channels. Clones share their counters. Counting takes no
+/// lock and does not read the clock: each thread has its own counters, which a [snapshot](Self::snapshot) sums. Method names
+/// come from the schema, never from a peer.
 ///
-/// How long a call took is known by the times at which connections have their turns. At a client it is the time from
-/// sending the request until the turn of the reply. At a server it is the time from the turn of the request until the
-/// end of that turn, when the replies are sent, or until a pending handler was done.
+/// Durations have the resolution of a connection's turns. At a client a duration extends from sending the request to the turn
+/// that received the reply. At a server it extends from the turn that received the request to the end of that turn, when
+/// replies are written, or to the completion of a pending handler.
 ///
 /// ```
 /// use samples::greeter::{GreeterClient, GreeterServer, Name};
@@ -51,7 +51,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// let snapshot = counters.snapshot();
 /// for side in [CallSide::Server, CallSide::Client] {
-///     let greet = snapshot.calls.iter().find(|calls| calls.side == side).expect("a call has been made");
+///     let greet = snapshot.calls.iter().find(|calls| calls.side == side).expect("call should be counted");
 ///     assert_eq!((greet.service, greet.method), ("greeter.Greeter", "Greet"));
 ///     assert_eq!((greet.code, greet.durations.count()), (frpc::Code::Ok, 1));
 /// }
@@ -65,14 +65,15 @@ pub struct Counters(Arc<Inner>);
 struct Inner {
     methods: Mutex<Methods>,
     shards: Arc<Shards>,
-    /// Attempts that were retried, by their failures.
+    /// Retried attempts, by the status code of their failure.
     retried: Mutex<BTreeMap<Key, u64>>,
     late: AtomicU64,
     unserved: AtomicU64,
-    /// Connections that clients have made, and attempts at it that have failed.
+    /// Connections that clients established.
     dialled: AtomicU64,
+    /// Failed attempts to connect.
     not_dialled: AtomicU64,
-    /// The channels that count here, as long as there are any.
+    /// The live channels that use these counters.
     channels: Mutex<Vec<ChannelServers>>,
     #[cfg(feature = "pubsub")]
     brokers: Mutex<Vec<Broker>>,
@@ -93,7 +94,7 @@ struct Row {
 }
 
 impl Counters {
-    /// Creates counters that have counted nothing.
+    /// Creates counters at zero.
     ///
     /// ```
     /// use frpc::Server;
@@ -106,7 +107,7 @@ impl Counters {
         Self::default()
     }
 
-    /// The counts until now. Concurrently ending calls may be missing.
+    /// Returns the current counts. Calls that end concurrently may be missing.
     ///
     /// ```
     /// use frpc_telemetry::Counters;
@@ -117,7 +118,7 @@ impl Counters {
     pub fn snapshot(&self) -> Snapshot {
         let Inner { methods, shards, retried, late, unserved, dialled, not_dialled, .. } = &*self.0;
         let sums = shards.sums();
-        // After the sums, so that there is a row for each.
+        // Read after the sums, so that every key has a row.
         let rows = methods.lock().rows.clone();
         let row = |key: &Key| rows.get(key.row as usize).copied();
         let code = |key: &Key| Code::from_i32(i32::from(key.code));
@@ -152,7 +153,7 @@ impl Counters {
         None
     }
 
-    /// Adds the activity of a broker to the calls. [`Snapshot::topics`] adds up all brokers that are shown.
+    /// Includes a broker in snapshots. [`Snapshot::topics`] sums all registered brokers.
     ///
     /// ```
     /// use frpc_telemetry::Counters;
@@ -180,7 +181,7 @@ impl BatchObserver for Counters {
         let Methods { rows, by_name } = &mut *methods;
         *by_name.entry((side, service, method)).or_insert_with(|| {
             rows.push(Row { side, service, method, kind });
-            u32::try_from(rows.len() - 1).expect("there are fewer methods than 2^32")
+            u32::try_from(rows.len() - 1).expect("number of methods should fit u32")
         })
     }
 
@@ -189,7 +190,7 @@ impl BatchObserver for Counters {
     }
 
     fn reclassified(&self, method: u32, code: Code, nanos: u64) {
-        // Sums wrap, so a shard may subtract what another has added.
+        // Sums wrap, so one shard may subtract a call that another added.
         self.0.shards.add(Key::new(method, Code::Ok), 1_u64.wrapping_neg(), nanos);
         self.ended(method, code, 1, nanos);
     }
@@ -213,43 +214,42 @@ impl BatchObserver for Counters {
 
     fn channel(&self, servers: ChannelServers) {
         let mut channels = self.0.channels.lock();
-        // So that it does not grow with channels that come and go.
+        // Remove dropped channels, which would accumulate.
         channels.retain(ChannelServers::is_alive);
         channels.push(servers);
     }
 }
 
-/// What [`Counters`] have counted.
+/// The values of [`Counters`] at one time.
 #[derive(Clone, Default, Debug)]
 #[non_exhaustive]
 pub struct Snapshot {
-    /// The calls that have ended, in the order of the first use of their methods.
+    /// Completed calls, in the order in which their methods were first used.
     pub calls: Vec<Calls>,
-    /// The attempts at calls of clients after which another one was made.
+    /// Failed attempts of clients that were followed by another attempt.
     pub retried: Vec<Retried>,
-    /// The replies that reached clients after their call had been cancelled or had reached its deadline; among them
-    /// those that confirm a cancellation.
+    /// Number of replies that reached clients after the call was cancelled or timed out, including confirmations of
+    /// cancellations.
     pub late_replies: u64,
-    /// The requests to servers that were refused without a method: there is none on their operation, or the schemas of
-    /// the ends do not fit.
+    /// Number of requests that servers refused because the operation has no method or the schemas are incompatible.
     pub unserved: u64,
-    /// The connections that clients have made: each after the first of a channel replaces one that was lost or left, or
-    /// is to another server.
+    /// Number of connections that clients established. After the first connection of a channel, each one replaces a lost or
+    /// drained connection or leads to a further server.
     pub connections_made: u64,
-    /// The attempts of clients at a connection that have failed.
+    /// Number of failed attempts of clients to connect.
     pub connections_failed: u64,
-    /// The servers of the channels that count here and live, by name; those after the first 64 are added up. Channels
-    /// whose connections are made by a function of the program name no server.
+    /// The servers of all live channels, by name; those after the first 64 are merged. Channels that connect through a function
+    /// of the program are not listed.
     pub servers: Vec<ServerLoad>,
-    /// The brokers that are shown by `Counters::show_topics`, of the feature `pubsub`; `None` if there are none.
+    /// Sums over the brokers registered with `Counters::show_topics` (feature `pubsub`); `None` without brokers.
     pub topics: Option<TopicFigures>,
 }
 
-/// The calls of one method, at one end, that ended with one code.
+/// The completed calls of one method with one status code, at the client or at the server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Calls {
-    /// The end that has counted.
+    /// Whether the calls were counted at the client or at the server.
     pub side: CallSide,
     /// The full name of the service.
     pub service: &'static str,
@@ -257,13 +257,13 @@ pub struct Calls {
     pub method: &'static str,
     /// Which directions stream.
     pub kind: CallKind,
-    /// How the calls ended: [`Code::Cancelled`] if the caller cancelled, or at a server its connection ended.
+    /// The status code. [`Code::Cancelled`] if the caller cancelled, and at a server also if the connection ended.
     pub code: Code,
-    /// How long the calls took. Their number is that of the calls.
+    /// The durations of the calls, one per call.
     pub durations: Histogram,
 }
 
-/// The attempts at calls of one method that failed with one code, and after which another one was made.
+/// The retried attempts of one method that failed with one status code.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Retried {
@@ -271,7 +271,7 @@ pub struct Retried {
     pub service: &'static str,
     /// The name of the method within its service.
     pub method: &'static str,
-    /// Why the attempts failed.
+    /// The status code of the attempts.
     pub code: Code,
     /// The number of attempts.
     pub count: u64,
@@ -326,7 +326,7 @@ mod tests {
     fn success_taken_back_before_it_is_read_counts_as_none() {
         let counters = Counters::new();
         let row = counters.register(&about(0));
-        // Another shard has the success, and was read before.
+        // The call was counted as a success by another shard, which was read earlier.
         counters.reclassified(row, Code::Cancelled, 1000);
         let calls = counters.snapshot().calls;
         let counted: Vec<_> = calls.iter().map(|calls| (calls.code, calls.durations.count())).collect();

@@ -1,7 +1,7 @@
-//! The counters of [frpc](https://docs.rs/frpc-rs) calls for the facade [`metrics`](https://docs.rs/metrics).
+//! Export of [`Counters`] through the facade [`metrics`](https://docs.rs/metrics).
 //!
-//! [`MetricsExporter`] copies [`Counters`] to the recorder of the program at each call of `record`. Calls themselves do not use
-//! the facade: each would pay for a lookup in a table of the recorder.
+//! [`MetricsExporter`] copies [`Counters`] to the recorder of the program whenever `record` is called. Calls do not use the
+//! facade directly, because each would cost a lookup in the recorder.
 
 use crate::{Calls, Counters, FigureKind};
 use frpc::Stats;
@@ -11,17 +11,17 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 
-/// The histogram of calls at servers, and that of calls at clients, in seconds.
+/// Names of the duration histograms of servers and clients, in seconds.
 const DURATIONS: [&str; 2] = ["frpc_server_call_duration_seconds", "frpc_client_call_duration_seconds"];
 
-/// The calls of a method that ended with one code, at one end.
+/// Key of a duration histogram.
 type Row = (CallSide, &'static str, &'static str, i32);
 
 /// Copies [`Counters`] to the recorder of the program.
 ///
-/// Names and labels are those of [the page for Prometheus](crate::Snapshot::prometheus). Durations go into
-/// histograms, each as the end of its bucket, so that it is at most an eighth too long. A [`MetricsExporter`] records all
-/// durations at first and new ones later, so create one for each set of counters.
+/// Names and labels are those of [the page for Prometheus](crate::Snapshot::prometheus). A duration is recorded as the upper
+/// bound of its bucket, which is at most an eighth too long. The first `record` reports all durations, later ones those since
+/// the previous call, so use one `MetricsExporter` per set of counters.
 ///
 /// ```
 /// use frpc_telemetry::Counters;
@@ -32,7 +32,7 @@ type Row = (CallSide, &'static str, &'static str, i32);
 /// let counters = Counters::new();
 /// let server = frpc::Server::builder().batch_observer(counters.clone()).bind("127.0.0.1:0").await?;
 /// let mut figures = MetricsExporter::new(&counters).stats(&server.stats());
-/// // Every few seconds, or before each look of the recorder:
+/// // Every few seconds, or before each scrape:
 /// figures.record();
 /// # Ok(())
 /// # }
@@ -40,28 +40,27 @@ type Row = (CallSide, &'static str, &'static str, i32);
 pub struct MetricsExporter {
     counters: Counters,
     stats: Option<Stats>,
-    /// The durations that the recorder has.
+    /// Durations that were recorded before.
     reported: HashMap<Row, HashMap<Duration, u64>>,
-    /// The names that were described. Some figures appear later, such as those of the servers of a channel.
+    /// Names of described metrics. Some metrics appear later, such as those of a channel's servers.
     described: HashSet<&'static str>,
 }
 
 impl MetricsExporter {
-    /// Copies these counters.
+    /// Creates an exporter of these counters.
     #[must_use]
     pub fn new(counters: &Counters) -> Self {
         Self { counters: counters.clone(), stats: None, reported: HashMap::new(), described: HashSet::new() }
     }
 
-    /// Copies the connections of a server as well.
+    /// Adds the connection metrics of a server.
     #[must_use]
     pub fn stats(mut self, stats: &Stats) -> Self {
         self.stats = Some(stats.clone());
         self
     }
 
-    /// Copies the counters to the recorder of this thread, or the global one. Without a recorder nothing
-    /// is kept for a later one.
+    /// Copies the counters to the thread's recorder or the global one. Without a recorder the values are lost.
     pub fn record(&mut self) {
         let snapshot = self.counters.snapshot();
         for name in DURATIONS {
@@ -83,7 +82,7 @@ impl MetricsExporter {
                     }
                     gauge!(name, labels).set(figure.value as f64);
                 }
-                // Counters, and sums.
+                // Counters and sums.
                 _ => {
                     if describes {
                         describe_counter!(name, help);
@@ -94,7 +93,7 @@ impl MetricsExporter {
         }
     }
 
-    /// Records the new durations.
+    /// Records the durations since the previous call.
     fn record_durations(&mut self, calls: &Calls) {
         let code = calls.code as i32;
         let reported = self.reported.entry((calls.side, calls.service, calls.method, code)).or_default();

@@ -1,15 +1,14 @@
 //! Traces and metrics of [frpc](https://docs.rs/frpc-rs) calls for OpenTelemetry.
 //!
-//! [`Telemetry`] is an observer for servers and channels. It makes spans of calls, which hang together from the first
-//! client to the last server: their trace contexts travel with the calls, and handlers pass them on. It needs the
-//! API of OpenTelemetry alone; which SDK and exporter a program has is its own choice.
+//! [`Telemetry`] is an observer for servers and channels that creates a span for each call. Trace contexts travel with the
+//! calls, and the calls of a handler inherit its context, so one trace spans all servers of a request. The crate depends on
+//! the API of OpenTelemetry only; the program chooses the SDK and the exporter.
 //!
-//! Sampling is decided first. A call that is not recorded costs some dozen instructions, and nothing
-//! is created for it.
+//! Sampling is decided before a span is created. A call that is not sampled costs a few dozen instructions.
 //!
-//! [`context`] is for handlers that make spans of their own. With the feature `otel-tracing`, `Logged` is a middleware
-//! that gives the lines of their logs the ids of trace and span. `observe_stats` shows the connections of a server as
-//! metrics. With the feature `otel-sdk`, `Exports` counts the spans that a collector has not got.
+//! [`context`] returns the parent context for spans that a handler creates. With the feature `otel-tracing`, the middleware
+//! `Logged` adds the trace and span ids to the log lines of handlers. `observe_stats` exports the connection counts of a
+//! server as metrics. With the feature `otel-sdk`, `Exports` counts exported and lost spans.
 
 mod context;
 #[cfg(feature = "otel-sdk")]

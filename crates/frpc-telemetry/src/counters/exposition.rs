@@ -1,4 +1,4 @@
-//! Snapshots as text for Prometheus.
+//! Snapshots in the text format of Prometheus.
 
 use super::{FigureKind, Metric, Snapshot};
 use frpc::Stats;
@@ -6,14 +6,14 @@ use frpc::observe::CallSide;
 use std::fmt::{Display, Write as _};
 use std::time::Duration;
 
-/// The bounds of the buckets in nanoseconds, as powers of two: from 4 µs to 34 s, at which counts are exact.
+/// Bucket bounds in nanoseconds, as exponents of two: from 4 µs to 34 s. Counts below a power of two are exact.
 const BOUNDS: std::ops::RangeInclusive<u32> = 12..=35;
 
 impl Snapshot {
     /// The media type of [`prometheus`](Self::prometheus).
     pub const PROMETHEUS_TYPE: &'static str = "text/plain; version=0.0.4; charset=utf-8";
 
-    /// The snapshot in the text format of Prometheus, with the counts of a server's connections if they are given.
+    /// Returns the snapshot in the text format of Prometheus, with the connection counts of a server if `stats` is given.
     ///
     /// ```
     /// let counters = frpc_telemetry::Counters::new();
@@ -24,7 +24,7 @@ impl Snapshot {
         self.exposition(&self.figures(stats))
     }
 
-    /// As [`prometheus`](Self::prometheus), with the counts of several servers' connections, which have the label `server`.
+    /// Like [`prometheus`](Self::prometheus), with the connection counts of several servers, distinguished by the label `server`.
     pub fn prometheus_of(&self, servers: &[(String, Stats)]) -> String {
         self.exposition(&self.figures_of(servers))
     }
@@ -51,7 +51,7 @@ impl Snapshot {
     fn put_durations(&self, text: &mut String, side: CallSide, name: &str) {
         begin(text, name, "histogram", "Duration of calls, by method and code.");
         for calls in self.calls.iter().filter(|calls| calls.side == side) {
-            // Names of a schema consist of letters, digits, underscores and dots, so nothing is escaped.
+            // Schema names consist of letters, digits, underscores and dots, so they need no escaping.
             let code = calls.code.name().to_ascii_lowercase();
             let labels = format!("service=\"{}\",method=\"{}\",code=\"{code}\"", calls.service, calls.method);
             for bound in BOUNDS.map(|power| Duration::from_nanos(1 << power)) {
@@ -66,9 +66,9 @@ impl Snapshot {
     }
 }
 
-/// Begins a metric.
+/// Writes the header of a metric.
 fn begin(text: &mut String, name: &str, kind: &str, help: &str) {
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
 }
 
@@ -79,14 +79,14 @@ fn kind(kind: FigureKind) -> &'static str {
     }
 }
 
-/// The labels of a figure. Names of servers are chosen by a program or a resolver, so they are escaped.
+/// Returns the labels of a figure. Server names come from the program or a resolver, so they are escaped.
 fn labels(figure: &Metric) -> String {
     let escaped = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     let labels: Vec<_> = figure.labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
     labels.join(",")
 }
 
-/// A value with labels, if it has some.
+/// Writes a value with its labels, if any.
 fn put(text: &mut String, name: &str, labels: &str, value: impl Display) {
     let _ =
         if labels.is_empty() { writeln!(text, "{name} {value}") } else { writeln!(text, "{name}{{{labels}}} {value}") };

@@ -1,6 +1,5 @@
-//! Figures other than those of calls: servers of channels, topics, and the connections of a server. Each is a number
-//! with a name and a few labels, which `exposition.rs` writes for Prometheus and other programs pass on in their own
-//! way.
+//! Metrics other than call durations: servers of channels, topics, and the connections of a server. `exposition.rs` formats
+//! them for Prometheus; programs may export them in other formats.
 
 use super::Snapshot;
 use frpc::Stats;
@@ -9,24 +8,24 @@ use frpc::observe::ServerLoad;
 use frpc::pubsub::Broker;
 use std::collections::BTreeMap;
 
-/// How many servers have a row of their own. Labels are to be few; the others are added up as [`OTHERS`].
+/// Number of servers with labels of their own, which bounds the cardinality. Further servers are summed up as [`OTHERS`].
 const SERVERS_SHOWN: usize = 64;
 
-/// The name under which further servers are added up.
+/// Label value of the servers beyond [`SERVERS_SHOWN`].
 const OTHERS: &str = "others";
 
-/// A number with its name on the page for Prometheus.
+/// A metric, named as on the page for Prometheus.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Metric {
-    /// The name, with its unit at the end, and `_total` for counters.
+    /// The name, which ends with the unit, and with `_total` for counters.
     pub name: &'static str,
-    /// Its description, a sentence.
+    /// A description of one sentence.
     pub help: &'static str,
-    /// Whether it only grows.
+    /// The kind of the metric.
     pub kind: FigureKind,
-    /// Names and values. None is chosen by a peer: they are names of a schema, codes, reasons, or servers as the
-    /// program or its resolver names them.
+    /// Label names and values. Peers choose none of them: they are schema names, status codes, close reasons, or server names
+    /// from the program or its resolver.
     pub labels: Vec<(&'static str, String)>,
     /// The value.
     pub value: u64,
@@ -36,13 +35,14 @@ pub struct Metric {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum FigureKind {
-    /// It grows, from zero at the beginning of the program.
+    /// A monotonic count that starts at zero with the program.
     Counter,
-    /// It grows and shrinks.
+    /// A value that may rise and fall.
     Gauge,
 }
 
-/// Adds up the channels' figures of the same servers. Those after the first [`SERVERS_SHOWN`], by name, are one.
+/// Sums the loads that several channels report for the same server. Servers after the first [`SERVERS_SHOWN`] by name are
+/// merged into one.
 pub(super) fn added_up(loads: impl Iterator<Item = ServerLoad>) -> Vec<ServerLoad> {
     let mut by_name = BTreeMap::<String, ServerLoad>::new();
     for load in loads {
@@ -66,23 +66,23 @@ fn add(sum: &mut ServerLoad, load: &ServerLoad) {
     sum.doubts += load.doubts;
 }
 
-/// What goes on in brokers whose figures are shown by `Counters::show_topics`.
+/// Metrics of the brokers registered with `Counters::show_topics`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct TopicFigures {
-    /// Messages that were published.
+    /// Number of published messages.
     pub published: u64,
-    /// Messages that subscribers have lost, each for itself.
+    /// Number of messages lost, summed over subscribers.
     pub lost: u64,
-    /// Subscriptions at the moment.
+    /// Current number of subscriptions.
     pub subscriptions: u64,
-    /// Bytes that wait for subscribers at the moment, each for itself.
+    /// Current number of queued bytes, summed over subscribers.
     pub waiting: u64,
 }
 
 #[cfg(feature = "pubsub")]
 impl TopicFigures {
-    /// The sums of brokers; `None` if there are none.
+    /// Returns the sums over all brokers; `None` without brokers.
     pub(super) fn of(brokers: &[Broker]) -> Option<Self> {
         if brokers.is_empty() {
             return None;
@@ -98,7 +98,7 @@ impl TopicFigures {
     }
 }
 
-/// The figures that are being collected.
+/// A list of metrics under construction.
 struct MetricSet(Vec<Metric>);
 
 impl MetricSet {
@@ -123,8 +123,8 @@ impl MetricSet {
 }
 
 impl Snapshot {
-    /// The figures other than the durations of calls, with those of a server's connections if its stats are given.
-    /// Figures of one name are consecutive.
+    /// Returns all metrics except call durations, with the connection metrics of a server if `stats` is given. Metrics of one
+    /// name are consecutive.
     ///
     /// ```
     /// let figures = frpc_telemetry::Counters::new().snapshot().figures(None);
@@ -192,7 +192,7 @@ fn put_topics(to: &mut MetricSet, topics: &TopicFigures) {
 }
 
 impl Snapshot {
-    /// As [`figures`](Self::figures), with those of several servers' connections, which have the label `server`.
+    /// Like [`figures`](Self::figures), with the connection metrics of several servers, distinguished by the label `server`.
     pub fn figures_of(&self, servers: &[(String, Stats)]) -> Vec<Metric> {
         let mut figures = self.figures(None);
         let mut of_servers = Vec::new();
@@ -204,7 +204,7 @@ impl Snapshot {
             }
             of_servers.append(&mut of_server.0);
         }
-        // Figures of one name are consecutive, in the order of the first server.
+        // Metrics of one name must be consecutive; they follow the order of the first server.
         let mut names: Vec<&str> = Vec::new();
         for figure in &of_servers {
             if !names.contains(&figure.name) {

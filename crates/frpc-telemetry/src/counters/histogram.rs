@@ -20,22 +20,22 @@ pub(crate) fn bucket(nanos: u64) -> usize {
     at.min(BUCKETS - 1)
 }
 
-/// The duration at which a bucket ends, in nanoseconds: the first that is in none of the buckets up to it.
+/// Returns the exclusive upper bound of a bucket in nanoseconds.
 pub(crate) fn end(bucket: usize) -> u64 {
     let steps = 1 << STEPS_BITS;
     let shift = (bucket >> STEPS_BITS).saturating_sub(1);
     let first = bucket - (shift << STEPS_BITS);
-    debug_assert!(first < 2 * steps, "a bucket has one doubling");
+    debug_assert!(first < 2 * steps, "a bucket should lie within one doubling");
     ((first as u64 + 1) << shift) << UNIT_BITS
 }
 
-/// How long calls took: a count for each range of durations, and their sum.
+/// A histogram of call durations, with their sum.
 ///
-/// A range is at most an eighth as wide as the durations in it, and 128 ns at least, so a quantile is at most an eighth
-/// too large. Durations of 70 minutes and more are in the last range.
+/// A bucket is at most an eighth as wide as the durations in it and at least 128 ns wide, so quantiles are at most an eighth
+/// too large. The last bucket holds all durations from 70 minutes on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Histogram {
-    /// As many as there are buckets.
+    /// One count per bucket.
     counts: Vec<u64>,
     nanos: u64,
 }
@@ -47,25 +47,24 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// The number of durations.
+    /// Returns the number of durations.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// The sum of all durations, before they were put into ranges.
+    /// Returns the exact sum of all durations.
     pub fn sum(&self) -> Duration {
         Duration::from_nanos(self.nanos)
     }
 
-    /// The number of durations below `end`, which is exact for each power of two of nanoseconds from 128 on. A range
-    /// that contains `end` counts as zero.
+    /// Returns the number of durations below `end`. It is exact if `end` is a power of two in nanoseconds, from 128 on;
+    /// otherwise the bucket that contains `end` is not counted.
     pub fn below(&self, end: Duration) -> u64 {
         let end = u64::try_from(end.as_nanos()).unwrap_or(u64::MAX);
         self.counts.iter().enumerate().take_while(|(bucket, _)| self::end(*bucket) <= end).map(|(_, count)| count).sum()
     }
 
-    /// The duration that the share `quantile`, between 0 and 1, of all durations does not exceed: the end of the range
-    /// that contains it. `None` if there are no durations.
+    /// Returns the `quantile`, between 0 and 1, as the upper bound of its bucket. `None` if the histogram is empty.
     ///
     /// ```
     /// let histogram = frpc_telemetry::Histogram::default();
@@ -81,7 +80,7 @@ impl Histogram {
         })
     }
 
-    /// The ranges that have durations, in ascending order: the end of each, and the count in it.
+    /// Iterates over the non-empty buckets in ascending order, as pairs of upper bound and count.
     pub fn ranges(&self) -> impl Iterator<Item = (Duration, u64)> {
         let ranges = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         ranges.map(|(bucket, count)| (Duration::from_nanos(end(bucket)), *count))
@@ -93,8 +92,8 @@ impl Histogram {
         self.nanos = self.nanos.wrapping_add(other.nanos);
     }
 
-    /// Makes negative counts zero: of shards that are read one after the other, one may have subtracted what another one
-    /// adds after it was read.
+    /// Replaces negative counts by zero. They occur because shards are read one after the other: one may have subtracted a call
+    /// that another adds after it was read.
     pub(crate) fn settle(&mut self) {
         for count in self.counts.iter_mut().chain([&mut self.nanos]) {
             if count.cast_signed() < 0 {

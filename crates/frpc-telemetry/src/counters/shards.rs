@@ -1,5 +1,5 @@
-//! Counters of threads. Each thread adds to a shard of its own, so counting takes no lock and no line of memory travels
-//! between cores; readers add the shards up.
+//! Sharded counters. Each thread adds to its own shard, so counting takes no lock and causes no cache-line contention.
+//! Readers sum the shards.
 
 use super::histogram::{self, BUCKETS, Histogram};
 use frpc::Code;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-/// The number of codes: gRPC's are numbered from 0 on.
+/// Number of status codes. gRPC's codes are numbered from 0.
 const CODES: usize = 17;
 
 /// The calls of one method that ended with one code.
@@ -30,7 +30,7 @@ impl Key {
     }
 }
 
-/// What one shard has counted for a key. Written by one thread at a time, that which has the lease.
+/// The counts of one shard for a key. Only the thread that holds the lease writes them.
 struct Series {
     key: Key,
     buckets: [AtomicU64; BUCKETS],
@@ -47,7 +47,7 @@ impl Series {
         Self { key, buckets: std::array::from_fn(|_| AtomicU64::new(0)), nanos: AtomicU64::new(0) }
     }
 
-    /// Adds so many calls that took so long each.
+    /// Adds `calls` calls of `nanos` nanoseconds each.
     fn add(&self, calls: u64, nanos: u64) {
         if let Some(bucket) = self.buckets.get(histogram::bucket(nanos)) {
             add(bucket, calls);
@@ -56,13 +56,13 @@ impl Series {
     }
 }
 
-/// The counters of one thread, and of threads that had the lease before.
+/// The counters of one thread and of previous holders of its lease.
 type Shard = Mutex<Vec<Arc<Series>>>;
 
-/// The right to write a shard, which one thread has at a time.
+/// Exclusive right to write to a shard.
 struct Lease {
     shard: Arc<Shard>,
-    /// The series of the shard by the index of their key.
+    /// The series of the shard, indexed by key.
     series: Vec<Option<Arc<Series>>>,
 }
 
@@ -90,19 +90,19 @@ impl Lease {
     }
 }
 
-/// All shards. There are as many as threads have counted at once.
+/// All shards. Their number is the largest number of threads that counted at the same time.
 #[derive(Default)]
 pub(crate) struct Shards {
     all: Mutex<Vec<Arc<Shard>>>,
-    /// The leases of threads that have ended.
+    /// Leases returned by ended threads.
     free: Mutex<Vec<Lease>>,
 }
 
-/// A lease of one of several sets of shards, which is given back in the end.
+/// A thread's lease on one set of shards. Returned on drop.
 #[derive(Default)]
 struct LeasedShard {
     of: Weak<Shards>,
-    /// `None` before its first use.
+    /// `None` before the first use.
     lease: Option<Lease>,
 }
 
@@ -125,7 +125,7 @@ impl Drop for LeasedShard {
 }
 
 thread_local! {
-    /// The leases of this thread, as many as sets of counters: mostly one.
+    /// The leases of this thread: one per set of counters, usually a single one.
     static LEASES: RefCell<Vec<LeasedShard>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -137,19 +137,19 @@ impl Shards {
             match leases.iter_mut().find(|leased| std::ptr::eq(leased.of.as_ptr(), Arc::as_ptr(self))) {
                 Some(leased) => leased.add(key, calls, nanos, self),
                 None => {
-                    // Leases of counters that are gone would add up.
+                    // Remove leases of dropped counters, which would accumulate.
                     leases.retain(|leased| leased.of.strong_count() > 0);
                     leases.push(self.leased(key, calls, nanos));
                 }
             }
         });
         if added.is_err() {
-            // The thread is ending: the lease is given back at once.
+            // The thread is exiting, so the lease is returned at once.
             drop(self.leased(key, calls, nanos));
         }
     }
 
-    /// A used lease.
+    /// Takes a lease, records the calls, and returns the lease.
     #[cold]
     #[inline(never)]
     fn leased(self: &Arc<Self>, key: Key, calls: u64, nanos: u64) -> LeasedShard {
@@ -163,7 +163,7 @@ impl Shards {
         LeasedShard { of: Arc::downgrade(self), lease: Some(lease) }
     }
 
-    /// The counts by key.
+    /// Sums the shards by key.
     pub(crate) fn sums(&self) -> BTreeMap<Key, Histogram> {
         let mut sums: BTreeMap<Key, Histogram> = BTreeMap::new();
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -182,7 +182,7 @@ impl Shards {
 mod tests {
     use super::*;
 
-    /// A thread that created no counters itself, such as a worker, kept its leases of all that were gone.
+    /// Threads that only count, such as workers, used to keep the leases of dropped counters.
     #[test]
     fn thread_drops_leases_of_counters_that_are_gone() {
         for _ in 0..3 {

@@ -1,10 +1,10 @@
-//! Trace contexts of calls as OpenTelemetry has them, and the other way round.
+//! Conversions between the trace contexts of calls and OpenTelemetry's.
 
 use frpc::observe::TraceContext;
 use opentelemetry::Context;
 use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt, TraceFlags, TraceId, TraceState};
 
-/// In a handler: the call as the parent of further spans. Empty if the call has no trace context.
+/// Returns the context of the current call, as the parent for spans of its handler. Empty if the call has no trace context.
 ///
 /// ```
 /// use opentelemetry::global;
@@ -20,8 +20,8 @@ use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt, TraceFlags, Tra
 /// # assert_eq!(look_up("a"), 1);
 /// ```
 ///
-/// Calls that the handler makes hang under the handler's call. To have them hang under such a span, attach its context:
-/// `Context::with_span` and `attach`, or `with_context` around a future.
+/// Calls that the handler makes are children of its own call. To make them children of another span, attach that span's
+/// context with `Context::with_span` and `attach`, or with `with_context` around a future.
 pub fn context() -> Context {
     match TraceContext::current() {
         None => Context::new(),
@@ -29,19 +29,19 @@ pub fn context() -> Context {
     }
 }
 
-/// A trace context as that of a span.
+/// Converts a trace context to a span context.
 pub(crate) fn span_context(context: &TraceContext, is_sampled: bool) -> SpanContext {
     let flags = if is_sampled { TraceFlags::SAMPLED } else { TraceFlags::default() };
     let (trace, span) = (TraceId::from_bytes(context.trace_id()), SpanId::from_bytes(context.span_id()));
     SpanContext::new(trace, span, flags, context.is_remote(), TraceState::NONE)
 }
 
-/// The trace context that a span is. `None` if it is not recorded and has no ids.
+/// Converts a span context to a trace context. `None` if the span has no ids, as those of a no-op tracer.
 pub(crate) fn of_span(span: &SpanContext) -> Option<TraceContext> {
     TraceContext::new(span.trace_id().to_bytes(), span.span_id().to_bytes(), span.is_sampled())
 }
 
-/// The span that OpenTelemetry takes for the current one.
+/// Returns OpenTelemetry's current span.
 #[inline]
 pub(crate) fn active() -> Option<TraceContext> {
     Context::map_current(

@@ -1,5 +1,5 @@
-//! What becomes of spans on their way to a collector. The way itself is the SDK's: a bounded queue and a thread that
-//! takes from it. Here its room is given out and its losses are counted.
+//! Counts spans on their way to a collector. The queue and its thread are the SDK's; this module admits spans to the queue
+//! and counts those that are lost.
 
 use opentelemetry::Context;
 use opentelemetry_sdk::Resource;
@@ -9,13 +9,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// How many spans may wait for the exporter, those of the batch included that it is sending: the SDK's default.
+/// Maximum number of queued spans, including the batch that is being sent: the SDK's default.
 const WAITING_MAX: u64 = 2048;
 
-/// Counts the spans that were exported, and those that were lost because the collector is down or slow.
+/// Counters of exported spans, and of spans lost because the collector is down or slow.
 ///
-/// [`processor`](Self::processor) wraps an exporter in the SDK's [`BatchSpanProcessor`], whose queue holds 2048 spans
-/// at most: with those that wait, each span that has ended is in one of the counts. Clones count together.
+/// [`processor`](Self::processor) wraps an exporter in the SDK's [`BatchSpanProcessor`] with a queue of 2048 spans. Each
+/// ended span is in exactly one of the counts: exported, failed, dropped or waiting. Clones share their counters.
 ///
 /// ```
 /// use frpc_telemetry::otel::{Exports, Telemetry};
@@ -27,7 +27,7 @@ const WAITING_MAX: u64 = 2048;
 /// let provider = SdkTracerProvider::builder().with_span_processor(exports.processor(exporter)).build();
 /// let telemetry = Telemetry::new().spans(provider.tracer("greeter"));
 /// # drop(telemetry);
-/// provider.shutdown().expect("it is in memory");
+/// provider.shutdown().expect("in-memory exporter should shut down");
 /// assert_eq!((exports.exported(), exports.failed(), exports.dropped(), exports.waiting()), (0, 0, 0, 0));
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -35,7 +35,7 @@ pub struct Exports(Arc<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// Spans that have ended and are neither exported nor lost.
+    /// Ended spans that are neither exported nor lost yet.
     waiting: AtomicU64,
     exported: AtomicU64,
     failed: AtomicU64,
@@ -43,12 +43,12 @@ struct Counts {
 }
 
 impl Exports {
-    /// Counts from zero.
+    /// Creates counters at zero.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A processor that passes spans to an exporter in batches, on a thread of its own, and counts here.
+    /// Creates a processor that exports spans in batches, on a dedicated thread, and updates these counters.
     pub fn processor(&self, exporter: impl SpanExporter + 'static) -> impl SpanProcessor + 'static {
         let config = BatchConfigBuilder::default().with_max_queue_size(WAITING_MAX as usize).build();
         let exporter = CountedExporter { counts: self.0.clone(), exporter };
@@ -56,28 +56,28 @@ impl Exports {
         BoundedProcessor { counts: self.0.clone(), batches }
     }
 
-    /// Spans that the exporter has sent.
+    /// Returns the number of spans that the exporter has sent.
     pub fn exported(&self) -> u64 {
         self.0.exported.load(Ordering::Relaxed)
     }
 
-    /// Spans that the exporter could not send. They are not sent again.
+    /// Returns the number of spans that the exporter failed to send. They are not retried.
     pub fn failed(&self) -> u64 {
         self.0.failed.load(Ordering::Relaxed)
     }
 
-    /// Spans that did not fit into the queue.
+    /// Returns the number of spans that were dropped because the queue was full.
     pub fn dropped(&self) -> u64 {
         self.0.dropped.load(Ordering::Relaxed)
     }
 
-    /// Spans that wait for the exporter, or that it is sending. 2048 at most.
+    /// Returns the number of spans that are queued or being sent, at most 2048.
     pub fn waiting(&self) -> u64 {
         self.0.waiting.load(Ordering::Relaxed)
     }
 }
 
-/// Lets so many spans into the SDK's queue as have room there, so that it drops none uncounted.
+/// A processor that admits spans while the SDK's queue has capacity, because the SDK does not count those that it drops.
 #[derive(Debug)]
 struct BoundedProcessor {
     counts: Arc<Counts>,
@@ -91,7 +91,7 @@ impl SpanProcessor for BoundedProcessor {
 
     fn on_end(&self, span: SpanData) {
         let Counts { waiting, dropped, .. } = &*self.counts;
-        // As the queue does with spans that are not sampled.
+        // The SDK's processor ignores spans that are not sampled, too.
         if !span.span_context.is_sampled() {
             return;
         }
@@ -116,14 +116,14 @@ impl SpanProcessor for BoundedProcessor {
     }
 }
 
-/// An exporter whose successes and failures are counted.
+/// An exporter that counts its successes and failures.
 #[derive(Debug)]
 struct CountedExporter<E> {
     counts: Arc<Counts>,
     exporter: E,
 }
 
-/// A batch that is being sent. One whose export is cancelled has failed.
+/// Guard of a batch that is being sent. Counts the batch as failed if the export is cancelled.
 struct ExportGuard<'a> {
     counts: &'a Counts,
     spans: u64,
@@ -167,7 +167,7 @@ mod tests {
     use opentelemetry_sdk::error::OTelSdkError;
     use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider};
 
-    /// An exporter whose collector refuses each second batch.
+    /// An exporter that fails every second batch.
     #[derive(Debug, Default)]
     struct Refused(AtomicU64);
 
@@ -188,7 +188,7 @@ mod tests {
         let exports = Exports::new();
         let provider = SdkTracerProvider::builder().with_span_processor(exports.processor(Refused::default())).build();
         make(&provider, 10);
-        provider.force_flush().expect("the first batch is sent");
+        provider.force_flush().expect("exporter should accept the first batch");
         assert_eq!((exports.exported(), exports.failed(), exports.waiting()), (10, 0, 0));
         make(&provider, 5);
         let _ = provider.force_flush();
@@ -204,8 +204,8 @@ mod tests {
         let (exports, exporter) = (Exports::new(), InMemorySpanExporter::default());
         let provider = SdkTracerProvider::builder().with_span_processor(exports.processor(exporter.clone())).build();
         make(&provider, 3);
-        provider.force_flush().expect("it is in memory");
-        assert_eq!(exporter.get_finished_spans().expect("it is not shut down").len(), 3);
+        provider.force_flush().expect("in-memory exporter should accept spans");
+        assert_eq!(exporter.get_finished_spans().expect("exporter should not be shut down").len(), 3);
         assert_eq!(exports.exported(), 3);
     }
 }

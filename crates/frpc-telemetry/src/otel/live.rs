@@ -1,4 +1,4 @@
-//! The calls that are being recorded, by the tokens that their observer has given them.
+//! Sampled calls in progress, by observer token.
 
 use opentelemetry::global::BoxedSpan;
 use parking_lot::Mutex;
@@ -6,19 +6,19 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// How many tables there are, so that threads seldom wait for each other.
+/// Number of tables, each with its own lock, to reduce contention.
 const TABLES: usize = 16;
 
-/// A call that is being recorded.
+/// A sampled call in progress.
 pub(crate) struct LiveCall {
     pub(crate) span: Option<BoxedSpan>,
-    /// The current attempt, if it is not the first, which is the call itself.
+    /// The span of the current attempt. `None` for the first, which the span of the call covers.
     pub(crate) attempt: Option<BoxedSpan>,
     pub(crate) attempts: u32,
     pub(crate) started: Instant,
 }
 
-/// The calls that are being recorded: as many as are in progress.
+/// The sampled calls in progress.
 #[derive(Default)]
 pub(crate) struct LiveCalls {
     tables: [Mutex<HashMap<u64, LiveCall>>; TABLES],
@@ -26,14 +26,14 @@ pub(crate) struct LiveCalls {
 }
 
 impl LiveCalls {
-    /// Enters a call. The number is never 0.
+    /// Registers a call and returns its number, which is never 0.
     pub(crate) fn enter(&self, live: LiveCall) -> u64 {
         let number = self.next.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         self.table(number).lock().insert(number, live);
         number
     }
 
-    /// Changes a call, if it is there.
+    /// Applies `change` to a call, if it is registered.
     pub(crate) fn with(&self, number: u64, change: impl FnOnce(&mut LiveCall)) {
         if let Some(live) = self.table(number).lock().get_mut(&number) {
             change(live);

@@ -1,14 +1,14 @@
-//! The ids of trace and span for the log lines of a handler.
+//! Trace and span ids in the log lines of handlers.
 
 use frpc::observe::TraceContext;
 use frpc::{Call, CallResponse, Middleware, Next, Status};
 use std::future::poll_fn;
 use std::pin::pin;
 
-/// A middleware that runs handlers in a span of `tracing`, with the ids of their trace and span as fields: lines of a
-/// handler's log can then be found by the trace.
+/// A middleware that runs each handler in a span of `tracing` with the trace id and the span id as fields, so that log lines
+/// can be found by trace.
 ///
-/// The span is called `call`, and has the level INFO. Calls without a trace context have none.
+/// The span is named `call` and has the level INFO. Calls without a trace context get no span.
 ///
 /// ```
 /// let server = frpc::Server::builder().middleware(frpc_telemetry::otel::Logged);

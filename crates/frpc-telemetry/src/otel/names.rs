@@ -1,33 +1,32 @@
-//! The names of OpenTelemetry's semantic conventions for RPC, all in one place. They are release candidates of version
-//! 1.42 of the conventions.
+//! Names of OpenTelemetry's semantic conventions for RPC, version 1.42, in which they are release candidates.
 
 use frpc::Code;
 
-/// The parts of the name of a call.
+/// Attribute: the RPC system.
 pub(crate) const SYSTEM: &str = "rpc.system.name";
-/// The full name of the method, with that of the service.
+/// Attribute: the full name of the method, including its service.
 pub(crate) const METHOD: &str = "rpc.method";
-/// How the call has ended, by the name of gRPC's code.
+/// Attribute: the status code of the call, by its gRPC name.
 pub(crate) const STATUS_CODE: &str = "rpc.response.status_code";
-/// The same, if it is a failure.
+/// Attribute: the status code of a failed call.
 pub(crate) const ERROR_TYPE: &str = "error.type";
-/// How long calls of clients took, in seconds.
+/// Histogram: duration of calls at clients, in seconds.
 pub(crate) const CLIENT_DURATION: &str = "rpc.client.call.duration";
-/// How long calls took at their servers, in seconds.
+/// Histogram: duration of calls at servers, in seconds.
 pub(crate) const SERVER_DURATION: &str = "rpc.server.call.duration";
 
-/// The system that is named.
+/// Value of [`SYSTEM`].
 pub(crate) const FRPC: &str = "frpc";
-/// The number of an attempt at a call, from 1. Not of the conventions, which have nothing for it.
+/// Attribute: the number of an attempt, from 1. Not part of the conventions.
 pub(crate) const ATTEMPT: &str = "frpc.attempt";
-/// The lengths of request and reply, in bytes. Not of the conventions.
+/// Attributes: the sizes of request and reply in bytes. Not part of the conventions.
 pub(crate) const REQUEST_SIZE: &str = "frpc.request.size";
 pub(crate) const REPLY_SIZE: &str = "frpc.reply.size";
 
-/// The upper bounds of a histogram of durations, in seconds, which the conventions recommend.
+/// Bucket boundaries that the conventions recommend for durations, in seconds.
 pub(crate) const BOUNDS: [f64; 14] = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0];
 
-/// The name of a code.
+/// Returns the name of a code.
 pub(crate) fn code(code: Code) -> &'static str {
     match code {
         Code::Ok => "OK",
@@ -50,8 +49,8 @@ pub(crate) fn code(code: Code) -> &'static str {
     }
 }
 
-/// Whether a call with this code has failed by the fault of its server, as the conventions for gRPC have it. For a
-/// client each code but OK is a failure.
+/// Returns whether a code counts as an error of the server, by the conventions for gRPC. For clients every code except OK is
+/// an error.
 pub(crate) fn is_server_fault(code: Code) -> bool {
     use Code::{DataLoss, DeadlineExceeded, Internal, Unavailable, Unimplemented, Unknown};
     matches!(code, Unknown | DeadlineExceeded | Unimplemented | Internal | Unavailable | DataLoss)

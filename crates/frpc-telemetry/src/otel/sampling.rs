@@ -1,19 +1,19 @@
-//! Which calls are recorded. That is decided before anything is made for a call: one that is not recorded costs a few
-//! dozen instructions.
+//! The sampling decision. It precedes any allocation for a call, so a call that is not sampled costs a few dozen
+//! instructions.
 
 use frpc::observe::TraceContext;
 
-/// How many calls are recorded, and whose word counts.
+/// The share of traces to record, and whether decisions of peers are honoured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sampling {
-    /// A trace that begins here is recorded if a random number is below.
+    /// Threshold: a trace that begins here is recorded if a random number is below.
     below: u64,
-    /// Whether a peer decides for the calls that it sends.
+    /// Whether the sampling flag of a received call is honoured.
     pub(crate) trusts: bool,
 }
 
 impl Default for Sampling {
-    /// All of them.
+    /// Records every trace.
     fn default() -> Self {
         Self { below: u64::MAX, trusts: false }
     }
@@ -21,12 +21,12 @@ impl Default for Sampling {
 
 impl Sampling {
     pub(crate) fn set_ratio(&mut self, ratio: f64) {
-        // The conversion saturates, and maps NaN to zero.
+        // The conversion saturates and maps NaN to zero.
         self.below = (ratio * 2_f64.powi(64)) as u64;
     }
 
-    /// Whether to record a call with the context `parent`. Within a process the decision is made once for each trace. A
-    /// peer that is not trusted decides nothing, not even by the id of its trace, which it may choose.
+    /// Returns whether to record a call with the context `parent`. The decision is made once per trace and process. An
+    /// untrusted peer cannot influence it, not even by the choice of its trace id.
     #[inline]
     pub(crate) fn is_chosen(&self, parent: Option<&TraceContext>) -> bool {
         match parent {
@@ -36,12 +36,13 @@ impl Sampling {
     }
 }
 
-/// The context of a call that is not recorded: its trace as received, or a new one, so that later servers know.
+/// Returns the context of a call that is not recorded: the received trace or a new one, marked as not sampled for the
+/// servers that follow.
 #[inline]
 pub(crate) fn unrecorded(parent: Option<&TraceContext>) -> Option<TraceContext> {
     let (trace, span) = match parent {
         Some(parent) => (parent.trace_id(), parent.span_id()),
-        // The span is not recorded, so its id need not be another random number. Not zero: that would be no id.
+        // The id of an unrecorded span need not be unique. It must not be zero, which is an invalid id.
         None => {
             let random = fastrand::u128(..) | 1 << 64 | 1;
             (random.to_ne_bytes(), ((random >> 64) as u64).to_ne_bytes())
@@ -62,7 +63,7 @@ mod tests {
 
     fn remote(flags: &str) -> TraceContext {
         let text = format!("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-{flags}");
-        TraceContext::from_traceparent(&text).expect("it is valid")
+        TraceContext::from_traceparent(&text).expect("header should be valid")
     }
 
     #[test]
@@ -93,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_call_that_is_not_recorded_stays_in_its_trace() {
-        let went_on = unrecorded(Some(&remote("01"))).expect("it has ids");
+        let went_on = unrecorded(Some(&remote("01"))).expect("remote context should have ids");
         assert_eq!(went_on.to_string(), remote("00").to_string());
         assert!(!went_on.is_remote(), "the decision is that of this process");
         assert_ne!(unrecorded(None).map(|new| new.trace_id()), unrecorded(None).map(|new| new.trace_id()));

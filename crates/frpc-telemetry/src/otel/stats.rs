@@ -1,11 +1,12 @@
-//! The connections of a server, and their memory, as metrics.
+//! Metrics of a server's connections and their memory.
 
 use frpc::Stats;
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::Meter;
 
-/// Shows the connections of a server, and their memory, as metrics of a meter, for as long as that is read: the
-/// same figures and names as on the page for Prometheus, with dots for underscores.
+/// Registers observable instruments for a server's connections and their memory.
+///
+/// Values and names are those of [the page for Prometheus](crate::Snapshot::prometheus), with dots in place of underscores.
 ///
 /// ```
 /// use frpc_telemetry::otel::observe_stats;

@@ -1,4 +1,4 @@
-//! The observer that makes spans of calls, and records how long they took.
+//! The observer that creates spans of calls and records their durations.
 
 use super::context::{active, of_span, span_context};
 use super::live::{LiveCall, LiveCalls};
@@ -14,13 +14,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Reports calls to OpenTelemetry: an [`Observer`] for the builders of servers and channels.
+/// An [`Observer`] for servers and channels that reports calls to OpenTelemetry.
 ///
-/// Each call that is recorded is a span, named as its method: of kind `client` where it is made, and `server` where it
-/// is served. The first attempt of a client is the call itself, further ones are spans below it. By default each call
-/// is recorded; see [`sample`](Self::sample).
+/// Each sampled call has a span named after its method, of kind `client` at the caller and `server` at the server. The
+/// client's span includes the first attempt; each further attempt is a child span. By default every call is sampled; see
+/// [`sample`](Self::sample).
 ///
-/// Clones are the same, and one does for all servers and channels of a program.
+/// Clones share their state. One instance is enough for all servers and channels of a program.
 ///
 /// ```
 /// use frpc_telemetry::otel::Telemetry;
@@ -41,10 +41,10 @@ pub struct Telemetry {
     lives: Arc<LiveCalls>,
 }
 
-/// The most attributes of a span.
+/// Maximum number of attributes of a span.
 const ATTRIBUTES_MAX: usize = 7;
 
-/// The histograms of either end.
+/// The duration histograms of clients and servers.
 #[derive(Clone)]
 struct Durations {
     client: Histogram<f64>,
@@ -52,30 +52,29 @@ struct Durations {
 }
 
 impl Telemetry {
-    /// Reports nothing, and forwards trace contexts.
+    /// Creates an observer that forwards trace contexts and reports nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Makes spans by a tracer. Its own sampler decides on calls that have been [chosen](Self::sample), with a parent
-    /// that is marked as sampled: the default of the SDK agrees.
+    /// Creates spans with this tracer. Its sampler is consulted for calls that were [sampled here](Self::sample), with a parent
+    /// marked as sampled. The SDK's default sampler accepts those.
     pub fn spans(mut self, tracer: impl ObjectSafeTracer + Send + Sync + 'static) -> Self {
         self.tracer = Some(Arc::new(BoxedTracer::new(Box::new(tracer))));
         self
     }
 
-    /// Records so large a part of the traces that begin here, from 0 to 1. Default: all.
+    /// Sets the share of traces to sample among those that begin here, from 0 to 1. Defaults to 1.
     ///
-    /// A trace begins with a call that is made outside of any other, or that a peer sends. The calls of its
-    /// handler are recorded if it is. The trace context marks the other calls as not recorded, for peers that
-    /// [trust](Self::trust_peers) this one.
+    /// A trace begins with a received call or with a call made outside of a handler. Calls that a handler makes follow the
+    /// decision for its own call. The trace context carries the decision to peers that [trust](Self::trust_peers) it.
     pub fn sample(mut self, ratio: f64) -> Self {
         self.sampling.set_ratio(ratio);
         self
     }
 
-    /// Lets peers decide for the calls that they send with a trace context. For servers that only other servers of the
-    /// same owner call. Default: a peer's wish is ignored, since it could have everything recorded.
+    /// Honours the sampling decision in the trace contexts that peers send. Suitable for servers that are called only by
+    /// servers of the same owner. By default it is ignored, because any peer could force every call to be recorded.
     pub fn trust_peers(mut self) -> Self {
         self.sampling.trusts = true;
         self
@@ -83,8 +82,8 @@ impl Telemetry {
 
     /// Records the duration of each call in the histograms `rpc.client.call.duration` and `rpc.server.call.duration`.
     ///
-    /// This takes two looks at the clock and one at a table of the SDK for each call, whether it is sampled or not. The
-    /// [counters](crate::Counters) cost less, and a collector can read them as Prometheus does.
+    /// Each call, sampled or not, then reads the clock twice and looks up an SDK table once. [`Counters`](crate::Counters) cost
+    /// less, and a collector can scrape them in Prometheus's format.
     pub fn durations(mut self, meter: &Meter) -> Self {
         let histogram = |name, description| {
             let histogram = meter.f64_histogram(name).with_unit("s").with_description(description);
@@ -97,7 +96,7 @@ impl Telemetry {
         self
     }
 
-    /// How many calls are being recorded: those in progress.
+    /// Returns the number of sampled calls in progress.
     pub fn in_progress(&self) -> usize {
         self.lives.len()
     }
@@ -183,7 +182,7 @@ impl Telemetry {
     }
 }
 
-/// Begins the span of a call, or of a further attempt at it, below `trace`, and puts it there.
+/// Starts the span of a call or of a further attempt as a child of `trace`, and stores its context in `trace`.
 #[cold]
 fn begin(
     tracer: &BoxedTracer,
@@ -192,7 +191,7 @@ fn begin(
     trace: &mut Option<TraceContext>,
 ) -> BoxedSpan {
     let parent = match trace {
-        // The decision has been made.
+        // The sampling decision was made before.
         Some(parent) => Context::new().with_remote_span_context(span_context(parent, true)),
         None => Context::new(),
     };
@@ -205,7 +204,7 @@ fn begin(
     attributes.extend(attempt.map(|attempt| KeyValue::new(names::ATTEMPT, i64::from(attempt))));
     let builder = SpanBuilder::from_name(name(about)).with_kind(kind).with_attributes(attributes);
     let span = tracer.build_with_context(builder, &parent);
-    // A tracer that records nothing may give spans without ids.
+    // A no-op tracer may return spans without ids.
     *trace = of_span(span.span_context()).or_else(|| unrecorded(trace.as_ref()));
     span
 }
