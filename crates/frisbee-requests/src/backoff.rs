@@ -1,11 +1,11 @@
-//! Pauses between attempts to connect.
+//! Exponential backoff with jitter.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::time::Duration;
 
-/// The pauses between attempts: each is twice as long as the one before, up to the longest. A random half is left out,
-/// so that the clients of a server that was lost do not return at once.
+/// Exponential backoff: each pause is twice as long as the previous one, up to a maximum. Half of each pause is random, so
+/// that the clients of a lost server do not all reconnect at the same time.
 ///
 /// ```
 /// use frisbee_requests::Backoff;
@@ -24,7 +24,7 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Pauses from `min` to `max`.
+    /// Creates a backoff from `min` to `max`.
     ///
     /// ```
     /// use std::time::Duration;
@@ -37,7 +37,7 @@ impl Backoff {
         Self { min, max, random: RandomState::new() }
     }
 
-    /// The pause after so many failed attempts before the last one.
+    /// Returns the pause after attempt number `attempt`, counted from 0.
     pub fn pause(&self, attempt: u32) -> Duration {
         let longest = self.min.saturating_mul(1 << attempt.min(31)).min(self.max);
         let part = self.random.hash_one(attempt) as f64 / u64::MAX as f64;

@@ -1,8 +1,8 @@
 //! Requests with replies for protocols on frisbee, and clients that reconnect.
 //!
-//! * [`Requester`] is the router of an end that sends requests and waits for their replies.
-//! * [`ReconnectingClient`] replaces a connection that is lost.
-//! * [`Backoff`] draws the pauses between attempts to connect.
+//! * [`Requester`]: a router that matches replies to requests.
+//! * [`ReconnectingClient`]: a client that replaces lost connections.
+//! * [`Backoff`]: exponential backoff with jitter.
 //!
 //! ```
 //! use frisbee::{Client, Handlers, Operation, Packet, Server};
@@ -27,7 +27,7 @@
 //!
 //! # Features
 //!
-//! `frpc`: a [`RequestError`] becomes a status of frpc by `?`.
+//! `frpc`: converts [`RequestError`] to frpc's `Status`, so that handlers can use `?`.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 

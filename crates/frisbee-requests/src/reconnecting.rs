@@ -1,4 +1,4 @@
-//! A client that replaces its connection when that is lost.
+//! A client that replaces lost connections.
 
 use crate::Backoff;
 use frisbee::{Client, ClientBuilder, Connection, Error, Protocol};
@@ -9,17 +9,16 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// The pause before the second attempt. Each further one is twice as long, up to the longest.
+/// Maximum pause before the second attempt. It doubles with each further attempt.
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 
-/// The longest pause. A connection that does not last so long counts as a failed attempt.
+/// Longest pause. A connection that is lost earlier counts as a failed attempt.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
-/// A client that connects in the background and replaces a connection that is lost.
+/// A client that connects in the background and replaces lost connections.
 ///
-/// Clones share the connection. It is closed when the last clone is dropped. Nothing is sent again by itself: a lost
-/// connection fails its requests, and [`RequestError::was_sent`](crate::RequestError::was_sent) says which of them can be
-/// repeated without harm.
+/// Clones share the connection, which is closed when the last clone is dropped. Requests are never resent automatically: those
+/// of a lost connection fail, and [`RequestError::was_sent`](crate::RequestError::was_sent) tells which can safely be retried.
 ///
 /// ```
 /// use frisbee::{Client, Handlers, Operation, Packet, Server};
@@ -50,18 +49,18 @@ pub struct ReconnectingClient {
     _task: Arc<AbortOnDrop>,
 }
 
-/// The connection, if there is one at present.
+/// The current connection, if any.
 #[derive(Clone, Default)]
 struct State {
     connection: Option<Connection>,
-    /// Since the last connection.
+    /// The last error since the last connection.
     last_error: Option<Arc<Error>>,
 }
 
 impl ReconnectingClient {
-    /// Connects in the background by the settings of `builder`, and again whenever the connection is lost. The router serves
-    /// all connections. Addresses are those of [`ClientBuilder::connect`]. Between failed attempts it pauses for up to 5 s.
-    /// A connection that is lost within 5 s counts as a failed attempt.
+    /// Connects in the background with the settings of `builder`, and reconnects whenever the connection is lost. All
+    /// connections share the router. Addresses have the forms of [`ClientBuilder::connect`]. Failed attempts are followed by a
+    /// pause of up to 5 s. A connection that is lost within 5 s counts as a failed attempt.
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -89,7 +88,7 @@ impl ReconnectingClient {
         Ok(Self { state, _task: Arc::new(AbortOnDrop(task)) })
     }
 
-    /// The open connection. Waits until there is one, without a limit; use [`tokio::time::timeout`] for that.
+    /// Returns the open connection. Waits for one without a limit; use [`tokio::time::timeout`] to bound the wait.
     ///
     /// ```
     /// # async fn example(client: frisbee_requests::ReconnectingClient) -> Result<(), Box<dyn std::error::Error>> {
@@ -100,7 +99,7 @@ impl ReconnectingClient {
     /// ```
     ///
     /// # Cancel safety
-    /// Safe; it may be called any number of times.
+    /// Safe. Dropping the future has no effect.
     pub async fn connection(&self) -> Connection {
         let mut state = self.state.clone();
         loop {
@@ -108,13 +107,13 @@ impl ReconnectingClient {
                 return connection.clone();
             }
             if state.changed().await.is_err() {
-                // The runtime that connects has ended.
+                // The runtime that drives the connection has shut down.
                 std::future::pending::<()>().await;
             }
         }
     }
 
-    /// The open connection, if there is one at present.
+    /// Returns the open connection, if any.
     ///
     /// ```
     /// # async fn example(client: frisbee_requests::ReconnectingClient) -> Result<(), Box<dyn std::error::Error>> {
@@ -128,7 +127,7 @@ impl ReconnectingClient {
         self.state.borrow().open().cloned()
     }
 
-    /// The error of the last attempt to connect, unless one has succeeded since.
+    /// Returns the error of the last attempt to connect. `None` once an attempt has succeeded.
     ///
     /// ```
     /// # async fn example(client: frisbee_requests::ReconnectingClient) -> Result<(), Box<dyn std::error::Error>> {

@@ -1,4 +1,4 @@
-//! Requests of this end and the replies to them, for protocols that pair packets by their ids.
+//! Requests and their replies, for protocols that match packets by id.
 
 mod table;
 
@@ -20,29 +20,27 @@ use table::{Number, ReplyKind, Table};
 use tokio::sync::oneshot;
 use tokio::time::{Sleep, sleep, timeout};
 
-/// How long a request waits for its reply by default; the timeout of a hand-off is the same.
+/// Default timeout of a request, which is also that of a hand-off.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How many requests of one connection wait for their replies at once by default.
+/// Default limit of requests in flight per connection.
 const IN_FLIGHT_MAX: usize = 1024;
 
-/// The requests of this end that wait for their replies: a router that is mounted at the requesting end, and the handle
-/// to send requests by.
+/// A router that sends requests and matches the replies to them.
 ///
 /// A reply is the packet with the id of its request. It may have another operation, so that a protocol can answer with
-/// an error. Ids are chosen here; they ascend, and none is in use twice. Clones belong together: mount one, keep
-/// another.
+/// an error. `Requester` assigns ascending ids from 1 to 65 535, and never one that is in use. A protocol may use the id 0 for
+/// packets that expect no reply. Clones share their requests: mount one clone and send requests with another.
 ///
-/// * **Each request ends once**: with its reply or a [`RequestError`], whose [`was_sent`](RequestError::was_sent) is the
-///   base of retries. Nothing is sent twice.
-/// * **A bounded number is in flight** on each connection. [`call`](Self::call) waits for a permit, the first comer
-///   first; [`try_call`](Self::try_call) fails.
-/// * **Giving up**, by dropping the future or by the timeout, frees the permit and notifies a native peer, whose router
-///   gets [`Protocol::cancelled`]. The id stays out of use until the peer has replied, or until 16 384 further requests
-///   of the connection have been cancelled.
-/// * **Late replies**, those to cancelled requests, are dropped and [counted](Self::late_replies). Packets
-///   that answer no request at all are [counted](Self::stray_replies) too, and a peer that sends many is read more
-///   slowly ([`Routed::Useless`]).
+/// * **Each request completes once**, with its reply or a [`RequestError`]. [`was_sent`](RequestError::was_sent) tells
+///   whether a retry is safe. Requests are never sent twice.
+/// * **The number of requests in flight is limited** per connection. [`call`](Self::call) waits for a permit in FIFO order;
+///   [`try_call`](Self::try_call) fails.
+/// * **Cancellation**, by dropping the future or by the timeout, releases the permit and notifies a native peer, whose router
+///   receives [`Protocol::cancelled`]. The id is not reused until the peer has replied, or until 16 384 further requests of
+///   the connection have been cancelled.
+/// * **Late replies**, those to cancelled requests, are dropped and [counted](Self::late_replies). Packets that match no
+///   request are [counted](Self::stray_replies) too, and a peer that sends many of them is throttled ([`Routed::Useless`]).
 ///
 /// ```
 /// use frisbee::{Client, Handlers, Operation, Packet, Server};
@@ -66,8 +64,8 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// # }
 /// ```
 ///
-/// A router that receives other packets as well keeps a `Requester`, and keeps the [`Session`](Protocol::Session) of that
-/// in its own. It passes on the replies, and the calls of `connected`, `is_busy` and `when_full`:
+/// A router that receives other packets as well contains a `Requester` and its [`Session`](Protocol::Session), and forwards
+/// replies and the methods `connected`, `is_busy` and `when_full`:
 ///
 /// ```
 /// use frisbee::{Connection, Operation, Outbox, Packet, Routed, Protocol, OverflowPolicy};
@@ -108,14 +106,14 @@ pub struct Requester {
     in_flight_max: usize,
 }
 
-/// The state that the clones of a [`Requester`] share, which also distinguishes them from others.
+/// State shared by the clones of a [`Requester`]. Its address identifies them.
 #[derive(Default)]
 struct RequesterShared {
     late: AtomicU64,
     strays: AtomicU64,
 }
 
-/// The tables of a connection, one for each [`Requester`] that is mounted on it.
+/// The tables of a connection, one per mounted [`Requester`].
 #[derive(Default)]
 struct Tables(Mutex<Vec<(Arc<RequesterShared>, Arc<Table>)>>);
 
@@ -126,7 +124,7 @@ impl Default for Requester {
 }
 
 impl Requester {
-    /// A requester with the defaults.
+    /// Creates a requester with default limits.
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -145,7 +143,7 @@ impl Requester {
         Self { counts: Arc::default(), timeout: TIMEOUT, in_flight_max: IN_FLIGHT_MAX }
     }
 
-    /// Sets how long a request of this clone may take, the wait for a permit included. Default: 30 s.
+    /// Sets the timeout of this clone's requests, which includes the wait for a permit. Defaults to 30 s.
     ///
     /// ```
     /// use frisbee_requests::Requester;
@@ -159,11 +157,11 @@ impl Requester {
         self
     }
 
-    /// Sets how many requests may be in flight on each connection that begins with this clone as its router: 1 to
-    /// 32 768. Default: 1024.
+    /// Sets the limit of requests in flight on each connection that uses this clone as its router, from 1 to 32 768. Defaults
+    /// to 1024.
     ///
-    /// A request is in flight until its reply has been taken or the request has been cancelled. A peer may allow fewer;
-    /// the protocol decides how it says so.
+    /// A request is in flight until its reply has been received or the request has been cancelled. A peer may allow fewer;
+    /// the protocol defines how it announces that.
     ///
     /// ```
     /// use frisbee_requests::Requester;
@@ -176,8 +174,9 @@ impl Requester {
         self
     }
 
-    /// Sends a request, once there is a permit for it and less than [`backlog_max`](frisbee::Config::backlog_max) waits to
-    /// be written, and waits for the reply. A body longer than [`BODY_MAX_LEAST`] waits until the limit of the peer is known.
+    /// Sends a request and waits for the reply. Waits first for a permit, and until less than
+    /// [`backlog_max`](frisbee::Config::backlog_max) bytes are queued. A body longer than [`BODY_MAX_LEAST`] also waits until
+    /// the peer's limit is known.
     ///
     /// ```
     /// # async fn example(connection: frisbee::Connection, requests: frisbee_requests::Requester) -> Result<(), Box<dyn std::error::Error>> {
@@ -191,11 +190,11 @@ impl Requester {
     /// ```
     ///
     /// # Errors
-    /// If the connection has ended or ends before the reply, the timeout passes, the body is too long, or no clone of
-    /// this is mounted on the connection.
+    /// If the connection closes before the reply, the timeout expires, the body is too long, or no clone of this requester is
+    /// mounted on the connection.
     ///
     /// # Cancel safety
-    /// Dropping the future before the request has been sent sends nothing; afterwards it gives the request up.
+    /// Dropping the future before the request was sent sends nothing; afterwards it cancels the request.
     pub async fn call(
         &self,
         connection: &Connection,
@@ -207,7 +206,7 @@ impl Requester {
         let mut was_sent = false;
         let replied = async {
             if body.len() > BODY_MAX_LEAST as usize {
-                // Before the limit of the peer is known, too long a body would end the connection.
+                // A body beyond the peer's limit would close the connection, so the limit must be known.
                 connection.peer_known().await?;
             }
             let Ok(permit) = table.permits.acquire().await else { return Err(table.closed().unsent()) };
@@ -229,11 +228,11 @@ impl Requester {
         replied.unwrap_or(Err(timed_out(self.timeout)))
     }
 
-    /// Sends a request now, and gives a future of the reply: for routers, which must not wait, and to keep the order of
-    /// requests. The timeout begins now.
+    /// Sends a request without waiting and returns a future of its reply. Suitable for routers, which must not wait, and for
+    /// callers that need their requests in order. The timeout starts now.
     ///
     /// # Errors
-    /// [`RequestError::Full`] if the limit of requests in flight, or of unwritten output, is reached. Otherwise as
+    /// [`RequestError::Full`] if the limit of requests in flight or of queued output is reached. Otherwise like
     /// [`call`](Self::call).
     pub fn try_call(
         &self,
@@ -254,17 +253,17 @@ impl Requester {
         })??;
         permit.forget();
         let pending = PendingRequest { connection: connection.clone(), table: table.clone(), operation, number, reply };
-        // A timer cannot be polled after its runtime, and the caller's may end before the connection's.
+        // A timer must not outlive its runtime, and the caller's runtime may end before the connection's.
         let _entered = connection.runtime_handle().enter();
         Ok(PendingReply { pending, expiry: Box::pin(sleep(self.timeout)), timeout: self.timeout })
     }
 
-    /// How many requests are in flight on a connection.
+    /// Returns the number of requests in flight on a connection.
     pub fn in_flight(&self, connection: &Connection) -> usize {
         self.table(connection).map_or(0, |table| table.in_flight())
     }
 
-    /// How many replies to cancelled requests have arrived, on all connections.
+    /// Returns the number of replies to cancelled requests, over all connections.
     ///
     /// ```
     /// use frisbee_requests::Requester;
@@ -275,7 +274,7 @@ impl Requester {
         self.counts.late.load(Ordering::Relaxed)
     }
 
-    /// How many packets have come that answer no request, on all connections.
+    /// Returns the number of packets that matched no request, over all connections.
     ///
     /// ```
     /// use frisbee_requests::Requester;
@@ -293,7 +292,7 @@ impl Requester {
             let own = tables.iter().find(|(counts, _)| Arc::ptr_eq(counts, &self.counts));
             own.map(|(_, table)| table.clone())
         });
-        // The tables go with the connection.
+        // The tables are dropped with the connection.
         found.ok_or_else(|| connection.close_reason().map_or(RequestError::NotMounted, RequestError::NotSent))
     }
 }
@@ -316,7 +315,7 @@ impl Protocol for Requester {
         let table = Arc::new(Table::new(self.in_flight_max));
         let tables = connection.attachments().get_or_insert::<Tables>();
         tables.0.lock().push((self.counts.clone(), table.clone()));
-        // Not in `disconnected`, which a router that has this one inside might forget to pass on.
+        // Not in `disconnected`, because a router that contains this one might not forward it.
         let ended = table.clone();
         connection.on_close(move |reason| ended.end(reason));
         RequesterSession(table)
@@ -349,7 +348,7 @@ impl Protocol for Requester {
 #[derive(Debug)]
 pub struct RequesterSession(Arc<Table>);
 
-/// The reply to a request that has been sent by [`Requester::try_call`]. Dropping it gives the request up.
+/// Future of the reply to a request sent by [`Requester::try_call`]. Dropping it cancels the request.
 #[derive(Debug)]
 #[must_use = "dropping it gives the request up"]
 pub struct PendingReply {
@@ -359,7 +358,7 @@ pub struct PendingReply {
 }
 
 impl PendingReply {
-    /// The id of the request.
+    /// Returns the id of the request.
     pub fn id(&self) -> PacketId {
         self.pending.number.id()
     }
@@ -368,10 +367,10 @@ impl PendingReply {
 impl Future for PendingReply {
     type Output = Result<Packet, RequestError>;
 
-    /// Fails as [`Requester::call`] does.
+    /// Completes with the reply. Fails like [`Requester::call`].
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
-        // A reply that is there is better than none in time.
+        // A reply that has arrived takes precedence over the timeout.
         if let Poll::Ready(replied) = Pin::new(&mut this.pending).poll(context) {
             return Poll::Ready(replied);
         }
@@ -382,7 +381,7 @@ impl Future for PendingReply {
     }
 }
 
-/// A request that has been sent, until its reply has been taken.
+/// A sent request whose reply has not been consumed.
 #[derive(Debug)]
 struct PendingRequest {
     connection: Connection,
@@ -393,14 +392,14 @@ struct PendingRequest {
 }
 
 impl PendingRequest {
-    /// Ends the request without its reply, unless that has come.
+    /// Cancels the request, unless its reply has arrived.
     #[cold]
     fn cancel(&mut self) {
         let notifies = matches!(self.connection.peer(), PeerKind::Native(_));
         let (table, number) = (&self.table, self.number);
         let mut caller = None;
         let cancelled = self.connection.send_now(|outbox| {
-            // Under the connection's lock, as in sending: a later request with this id is sent after it.
+            // Sending holds the connection's lock too, so CANCEL precedes any later request with this id.
             caller = table.cancel(number);
             if caller.is_some() && notifies {
                 let mut operation = Vec::with_capacity(3);
@@ -408,7 +407,7 @@ impl PendingRequest {
                 let mut packet = outbox.packet(number.id(), Operation::CANCEL);
                 packet.put_slice(&operation);
                 let sent = packet.finish();
-                debug_assert!(sent.is_ok(), "short packets are within every limit");
+                debug_assert!(sent.is_ok(), "short packet should be within every limit");
             }
         });
         if cancelled.is_err() {
@@ -436,28 +435,28 @@ impl Drop for PendingRequest {
     }
 }
 
-/// Why a request has no reply.
+/// The reason why a request failed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// The connection ended before the reply. The request may have been processed.
+    /// The connection closed before the reply. The request may have been processed.
     Closed(CloseReason),
-    /// The connection ended before the request was sent.
+    /// The connection closed before the request was sent.
     NotSent(CloseReason),
     /// No reply within the timeout. The request may have been processed.
     TimedOut(Duration),
-    /// The request waited for its turn until the timeout. Nothing was sent.
+    /// No permit was available within the timeout. Nothing was sent.
     NotSentInTime(Duration),
-    /// The limit of requests in flight, or of unwritten output, is reached. Nothing was sent.
+    /// The limit of requests in flight or of queued output was reached. Nothing was sent.
     Full,
     /// The body is longer than the peer accepts. Nothing was sent.
     TooLong(TooLong),
-    /// The connection has no router that these requests belong to. Nothing was sent.
+    /// No clone of the requester is mounted on the connection. Nothing was sent.
     NotMounted,
 }
 
 impl RequestError {
-    /// Whether the request may have reached the peer. If not, it can be repeated without harm, on this connection or another.
+    /// Returns whether the request may have reached the peer. If not, it can safely be retried on any connection.
     ///
     /// ```
     /// use frisbee::CloseReason;
@@ -471,7 +470,7 @@ impl RequestError {
         matches!(self, Self::Closed(_) | Self::TimedOut(_))
     }
 
-    /// The error of a connection that ended before it was used.
+    /// Converts the error of a connection that closed before the request was sent.
     fn unsent(self) -> Self {
         match self {
             Self::Closed(reason) => Self::NotSent(reason),
@@ -512,7 +511,7 @@ impl From<TooLong> for RequestError {
 }
 
 impl From<SendError> for RequestError {
-    /// Sending a packet outside of a stream fails in two ways.
+    /// Outside of streams, sending fails only because the connection closed or the body is too long.
     fn from(error: SendError) -> Self {
         match error {
             SendError::Closed(reason) => Self::NotSent(reason),
@@ -522,10 +521,10 @@ impl From<SendError> for RequestError {
     }
 }
 
-/// [`Unavailable`](frpc::Code::Unavailable) if the connection has ended,
-/// [`DeadlineExceeded`](frpc::Code::DeadlineExceeded) if there was no reply in time,
-/// [`ResourceExhausted`](frpc::Code::ResourceExhausted) if there is no room or the body is too long, and
-/// [`Internal`](frpc::Code::Internal) if the router is not mounted.
+/// [`Unavailable`](frpc::Code::Unavailable) if the connection closed,
+/// [`DeadlineExceeded`](frpc::Code::DeadlineExceeded) on a timeout,
+/// [`ResourceExhausted`](frpc::Code::ResourceExhausted) if a limit was reached or the body is too long, and
+/// [`Internal`](frpc::Code::Internal) if the requester is not mounted.
 #[cfg(feature = "frpc")]
 impl From<RequestError> for frpc::Status {
     fn from(error: RequestError) -> Self {

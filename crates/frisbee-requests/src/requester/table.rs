@@ -7,19 +7,19 @@ use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use tokio::sync::{Semaphore, oneshot};
 
-/// The most requests that may be in flight. With [`ABANDONED_MAX`] it leaves a quarter of the ids free, so that one is
-/// always found.
+/// Maximum number of requests in flight. Together with [`ABANDONED_MAX`] it leaves a quarter of the ids free, so the search
+/// for a free id always succeeds.
 pub(super) const IN_FLIGHT_MOST: usize = 32 * 1024;
 
-/// Ids of cancelled requests that may still be answered. A peer need not answer, so the oldest is free again when there
-/// is one more; ids ascend, so it is used again some ten thousand requests later at the earliest.
+/// Maximum number of ids reserved for cancelled requests that the peer may still answer. A peer need not answer, so the oldest
+/// id is released when the limit is exceeded. Ids ascend, so it is reused after some ten thousand requests at the earliest.
 const ABANDONED_MAX: usize = 16 * 1024;
 
-/// Replies of up to this length, in bytes, are copied, so that one that waits to be taken does not keep the whole
-/// buffer that it was read into.
+/// Replies of up to this length, in bytes, are copied, so that a reply that has not been consumed does not keep the whole read
+/// buffer alive.
 const COPY_MAX: usize = 4 * 1024;
 
-/// The number of a request on its connection, whose low bits are its id.
+/// The sequence number of a request on its connection. The low 16 bits are its id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Number(u64);
 
@@ -35,7 +35,7 @@ pub(super) enum ReplyKind {
     InTime,
     /// The reply to a cancelled request.
     Late,
-    /// No reply.
+    /// Not a reply to any request.
     Stray,
 }
 
@@ -43,16 +43,16 @@ pub(super) enum ReplyKind {
 #[derive(Debug)]
 pub(super) struct Table {
     state: Mutex<State>,
-    /// Requests that may still be sent. Closed when the connection has ended.
+    /// Permits for requests in flight. Closed when the connection has ended.
     pub(super) permits: Semaphore,
 }
 
 #[derive(Debug, Default)]
 struct State {
     entries: BTreeMap<PacketId, Entry>,
-    /// Those that wait for their replies.
+    /// Number of requests that wait for their replies.
     pending: usize,
-    /// The cancelled ones, the oldest first. Some may have been answered since.
+    /// Cancelled requests, oldest first. Some may have been answered since.
     abandoned: VecDeque<Number>,
     last: u64,
     ended: Option<CloseReason>,
@@ -70,7 +70,8 @@ impl Table {
         Self { state: Mutex::default(), permits: Semaphore::new(in_flight_max) }
     }
 
-    /// Enters a request and puts its packet into the outbox, under the connection's lock: it cannot end in between.
+    /// Registers a request and queues its packet. The caller holds the connection's lock, so the connection cannot close in
+    /// between.
     pub(super) fn send(
         &self,
         outbox: &mut Outbox,
@@ -86,7 +87,7 @@ impl Table {
         Ok((number, reply))
     }
 
-    /// Takes in a packet of the peer.
+    /// Matches a packet of the peer to its request.
     pub(super) fn handle_reply(&self, mut packet: Packet) -> ReplyKind {
         let mut state = self.state.lock();
         let Some(entry) = state.entries.remove(&packet.id) else { return ReplyKind::Stray };
@@ -98,18 +99,18 @@ impl Table {
         }
         match caller.send(packet) {
             Ok(()) => ReplyKind::InTime,
-            Err(_) => ReplyKind::Late, // The caller goes at this moment.
+            Err(_) => ReplyKind::Late, // The caller is dropping its future.
         }
     }
 
-    /// Whether a request has been neither answered nor cancelled.
+    /// Returns whether a request has been neither answered nor cancelled.
     pub(super) fn is_pending(&self, number: Number) -> bool {
         let state = self.state.lock();
         state.entries.get(&number.id()).is_some_and(|entry| entry.number == number && entry.caller.is_some())
     }
 
-    /// The caller of a request leaves. Returns its sender if the peer may still be at work on the request; its drop
-    /// wakes the caller, so it is to be dropped without a lock.
+    /// Cancels a request. Returns its sender if the peer may still be processing the request. Dropping the sender wakes the
+    /// caller, so it must happen without a lock.
     #[must_use]
     pub(super) fn cancel(&self, number: Number) -> Option<oneshot::Sender<Packet>> {
         let mut state = self.state.lock();
@@ -123,7 +124,7 @@ impl Table {
         Some(caller)
     }
 
-    /// The connection has ended: every request fails, and so does every one that is still to begin.
+    /// Fails all pending and future requests, because the connection has closed.
     pub(super) fn end(&self, reason: &CloseReason) {
         let mut state = self.state.lock();
         state.ended = Some(reason.clone());
@@ -132,15 +133,15 @@ impl Table {
         let entries = std::mem::take(&mut state.entries);
         drop(state);
         self.permits.close();
-        drop(entries); // Which wakes the callers.
+        drop(entries); // Wakes the callers.
     }
 
-    /// Requests that wait for their replies.
+    /// Returns the number of requests that wait for their replies.
     pub(super) fn in_flight(&self) -> usize {
         self.state.lock().pending
     }
 
-    /// The error of a request on a connection that has ended.
+    /// Returns the error of a request whose connection has closed.
     pub(super) fn closed(&self) -> RequestError {
         let reason = self.state.lock().ended.clone();
         RequestError::Closed(reason.unwrap_or(CloseReason::Local))
@@ -148,7 +149,7 @@ impl Table {
 }
 
 impl State {
-    /// The next number whose id is free.
+    /// Returns the next number whose id is free.
     fn next(&mut self) -> Number {
         loop {
             self.last = self.last.wrapping_add(1);
@@ -161,7 +162,7 @@ impl State {
 
     fn forget_oldest(&mut self) {
         let Some(oldest) = self.abandoned.pop_front() else { return };
-        // It may have been answered, and its id have a request again.
+        // It may have been answered, and its id may belong to a later request.
         if self.entries.get(&oldest.id()).is_some_and(|entry| entry.number == oldest) {
             self.entries.remove(&oldest.id());
         }
@@ -175,7 +176,9 @@ mod tests {
     const OPERATION: Operation = Operation::FIRST_USER;
 
     fn send(table: &Table) -> (Number, oneshot::Receiver<Packet>) {
-        table.send(&mut Outbox::new(frisbee::HeaderForm::Current), OPERATION, &Bytes::new()).expect("it is short")
+        table
+            .send(&mut Outbox::new(frisbee::HeaderForm::Current), OPERATION, &Bytes::new())
+            .expect("empty request should be within the limit")
     }
 
     fn reply(id: PacketId) -> Packet {
@@ -187,13 +190,15 @@ mod tests {
         let table = Table::new(1);
         let mut outbox = Outbox::new(frisbee::HeaderForm::Current);
         outbox.set_limit(3);
-        table.send(&mut outbox, OPERATION, &Bytes::from_static(b"long")).expect_err("it is too long");
+        table
+            .send(&mut outbox, OPERATION, &Bytes::from_static(b"long"))
+            .expect_err("request beyond the limit should be rejected");
         assert!(outbox.is_empty());
         assert_eq!((table.in_flight(), table.state.lock().entries.len()), (0, 0));
     }
 
     #[test]
-    fn an_id_that_waits_or_was_given_up_is_not_given_again() {
+    fn id_in_use_is_not_reused() {
         let table = Table::new(IN_FLIGHT_MOST);
         let (waits, _reply) = send(&table);
         let (left, gone) = send(&table);
@@ -228,7 +233,7 @@ mod tests {
             let (number, pending) = send(&table);
             let packet = Packet { body: buffer.slice(..length), ..reply(number.id()) };
             assert_eq!(table.handle_reply(packet), ReplyKind::InTime);
-            let body = pending.await.expect("it has come").body;
+            let body = pending.await.expect("reply should have arrived").body;
             assert_eq!((body.len(), body.as_ptr() != buffer.as_ptr()), (length, is_copied));
         }
     }
