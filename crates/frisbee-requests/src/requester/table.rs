@@ -149,12 +149,12 @@ impl Table {
 }
 
 impl State {
-    /// Returns the next number whose id is free.
+    /// Returns the next number whose id is free and not 0.
     fn next(&mut self) -> Number {
         loop {
             self.last = self.last.wrapping_add(1);
             let number = Number(self.last);
-            if !self.entries.contains_key(&number.id()) {
+            if number.id() != PacketId(0) && !self.entries.contains_key(&number.id()) {
                 return number;
             }
         }
@@ -206,7 +206,7 @@ mod tests {
         assert!(table.cancel(left).is_some());
         for _ in 0..2 * 65_536 {
             let (number, _reply) = send(&table);
-            assert!(number.id() != waits.id() && number.id() != left.id(), "{number:?}");
+            assert!(![waits.id(), left.id(), PacketId(0)].contains(&number.id()), "{number:?}");
             assert_eq!(table.handle_reply(reply(number.id())), ReplyKind::InTime);
         }
         assert_eq!(table.handle_reply(reply(left.id())), ReplyKind::Late);
