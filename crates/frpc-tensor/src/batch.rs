@@ -1,7 +1,7 @@
-//! [`Batcher`]: calls of many clients become one call of a function, such as that of a model whose cost is that of a batch.
+//! [`Batcher`]: dynamic batching of concurrent calls into one call of a function, such as the inference of a model.
 //!
-//! Calls wait in a bounded queue. The first call of an empty queue spawns a task, which calls the function until the queue
-//! is empty. The task decides by the calls in flight how many to wait for, so that a lone caller does not wait.
+//! Calls wait in a bounded queue. The first call on an empty queue spawns a task that runs batches until the queue is empty. The
+//! task derives the expected batch size from the calls in flight, so a single caller does not wait.
 
 use parking_lot::Mutex;
 use std::collections::VecDeque;
@@ -15,31 +15,31 @@ use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
-/// The calls of a batch, unless it is set: as many as models take at once on small machines.
+/// Default maximum size of a batch: a size that models on small machines can process.
 const SIZE_MAX: usize = 64;
 
-/// How long the first call of a batch waits, unless it is set: less than callers over a network notice.
+/// Default maximum wait of the first call of a batch: below what callers over a network notice.
 const DELAY_MAX: Duration = Duration::from_millis(2);
 
-/// How many full batches may wait, unless it is set. The next call would wait for as many runs of the function.
+/// Default length of the queue in full batches. A queued call waits for at most this many runs of the function.
 const BATCHES_AHEAD: usize = 16;
 
-/// Why a call has no result of its batch. `frpc` makes a status of it.
+/// The reason why a call has no result. `frpc` converts it to a status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BatchError {
-    /// Too many calls wait.
+    /// The queue is full.
     Full,
-    /// The function has panicked.
+    /// The function panicked.
     Panicked,
-    /// The function has returned another number of results.
+    /// The function returned a wrong number of results.
     ResultCount {
         /// The number of results.
         results: usize,
         /// The number of calls.
         calls: usize,
     },
-    /// The runtime that processes batches has ended.
+    /// The runtime that runs batches has shut down.
     Ended,
 }
 
@@ -56,22 +56,22 @@ impl fmt::Display for BatchError {
 
 impl std::error::Error for BatchError {}
 
-/// Makes one call of a function of many calls of a method.
+/// Combines concurrent calls of a method into batches for one function.
 ///
-/// A handler passes its request on by [`call`](Self::call) and gets its own result. The function is called with a batch
-/// when there are [`size_max`](BatcherBuilder::size_max) calls, or as many as were in flight with the last batch, or when
-/// the first one has waited for [`delay_max`](BatcherBuilder::delay_max). So a lone caller waits once at most. It is never
-/// called twice at the same time: while it runs, the next batch gathers. A clone is the same batcher, which several methods
-/// may share.
+/// A handler passes its item to [`call`](Self::call) and receives the item's result. The function runs when
+/// [`size_max`](BatcherBuilder::size_max) calls are queued, or as many as were in flight with the last batch, or when the first
+/// call has waited for [`delay_max`](BatcherBuilder::delay_max). A single caller therefore waits only once. The function never
+/// runs concurrently; the next batch is collected while it runs. Clones share the queue, and several methods may share a
+/// batcher.
 ///
-/// * **Deadlines** are those of the calls. A call whose deadline has passed, or that was cancelled, leaves the queue and is
-///   not part of a batch. One in a running batch is answered at its deadline, and the batch continues.
-/// * **A bad item fails alone**: the function returns a `Result` for each item. A function that panics, or returns another
-///   number of results, fails the calls of its batch.
-/// * **Overload** is answered at once: when [`queue_max`](BatcherBuilder::queue_max) calls wait, further ones fail with
-///   [`BatchError::Full`].
+/// * **Deadlines and cancellation** apply to each call. A call that is cancelled or past its deadline is removed from the
+///   queue. A call in a running batch ends at its deadline while the batch continues.
+/// * **Errors are per item**: the function returns a `Result` for each item. If it panics or returns a wrong number of results,
+///   all calls of the batch fail.
+/// * **Overload** is rejected immediately: when [`queue_max`](BatcherBuilder::queue_max) calls are queued, further calls fail
+///   with [`BatchError::Full`].
 ///
-/// The error is that of the handler; with the feature `batch` of frpc it is its `Status`.
+/// `E` is the error of the handler. With frpc's feature `batch` this can be `Status`.
 ///
 /// ```
 /// use frpc_tensor::batch::{BatchError, Batcher};
@@ -79,7 +79,7 @@ impl std::error::Error for BatchError {}
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let doubles: Batcher<u32, u32, BatchError> = Batcher::builder().size_max(32).build(async |batch: Vec<u32>| {
-///     // A model that computes for long belongs into `tokio::task::spawn_blocking`.
+///     // Long computations belong into `tokio::task::spawn_blocking`.
 ///     batch.into_iter().map(|number| Ok(2 * number)).collect()
 /// });
 /// let (two, four) = tokio::join!(doubles.call(1), doubles.call(2));
@@ -107,21 +107,21 @@ struct Shared<T, R, E> {
     queue_max: usize,
     run: Box<dyn Fn(Vec<T>) -> Results<R, E> + Send + Sync>,
     queue: Mutex<Queue<T, R, E>>,
-    /// A batch is complete.
+    /// Notified when a batch is complete.
     complete: Notify,
 }
 
 struct Queue<T, R, E> {
     waiting: VecDeque<PendingCall<T, R, E>>,
-    /// Whether there is a task that processes them.
+    /// Whether a task is running batches.
     has_task: bool,
-    /// The size of the batch that runs.
+    /// Size of the running batch.
     running: usize,
-    /// How many calls to wait for: those in flight when the last batch ended.
+    /// Number of calls to wait for: those in flight when the last batch ended.
     expected: usize,
 }
 
-/// A call that waits.
+/// A queued call.
 struct PendingCall<T, R, E> {
     item: T,
     arrived: Instant,
@@ -129,23 +129,23 @@ struct PendingCall<T, R, E> {
 }
 
 impl BatcherBuilder {
-    /// Sets how many calls a batch has at most. Default: 64; 0 counts as 1.
+    /// Sets the maximum number of calls in a batch. Defaults to 64; 0 counts as 1.
     pub fn size_max(self, count: usize) -> Self {
         Self { size_max: count.max(1), ..self }
     }
 
-    /// Sets how long the first call of a batch waits for others at most. Default: 2 ms. With zero, a batch has the calls that came
-    /// while the function was running.
+    /// Sets how long the first call of a batch waits for others. Defaults to 2 ms. With zero, a batch contains the calls that
+    /// arrived while the function was running.
     pub fn delay_max(self, time: Duration) -> Self {
         Self { delay_max: time, ..self }
     }
 
-    /// Sets how many calls may wait. Default: those of 16 full batches. At least one batch.
+    /// Sets the length of the queue. Defaults to 16 full batches; the minimum is one batch.
     pub fn queue_max(self, count: usize) -> Self {
         Self { queue_max: Some(count), ..self }
     }
 
-    /// Makes a batcher of a function, which returns a result for each item, in their order.
+    /// Creates a batcher. `run` returns one result per item, in the order of the items.
     pub fn build<T, R, E, F>(self, run: impl Fn(Vec<T>) -> F + Send + Sync + 'static) -> Batcher<T, R, E>
     where
         F: Future<Output = Vec<Result<R, E>>> + Send + 'static,
@@ -153,41 +153,41 @@ impl BatcherBuilder {
         let Self { size_max, delay_max, queue_max } = self;
         let queue_max = queue_max.unwrap_or(size_max.saturating_mul(BATCHES_AHEAD)).max(size_max);
         let run = Box::new(move |batch| Box::pin(run(batch)) as Results<R, E>);
-        // Until the first batch nothing is known of the callers.
+        // The number of callers is unknown before the first batch.
         let queue = Mutex::new(Queue { waiting: VecDeque::new(), has_task: false, running: 0, expected: size_max });
         Batcher { shared: Arc::new(Shared { size_max, delay_max, queue_max, run, queue, complete: Notify::new() }) }
     }
 }
 
 impl Batcher<(), (), ()> {
-    /// The default settings. The types of items and results are those of the function.
+    /// Creates a builder with the default settings.
     pub fn builder() -> BatcherBuilder {
         BatcherBuilder { size_max: SIZE_MAX, delay_max: DELAY_MAX, queue_max: None }
     }
 }
 
 impl<T, R, E> Batcher<T, R, E> {
-    /// The number of calls that wait and were not cancelled.
+    /// Returns the number of queued calls, without cancelled ones.
     pub fn waiting(&self) -> usize {
         self.shared.queue.lock().waiting.iter().filter(|waiting| !waiting.reply.is_closed()).count()
     }
 }
 
 impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static> Batcher<T, R, E> {
-    /// Has an item processed with others.
+    /// Processes an item in a batch and returns its result.
     ///
     /// # Errors
-    /// That of the item, or one that is made of a [`BatchError`].
+    /// The error of the item, or a converted [`BatchError`].
     ///
     /// # Panics
-    /// Outside of tokio.
+    /// Outside of a tokio runtime.
     ///
     /// # Cancel safety
-    /// Dropping the future takes the item out of the queue; a running batch continues without its caller.
+    /// Dropping the future removes the item from the queue. A running batch continues and its result is discarded.
     pub async fn call(&self, item: T) -> Result<R, E> {
         let (reply, replied) = oneshot::channel();
         self.shared.add(PendingCall { item, arrived: Instant::now(), reply })?;
-        // The task and its runtime have gone.
+        // The sender was dropped with the runtime of the task.
         replied.await.unwrap_or_else(|_| Err(BatchError::Ended.into()))
     }
 }
@@ -196,7 +196,7 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
     fn add(self: &Arc<Self>, waiting: PendingCall<T, R, E>) -> Result<(), E> {
         let mut queue = self.queue.lock();
         if queue.waiting.len() >= self.queue_max {
-            // Cancelled calls make room.
+            // Cancelled calls release their places.
             queue.waiting.retain(|waiting| !waiting.reply.is_closed());
         }
         if queue.waiting.len() >= self.queue_max {
@@ -214,16 +214,16 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
         Ok(())
     }
 
-    /// Notes that the function has returned, before its callers get their results: one that calls again at once would be
-    /// counted twice.
+    /// Records that the function has returned. This happens before the results are sent, because a caller that calls again
+    /// immediately would be counted twice.
     fn returned(&self) {
         let mut queue = self.queue.lock();
         let running = std::mem::take(&mut queue.running);
-        // Callers call again, and calls received in the meantime are queued.
+        // Expect the callers of the last batch again, in addition to those that are queued.
         queue.expected = running.saturating_add(queue.waiting.len()).min(self.size_max);
     }
 
-    /// The next step: a batch, or a wait for one; nothing if the queue is empty, and the task is over.
+    /// Returns the next step: a batch to run or a wait. `None` ends the task because the queue is empty.
     fn next(&self) -> Option<Step<T, R, E>> {
         let mut queue = self.queue.lock();
         while queue.waiting.front().is_some_and(|waiting| waiting.reply.is_closed()) {
@@ -233,7 +233,7 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
             queue.has_task = false;
             return None;
         };
-        // Beyond the clock's range only a complete batch is due.
+        // A delay beyond the range of the clock never expires.
         let due = first.arrived.checked_add(self.delay_max);
         if queue.waiting.len() < queue.expected && due.is_none_or(|due| Instant::now() < due) {
             return Some(Step::Wait(due));
@@ -256,7 +256,7 @@ enum Step<T, R, E> {
     Wait(Option<Instant>),
 }
 
-/// The task of a batcher. If its runtime drops it, the calls that wait fail.
+/// The task of a batcher. If the runtime drops it, the queued calls fail.
 struct Task<T, R, E> {
     shared: Arc<Shared<T, R, E>>,
     is_over: bool,
@@ -286,7 +286,7 @@ where
         match step {
             Step::Wait(None) => task.shared.complete.notified().await,
             Step::Wait(Some(due)) => {
-                // An error says that it is due.
+                // An error means that the delay has expired.
                 let _ = tokio::time::timeout_at(due, task.shared.complete.notified()).await;
             }
             Step::Run(batch) => serve(&task.shared, batch).await,
@@ -295,7 +295,7 @@ where
     task.is_over = true;
 }
 
-/// Calls the function, and gives each call its result.
+/// Runs the function on a batch and sends each call its result.
 async fn serve<T, R, E>(shared: &Shared<T, R, E>, batch: Vec<PendingCall<T, R, E>>)
 where
     T: Send + 'static,
@@ -313,7 +313,7 @@ where
     match (failure, outcome) {
         (None, Some(results)) => {
             for (reply, result) in replies.into_iter().zip(results) {
-                // An error says that the call was cancelled.
+                // An error means that the call was cancelled.
                 let _ = reply.send(result);
             }
         }
@@ -324,9 +324,9 @@ where
     }
 }
 
-/// The output of a future, or nothing if it has panicked.
+/// Returns the output of a future, or `None` if it panicked.
 async fn unwound<F: Future + Unpin>(make: impl FnOnce() -> F) -> Option<F::Output> {
-    // A future that has panicked is dropped.
+    // A future that panicked is dropped.
     let mut future = catch_unwind(AssertUnwindSafe(make)).ok()?;
     let poll = poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| Pin::new(&mut future).poll(context))) {
         Ok(Poll::Pending) => Poll::Pending,
@@ -357,7 +357,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::task::{Context, Wake};
 
-    /// The error of an item, or of its batch.
+    /// The error of an item or of its batch.
     #[derive(Clone, Debug, PartialEq, Eq)]
     enum Failure {
         Item,
@@ -372,10 +372,10 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// The batches that a function was called with, and when.
+    /// The batches of a function, each with the time of its start.
     type Ran = Arc<Mutex<Vec<(Instant, Vec<u32>)>>>;
 
-    /// Doubles numbers but 13, in a second for each batch.
+    /// Doubles numbers other than 13; each batch takes a second.
     fn doubling(builder: BatcherBuilder) -> (Batcher<u32, u32, Failure>, Ran) {
         let ran = Ran::default();
         let noted = ran.clone();
@@ -413,7 +413,7 @@ mod tests {
         let start = Instant::now();
         assert_eq!(all(&batcher, 0..8).await, (0..8).map(|number| Ok(2 * number)).collect::<Vec<_>>());
         assert_eq!(sizes(&ran), [4, 4]);
-        // The second batch begins when the first one is over.
+        // The second batch starts when the first has ended.
         assert_eq!(start.elapsed(), 2 * SECOND);
     }
 
@@ -423,7 +423,7 @@ mod tests {
         let start = Instant::now();
         assert_eq!(called(batcher.clone(), 7).await, Ok(14));
         assert_eq!(start.elapsed(), 4 * SECOND);
-        // A task that has ended begins again.
+        // A new task starts after the first has ended.
         for number in 8..10 {
             assert_eq!(called(batcher.clone(), number).await, Ok(2 * number));
         }
@@ -431,7 +431,7 @@ mod tests {
         assert_eq!(sizes(&ran), [1, 1, 1]);
     }
 
-    /// Calls again as soon as it is woken, as a caller on another thread may.
+    /// Calls again as soon as it is woken, as a caller on another thread could.
     struct CallAgain {
         batcher: Batcher<u32, u32, Failure>,
         called: Mutex<Option<oneshot::Receiver<Result<u32, Failure>>>>,
@@ -455,7 +455,7 @@ mod tests {
         assert!(first.as_mut().poll(&mut Context::from_waker(&again.clone().into())).is_pending());
         tokio::time::sleep(5 * SECOND).await;
         assert_eq!(first.await, Ok(14));
-        let second = again.called.lock().take().expect("the first call has ended");
+        let second = again.called.lock().take().expect("first call should have ended");
         assert_eq!(second.await, Ok(Ok(16)));
         assert_eq!((start.elapsed(), sizes(&ran)), (5 * SECOND, vec![1, 1]));
     }
@@ -478,7 +478,7 @@ mod tests {
             caller.await.unwrap();
         }
         assert_eq!(sizes(&ran), [1, 3, 3, 3]);
-        // Only the first call of all has waited.
+        // Only the very first call waited.
         assert_eq!(start.elapsed(), 7 * SECOND);
     }
 

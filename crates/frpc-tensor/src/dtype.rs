@@ -1,8 +1,8 @@
-//! The types of elements, and their names: those of NumPy.
+//! Element types and their names in NumPy.
 
 use std::fmt;
 
-/// The type of the elements of a tensor, without the order of their bytes.
+/// The element type of a tensor, without the byte order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ElementType {
@@ -24,21 +24,21 @@ pub enum ElementType {
     Uint32,
     /// An unsigned integer of eight bytes.
     Uint64,
-    /// A float of IEEE 754 of two bytes.
+    /// An IEEE 754 float of two bytes.
     Float16,
-    /// The upper half of a [`Float32`](Self::Float32), known to programs for machine learning. NumPy itself has none.
+    /// bfloat16, the upper half of a [`Float32`](Self::Float32). NumPy has no such type.
     Bfloat16,
     /// A float of four bytes.
     Float32,
     /// A float of eight bytes.
     Float64,
-    /// Two [`Float32`](Self::Float32): the real part and the imaginary one.
+    /// A complex number of two [`Float32`](Self::Float32).
     Complex64,
-    /// Two [`Float64`](Self::Float64): the real part and the imaginary one.
+    /// A complex number of two [`Float64`](Self::Float64).
     Complex128,
 }
 
-/// Each type with its name, and its kind and length in descriptors.
+/// Each type with its name and its code in descriptors.
 const TYPES: [(ElementType, &str, &str); 15] = [
     (ElementType::Bool, "bool", "b1"),
     (ElementType::Int8, "int8", "i1"),
@@ -58,13 +58,13 @@ const TYPES: [(ElementType, &str, &str); 15] = [
 ];
 
 impl ElementType {
-    /// NumPy's name, such as `float32`.
+    /// Returns NumPy's name, such as `float32`.
     #[must_use]
     pub fn name(self) -> &'static str {
         TYPES.iter().find(|(element, ..)| *element == self).map_or("", |(_, name, _)| name)
     }
 
-    /// The length of an element, in bytes.
+    /// Returns the size of an element in bytes.
     #[must_use]
     pub fn size(self) -> usize {
         match self {
@@ -76,7 +76,7 @@ impl ElementType {
         }
     }
 
-    /// The descriptor of little-endian elements, if NumPy has one.
+    /// Returns NumPy's descriptor of little-endian elements. `None` if NumPy lacks the type.
     pub(crate) fn descriptor(self) -> Option<String> {
         let (.., code) = TYPES.iter().find(|(element, ..)| *element == self)?;
         let order = if self.size() == 1 { '|' } else { '<' };
@@ -90,7 +90,7 @@ impl fmt::Display for ElementType {
     }
 }
 
-/// The type of elements and the order of their bytes, as the `dtype` of a tensor states them.
+/// An element type with its byte order, as stated by the `dtype` of a tensor.
 ///
 /// ```
 /// use frpc_tensor::{Dtype, ElementType};
@@ -103,15 +103,15 @@ impl fmt::Display for ElementType {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dtype {
-    /// The type of an element.
+    /// The element type.
     pub element: ElementType,
-    /// Whether the first byte of an element is its highest. Never of elements of one byte.
+    /// Whether elements are big-endian. Always false for elements of one byte.
     pub is_big_endian: bool,
 }
 
 impl Dtype {
-    /// Reads one of NumPy's names, whose elements are little-endian, or a descriptor such as `<f4`. None for types that
-    /// tensors do not have: text, times, objects, structures, and `=`, the order of a machine that is not known.
+    /// Parses a NumPy name, which means little-endian elements, or a descriptor such as `<f4`. Returns `None` for types that
+    /// tensors do not support (text, times, objects, structures) and for `=`, because the sender's byte order is unknown.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         if let Some((element, ..)) = TYPES.iter().find(|(_, name, _)| *name == text) {
@@ -124,7 +124,7 @@ impl Dtype {
         let code = if code == "?" { "b1" } else { code };
         let (element, ..) = TYPES.iter().find(|(.., known)| *known == code && !code.is_empty())?;
         let is_single = element.size() == 1;
-        // Only single bytes are without an order.
+        // Only elements of one byte have no byte order.
         (is_single || order != "|").then_some(Self { element: *element, is_big_endian: order == ">" && !is_single })
     }
 }

@@ -1,17 +1,17 @@
-//! The types of Rust that elements are.
+//! Rust types of elements.
 
 use crate::dtype::ElementType;
 
-/// A number or bool of Rust that is an element of a tensor. Implemented here and complete.
+/// A Rust type of tensor elements. Sealed.
 pub trait Element: bytemuck::CheckedBitPattern + bytemuck::NoUninit + Send + Sync + sealed::Bytes {
-    /// The type of the elements.
+    /// The element type.
     const TYPE: ElementType;
 }
 
 pub(crate) mod sealed {
-    /// The elements in bytes of either order.
+    /// Decoding of elements in either byte order.
     pub trait Bytes: Sized {
-        /// Reads all elements; none if one has no such value. Bytes after the last whole one are not read.
+        /// Decodes all elements. `None` if one is not a valid value. Ignores an incomplete element at the end.
         fn read(bytes: &[u8], is_big_endian: bool) -> Option<Vec<Self>>;
     }
 }

@@ -1,50 +1,50 @@
-//! Why a tensor is refused.
+//! Errors of tensors.
 
 use std::fmt;
 
 use crate::dtype::ElementType;
 use crate::tensor::DIMENSIONS_MAX;
 
-/// The reason why a tensor, or a `.npy` file, is not what its reader needs.
+/// The reason why a tensor or a `.npy` file is invalid or unsuitable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TensorError {
-    /// The `dtype` is none that tensors have. This is the beginning of it.
+    /// The `dtype` is not supported. Contains its first characters.
     Dtype(String),
     /// The elements have another type.
     OtherType {
-        /// The requested type.
+        /// The requested element type.
         expected: ElementType,
-        /// That of the tensor.
+        /// The element type of the tensor.
         found: ElementType,
     },
-    /// The data is not as long as shape and `dtype` say.
+    /// The length of the data contradicts `shape` and `dtype`.
     Length {
-        /// How long it would have to be, in bytes; none if no memory is so large.
+        /// The expected length in bytes. `None` if it exceeds `usize`.
         expected: Option<usize>,
-        /// How long it is.
+        /// The actual length in bytes.
         found: usize,
     },
-    /// There are more dimensions than [`DIMENSIONS_MAX`], or one has more elements than 2^32 - 1.
+    /// There are more than [`DIMENSIONS_MAX`] dimensions, or one has more than 2^32 - 1 elements.
     Shape,
-    /// The data is not aligned for such numbers.
+    /// The data is not aligned for the element type.
     Unaligned,
-    /// The bytes of an element have another order than those of this machine.
+    /// The byte order differs from that of this machine.
     ByteOrder,
     /// A bool is neither 0 nor 1.
     Bool,
-    /// A `.npy` file is not understood, or not supported.
+    /// A `.npy` file is malformed or not supported.
     Npy(&'static str),
 }
 
 impl TensorError {
-    /// As much of a text from a peer as an error repeats.
+    /// Creates the error of an unsupported `dtype`, with at most [`QUOTED_MAX`] characters of it.
     pub(crate) fn dtype(text: &str) -> Self {
         Self::Dtype(text.chars().take(QUOTED_MAX).collect())
     }
 }
 
-/// Long enough for every name of a type, and for most mistakes.
+/// Maximum quoted length, which exceeds every valid name.
 const QUOTED_MAX: usize = 40;
 
 impl fmt::Display for TensorError {

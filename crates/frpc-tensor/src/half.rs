@@ -1,24 +1,23 @@
-//! Floats of two bytes: their bits from those of a double.
+//! Conversion of doubles to floats of two bytes.
 //!
-//! `half::f16::from_f64` rounds twice, or drops the lower half of the double, so that values next to the middle of two
-//! floats round to the wrong one: NumPy rounds `2049.0000000000005` up to 2050, and the crate down to 2048. So a double is
-//! rounded to an odd float of four bytes first, which keeps the second rounding exact.
+//! `half::f16::from_f64` rounds twice or drops the lower half of the double, so values close to the midpoint of two floats
+//! are rounded wrongly: NumPy rounds `2049.0000000000005` up to 2050, the crate down to 2048. Rounding to an odd float of four
+//! bytes first makes the second rounding exact.
 
 use ::half::{bf16, f16};
 
-/// The bits of the float of two bytes that is nearest to `value`, of two equally near ones the even one. Values above the
-/// largest are infinite.
+/// Returns the bits of the nearest `float16`, ties to even. Values beyond the largest become infinite.
 pub(crate) fn float16(value: f64) -> u16 {
     f16::from_f32(rounded_to_odd(value)).to_bits()
 }
 
-/// As [`float16`], for the upper half of a float of four bytes.
+/// Like [`float16`], for `bfloat16`.
 pub(crate) fn bfloat16(value: f64) -> u16 {
     bf16::from_f32(rounded_to_odd(value)).to_bits()
 }
 
-/// The float below or above a double whose last bit is one, unless a float is exact.
-#[allow(clippy::cast_possible_truncation, clippy::float_cmp)] // It rounds, and looks whether it has.
+/// Rounds to odd: returns the exact float if there is one, else the neighbour whose last bit is one.
+#[allow(clippy::cast_possible_truncation, clippy::float_cmp)] // The comparison detects whether the cast rounded.
 fn rounded_to_odd(value: f64) -> f32 {
     let nearest = value as f32;
     let exact = f64::from(nearest);
@@ -26,7 +25,7 @@ fn rounded_to_odd(value: f64) -> f32 {
     if exact == value || value.is_nan() || bits & 1 == 1 {
         return nearest;
     }
-    // Neighbours differ by one in their bits, also those of infinity and zero.
+    // The bits of neighbouring floats differ by one, including those of infinity and zero.
     f32::from_bits(if exact.abs() < value.abs() { bits.wrapping_add(1) } else { bits.wrapping_sub(1) })
 }
 
@@ -34,7 +33,7 @@ fn rounded_to_odd(value: f64) -> f32 {
 mod tests {
     use super::{bfloat16, float16};
 
-    /// The value of the bits.
+    /// Returns the value of a bit pattern.
     fn value(bits: u16, exponent_bits: u32, fraction_bits: u32) -> f64 {
         let fraction = f64::from(bits & ((1 << fraction_bits) - 1)) / f64::from(1 << fraction_bits);
         let exponent = i32::from(bits >> fraction_bits & ((1 << exponent_bits) - 1));

@@ -5,34 +5,34 @@ use std::fmt;
 use bytes::Bytes;
 use polyglot::{DecodeError, Decoder, EncodeError, Encoder};
 
-/// A picture as a file: the message `frpc.Image`. Nothing looks into the data.
+/// An image file: the message `frpc.Image`. The data is not interpreted.
 ///
-/// Data of 16 KiB and more that a native caller has sent is a part of the packet, and is not copied.
+/// Data of 16 KiB or more from a native caller shares the memory of the packet and is not copied.
 ///
 /// # JSON
 ///
-/// An image is written as proto3's mapping says: `{"mediaType":"image/png","data":"iVBORw0KGgo="}`. Read are also
-/// `"data:image/png;base64,iVBORw0KGgo="`, as `FileReader.readAsDataURL` and `canvas.toDataURL` give it, and
-/// `"iVBORw0KGgo="` alone.
+/// The output follows proto3's mapping: `{"mediaType":"image/png","data":"iVBORw0KGgo="}`. Data URLs
+/// (`"data:image/png;base64,iVBORw0KGgo="`), which `FileReader.readAsDataURL` and `canvas.toDataURL` return, and plain base64
+/// (`"iVBORw0KGgo="`) are accepted as well.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct Image {
-    /// The media type, such as `image/png`; empty if the sender does not say it.
+    /// The media type, such as `image/png`. Empty if unknown.
     #[prost(string, tag = "1")]
     pub media_type: String,
-    /// The bytes of the file.
+    /// The content of the file.
     #[prost(bytes = "bytes", tag = "2")]
     pub data: Bytes,
 }
 
 impl Image {
-    /// An image.
+    /// Creates an image.
     pub fn new(media_type: impl Into<String>, data: impl Into<Bytes>) -> Self {
         Self { media_type: media_type.into(), data: data.into() }
     }
 }
 
-/// The data is left out.
+/// Omits the data.
 impl fmt::Debug for Image {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Image")

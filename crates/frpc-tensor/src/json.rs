@@ -1,4 +1,4 @@
-//! The forms of tensors and images in JSON. Numbers in nested lists are in `json/lists.rs`.
+//! Tensors and images in JSON. `json/lists.rs` parses nested lists of numbers.
 
 mod lists;
 
@@ -12,11 +12,11 @@ use crate::tensor::Tensor;
 use lists::Lists;
 
 impl Tensor {
-    /// Reads a tensor in JSON whose lists of numbers have elements of this type, unless they state one.
+    /// Decodes a tensor. Lists of numbers without a `dtype` get this one.
     ///
     /// # Errors
     ///
-    /// If it is no tensor, or a number does not fit the type.
+    /// If the JSON is not a tensor, or a number does not fit the type.
     pub fn decode_json_as(from: &mut Reader<'_>, dtype: &str) -> Result<Self, DecodeError> {
         let offset = from.value_offset();
         Parts::read(from)?.tensor(offset, dtype)
@@ -50,7 +50,7 @@ impl Json for Tensor {
     }
 }
 
-/// The members of a tensor that is an object. Each of them may be missing.
+/// The members of a tensor object, all optional.
 #[derive(Default)]
 struct Parts {
     dtype: String,
@@ -92,7 +92,7 @@ impl Parts {
         Ok(parts)
     }
 
-    /// The tensor of these members, which began at `offset`. Lists without a type have elements of the type `default`.
+    /// Builds the tensor. `offset` is the position of the object for errors; `default` is the type of lists without a `dtype`.
     fn tensor(self, offset: usize, default: &str) -> Result<Tensor, DecodeError> {
         self.assembled(default).map_err(|reason| Reader::refuse(offset, reason))
     }
@@ -130,7 +130,7 @@ impl Parts {
     }
 }
 
-/// The elements, as they are written.
+/// The parsed `data`.
 #[derive(Default)]
 enum Data {
     #[default]
@@ -200,7 +200,7 @@ impl Json for Image {
     }
 }
 
-/// An image as the object of its fields.
+/// An image as a JSON object.
 #[derive(Default)]
 struct ImageObject(Image);
 

@@ -1,6 +1,6 @@
 //! Tensors and images as messages of a schema: `frpc.Tensor` and `frpc.Image`.
 //!
-//! A schema imports them, and `frpc-build` knows the file:
+//! A schema imports their file, which is built into `frpc-build`:
 //!
 //! ```proto
 //! import "frpc/tensor.proto";
@@ -10,9 +10,9 @@
 //! }
 //! ```
 //!
-//! In Rust they are [`Tensor`] and [`Image`], which frpc has at `frpc::tensor` with its feature `tensor`. Their data is
-//! [`Bytes`](bytes::Bytes); the data of a native caller is a part of its packet. [`Tensor::as_slice`] is a view of it
-//! as numbers, and [`Tensor::view`] copies where there can be none:
+//! In Rust they are [`Tensor`] and [`Image`], which frpc re-exports as `frpc::tensor` with its feature `tensor`. Their data is
+//! [`Bytes`](bytes::Bytes), and the data of a native caller shares the memory of its packet. [`Tensor::as_slice`] borrows it as
+//! numbers; [`Tensor::view`] copies it if it cannot be borrowed:
 //!
 //! ```
 //! use frpc_tensor::Tensor;
@@ -28,14 +28,14 @@
 //!
 //! # Hostile tensors
 //!
-//! A tensor that has come may have any dtype, any shape, and data of any length. Everything that looks at its elements
-//! compares these first ([`Tensor::check`]). No input makes this crate panic, or allocate more than a small multiple of
-//! the input. A `.npy` file with objects of Python is refused: NumPy reads them by `pickle`, which runs programs.
+//! A received tensor may have any dtype, shape and length of data. All methods that access elements validate these first
+//! ([`Tensor::check`]). No input makes this crate panic or allocate more than a small multiple of the input. `.npy` files with
+//! Python objects are rejected, because NumPy loads them with `pickle`, which executes code.
 //!
 //! # Features
 //!
-//! * `batch`: `batch::Batcher`, which makes one call of a model of the calls of many clients
-//! * `json`: the forms in JSON, described at [`Tensor`] and [`Image`]
+//! * `batch`: `batch::Batcher`, which combines concurrent calls into one call of a model
+//! * `json`: the JSON mapping, described at [`Tensor`] and [`Image`]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]

@@ -1,10 +1,10 @@
-//! NumPy's files of one array: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>. A magic, a
-//! version, and a header in front of the data, which is a literal of Python: a dictionary of three entries. Only those
-//! literals are understood, nothing is evaluated.
+//! NumPy's `.npy` format: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>. A file consists of a magic
+//! number, a version, a header and the data. The header is a Python literal, a dictionary of three entries. This parser accepts
+//! only such dictionaries and evaluates nothing.
 //!
-//! The crate `npyz` is not used, since its limits are late (0.9.1): a file of 12 bytes that states a header of 4 GiB
-//! has it reserve that, `{` repeated 24 times in a header keeps its parser busy for more than 20 s, and a shape whose
-//! product overflows panics. Objects are left to its caller to refuse.
+//! The crate `npyz` (0.9.1) is not used because it checks its limits late: a file of 12 bytes that states a header of 4 GiB
+//! makes it allocate that much, a header of 24 `{` keeps its parser busy for more than 20 s, and a shape whose product
+//! overflows makes it panic. It also leaves the rejection of objects to the caller.
 
 use bytes::{Buf as _, Bytes};
 
@@ -12,17 +12,16 @@ use crate::dtype::Dtype;
 use crate::error::TensorError;
 use crate::tensor::{DIMENSIONS_MAX, Tensor, length};
 
-/// What such a file begins with.
+/// The magic number.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// How long the header may be: NumPy's own limit, `_MAX_HEADER_SIZE`. One of an array without fields has some hundred
-/// bytes.
+/// Maximum length of the header: NumPy's limit, `_MAX_HEADER_SIZE`. The header of a plain array has about a hundred bytes.
 const HEADER_MAX: usize = 10_000;
 
-/// Data begins at a multiple of this, as NumPy writes it.
+/// Alignment of the data in files that NumPy writes.
 const ALIGNMENT: usize = 64;
 
-/// Reads a file.
+/// Parses a file.
 pub(crate) fn read(mut file: Bytes) -> Result<Tensor, TensorError> {
     let (start, header) = header(&file)?;
     let Header { descriptor, is_fortran, shape } = header;
@@ -51,13 +50,13 @@ pub(crate) fn write(tensor: &Tensor) -> Result<Vec<u8>, TensorError> {
     let descriptor = if dtype.is_big_endian { little.replace('<', ">") } else { little };
     let sizes: String = tensor.shape.iter().map(|size| format!("{size}, ")).collect();
     let mut header = format!("{{'descr': '{descriptor}', 'fortran_order': False, 'shape': ({sizes}), }}");
-    // It is preceded by the magic, two bytes of version, and two of length.
+    // The header follows the magic number, two bytes of version and two bytes of length.
     let prefix = MAGIC.len().saturating_add(4);
     let whole = prefix.saturating_add(header.len()).saturating_add(1).next_multiple_of(ALIGNMENT);
     let spaces = whole.saturating_sub(prefix).saturating_sub(header.len()).saturating_sub(1);
     header.extend(std::iter::repeat_n(' ', spaces));
     header.push('\n');
-    // 64 dimensions of ten digits each.
+    // The header fits u16, because it has at most 64 dimensions of ten digits.
     let header_length = u16::try_from(header.len()).unwrap_or(u16::MAX);
     let mut file = Vec::with_capacity(whole.saturating_add(tensor.data.len()));
     file.extend_from_slice(MAGIC);
@@ -68,14 +67,14 @@ pub(crate) fn write(tensor: &Tensor) -> Result<Vec<u8>, TensorError> {
     Ok(file)
 }
 
-/// The entries of the header.
+/// The parsed header.
 struct Header {
     descriptor: String,
     is_fortran: bool,
     shape: Vec<u32>,
 }
 
-/// Reads the header, and returns the start of the data.
+/// Parses the header. Returns the offset of the data and the header.
 fn header(file: &[u8]) -> Result<(usize, Header), TensorError> {
     let short = || TensorError::Npy("it ends within its header");
     let rest = file.strip_prefix(MAGIC).ok_or(TensorError::Npy("it does not begin as one"))?;
@@ -101,7 +100,7 @@ fn header(file: &[u8]) -> Result<(usize, Header), TensorError> {
     Ok((start, Literal { rest: text }.header()?))
 }
 
-/// A literal of Python that is read from its beginning.
+/// A cursor over a Python literal.
 struct Literal<'a> {
     rest: &'a str,
 }
@@ -109,7 +108,7 @@ struct Literal<'a> {
 const NOT_UNDERSTOOD: TensorError = TensorError::Npy("its header is not understood");
 
 impl<'a> Literal<'a> {
-    /// Reads the dictionary, with its entries in any order.
+    /// Parses the dictionary, whose entries may have any order.
     fn header(mut self) -> Result<Header, TensorError> {
         let (mut descriptor, mut is_fortran, mut shape) = (None, None, None);
         self.expect('{')?;
@@ -157,7 +156,7 @@ impl<'a> Literal<'a> {
         Err(NOT_UNDERSTOOD)
     }
 
-    /// A tuple of integers. A single one may be followed by a comma.
+    /// Parses a tuple of integers. A single integer may be followed by a comma.
     fn shape(&mut self) -> Result<Vec<u32>, TensorError> {
         let mut shape = Vec::new();
         self.expect('(')?;
@@ -181,12 +180,12 @@ impl<'a> Literal<'a> {
         if number.is_empty() {
             return Err(NOT_UNDERSTOOD);
         }
-        // As Python 2 has written long ones.
+        // Python 2 appended `L` to long integers.
         self.rest = rest.strip_prefix('L').unwrap_or(rest);
         number.parse().map_err(|_| TensorError::Shape)
     }
 
-    /// A string in either quotation marks, without escapes.
+    /// Parses a string in single or double quotes, without escapes.
     fn string(&mut self) -> Result<&'a str, TensorError> {
         let Some(mark @ ('\'' | '"')) = self.next() else { return Err(NOT_UNDERSTOOD) };
         let (text, rest) = self.rest.get(1..).unwrap_or_default().split_once(mark).ok_or(NOT_UNDERSTOOD)?;
@@ -197,7 +196,7 @@ impl<'a> Literal<'a> {
         Ok(text)
     }
 
-    /// The next sign after white space, which stays.
+    /// Skips white space and returns the next character without consuming it.
     fn next(&mut self) -> Option<char> {
         self.rest = self.rest.trim_start();
         self.rest.chars().next()
@@ -216,8 +215,7 @@ impl<'a> Literal<'a> {
     }
 }
 
-/// Rearranges elements from the order of Fortran, the first dimension first, to that of C. The data is as long as
-/// `shape` says.
+/// Converts elements from Fortran order to C order. The length of `data` must match `shape`.
 fn in_c_order(data: Bytes, shape: &[u32], size: usize) -> Bytes {
     let mut dimensions = Dimension::of(shape, size);
     if dimensions.len() < 2 || data.is_empty() {
@@ -227,7 +225,7 @@ fn in_c_order(data: Bytes, shape: &[u32], size: usize) -> Bytes {
     let mut offset = 0_usize;
     while ordered.len() < data.len() {
         ordered.extend_from_slice(data.get(offset..offset.saturating_add(size)).unwrap_or_default());
-        // As a counter: the last dimension advances, and those before it when it wraps.
+        // Advance like an odometer: the last dimension first, earlier ones when it wraps.
         for dimension in dimensions.iter_mut().rev() {
             dimension.at = dimension.at.saturating_add(1);
             offset = offset.saturating_add(dimension.distance);
@@ -241,18 +239,18 @@ fn in_c_order(data: Bytes, shape: &[u32], size: usize) -> Bytes {
     ordered.into()
 }
 
-/// A dimension, and how far it has been counted.
+/// A dimension and its current index.
 struct Dimension {
-    /// At least two.
+    /// Number of elements, at least two.
     size: usize,
-    /// Of neighbours, in bytes.
+    /// Distance between neighbours, in bytes.
     distance: usize,
     at: usize,
 }
 
 impl Dimension {
-    /// The dimensions of a shape, without those of one element: these would come round with each element, while the others
-    /// do so for every second at most.
+    /// Returns the dimensions of a shape with more than one element. Dimensions of one element do not affect the order, and
+    /// would wrap with each element.
     fn of(shape: &[u32], size: usize) -> Vec<Self> {
         let mut distance = size;
         let mut dimensions = Vec::with_capacity(shape.len());

@@ -1,4 +1,4 @@
-//! The message `frpc.Tensor`, and its data as numbers. `.npy` files are in `npy.rs`, JSON in `json.rs`.
+//! The message `frpc.Tensor` and access to its elements. `npy.rs` has `.npy` files, `json.rs` the JSON mapping.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,36 +12,35 @@ use crate::element::Element;
 use crate::error::TensorError;
 use crate::npy;
 
-/// How many dimensions a tensor may have: NumPy's `NPY_MAXDIMS`.
+/// Maximum number of dimensions: NumPy's `NPY_MAXDIMS`.
 pub const DIMENSIONS_MAX: usize = 64;
 
-/// Numbers in some dimensions: the message `frpc.Tensor`.
+/// An array of numbers with any number of dimensions: the message `frpc.Tensor`.
 ///
-/// The data has the elements one after the other, those of the last dimension first, as NumPy's arrays in C order. Data of
-/// 16 KiB and more that a native caller has sent is a part of the packet: it is not copied, and keeps the packet in
-/// memory. Any field may hold anything then, until [`check`](Self::check) or a method that reads elements has looked at
-/// it.
+/// Elements are stored in C order, like those of NumPy's arrays. Data of 16 KiB or more from a native caller shares the memory of
+/// the packet, which stays allocated until the tensor is dropped. The fields of a received tensor are not validated before
+/// [`check`](Self::check) or a method that accesses elements is called.
 ///
 /// # JSON
 ///
-/// A tensor is written as proto3's mapping says, so that other libraries for protobuf read it:
-/// `{"dtype":"float32","shape":[2,2],"data":"AACAPwAAAEAAAEBAAACAQA=="}`. Read is any of these:
+/// The output follows proto3's mapping, so other protobuf libraries can read it:
+/// `{"dtype":"float32","shape":[2,2],"data":"AACAPwAAAEAAAEBAAACAQA=="}`. Accepted inputs are:
 ///
 /// | JSON | tensor |
 /// |---|---|
-/// | `{"dtype": "<f4", "shape": [2, 2], "data": "AACAPwAAAEAAAEBAAACAQA=="}` | base64 of the elements, which are exactly as long as `shape` says |
-/// | `{"dtype": "float32", "data": [[1, 2], [3, 4]]}` | nested lists; `shape` may be given, and is then compared |
-/// | `[[1, 2], [3, 4]]`, or an object with this `data` alone | the same, of `int64`; of `float64` if a number has a fraction or an exponent or is `"NaN"`, `"Infinity"` or `"-Infinity"`; of `bool` if all are |
+/// | `{"dtype": "<f4", "shape": [2, 2], "data": "AACAPwAAAEAAAEBAAACAQA=="}` | base64 of the elements, with the exact length that `shape` implies |
+/// | `{"dtype": "float32", "data": [[1, 2], [3, 4]]}` | nested lists; an optional `shape` must match |
+/// | `[[1, 2], [3, 4]]`, or an object with this `data` alone | nested lists of `int64`; of `float64` if a number has a fraction or an exponent or is `"NaN"`, `"Infinity"` or `"-Infinity"`; of `bool` if all elements are bools |
 /// | `"k05VTVBZAQB2…"`, or an object with this `data` alone | base64 of a `.npy` file |
 ///
-/// Lists hold no complex numbers, and numbers that do not fit the `dtype` are refused; floats are rounded to it.
+/// Lists cannot contain complex numbers. Integers that do not fit the `dtype` are rejected; floats are rounded.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct Tensor {
-    /// The type of the elements: NumPy's name for it, or its descriptor. See [`Dtype::parse`].
+    /// The element type as a NumPy name or descriptor; see [`Dtype::parse`].
     #[prost(string, tag = "1")]
     pub dtype: String,
-    /// The number of elements in each dimension. A tensor without dimensions is one element.
+    /// The number of elements in each dimension. A tensor without dimensions has one element.
     #[prost(uint32, repeated, tag = "2")]
     pub shape: Vec<u32>,
     /// The elements.
@@ -50,7 +49,7 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// A tensor of these elements, which are not copied.
+    /// Creates a tensor from elements without copying them.
     ///
     /// ```
     /// use frpc_tensor::Tensor;
@@ -62,7 +61,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// If the shape is of another number of elements, or has too many dimensions.
+    /// If the number of elements does not match `shape`, or it has too many dimensions.
     pub fn from_vec<T: Element>(shape: impl Into<Vec<u32>>, elements: Vec<T>) -> Result<Self, TensorError> {
         struct Owner<T>(Vec<T>);
 
@@ -78,11 +77,11 @@ impl Tensor {
         Self::of::<T>(shape.into(), Bytes::from_owner(Owner(elements)))
     }
 
-    /// A tensor of a copy of these elements.
+    /// Creates a tensor from a copy of the elements.
     ///
     /// # Errors
     ///
-    /// As [`from_vec`](Self::from_vec).
+    /// Like [`from_vec`](Self::from_vec).
     pub fn from_slice<T: Element>(shape: impl Into<Vec<u32>>, elements: &[T]) -> Result<Self, TensorError> {
         let mut bytes = bytemuck::must_cast_slice::<T, u8>(elements).to_vec();
         if cfg!(target_endian = "big") {
@@ -97,8 +96,8 @@ impl Tensor {
         Ok(tensor)
     }
 
-    /// Reads a `.npy` file, as `numpy.save` writes it. The data is a part of `file`, unless it is in the order of
-    /// Fortran: then it is copied into that of C.
+    /// Parses a `.npy` file, as written by `numpy.save`. The tensor shares the memory of `file`, unless the elements are in
+    /// Fortran order and are therefore copied.
     ///
     /// ```
     /// use frpc_tensor::Tensor;
@@ -111,27 +110,27 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// If it is not such a file of version 1, 2 or 3, its data is not exactly as long as its header says, or its elements
-    /// are none that tensors have: objects, structures, text, times.
+    /// If the file is malformed or of another version than 1, 2 or 3, the length of its data contradicts its header, or its
+    /// element type is not supported (objects, structures, text, times).
     pub fn from_npy(file: Bytes) -> Result<Self, TensorError> {
         npy::read(file)
     }
 
-    /// The tensor as a `.npy` file, which `numpy.load` reads.
+    /// Encodes the tensor as a `.npy` file for `numpy.load`.
     ///
     /// # Errors
     ///
-    /// If the tensor is not [valid](Self::check), or NumPy does not have its type.
+    /// If the tensor is not [valid](Self::check), or NumPy lacks its element type.
     pub fn to_npy(&self) -> Result<Vec<u8>, TensorError> {
         npy::write(self)
     }
 
-    /// Compares `dtype`, `shape` and the length of the data, and returns the type of the elements.
+    /// Validates `dtype`, `shape` and the length of the data, and returns the element type.
     ///
     /// # Errors
     ///
-    /// If the type is none that tensors have, the shape has more than [`DIMENSIONS_MAX`] dimensions, or the data has
-    /// another length.
+    /// If the `dtype` is not supported, the shape has more than [`DIMENSIONS_MAX`] dimensions, or the length of the data does
+    /// not match.
     pub fn check(&self) -> Result<Dtype, TensorError> {
         let dtype = Dtype::parse(&self.dtype).ok_or_else(|| TensorError::dtype(&self.dtype))?;
         let expected = length(&self.shape, dtype)?;
@@ -141,19 +140,18 @@ impl Tensor {
         Ok(dtype)
     }
 
-    /// The elements, where they are. That takes data that is aligned, which data in a packet may or may not be; see
-    /// [`view`](Self::view).
+    /// Borrows the elements. This requires aligned data, which received data is not always; see [`view`](Self::view).
     ///
     /// # Errors
     ///
-    /// If the tensor is not [valid](Self::check), has elements of another type or byte order, or unaligned data, or a
-    /// bool is neither 0 nor 1.
+    /// If the tensor is not [valid](Self::check), the element type or the byte order differs, the data is not aligned, or a bool
+    /// is neither 0 nor 1.
     pub fn as_slice<T: Element>(&self) -> Result<&[T], TensorError> {
         let dtype = self.check_for::<T>()?;
         if dtype.is_big_endian != cfg!(target_endian = "big") && size_of::<T>() > 1 {
             return Err(TensorError::ByteOrder);
         }
-        // Of no bytes it does not matter where they are.
+        // The alignment of an empty slice does not matter.
         if self.data.is_empty() {
             return Ok(&[]);
         }
@@ -163,11 +161,11 @@ impl Tensor {
         })
     }
 
-    /// The elements: borrowed if they can be, copied if they are not aligned or have another order of bytes.
+    /// Borrows the elements, or copies them if they are not aligned or have another byte order.
     ///
     /// # Errors
     ///
-    /// If the tensor is not [valid](Self::check) or has elements of another type, or a bool is neither 0 nor 1.
+    /// If the tensor is not [valid](Self::check), the element type differs, or a bool is neither 0 nor 1.
     pub fn view<T: Element>(&self) -> Result<Cow<'_, [T]>, TensorError> {
         match self.as_slice() {
             Ok(elements) => Ok(Cow::Borrowed(elements)),
@@ -176,11 +174,11 @@ impl Tensor {
         }
     }
 
-    /// A copy of the elements.
+    /// Copies the elements.
     ///
     /// # Errors
     ///
-    /// As [`view`](Self::view).
+    /// Like [`view`](Self::view).
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>, TensorError> {
         let dtype = self.check_for::<T>()?;
         T::read(&self.data, dtype.is_big_endian).ok_or(TensorError::Bool)
@@ -195,12 +193,12 @@ impl Tensor {
     }
 }
 
-/// How long the data of this shape is, in bytes; none if no memory is so large.
+/// Returns the length of the data for a shape, in bytes. `None` if it exceeds `usize`.
 pub(crate) fn length(shape: &[u32], dtype: Dtype) -> Result<Option<usize>, TensorError> {
     if shape.len() > DIMENSIONS_MAX {
         return Err(TensorError::Shape);
     }
-    // No elements are no bytes, however large the other dimensions are.
+    // Without elements there are no bytes, however large the other dimensions are.
     if shape.contains(&0) {
         return Ok(Some(0));
     }
@@ -208,7 +206,7 @@ pub(crate) fn length(shape: &[u32], dtype: Dtype) -> Result<Option<usize>, Tenso
     Ok(sizes.chain([Some(dtype.element.size())]).try_fold(1_usize, |product, size| product.checked_mul(size?)))
 }
 
-/// The data is left out: a tensor has a million elements as soon as three.
+/// Omits the data, which may have millions of elements.
 impl fmt::Debug for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tensor")

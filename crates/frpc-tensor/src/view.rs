@@ -1,17 +1,17 @@
-//! Views of the messages: everything borrowed from a body, for builds with `views(true)`.
+//! Views of the messages, which borrow from a body, for builds with `views(true)`.
 
 use polyglot::{DecodeError, Decoder, List, MessageView, Viewed};
 
 use crate::{Image, Tensor};
 
-/// A view of a [`Tensor`] that borrows from the body.
+/// A borrowed [`Tensor`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TensorView<'a> {
     /// The type of the elements.
     pub dtype: &'a str,
     /// The number of elements in each dimension.
     pub shape: List<'a, u32>,
-    /// The elements, which nothing has compared with the others yet.
+    /// The elements. They are not validated against `dtype` and `shape`.
     pub data: &'a [u8],
 }
 
@@ -27,12 +27,12 @@ impl Viewed for Tensor {
     type View<'a> = TensorView<'a>;
 }
 
-/// A view of an [`Image`] that borrows from the body.
+/// A borrowed [`Image`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ImageView<'a> {
     /// The media type.
     pub media_type: &'a str,
-    /// The bytes of the file.
+    /// The content of the file.
     pub data: &'a [u8],
 }
 

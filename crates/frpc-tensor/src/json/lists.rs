@@ -1,4 +1,4 @@
-//! Numbers in nested lists of JSON. Nothing recurses, so that no depth of brackets overflows the stack.
+//! Nested lists of numbers in JSON. The parser does not recurse, so nesting cannot overflow the stack.
 
 use bytes::Bytes;
 use frpc_json::{DecodeError, Json as _, Reader};
@@ -7,25 +7,25 @@ use crate::dtype::ElementType;
 use crate::half;
 use crate::tensor::{DIMENSIONS_MAX, Tensor};
 
-/// The first capacity, in numbers.
+/// Initial capacity, in numbers.
 const FIRST: usize = 8;
 
-/// Doubles are exact integers up to this.
+/// Largest integer up to which doubles represent all integers exactly: 2^53.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// The numbers of nested lists of one shape.
+/// The numbers of nested lists with a common shape.
 pub(super) struct Lists {
     shape: Vec<u32>,
     numbers: Numbers,
 }
 
 impl Lists {
-    /// Reads lists, or a single number.
+    /// Parses nested lists or a single number.
     pub(super) fn read(from: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let mut numbers = Numbers::default();
-        // The lengths of the lists of each depth, as far as one has ended.
+        // The length of the lists at each depth, once one of them has ended.
         let mut lengths: Vec<Option<u32>> = Vec::new();
-        // How many elements each list that is open has.
+        // The number of elements in each open list.
         let mut open: Vec<u32> = Vec::new();
         loop {
             let position = from.value_offset();
@@ -51,7 +51,7 @@ impl Lists {
                 }
                 numbers.read(from)?;
             }
-            // A value is complete, and with it perhaps the lists around it.
+            // A value is complete; it may also complete the lists that contain it.
             loop {
                 let depth = open.len();
                 let Some(count) = open.last_mut() else {
@@ -76,7 +76,7 @@ impl Lists {
         }
     }
 
-    /// The type that NumPy gives to such numbers.
+    /// Returns the type that NumPy infers for these numbers.
     pub(super) fn element(&self) -> ElementType {
         match self.numbers.kind {
             Kind::Bools => ElementType::Bool,
@@ -86,7 +86,7 @@ impl Lists {
         }
     }
 
-    /// The tensor of these numbers as elements of a type, little-endian.
+    /// Converts the numbers to a tensor of little-endian elements.
     pub(super) fn tensor(self, element: ElementType) -> Result<Tensor, String> {
         let data = self.numbers.elements(element)?;
         Ok(Tensor { dtype: element.name().to_owned(), shape: self.shape, data })
@@ -98,7 +98,7 @@ fn ragged(position: usize) -> DecodeError {
     Reader::refuse(position, "lists at the same depth have different shapes")
 }
 
-/// Numbers, each in a word: an integer as its two's complement, a float as its bits, a bool as 0 or 1.
+/// Numbers as 64-bit words: integers in two's complement, floats as their bits, bools as 0 or 1.
 #[derive(Default)]
 struct Numbers {
     kind: Kind,
@@ -110,7 +110,7 @@ enum Kind {
     #[default]
     None,
     Bools,
-    /// `has_large`: some are above the signed range.
+    /// `has_large`: at least one exceeds the range of `i64`.
     Integers {
         has_negative: bool,
         has_large: bool,
@@ -139,7 +139,7 @@ impl Numbers {
             }
             _ if self.kind == Kind::Bools => return Err(mixed()),
             Some(b'-' | b'0'..=b'9') => self.number(from.raw()?, position)?,
-            // What integers of 64 bits and values without digits are in proto3's mapping.
+            // Proto3's mapping writes 64-bit integers, NaN and infinities as strings.
             Some(b'"') => {
                 let text = from.string("number")?;
                 match &*text {
@@ -161,13 +161,13 @@ impl Numbers {
         Ok(())
     }
 
-    /// A number as a word: an integer if it is one and fits the earlier ones, else a float.
+    /// Parses a number: as an integer if it is compatible with the earlier numbers, else as a float.
     fn number(&mut self, text: &str, position: usize) -> Result<u64, DecodeError> {
         let integer = if text.contains(['.', 'e', 'E']) { None } else { self.integer(text) };
         integer.map_or_else(|| Ok(self.float(finite(text, position)?)), Ok)
     }
 
-    /// An integer as a word; none if it fits none, alone or with the earlier ones.
+    /// Parses an integer. `None` if no type holds it together with the earlier numbers.
     fn integer(&mut self, text: &str) -> Option<u64> {
         let (mut has_negative, mut has_large) = match self.kind {
             Kind::Integers { has_negative, has_large } => (has_negative, has_large),
@@ -191,7 +191,7 @@ impl Numbers {
         Some(word)
     }
 
-    /// A float as a word. Integers that were there before become floats.
+    /// Adds a float. Converts earlier integers to floats.
     fn float(&mut self, float: f64) -> u64 {
         if let Kind::Integers { has_large, .. } = self.kind {
             for word in &mut self.words {
@@ -202,7 +202,7 @@ impl Numbers {
         float.to_bits()
     }
 
-    /// The elements, little-endian.
+    /// Encodes the elements, little-endian.
     fn elements(self, element: ElementType) -> Result<Bytes, String> {
         let bad = || format!("a number of the lists does not fit {element}");
         macro_rules! integers {
@@ -248,7 +248,7 @@ impl Numbers {
         }
     }
 
-    /// Floats of two bytes, refused if a finite one has become more than `largest`.
+    /// Encodes floats of two bytes. Fails if a finite value exceeds the largest one.
     fn floats(self, bad: impl Fn() -> String, round: fn(f64) -> ([u8; 2], u16, u16)) -> Result<Bytes, String> {
         self.collect(|word, kind| {
             let value = float_of(word, kind).ok_or_else(&bad)?;
@@ -272,7 +272,7 @@ impl Numbers {
     }
 }
 
-/// The value of a number of JSON, which is not so large that it is infinite.
+/// Parses a JSON number. Fails if it overflows to infinity.
 fn finite(text: &str, position: usize) -> Result<f64, DecodeError> {
     let float: Option<f64> = text.parse().ok();
     float
@@ -292,7 +292,7 @@ fn float_of(word: u64, kind: Kind) -> Option<f64> {
     }
 }
 
-/// The integer that a float is.
+/// Converts a float to the integer with the same value, if any.
 fn exact(value: f64) -> Option<i64> {
     (value.trunc() == value && value.abs() <= EXACT_MAX).then_some(value as i64)
 }
