@@ -1,4 +1,4 @@
-//! The visible services of a server, and the files that declare them. Computed once, at the first call.
+//! The visible services of a server and the files that declare them. Computed once, at the first call.
 
 use crate::files::{File, files, head_in_set};
 use crate::v1::{Codec, Idempotency, ListPiece, Method, Service};
@@ -8,8 +8,8 @@ use frpc::codegen::{OfferedMethod, OfferedService};
 use prost_types::{MethodOptions, ServiceOptions};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// How long a piece may be: short enough that other calls of the connection are not held up, and far below the longest
-/// body that a usual client accepts.
+/// Maximum length of a piece in bytes. Small enough not to delay other calls of the connection, and far below the body limit
+/// of usual clients.
 pub(crate) const PIECE_MAX: usize = 32 * 1024;
 
 /// The visible schema of a server.
@@ -17,28 +17,28 @@ pub(crate) const PIECE_MAX: usize = 32 * 1024;
 pub(crate) struct Catalog {
     /// A hash of the content.
     pub(crate) etag: String,
-    /// The names of the services, sorted.
+    /// The sorted names of the services.
     pub(crate) names: Vec<String>,
-    /// The services, sorted.
+    /// The services in the order of their names.
     pub(crate) pieces: Vec<ListPiece>,
     pub(crate) files: Vec<PublishedFile>,
     by_name: HashMap<String, usize>,
     by_symbol: HashMap<String, usize>,
-    /// By the message that is extended.
+    /// Indices of files by extended message and field number.
     pub(crate) extensions: HashMap<String, BTreeMap<i32, usize>>,
 }
 
-/// A file that is shown.
+/// A visible file.
 pub(crate) struct PublishedFile {
-    /// Its head in a set of files.
+    /// The bytes that precede the file in an encoded set of files.
     pub(crate) head: Bytes,
     pub(crate) bytes: Bytes,
-    /// The files that it imports.
+    /// The indices of imported files.
     pub(crate) imports: Vec<usize>,
 }
 
 impl Catalog {
-    /// Of services that an end offers. Those that are hidden are nowhere.
+    /// Builds the catalog of offered services, without hidden ones.
     pub(crate) fn new(offered: &[OfferedService], is_hidden: impl Fn(&str) -> bool) -> Self {
         let mut catalog = Self::default();
         let mut shown: Vec<_> = offered.iter().filter(|service| !is_hidden(service.name())).collect();
@@ -57,7 +57,7 @@ impl Catalog {
         catalog
     }
 
-    /// Adds the file that declares a service, and those that it imports, unless they are there. Returns the former.
+    /// Adds the file that declares a service, and its imports, unless they were added before. Returns that file.
     fn add_files(&mut self, service: &OfferedService, is_hidden: &impl Fn(&str) -> bool) -> Option<File> {
         let mut all = files(service.schema()?.files())?;
         let declares =
@@ -75,7 +75,7 @@ impl Catalog {
                 open.extend(imports.filter_map(|import| names.get(import)).copied());
             }
         }
-        // Files follow those that they import.
+        // Files follow their imports.
         for (_, file) in all.iter().enumerate().filter(|(at, _)| wanted.contains(at)) {
             self.add(file);
         }
@@ -87,7 +87,7 @@ impl Catalog {
             if existing.bytes == file.bytes {
                 return;
             }
-            // Two builds have different files of one name, which no client can distinguish.
+            // Two builds may embed different files of one name, which clients could not distinguish.
             if file.symbols().iter().all(|symbol| self.by_symbol.contains_key(symbol)) {
                 return;
             }
@@ -110,27 +110,27 @@ impl Catalog {
         }
     }
 
-    /// The file with a name.
+    /// Returns the file with a name.
     pub(crate) fn named(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
     }
 
-    /// The file that declares a symbol.
+    /// Returns the file that declares a symbol.
     pub(crate) fn declaring(&self, symbol: &str) -> Option<usize> {
         self.by_symbol.get(symbol.trim_start_matches('.')).copied()
     }
 
-    /// The file that declares an extension.
+    /// Returns the file that declares an extension.
     pub(crate) fn extending(&self, message: &str, number: i32) -> Option<usize> {
         self.extensions.get(message.trim_start_matches('.'))?.get(&number).copied()
     }
 
-    /// Whether a message is declared here.
+    /// Returns whether a symbol is declared by a visible file.
     pub(crate) fn has_symbol(&self, symbol: &str) -> bool {
         self.declaring(symbol).is_some()
     }
 
-    /// These files and their imports, each after those that it imports.
+    /// Returns the files and their imports in topological order, imports first.
     pub(crate) fn with_imports(&self, files: impl IntoIterator<Item = usize>) -> Vec<usize> {
         let (mut open, mut found): (Vec<usize>, HashSet<usize>) = (files.into_iter().collect(), HashSet::new());
         while let Some(at) = open.pop() {
@@ -143,7 +143,8 @@ impl Catalog {
         found
     }
 
-    /// The 64-bit FNV-1a hash of everything that is shown. It is no protection, since the server alone computes it.
+    /// Returns the 64-bit FNV-1a hash of all visible content. A non-cryptographic hash suffices, because only the server
+    /// computes it.
     fn fingerprint(&self, services: &[Service]) -> String {
         use prost::Message as _;
         let services = services.iter().map(|service| Bytes::from(service.encode_to_vec()));
@@ -155,7 +156,7 @@ impl Catalog {
     }
 }
 
-/// The description of a service, declared in the file `home`.
+/// Returns the description of a service that is declared in the file `home`.
 fn describe(service: &OfferedService, home: Option<&File>) -> Service {
     let at = home.and_then(|file| {
         let is_it = |name: &str| file.full_name(name) == service.name();
@@ -209,7 +210,7 @@ fn describe(service: &OfferedService, home: Option<&File>) -> Service {
     }
 }
 
-/// Distributes services to pieces. A long service is divided between its methods.
+/// Splits services into pieces. A long service is split between methods.
 fn pieces(services: Vec<Service>) -> Vec<ListPiece> {
     use prost::Message as _;
     let (mut pieces, mut piece, mut length) = (Vec::new(), ListPiece::default(), 0);

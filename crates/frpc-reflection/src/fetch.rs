@@ -1,4 +1,4 @@
-//! The schema of a server, fetched by a client.
+//! The client side: fetching the schema of a server.
 
 use crate::v1::{FilesRequest, ListRequest, ReflectionClient, Service};
 use bytes::{Bytes, BytesMut};
@@ -6,17 +6,17 @@ use frpc::{Channel, Request, Status};
 use prost::Message as _;
 use std::time::Duration;
 
-/// How many bytes of files, and of descriptions of services, are accepted of a server: a hundred times the schemas of
-/// large programs. The server may be hostile.
+/// Maximum size of the files and of the service descriptions that are accepted from a server, which may be hostile. A hundred
+/// times the schemas of large programs.
 const SCHEMA_MAX: usize = 64 * 1024 * 1024;
 
-/// How often the schema is fetched again if it changes while it is fetched, as with a load balancer during a rollout.
+/// Maximum number of attempts if the schema changes while it is fetched, for example behind a load balancer during a rollout.
 const TRIES: usize = 3;
 
-/// How long each call may take: as long as one has for its reply by default. The server may stop in the middle.
+/// Timeout of each call, the default of calls. It also bounds a server that stops in the middle of a stream.
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The schema of a server, from its [`Reflection`](crate::Reflection).
+/// The schema of a server, fetched from its [`Reflection`](crate::Reflection) service.
 ///
 /// ```
 /// # use samples::greeter::GreeterServer;
@@ -32,7 +32,7 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// # tokio::spawn(server.serve());
 /// let channel = Channel::connect(address).await?;
 /// let mut schema = ServerSchema::fetch(&channel).await?;
-/// let greeter = schema.services.iter().find(|service| service.name == "greeter.Greeter").expect("it is offered");
+/// let greeter = schema.services.iter().find(|service| service.name == "greeter.Greeter").expect("service should be offered");
 /// assert_eq!(greeter.methods[0].operation, 10);
 ///
 /// // Later, and cheaply as long as nothing has changed.
@@ -46,38 +46,38 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 pub struct ServerSchema {
     /// A hash of the content.
     pub etag: String,
-    /// The services with their methods, operations and fingerprints, by name.
+    /// The services with their methods, operations and fingerprints, sorted by name.
     pub services: Vec<Service>,
-    /// All files, each after those that it imports, as an encoded `google.protobuf.FileDescriptorSet`. Services whose
-    /// [`file`](Service::file) is empty are not in them.
+    /// All files as an encoded `google.protobuf.FileDescriptorSet`, imports first. Services with an empty
+    /// [`file`](Service::file) are not included.
     pub files: Bytes,
 }
 
 impl ServerSchema {
-    /// Fetches the services of a server and all of their files.
+    /// Fetches the services of a server and their files.
     ///
     /// # Errors
     /// [`Unimplemented`](frpc::Code::Unimplemented) if the server has no reflection.
-    /// [`DeadlineExceeded`](frpc::Code::DeadlineExceeded) if it takes more than 30 s for its services or its files: a server
-    /// in Go does not answer requests that it does not know.
-    /// [`ResourceExhausted`](frpc::Code::ResourceExhausted) if the schema has more than 64 MiB, and
-    /// [`Aborted`](frpc::Code::Aborted) if it changes all the time.
+    /// [`DeadlineExceeded`](frpc::Code::DeadlineExceeded) if the services or the files take more than 30 s. Servers in Go do not
+    /// reply to unknown requests.
+    /// [`ResourceExhausted`](frpc::Code::ResourceExhausted) if the schema exceeds 64 MiB, and
+    /// [`Aborted`](frpc::Code::Aborted) if it keeps changing.
     ///
     /// # Cancel safety
-    /// Dropping the future ends the calls.
+    /// Dropping the future cancels the calls.
     pub async fn fetch(channel: &Channel) -> Result<Self, Status> {
         let mut schema = Self::default();
         schema.refresh(channel).await?;
         Ok(schema)
     }
 
-    /// Fetches the schema again if it has changed, and returns whether it has.
+    /// Fetches the schema again if it has changed. Returns whether it has.
     ///
     /// # Errors
-    /// As [`fetch`](Self::fetch). The schema is then as before.
+    /// Like [`fetch`](Self::fetch). The schema is unchanged then.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves the schema as before.
+    /// Dropping the future leaves the schema unchanged.
     pub async fn refresh(&mut self, channel: &Channel) -> Result<bool, Status> {
         let client = ReflectionClient::new(channel.clone());
         for _ in 0..TRIES {
@@ -92,7 +92,7 @@ impl ServerSchema {
     }
 }
 
-/// The services, and their etag; `None` if the etag is this one.
+/// Fetches the services with their etag. Returns `None` if the etag equals `etag_before`.
 async fn services(client: &ReflectionClient, etag_before: &str) -> Result<Option<(String, Vec<Service>)>, Status> {
     let mut pieces = client.list(bounded_call(ListRequest { etag: etag_before.to_owned() })).await?.into_inner();
     let (mut etag, mut services, mut length) = (String::new(), Vec::<Service>::new(), 0);
@@ -115,13 +115,13 @@ async fn services(client: &ReflectionClient, etag_before: &str) -> Result<Option
     Ok(Some((etag, services)))
 }
 
-/// The memory of a service. Empty items take some as well.
+/// Returns the memory of a service in bytes, including that of empty items.
 fn memory(service: &Service) -> usize {
     let texts = service.compatible.len() + service.methods.iter().map(|method| method.formats.len()).sum::<usize>();
     size_of::<Service>() + size_of_val(&*service.methods) + texts * size_of::<String>() + service.encoded_len()
 }
 
-/// All files, and their etag.
+/// Fetches all files with their etag.
 async fn files(client: &ReflectionClient) -> Result<(String, Bytes), Status> {
     let mut pieces = client.files(bounded_call(FilesRequest::default())).await?.into_inner();
     let (mut etag, mut files) = (String::new(), BytesMut::new());
@@ -155,7 +155,7 @@ mod tests {
     use frpc::{Code, Response, ResponseSender, ResponseStream, Server};
     use tokio::sync::mpsc;
 
-    /// Lists such services, in pieces.
+    /// Lists these services, in pieces.
     struct Hostile(Vec<Service>);
 
     impl Reflection for Hostile {
@@ -169,7 +169,7 @@ mod tests {
         }
     }
 
-    /// Begins the list, and sends nothing more.
+    /// Starts the list and sends nothing.
     struct Silent(mpsc::Sender<ResponseSender<ListPiece>>);
 
     impl Reflection for Silent {
@@ -186,17 +186,20 @@ mod tests {
     }
 
     async fn channel(service: impl Reflection) -> Channel {
-        let server = Server::builder().add_service(ReflectionServer::new(service)).build().expect("it is valid");
+        let server =
+            Server::builder().add_service(ReflectionServer::new(service)).build().expect("server should be valid");
         let (here, there) = frpc::memory();
         tokio::spawn(async move { server.serve_connection(there).await });
-        Channel::connect_io(here).await.expect("it is served")
+        Channel::connect_io(here).await.expect("server should accept the connection")
     }
 
     #[tokio::test(start_paused = true)]
     async fn server_that_stops_in_the_middle_is_not_awaited() {
         let (sender, _open) = mpsc::channel(1);
         let channel = channel(Silent(sender)).await;
-        let fetched = tokio::time::timeout(10 * CALL_TIMEOUT, ServerSchema::fetch(&channel)).await.expect("it ends");
+        let fetched = tokio::time::timeout(10 * CALL_TIMEOUT, ServerSchema::fetch(&channel))
+            .await
+            .expect("fetch should time out by itself");
         assert_eq!(fetched.unwrap_err().code(), Code::DeadlineExceeded);
     }
 

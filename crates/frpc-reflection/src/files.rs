@@ -1,5 +1,5 @@
-//! The files of embedded schemas: their bytes, which are passed on as they are, and the names that they declare. Which
-//! of them a server shows is decided in `catalog.rs`.
+//! The files of embedded schemas: their bytes, which are sent unchanged, and the names that they declare. `catalog.rs` selects
+//! the visible ones.
 
 use bytes::Bytes;
 use prost::Message as _;
@@ -7,23 +7,23 @@ use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, encode
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, SourceCodeInfo};
 use std::collections::{BTreeMap, HashMap};
 
-/// The field `file` of `google.protobuf.FileDescriptorSet`.
+/// Number of the field `file` of `google.protobuf.FileDescriptorSet`.
 const SET_FILE: u32 = 1;
-/// Fields of `google.protobuf.FileDescriptorProto`.
+/// Number of the field `service` of `google.protobuf.FileDescriptorProto`.
 const FILE_SERVICE: u32 = 6;
 const FILE_SOURCE_CODE_INFO: u32 = 9;
-/// A field of `google.protobuf.ServiceDescriptorProto`.
+/// Number of the field `method` of `google.protobuf.ServiceDescriptorProto`.
 const SERVICE_METHOD: i32 = 2;
 
 /// A file of a schema.
 pub(crate) struct File {
     pub(crate) name: String,
-    /// As an encoded `google.protobuf.FileDescriptorProto`.
+    /// The encoded `google.protobuf.FileDescriptorProto`.
     pub(crate) bytes: Bytes,
     pub(crate) proto: FileDescriptorProto,
 }
 
-/// The files of an encoded `google.protobuf.FileDescriptorSet`; `None` if it is not one.
+/// Parses an encoded `google.protobuf.FileDescriptorSet`. `None` if it is malformed.
 pub(crate) fn files(set: &'static [u8]) -> Option<Vec<File>> {
     let (mut rest, mut files) = (set, Vec::new());
     while !rest.is_empty() {
@@ -35,7 +35,7 @@ pub(crate) fn files(set: &'static [u8]) -> Option<Vec<File>> {
     Some(files)
 }
 
-/// The head of a file in an encoded `google.protobuf.FileDescriptorSet`.
+/// Returns the tag and the length that precede a file in an encoded `google.protobuf.FileDescriptorSet`.
 pub(crate) fn head_in_set(file: &[u8]) -> Bytes {
     let mut head = Vec::new();
     encode_key(SET_FILE, WireType::LengthDelimited, &mut head);
@@ -43,8 +43,8 @@ pub(crate) fn head_in_set(file: &[u8]) -> Bytes {
     head.into()
 }
 
-/// The next field of a message, as its number and content; `None` if there is none. The content of a field that has no
-/// length is empty.
+/// Reads the next field of a message: its number and content. `None` at the end. The content is empty for fields that are not
+/// length-delimited.
 fn field<'a>(rest: &mut &'a [u8]) -> Option<(u32, &'a [u8])> {
     let (tag, wire) = decode_key(rest).ok()?;
     if wire != WireType::LengthDelimited {
@@ -58,12 +58,12 @@ fn field<'a>(rest: &mut &'a [u8]) -> Option<(u32, &'a [u8])> {
 }
 
 impl File {
-    /// The full name of something in the package.
+    /// Returns the full name of an item of the package.
     pub(crate) fn full_name(&self, name: &str) -> String {
         within(self.proto.package(), name)
     }
 
-    /// Removes services and their comments. All other fields stay as they are.
+    /// Removes services and their comments. All other fields stay unchanged.
     pub(crate) fn without_services(&mut self, is_hidden: impl Fn(&str) -> bool) -> Option<()> {
         let hidden: Vec<bool> =
             self.proto.service.iter().map(|service| is_hidden(&self.full_name(service.name()))).collect();
@@ -89,7 +89,7 @@ impl File {
         Some(())
     }
 
-    /// All full names that the file declares.
+    /// Returns the full names of all declared symbols.
     pub(crate) fn symbols(&self) -> Vec<String> {
         let mut names = Vec::new();
         let package = self.proto.package();
@@ -108,7 +108,7 @@ impl File {
         names
     }
 
-    /// The extensions that the file declares: the messages that they extend by their full names, and their numbers.
+    /// Returns the declared extensions: the full names of the extended messages and the field numbers.
     pub(crate) fn extensions(&self) -> Vec<(String, i32)> {
         let mut found = Vec::new();
         let mut open: Vec<&DescriptorProto> = self.proto.message_type.iter().collect();
@@ -120,8 +120,7 @@ impl File {
         found
     }
 
-    /// The comments in front of services and their methods, by their paths: the index of the service, and that of the
-    /// method if it is one.
+    /// Returns the leading comments of services and methods, by the index of the service and, for a method, its index.
     pub(crate) fn comments(&self) -> HashMap<(usize, Option<usize>), String> {
         let index = |path: &[i32]| match *path {
             [tag, service] if tag == FILE_SERVICE as i32 => Some((usize::try_from(service).ok()?, None)),
@@ -140,7 +139,7 @@ impl File {
     }
 }
 
-/// The full name of something within a package, message or service.
+/// Returns the full name of an item within a package, message or service.
 pub(crate) fn within(outer: &str, name: &str) -> String {
     if outer.is_empty() { name.to_owned() } else { format!("{outer}.{name}") }
 }
@@ -158,7 +157,7 @@ fn put_message(names: &mut Vec<String>, outer: &str, message: &DescriptorProto) 
     names.push(name);
 }
 
-/// The values of an enum are in the scope of the enum, not inside it.
+/// Adds the names of an enum and its values. Values belong to the scope that contains the enum.
 fn put_enum(names: &mut Vec<String>, outer: &str, declared: &EnumDescriptorProto) {
     names.push(within(outer, declared.name()));
     names.extend(declared.value.iter().map(|value| within(outer, value.name())));
@@ -169,7 +168,7 @@ fn put_extensions(found: &mut Vec<(String, i32)>, extensions: &[FieldDescriptorP
     found.extend(extensions.iter().map(|field| (extended(field), field.number())));
 }
 
-/// Removes the locations of hidden services, and renumbers the others.
+/// Removes the locations of hidden services and renumbers the others.
 fn without_locations(mut info: SourceCodeInfo, hidden: &[bool]) -> SourceCodeInfo {
     let shown = hidden.iter().enumerate().filter(|(_, hidden)| !**hidden).map(|(old, _)| old);
     let new_indices: BTreeMap<usize, i32> = shown.zip(0..).collect();

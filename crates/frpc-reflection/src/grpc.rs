@@ -1,4 +1,4 @@
-//! gRPC's reflection, in both of its versions, which differ in the name of their package alone.
+//! gRPC's reflection service in both versions, which differ only in the name of the package.
 
 use crate::catalog::Catalog;
 use crate::reflection::{ReflectionState, unknown};
@@ -8,11 +8,11 @@ use futures_util::StreamExt as _;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// How many bytes of files an answer has, apart from the requested file. Clients of gRPC accept 4 MiB in a message
-/// by default, and request missing imports by name.
+/// Maximum size of imported files in an answer. gRPC clients accept messages of 4 MiB by default and request missing imports
+/// by name.
 const IMPORTS_MAX: usize = 1024 * 1024;
 
-/// An answer, without the types of a version.
+/// An answer, independent of the version.
 enum Answer {
     Files(Vec<Bytes>),
     Extensions(String, Vec<i32>),
@@ -20,15 +20,15 @@ enum Answer {
     Error(Status),
 }
 
-/// One client's view of the schema.
+/// The state of one client's stream.
 struct View {
     catalog: Arc<Catalog>,
-    /// The files that the client has been sent.
+    /// Files that were sent to the client.
     sent: HashSet<usize>,
 }
 
 impl View {
-    /// A file, and those that it imports as long as they are few and new to the client.
+    /// Returns a file with those of its imports that were not sent before, up to [`IMPORTS_MAX`].
     fn file(&mut self, found: Option<usize>, kind: &str, name: &str) -> Answer {
         let Some(found) = found else { return Answer::Error(unknown(kind, name)) };
         let mut room = IMPORTS_MAX;
@@ -119,7 +119,7 @@ macro_rules! version {
 version!(grpc_v1);
 version!(grpc_v1alpha);
 
-/// gRPC's number of a code.
+/// Returns gRPC's number of a code.
 fn number(code: Code) -> i32 {
     code as i32
 }
@@ -168,10 +168,10 @@ mod tests {
 
     async fn channel() -> Channel {
         let server = Server::builder().add_service(Reflection::new()).add_service(Health::new());
-        let server = server.build().expect("the services do not overlap");
+        let server = server.build().expect("services should not overlap");
         let (here, there) = frpc::memory();
         tokio::spawn(async move { server.serve_connection(there).await });
-        Channel::connect_io(here).await.expect("it serves")
+        Channel::connect_io(here).await.expect("server should accept the connection")
     }
 
     macro_rules! answers {
@@ -200,15 +200,19 @@ mod tests {
                 let all = requests.iter().cloned().chain([nothing]).collect::<Vec<_>>();
                 let client = ServerReflectionClient::new(channel().await);
                 let call = client.server_reflection_info(frpc::iter(all.clone())).await;
-                let mut responses = call.expect("it answers").into_inner();
+                let mut responses = call.expect("call should succeed").into_inner();
                 let mut kinds = Vec::new();
                 for request in &all {
-                    let response = responses.message().await.expect("it answers").expect("one for each request");
+                    let response = responses
+                        .message()
+                        .await
+                        .expect("stream should not fail")
+                        .expect("each request should have an answer");
                     assert_eq!(
                         (&response.valid_host, response.original_request.as_ref()),
                         (&request.host, Some(request))
                     );
-                    kinds.push(match response.message_response.expect("it says something") {
+                    kinds.push(match response.message_response.expect("answer should have a kind") {
                         MessageResponse::ListServicesResponse(list) => {
                             list.service.iter().map(|service| service.name.as_str()).collect::<Vec<_>>().join(" ")
                         }
@@ -221,7 +225,7 @@ mod tests {
                         MessageResponse::ErrorResponse(error) => format!("error {}", error.error_code),
                     });
                 }
-                assert_eq!(responses.message().await.expect("it answers"), None);
+                assert_eq!(responses.message().await.expect("stream should not fail"), None);
                 let expected = [
                     "frpc.reflection.v1.Reflection grpc.health.v1.Health grpc.reflection.v1.ServerReflection \
                      grpc.reflection.v1alpha.ServerReflection",

@@ -1,4 +1,4 @@
-//! The health of a server, by the service `grpc.health.v1.Health`, and the handle that sets it.
+//! The service `grpc.health.v1.Health` and the handle that sets the health of a server.
 
 use crate::health_v1 as v1;
 use frpc::codegen::{BoxFuture, Lifecycle, Methods, OfferedService, Service};
@@ -15,23 +15,22 @@ pub use v1::health_check_response::ServingStatus;
 /// The name of the server as a whole.
 const SERVER: &str = "";
 
-/// The time a shutdown waits for watchers to be notified. A client that does not read would block it for ever.
+/// Maximum time that a shutdown waits for notified watchers. A client that does not read would otherwise block it forever.
 const TELL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The longest name of a service in a request, in bytes: far beyond those of real ones. The name is kept as
-/// long as the service is watched.
+/// Maximum length of a service name in a request, in bytes. Far beyond real names; it bounds the memory of a watch, which keeps
+/// the name.
 const NAME_MAX: usize = 1024;
 
-/// Whether a server, and each of its services, should get calls: for load balancers, orchestrators and clients of gRPC.
-/// Clones are handles of the same health.
+/// The health of a server and of its services, for load balancers, orchestrators and gRPC clients. Clones share their state.
 ///
-/// The server as a whole, whose name is empty, and all services that it offers are [`Serving`](ServingStatus::Serving)
-/// until they are set to something else.
+/// The server as a whole, whose name is empty, and each of its services are [`Serving`](ServingStatus::Serving) until they are
+/// set to another status.
 ///
-/// When the server shuts down, all become `NotServing`. Watchers are notified first, and connections after
-/// them. With probes enabled, `/readyz` of a gateway agrees with the status of the server.
+/// When the server shuts down, all become `NotServing`. Watchers are notified before connections. With probes enabled,
+/// `/readyz` of a gateway reports the status of the server.
 ///
-/// Each server has a health of its own: a stop of one would otherwise be reported by another.
+/// Use one `Health` per server: the shutdown of a server sets the status of all its services.
 ///
 /// ```
 /// use frpc::Server;
@@ -71,7 +70,7 @@ impl State {
 }
 
 impl Health {
-    /// A server that should get calls.
+    /// Creates a health in which everything is serving.
     ///
     /// ```
     /// use frpc_reflection::{Health, ServingStatus};
@@ -83,8 +82,8 @@ impl Health {
         Self(Arc::new(Shared { state: watch::Sender::new(State { statuses, is_stopping: false }) }))
     }
 
-    /// Sets the status of a service by its full name, or of the server as a whole by an empty one. Watchers are
-    /// notified. Names of services that the server does not have are accepted.
+    /// Sets the status of the service with this full name, or of the whole server if the name is empty, and notifies watchers.
+    /// Names of unknown services are accepted.
     ///
     /// ```
     /// use frpc_reflection::{Health, ServingStatus};
@@ -119,7 +118,7 @@ impl Health {
         self.set(service, ServingStatus::NotServing);
     }
 
-    /// Forgets a service, so that it is unknown.
+    /// Removes a service, which is unknown to clients afterwards.
     ///
     /// ```
     /// let health = frpc_reflection::Health::new();
@@ -131,7 +130,7 @@ impl Health {
         self.0.state.send_if_modified(|state| state.statuses.remove(service).is_some());
     }
 
-    /// The status of a service as clients see it, `None` if it is unknown.
+    /// Returns the status of a service as clients see it. `None` if the service is unknown.
     pub fn status(&self, service: &str) -> Option<ServingStatus> {
         self.0.state.borrow().of(service)
     }
@@ -171,7 +170,7 @@ impl Lifecycle for Shared {
         self.state.send_modify(|state| state.is_stopping = true);
         let state = self.state.clone();
         Box::pin(async move {
-            // Streams of statuses end with the last one. They are polled again, and so end, when it has been sent.
+            // A stream ends when it is polled after its last status, which happens once that status was sent.
             if tokio::time::timeout(TELL_TIMEOUT, state.closed()).await.is_err() {
                 let waiting = state.receiver_count();
                 tracing::debug!(waiting, "health watchers do not read; stopping without them");
@@ -188,7 +187,7 @@ fn response(status: ServingStatus) -> HealthCheckResponse {
     HealthCheckResponse { status: status.into() }
 }
 
-/// The name in a request.
+/// Returns the validated name in a request.
 fn requested_service(request: Request<HealthCheckRequest>) -> Result<String, Status> {
     let name = request.into_inner().service;
     if name.len() > NAME_MAX {
@@ -221,7 +220,7 @@ impl v1::Health for Shared {
     }
 }
 
-/// A client that watches a service.
+/// The state of a client's watch.
 struct HealthWatcher {
     name: String,
     state: watch::Receiver<State>,
@@ -230,7 +229,7 @@ struct HealthWatcher {
 }
 
 impl HealthWatcher {
-    /// The next status that differs from the last. After the last one of a server that shuts down, the stream ends.
+    /// Returns the next status that differs from the previous one. Ends after the last status of a server that shuts down.
     async fn next(watching: Option<Self>) -> Option<(Result<HealthCheckResponse, Status>, Option<Self>)> {
         let mut watching = watching?;
         loop {

@@ -1,6 +1,5 @@
-//! The service `frpc.introspection.v1.Introspection`: the activity of the servers of a process. The report of a server
-//! is in
-//! `introspection/report.rs`, and that of its calls in `introspection/figures.rs`.
+//! The service `frpc.introspection.v1.Introspection`: the activity of the servers of a process. `introspection/report.rs`
+//! reports servers and connections, `introspection/figures.rs` counted calls.
 
 mod figures;
 mod report;
@@ -16,20 +15,20 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many connections a page has unless the caller says, and at most. One takes about a hundred bytes.
+/// Default and maximum number of connections of a page. A connection takes about a hundred bytes.
 const PAGE: (usize, usize) = (256, 1024);
 
-/// The time between two replies of a watch unless the caller says, and its limits, in milliseconds. A reply with a
-/// thousand connections takes about a millisecond of a core.
+/// Default and limits of the interval of a watch, in milliseconds. A reply with a thousand connections costs about a
+/// millisecond of CPU time.
 const INTERVAL_MS: (u32, std::ops::RangeInclusive<u32>) = (1000, 100..=60_000);
 
-/// Shows the activity of the servers of this process, by the service `frpc.introspection.v1.Introspection`: connections
-/// with their calls and streams, memory, workers, and why connections have ended. `frpc top` reads it.
+/// Reports the activity of the servers of this process through the service `frpc.introspection.v1.Introspection`: connections
+/// with their calls and streams, memory, workers, and close reasons. `frpc top` displays it.
 ///
-/// It is a service as any other, but **shows the addresses of clients and their calls**: put it on a listener
-/// of its own that only operators reach, as [`serve_unix`](Self::serve_unix) does. A server that it does not know of
-/// pays nothing. Calls in progress are shown for servers that are [inspectable](frpc::ServerBuilder::inspectable), and
-/// figures of calls that have ended for servers with [counters](frpc_telemetry::Counters).
+/// **It exposes the addresses of clients and their calls.** Serve it on a separate listener that only operators can reach, as
+/// [`serve_unix`](Self::serve_unix) does. Servers that are not registered have no overhead. Calls in progress are reported for
+/// servers that are [inspectable](frpc::ServerBuilder::inspectable), completed calls for servers with
+/// [counters](frpc_telemetry::Counters).
 ///
 /// ```
 /// use samples::greeter::GreeterServer;
@@ -49,7 +48,7 @@ const INTERVAL_MS: (u32, std::ops::RangeInclusive<u32>) = (1000, 100..=60_000);
 /// # Ok(())
 /// # }
 /// ```
-/// Clones show the same servers, also those that are added later.
+/// Clones share the list of servers.
 #[derive(Clone, Default)]
 #[must_use]
 pub struct Introspection {
@@ -57,28 +56,28 @@ pub struct Introspection {
 }
 
 impl Introspection {
-    /// Shows no server yet.
+    /// Creates an introspection without servers.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Shows a server under a name.
+    /// Registers a server under a name.
     pub fn server(self, name: impl Into<String>, inspector: Inspector) -> Self {
         self.servers.write().push((name.into(), inspector));
         self
     }
 
-    /// Runs a middleware around the calls of introspection, for a server that others reach as well.
+    /// Adds a middleware around introspection calls, for listeners that others can reach.
     pub fn with_middleware(self, middleware: impl Middleware) -> Layered<Self> {
         Layered::new(self).with_middleware(middleware)
     }
 
-    /// Serves on a Unix socket at `path`, until the future is dropped. Its file is for the user of this process alone,
-    /// from a moment after it has been made: put it into a folder that others cannot enter.
-    /// [Reflection](crate::Reflection) is served as well, so that `frpc call` knows the schema.
+    /// Serves on a Unix socket at `path` until the future is dropped. Access is restricted to the user of this process shortly
+    /// after the file is created, so place it in a folder that other users cannot enter. Also serves
+    /// [reflection](crate::Reflection), so that `frpc call` finds the schema.
     ///
     /// # Errors
-    /// As [`ServerBuilder::bind_unix`](frpc::ServerBuilder::bind_unix), and if the file cannot be made private.
+    /// Like [`ServerBuilder::bind_unix`](frpc::ServerBuilder::bind_unix), and if the permissions cannot be set.
     ///
     /// # Cancel safety
     /// Dropping the future closes the connections and removes the file.
@@ -93,17 +92,17 @@ impl Introspection {
         server.serve().await
     }
 
-    /// Serves on a Unix socket that listens already, such as one of `frisbee-restart` or systemd, until the future is
-    /// dropped. So the next process can be looked at as soon as it serves, on the same path. The file of the socket
-    /// stays, and its creator decides which users may open it: as [`serve_unix`](Self::serve_unix) this shows the
-    /// addresses of clients.
+    /// Serves on a listening Unix socket, such as one from `frisbee-restart` or systemd, until the future is dropped. A
+    /// successor process can then be inspected on the same path as soon as it serves. The file of the socket remains, and its
+    /// creator is responsible for its permissions: like [`serve_unix`](Self::serve_unix), this exposes the addresses of
+    /// clients.
     ///
     /// # Errors
-    /// As [`ServerBuilder::listen_on_unix`](frpc::ServerBuilder::listen_on_unix).
+    /// Like [`ServerBuilder::listen_on_unix`](frpc::ServerBuilder::listen_on_unix).
     ///
     /// # Cancel safety
-    /// Dropping the future closes the connections. Connections that come later wait until a process that has the socket
-    /// accepts them.
+    /// Dropping the future closes the connections. New connections wait until another process that holds the socket accepts
+    /// them.
     #[cfg(unix)]
     pub async fn serve_on_unix(
         self,
@@ -112,11 +111,11 @@ impl Introspection {
         self.builder().listen_on_unix(listener)?.serve().await
     }
 
-    /// Serves on a port of the loopback address, until the future is dropped. **All users of the machine reach it**:
-    /// for systems without Unix sockets.
+    /// Serves on a loopback port until the future is dropped, for systems without Unix sockets. **All users of the machine can
+    /// reach it.**
     ///
     /// # Errors
-    /// As [`ServerBuilder::bind`](frpc::ServerBuilder::bind).
+    /// Like [`ServerBuilder::bind`](frpc::ServerBuilder::bind).
     ///
     /// # Cancel safety
     /// Dropping the future closes the connections.
@@ -124,17 +123,17 @@ impl Introspection {
         self.builder().bind((std::net::Ipv4Addr::LOCALHOST, port)).await?.serve().await
     }
 
-    /// A server for this alone. Its caller's runtime drives it: operators are few.
+    /// Creates a server for this service only. The caller's runtime drives it, because operators are few.
     fn builder(self) -> frpc::ServerBuilder {
         let builder = frpc::Server::builder().workers(frpc::Workers::Caller);
         builder.add_service(self).add_service(crate::Reflection::new())
     }
 
-    /// The report on all servers, with the first `connections` of each, 1024 at most, as
-    /// [JSON](https://protobuf.dev/programming-guides/json/) of `frpc.introspection.v1.WatchReply`.
+    /// Returns the report on all servers as [JSON](https://protobuf.dev/programming-guides/json/) of
+    /// `frpc.introspection.v1.WatchReply`, with the first `connections` connections of each server, at most 1024.
     pub fn to_json(&self, connections: usize) -> String {
         let mut json = Vec::new();
-        // All of it can be written: there are no floats and no values that are out of range.
+        // Encoding cannot fail, because the message contains no floats and no values out of range.
         let written = frpc::json::to_json(&self.overview(connections.min(PAGE.1)), &mut json);
         if written.is_err() {
             json.clear();
@@ -150,7 +149,7 @@ impl Introspection {
         WatchReply { servers: self.servers.read().iter().map(server).collect() }
     }
 
-    /// The server with a name, or the only one.
+    /// Returns the server with a name, or the only server if the name is empty.
     fn find(&self, name: &str) -> Result<Inspector, Status> {
         let servers = self.servers.read();
         let found = match &servers[..] {
@@ -201,7 +200,7 @@ impl v1::Introspection for Introspection {
             return Err(Status::invalid_argument(text));
         }
         let mut ticks = tokio::time::interval(Duration::from_millis(interval_ms.into()));
-        // A client that reads late gets one reply for all that it has missed.
+        // A slow client gets one reply in place of all that it missed.
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let watching = (self.clone(), (connections as usize).min(PAGE.1), ticks);
         let replies = futures_util::stream::unfold(watching, async |(introspection, connections, mut ticks)| {

@@ -1,6 +1,7 @@
-//! Services about an [frpc] server itself: its schema, for tools ([`Reflection`]), and its readiness
-//! ([`Health`]). Both are ordinary services: calls to them pass the same middleware, policies, deadlines and limits
-//! as all others, natively and in every protocol of a gateway. A server that has neither pays nothing for them.
+//! Services about an [frpc] server: its schema for tools ([`Reflection`]) and its readiness ([`Health`]).
+//!
+//! Both are ordinary services. Middleware, policies, deadlines and limits apply to their calls as to all others, natively and in
+//! every protocol of a gateway. They cost nothing unless they are added to a server.
 //!
 //! ```
 //! use samples::greeter::GreeterServer;
@@ -22,10 +23,10 @@
 //! # }
 //! ```
 //!
-//! Services bring their schema along if they are built with `frpc_build::configure().reflection(true)`. Those that do
-//! not are listed without one.
+//! The schema is embedded in services that are built with `frpc_build::configure().reflection(true)`. Others are listed without
+//! a schema.
 //!
-//! A client gets the schema of a server as a [`ServerSchema`].
+//! Clients fetch the schema of a server with [`ServerSchema`].
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! The service `frpc.reflection.v1.Reflection`, and the settings of reflection. gRPC's services are in `grpc.rs`,
-//! and the visible schema in `catalog.rs`.
+//! The service `frpc.reflection.v1.Reflection` and the settings of reflection. `grpc.rs` has gRPC's services, `catalog.rs` the
+//! visible schema.
 
 use crate::catalog::{Catalog, PIECE_MAX, PublishedFile};
 use crate::v1::{self, FilesPiece, FilesRequest, ListPiece, ListRequest};
@@ -11,15 +11,14 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// Files and symbols in a request, at most: more than a file declares. It bounds the work of one request.
+/// Maximum number of files and symbols in a request, which bounds its cost. More than a file declares.
 const NAMES_MAX: usize = 4096;
 
-/// Shows the services of a server and their schema, by the services `frpc.reflection.v1.Reflection`,
+/// Exposes the services of a server and their schema through the services `frpc.reflection.v1.Reflection`,
 /// `grpc.reflection.v1.ServerReflection` and `grpc.reflection.v1alpha.ServerReflection`.
 ///
-/// It shows all services of its server, itself included. **The schema helps an attacker, and
-/// comments may help more**: on a public server [hide](Self::hide) private services, and admit callers by a
-/// [middleware](Self::with_middleware).
+/// By default it exposes all services of the server, including itself. **Schemas and their comments help attackers.** On a public
+/// server [hide](Self::hide) private services and authorize callers with a [middleware](Self::with_middleware).
 ///
 /// ```
 /// use samples::greeter::GreeterServer;
@@ -47,13 +46,13 @@ pub struct Reflection {
 type Filter = dyn Fn(&str) -> bool + Send + Sync;
 
 impl Reflection {
-    /// Shows all services.
+    /// Creates a reflection service that exposes all services.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Hides a service, by its full name. It can be called as before. Of a file that also declares services which are
-    /// shown, its messages are shown too.
+    /// Hides the service with this full name. It can still be called. Its messages remain visible if their file also declares
+    /// a visible service.
     ///
     /// ```
     /// let reflection = frpc_reflection::Reflection::new().hide("shop.Internal");
@@ -64,7 +63,8 @@ impl Reflection {
         self
     }
 
-    /// Shows only services whose full names pass, in place of any filter before, and without [hidden](Self::hide) ones.
+    /// Exposes only services for whose full names `shows` returns true, except [hidden](Self::hide) ones. Replaces an earlier
+    /// filter.
     ///
     /// ```
     /// let public = |service: &str| service.starts_with("shop.v1.");
@@ -75,7 +75,7 @@ impl Reflection {
         self
     }
 
-    /// Runs a middleware around the calls of reflection.
+    /// Adds a middleware around reflection calls.
     pub fn with_middleware(self, middleware: impl Middleware) -> Layered<Self> {
         Layered::new(self).with_middleware(middleware)
     }
@@ -89,7 +89,7 @@ impl Service for Reflection {
     const NAME: &'static str = v1::ReflectionServer::<ReflectionState>::NAME;
 
     fn methods(&self) -> Methods {
-        // Each server has services of its own.
+        // Each server has its own catalog.
         let shows = Arc::new(ReflectionState { settings: self.clone(), ..ReflectionState::default() });
         let methods = v1::ReflectionServer::from_arc(shows.clone()).methods();
         methods
@@ -105,7 +105,7 @@ impl fmt::Debug for Reflection {
     }
 }
 
-/// The reflection of one server.
+/// The reflection service of one server.
 #[derive(Default)]
 pub(crate) struct ReflectionState {
     settings: Reflection,
@@ -114,7 +114,7 @@ pub(crate) struct ReflectionState {
 }
 
 impl ReflectionState {
-    /// The visible schema, computed at the first request, since most servers never get one.
+    /// Returns the visible schema. It is computed at the first request, because most servers never receive one.
     pub(crate) fn catalog(&self) -> &Arc<Catalog> {
         let offered = || self.offered.get().map(Vec::as_slice).unwrap_or_default();
         self.catalog.get_or_init(|| Arc::new(Catalog::new(offered(), |name| self.settings.is_hidden(name))))
@@ -133,7 +133,7 @@ impl v1::Reflection for ReflectionState {
         let not_modified = request.get_ref().etag == catalog.etag;
         let first = ListPiece { etag: catalog.etag.clone(), not_modified, ..ListPiece::default() };
         let count = if not_modified { 0 } else { catalog.pieces.len() };
-        // One by one, since the client may be slow and send many requests.
+        // Cloned lazily, because a slow client may send many requests.
         let rest = (0..count).filter_map(move |at| catalog.pieces.get(at).cloned());
         Ok(Response::new(ResponseStream::new(frpc::iter(std::iter::once(first).chain(rest).map(Ok)))))
     }
@@ -150,7 +150,7 @@ impl v1::Reflection for ReflectionState {
     }
 }
 
-/// The requested files.
+/// Returns the requested files.
 fn requested_files(catalog: &Catalog, request: &FilesRequest) -> Result<Vec<usize>, Status> {
     let FilesRequest { names, symbols, without_imports, .. } = request;
     let count = names.len() + symbols.len();
@@ -170,7 +170,7 @@ fn requested_files(catalog: &Catalog, request: &FilesRequest) -> Result<Vec<usiz
     Ok(if *without_imports { files.into_iter().collect() } else { catalog.with_imports(files) })
 }
 
-/// The status of a name that the schema does not have. The name is the caller's, and may be long.
+/// Returns the status for an unknown name, shortened because the caller chooses it.
 pub(crate) fn unknown(kind: &str, name: &str) -> Status {
     const SHOWN_MAX: usize = 200;
     let shown: String = name.chars().take(SHOWN_MAX).collect();
@@ -178,7 +178,7 @@ pub(crate) fn unknown(kind: &str, name: &str) -> Status {
 }
 
 impl PublishedFile {
-    /// Its part of a set of files, in pieces.
+    /// Splits the file, as an entry of a set of files, into pieces.
     fn parts(&self) -> impl Iterator<Item = Bytes> + use<> {
         let (head, bytes) = (self.head.clone(), self.bytes.clone());
         let starts = (0..bytes.len()).step_by(PIECE_MAX);

@@ -1,5 +1,5 @@
-//! Introspection of the calls that a server has counted. Names are those of the schema and codes are few, so it
-//! is as large as the schema.
+//! Introspection of counted calls. Its size is bounded by the schema, because method names come from the schema and there are
+//! few status codes.
 
 use crate::introspection_v1 as v1;
 use frpc::observe::CallSide;
@@ -8,7 +8,7 @@ use frpc_telemetry::{Calls, Counters, Histogram, Snapshot};
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// Adds the counters of methods, if the server counts calls.
+/// Adds the counters of each method, if the server counts calls.
 pub(super) fn add(inspector: &Inspector, mut methods: Vec<v1::Method>) -> Vec<v1::Method> {
     let Some(counters) = inspector.batch_observer::<Counters>() else { return methods };
     let snapshot = counters.snapshot();
@@ -20,7 +20,7 @@ pub(super) fn add(inspector: &Inspector, mut methods: Vec<v1::Method>) -> Vec<v1
     methods
 }
 
-/// The calls of servers, by the name of their method.
+/// Groups the calls of servers by method name.
 fn by_method(snapshot: &Snapshot) -> HashMap<String, Vec<&Calls>> {
     let mut counted = HashMap::<_, Vec<&Calls>>::new();
     for calls in snapshot.calls.iter().filter(|calls| calls.side == CallSide::Server) {
@@ -29,7 +29,7 @@ fn by_method(snapshot: &Snapshot) -> HashMap<String, Vec<&Calls>> {
     counted
 }
 
-/// The figures of a method, whose calls are listed by code.
+/// Returns the figures of a method from its calls by status code.
 fn figures(calls: &[&Calls]) -> v1::Figures {
     let mut all = Histogram::default();
     let mut figures = v1::Figures::default();

@@ -1,4 +1,4 @@
-//! Introspection of a server, a connection, a call.
+//! Introspection of servers, connections and calls.
 
 use super::figures;
 use crate::introspection_v1 as v1;
@@ -7,10 +7,10 @@ use frpc::frisbee::inspect::{ConnectionView, ListedConnection};
 use frpc::{CallView, CloseKind, Connection, Inspector};
 use std::time::{Duration, Instant};
 
-/// Calls of a connection that are reported: the oldest are those of interest.
+/// Maximum number of reported calls of a connection, the oldest first.
 const CALLS_MAX: usize = 256;
 
-/// Characters of the reason of a close that are reported.
+/// Maximum number of reported characters of a close reason.
 const REASON_MAX: usize = 256;
 
 fn number(value: usize) -> u64 {
@@ -25,7 +25,7 @@ fn text(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-/// A server without its connections.
+/// Reports a server without its connections.
 pub(super) fn server(name: &str, inspector: &Inspector) -> v1::Server {
     let (stats, now) = (inspector.stats(), Instant::now());
     let close = |close: frpc::frisbee::inspect::LastClose| v1::Close {
@@ -67,10 +67,10 @@ fn methods(inspector: &Inspector) -> Vec<v1::Method> {
     all.map(method).collect()
 }
 
-/// A page of the connections after a number, and the number for the next page.
+/// Returns a page of the connections after a number, and the number for the next page.
 pub(super) fn page(inspector: &Inspector, after: Option<u64>, limit: usize) -> (Vec<v1::Connection>, u64) {
     let listed = inspector.connections(after, limit);
-    // Reported numbers begin at 1, so that 0 means none.
+    // Reported numbers start at 1, because 0 means none.
     let last = listed.last().map(|last| last.number + 1);
     let next = last.filter(|_| limit > 0).unwrap_or(0);
     (listed.iter().map(|listed| listed_one(inspector, listed, &listed.connection.view())).collect(), next)
@@ -101,7 +101,7 @@ fn listed_one(inspector: &Inspector, listed: &ListedConnection, view: &Connectio
     }
 }
 
-/// The address of a peer, or the process at the other end of a Unix socket.
+/// Returns the address of a peer, or the peer process of a Unix socket.
 fn peer(connection: &Connection) -> String {
     #[cfg(unix)]
     if let Some(credentials) = connection.peer_credentials() {
@@ -111,7 +111,7 @@ fn peer(connection: &Connection) -> String {
     text(connection.peer_addr())
 }
 
-/// One connection with its calls and streams, if it is open. Its number is as reported.
+/// Reports a connection with its calls and streams, if it is open. `listed_number` is the number in a page.
 pub(super) fn connection(inspector: &Inspector, listed_number: u64) -> Option<v1::ConnectionReply> {
     let listed = inspector.connection(listed_number.checked_sub(1)?)?;
     let view = listed.connection.view();
