@@ -1,4 +1,4 @@
-"""The tables of docs/python-cost.md: small calls, arrays of 1 MiB there and back, batches, and the time of an import.
+"""The tables of docs/performance/python.md: small calls, arrays of 1 MiB there and back, batches, and the time of an import.
 
     python bench/report.py [CALLS]
 
