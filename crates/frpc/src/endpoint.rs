@@ -6,8 +6,8 @@
 //!   so two full outboxes do not wait for each other.
 //! * **Services precede mounts.** Mounted routers are consulted only for operations without a method, so calls do not pay for them.
 
-pub(crate) mod clauses;
 pub(crate) mod inline_runs;
+pub(crate) mod layouts;
 pub(crate) mod offer;
 pub(crate) mod session;
 pub(crate) mod table;
@@ -17,8 +17,8 @@ use crate::calls::ServerKind;
 use crate::calls::failures::{closed_early_status, closed_status};
 use crate::calls::table::{CallTable, wake_all};
 use crate::debug::opaque_debug;
-use crate::endpoint::clauses::Clauses;
 use crate::endpoint::inline_runs::InlineRuns;
+use crate::endpoint::layouts::Clauses;
 use crate::endpoint::offer::ServiceOffer;
 use crate::endpoint::session::{Replies, Session};
 use crate::endpoint::table::ServedMethod;

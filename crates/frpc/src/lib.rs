@@ -166,10 +166,11 @@ pub use http::Extensions;
 pub use polyglot::{Undecoded, Utf8Bytes};
 #[cfg(unix)]
 pub use server::UnixServer;
-#[doc(hidden)]
-pub use server::adapter::batch::{AdapterBatch, AdapterCall, AdapterSlot, AdapterTask};
 pub use server::adapter::peers::AdapterPeers;
-pub use server::adapter::{AdapterContext, AdapterMethod, AdapterMethods, AdapterResponses};
+pub use server::adapter::responses::AdapterResponses;
+#[doc(hidden)]
+pub use server::adapter::turn::{AdapterBatch, AdapterCall, AdapterSlot, AdapterTask};
+pub use server::adapter::{AdapterContext, AdapterMethod, AdapterMethods};
 pub use server::builder::ServerBuilder;
 pub use server::inspect::{CallView, Inspector};
 pub use server::{Acceptor, Server};

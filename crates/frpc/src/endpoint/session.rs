@@ -3,8 +3,8 @@
 use crate::Status;
 use crate::api::authorize::PeerRules;
 use crate::calls::table::CallTable;
-use crate::endpoint::clauses::Clauses;
 use crate::endpoint::inline_runs::InlineRuns;
+use crate::endpoint::layouts::Clauses;
 use crate::endpoint::table::Table;
 use crate::schema::method::Method;
 use crate::service::caller::Caller;

@@ -1,21 +1,22 @@
 //! Calls of adapter connections: those of other protocols on the port of the services. Unary calls enter their methods as
 //! native calls do, in `adapter/turn.rs`; streaming ones begin here.
 
-pub(crate) mod batch;
 pub(crate) mod peers;
+pub(crate) mod responses;
+pub(crate) mod turn;
 
 use crate::api::authorize::PeerRules;
 use crate::api::request::Origin;
 use crate::clock;
 use crate::context::{HandlerFuture, InheritedContext};
-use crate::debug::opaque_debug;
 use crate::endpoint::inline_runs::InlineRuns;
 use crate::endpoint::offer::ServiceOffer;
 use crate::endpoint::table::ServedMethod;
 use crate::observe::observers::ObservedCall;
-use crate::server::adapter::batch::{AdapterCall, AdapterTask};
+use crate::server::adapter::responses::AdapterResponses;
+use crate::server::adapter::turn::{AdapterCall, AdapterTask};
 use crate::service::erased::{HandlerPlacement, Kind, StreamingMethod};
-use crate::service::failures::{LateStatus, caller_gone, end_of_time, log, overloaded, panicked, too_many};
+use crate::service::failures::{caller_gone, end_of_time, log, overloaded, panicked, too_many};
 use crate::service::lifecycle::OfferedMethod;
 use crate::service::stream_method::{Body, MessageBytes, single};
 use crate::wire::prefix::Prefix;
@@ -27,14 +28,10 @@ use futures_core::Stream;
 use parking_lot::Mutex;
 use std::fmt;
 use std::ops::Deref;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll, ready};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
-use tokio::time::Sleep;
 
 /// Adds an adapter or listener to a server, once its services are known.
 pub(crate) type AdapterSetup =
@@ -368,65 +365,3 @@ impl Drop for InProgress {
         self.caller.calls.fetch_sub(1, Ordering::Relaxed);
     }
 }
-
-/// The responses of a call by [`AdapterMethod::streaming`], in the format of the call. They end with the first error,
-/// or when the deadline of the call passes.
-pub struct AdapterResponses {
-    /// `None` when they have ended.
-    messages: Option<MessageBytes>,
-    inherited: InheritedContext,
-    /// Until the time of the call is over, and its status then.
-    sleep: Option<(Pin<Box<Sleep>>, LateStatus)>,
-    call: InProgress,
-    method: AdapterMethod,
-}
-
-impl AdapterResponses {
-    /// Ready with the status of a call whose deadline has passed, or whose caller is no longer let in. The responses end
-    /// then. They notice it whenever they are polled; a carrier that waits for its client polls this in place of them.
-    pub fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<Status> {
-        let Self { messages, sleep, call, .. } = self;
-        let (Some(_), Some((sleep, status))) = (&messages, sleep) else { return Poll::Pending };
-        let _entered = call.runtime.enter();
-        ready!(sleep.as_mut().poll(context));
-        *messages = None;
-        let status = status();
-        call.end(status.code());
-        Poll::Ready(status)
-    }
-}
-
-impl Stream for AdapterResponses {
-    type Item = Result<Bytes, Status>;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if let Poll::Ready(status) = self.poll_expired(context) {
-            return Poll::Ready(Some(Err(status)));
-        }
-        let Self { messages, inherited, call, method, .. } = &mut *self;
-        let Some(stream) = messages else { return Poll::Ready(None) };
-        let _entered = call.runtime.enter();
-        let restore = inherited.enter();
-        let polled = catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll_next(context)));
-        drop(restore);
-        let next = match polled {
-            Ok(Poll::Pending) => return Poll::Pending,
-            Ok(Poll::Ready(next)) => next,
-            Err(panic) => {
-                let name = method.served().entry.method;
-                Some(Err(panicked(panic.as_ref(), name, &call.caller.connection)))
-            }
-        };
-        match &next {
-            Some(Ok(_)) => {}
-            Some(Err(status)) => call.end(status.code()),
-            None => call.end(Code::Ok),
-        }
-        if !matches!(next, Some(Ok(_))) {
-            *messages = None;
-        }
-        Poll::Ready(next)
-    }
-}
-
-opaque_debug!([] AdapterResponses, "AdapterResponses", |this| method = this.method.name());

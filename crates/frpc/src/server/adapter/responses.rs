@@ -1,0 +1,76 @@
+//! The responses of a streaming call of an adapter connection, which the adapter pulls.
+
+use super::{AdapterMethod, InProgress};
+use crate::context::InheritedContext;
+use crate::debug::opaque_debug;
+use crate::service::failures::{LateStatus, panicked};
+use crate::service::stream_method::MessageBytes;
+use crate::{Code, Status};
+use bytes::Bytes;
+use futures_core::Stream;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use tokio::time::Sleep;
+
+/// The responses of a call by [`AdapterMethod::streaming`], in the format of the call. They end with the first error,
+/// or when the deadline of the call passes.
+pub struct AdapterResponses {
+    /// `None` when they have ended.
+    pub(super) messages: Option<MessageBytes>,
+    pub(super) inherited: InheritedContext,
+    /// Until the time of the call is over, and its status then.
+    pub(super) sleep: Option<(Pin<Box<Sleep>>, LateStatus)>,
+    pub(super) call: InProgress,
+    pub(super) method: AdapterMethod,
+}
+
+impl AdapterResponses {
+    /// Ready with the status of a call whose deadline has passed, or whose caller is no longer let in. The responses end
+    /// then. They notice it whenever they are polled; a carrier that waits for its client polls this in place of them.
+    pub fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<Status> {
+        let Self { messages, sleep, call, .. } = self;
+        let (Some(_), Some((sleep, status))) = (&messages, sleep) else { return Poll::Pending };
+        let _entered = call.runtime.enter();
+        ready!(sleep.as_mut().poll(context));
+        *messages = None;
+        let status = status();
+        call.end(status.code());
+        Poll::Ready(status)
+    }
+}
+
+impl Stream for AdapterResponses {
+    type Item = Result<Bytes, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Poll::Ready(status) = self.poll_expired(context) {
+            return Poll::Ready(Some(Err(status)));
+        }
+        let Self { messages, inherited, call, method, .. } = &mut *self;
+        let Some(stream) = messages else { return Poll::Ready(None) };
+        let _entered = call.runtime.enter();
+        let restore = inherited.enter();
+        let polled = catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll_next(context)));
+        drop(restore);
+        let next = match polled {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(next)) => next,
+            Err(panic) => {
+                let name = method.served().entry.method;
+                Some(Err(panicked(panic.as_ref(), name, &call.caller.connection)))
+            }
+        };
+        match &next {
+            Some(Ok(_)) => {}
+            Some(Err(status)) => call.end(status.code()),
+            None => call.end(Code::Ok),
+        }
+        if !matches!(next, Some(Ok(_))) {
+            *messages = None;
+        }
+        Poll::Ready(next)
+    }
+}
+
+opaque_debug!([] AdapterResponses, "AdapterResponses", |this| method = this.method.name());
