@@ -12,13 +12,13 @@
 use crate::adapter::peers::{AdapterListener, AdapterPeers};
 use crate::adapter::{AdapterHost, AdapterServer, AllowedProtocols, Inner, ServerPhase};
 use crate::budget::{Budget, Stats};
+use crate::clock::{TokioTimer, now, tokio_timer};
 use crate::connection::{AgeLimit, Connection, EndpointInfo};
 use crate::debug::opaque_debug;
 use crate::inspect::{Inspector, ListedConnection};
 use crate::pending_handshakes::HandshakeLimiter;
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
-use crate::runtime::timer::{TokioTimer, now, tokio_timer};
 use crate::runtime::tokio::{DriveFuture, Driver, run_apart};
 use crate::tasks::Job;
 use crate::transport::Transport;

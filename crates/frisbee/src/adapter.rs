@@ -9,9 +9,9 @@ use read_pauses::WasteAccount;
 
 use crate::MemoryCharge;
 use crate::budget::Traffic;
+use crate::clock::now;
 use crate::connection::{Connection, EndpointInfo};
 use crate::hand_off::HandOffTarget;
-use crate::runtime::timer::now;
 use crate::transport::Transport;
 use crate::{CloseReason, Config, RawTransport, Stats};
 use frisbee_core::ServerConfig;

@@ -1,10 +1,10 @@
 //! Dialling.
 
 use crate::budget::Budget;
+use crate::clock::{now, tokio_timer};
 use crate::connection::{Connection, EndpointInfo};
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
-use crate::runtime::timer::{now, tokio_timer};
 use crate::runtime::tokio::Driver;
 use crate::settings::{MEMORY_MAX, settings};
 use crate::tasks::Job;

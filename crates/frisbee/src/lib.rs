@@ -49,6 +49,7 @@ mod acceptor;
 mod adapter;
 mod budget;
 mod client;
+mod clock;
 mod connection;
 mod context;
 mod debug;

@@ -3,7 +3,6 @@
 pub(crate) mod busy;
 pub(crate) mod choose;
 pub(crate) mod engine;
-pub(crate) mod timer;
 pub(crate) mod tokio;
 #[cfg(all(feature = "uring", target_os = "linux"))]
 pub(crate) mod uring;

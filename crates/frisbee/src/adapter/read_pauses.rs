@@ -1,7 +1,7 @@
 //! The debt of an adapter connection's peer for useless requests. While it is too high, the transport pauses reading, as
 //! the core of a native connection does; see [`Config::waste_rate`](crate::Config::waste_rate).
 
-use crate::runtime::timer::now;
+use crate::clock::now;
 use frisbee_core::WasteLimiter;
 use parking_lot::Mutex;
 use std::pin::Pin;

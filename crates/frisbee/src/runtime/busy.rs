@@ -1,6 +1,6 @@
 //! Busy polling: staying awake for a while instead of waiting to be woken.
 
-use super::timer::NEVER;
+use crate::clock::NEVER;
 use std::time::{Duration, Instant};
 
 /// Keeps a driver awake for some time after something last happened.

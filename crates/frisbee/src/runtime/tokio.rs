@@ -20,7 +20,7 @@ pub(crate) use closed_connection::{ClosedConnection, run_apart};
 
 use super::busy::BusyPoll;
 use super::engine::Engine;
-use super::timer::{NEVER, Timer, now};
+use crate::clock::{NEVER, Timer, now};
 use crate::mailbox::{Order, TakeOutcome};
 use crate::workers::executor::{settle, wake_last};
 use crate::{CloseReason, Protocol};

@@ -2,9 +2,9 @@
 
 use super::busy::BusyPoll;
 use super::engine::Engine;
-use super::timer::{Timer, now};
 use super::tokio::Driver;
 use super::tokio::closed_connection::Tasks;
+use crate::clock::{Timer, now};
 use crate::transport::Transport;
 use crate::work::HomeWorker;
 use crate::workers::watchdog::{self, BlockingTask, PollId, ThreadClock, WatchedThread};

@@ -4,10 +4,10 @@
 use super::StreamEnd;
 use super::inbox::{COPY_BELOW, Inbox};
 use crate::budget::{Account, Traffic, body_memory};
+use crate::clock;
 use crate::connection::ConnectionShared;
 use crate::inspect::StreamView;
 use crate::mailbox::{wake, wake_all};
-use crate::runtime::timer;
 use crate::{Outbox, PacketId, PacketWriter, PeerKind, SendError};
 use bytes::Bytes;
 use frisbee_core::flow::{Credit, Window, cost};
@@ -242,7 +242,7 @@ impl Messages {
         let freed = self.charged.saturating_sub(charged);
         self.charged -= freed;
         let credit = self.window.consume(cost).filter(|_| self.state.is_native() && self.state.receives());
-        let credit = credit.map(|credit| self.window.adapt(credit, timer::now()));
+        let credit = credit.map(|credit| self.window.adapt(credit, clock::now()));
         (freed, credit.filter(|credit| *credit > 0))
     }
 

@@ -2,9 +2,9 @@
 
 use super::{Engine, ReadMode};
 use crate::budget::LineLimit;
+use crate::clock::now;
 use crate::hand_off::{HandOffAccepted, HandOffRequest, HandOffStep, HandOffTarget};
 use crate::mailbox::HandOffState;
-use crate::runtime::timer::now;
 use crate::{CloseReason, HandOffError, Protocol, Routed};
 use bytes::Bytes;
 use frisbee_core::{HandOffAnswer, HandOffEvent, TooLong};

@@ -1,7 +1,7 @@
 use super::*;
 use crate::budget::Budget;
+use crate::clock::{TokioTimer, tokio_timer};
 use crate::connection::{Connection, EndpointInfo};
-use crate::runtime::timer::{TokioTimer, tokio_timer};
 use crate::transport::Transport;
 use crate::{CloseKind, Config, Operation, Outbox, Packet, PacketId, RawTransport, Routed, Router};
 use frisbee_core::ClientConfig;

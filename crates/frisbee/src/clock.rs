@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::time::Sleep;
 
 /// The longest duration that the clock can add: for tokio's timers it is for ever.
-pub(super) const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+pub(crate) const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 /// Wakes one task at a time that can be changed.
 pub(crate) trait Timer {
