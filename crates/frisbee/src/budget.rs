@@ -11,7 +11,6 @@
 
 mod account;
 mod counts;
-mod log_limit;
 mod memory;
 mod output;
 mod traffic;
@@ -22,7 +21,6 @@ use self::account::Addresses;
 pub use self::account::MemoryCharge;
 use self::counts::LimitCounts;
 pub use self::counts::{LastClose, Stats};
-pub use self::log_limit::{LineLimit, LogLimit};
 pub use self::memory::MemoryBudget;
 pub(crate) use self::output::Output;
 pub(crate) use self::traffic::{Traffic, TrafficCounts};

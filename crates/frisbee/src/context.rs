@@ -1,6 +1,6 @@
 //! Values of users that belong to one connection, by type, and functions that run at its end.
 
-use crate::budget::LineLimit;
+use crate::log_limit::LineLimit;
 use crate::{CloseReason, Connection};
 use parking_lot::Mutex;
 use std::any::{Any, TypeId};

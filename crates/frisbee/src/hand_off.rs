@@ -4,7 +4,7 @@ use crate::budget::{MemoryCharge, body_memory};
 use crate::connection::Connection;
 use crate::debug::opaque_debug;
 use crate::mailbox::{HandOffState, wake_all};
-use crate::tasks::Job;
+use crate::work::Job;
 use crate::{CloseReason, HandOffError, Operation, Outbox, PeerKind, RawTransport, SendError};
 use bytes::Bytes;
 use frisbee_core::{HandOffAnswer, Role};

@@ -58,6 +58,7 @@ mod error;
 pub mod guide;
 mod hand_off;
 pub mod inspect;
+mod log_limit;
 mod mailbox;
 #[cfg(target_os = "linux")]
 mod malloc_trim;
@@ -84,7 +85,7 @@ mod workers;
 pub use acceptor::Acceptor;
 pub use adapter::AdapterContext;
 pub use adapter::peers::AdapterPeers;
-pub use budget::{LineLimit, LogLimit, MemoryBudget, MemoryCharge, Stats, body_memory};
+pub use budget::{MemoryBudget, MemoryCharge, Stats, body_memory};
 pub use bytes;
 pub use client::{Client, ClientBuilder, ClientSettings};
 #[cfg(unix)]
@@ -101,6 +102,7 @@ pub use frisbee_shm as shm;
 #[cfg(feature = "tls")]
 pub use frisbee_tls as tls;
 pub use hand_off::{HandOffAccepted, HandOffRequest, HandOffTarget};
+pub use log_limit::{LineLimit, LogLimit};
 pub use mailbox::Waiter;
 pub use pool::copy_to_share;
 pub use raw::RawTransport;

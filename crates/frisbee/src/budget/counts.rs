@@ -1,8 +1,8 @@
 //! Counts of the connections of a server, and of the requests and sockets that it refused.
 
 use super::Budget;
-use super::log_limit::LogLimit;
 use super::traffic::{Traffic, TrafficCounts};
+use crate::log_limit::LogLimit;
 use crate::{CloseKind, CloseReason};
 use parking_lot::Mutex;
 use std::collections::VecDeque;

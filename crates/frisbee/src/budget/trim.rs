@@ -5,7 +5,7 @@
 //! have become idle would take a third more: 3.4 KiB each in place of 2.6, with ten thousand.
 
 use super::Budget;
-use crate::tasks::Job;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -56,7 +56,7 @@ impl Budget {
     pub(crate) fn trim(self: &Arc<Self>, runtime: &Handle) {
         if self.is_worth_trimming() && !self.trim.is_due.swap(true, Ordering::Relaxed) {
             let budget = self.clone();
-            let trimming: Job = Box::pin(async move {
+            let trimming: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
                 // While less and less is held, there will be more to give back.
                 tokio::time::sleep(SETTLED).await;
                 budget.trim.is_due.store(false, Ordering::Relaxed);

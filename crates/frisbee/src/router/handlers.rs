@@ -1,8 +1,9 @@
 //! A router that is a table: one async function for each operation.
 
-use crate::budget::{LineLimit, LogLimit, READ_BUFFER};
+use crate::budget::READ_BUFFER;
 use crate::connection::Task;
 use crate::debug::opaque_debug;
+use crate::log_limit::{LineLimit, LogLimit};
 use crate::router::inline::{Cell, Continuation, FirstPoll, ParkedFuture, UnwindResult, panic_text};
 use crate::router::inline_policy::{InlinePolicy, TrustHandle, note_panic};
 use crate::work::Executor;

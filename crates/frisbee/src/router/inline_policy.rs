@@ -1,7 +1,7 @@
 //! Whether the handlers of one method may be polled in place, or have held up a thread, so that they get tasks.
 
 use crate::Connection;
-use crate::tasks::Job;
+use crate::work::Job;
 use parking_lot::Mutex;
 use std::fmt;
 use std::ops::Deref;

@@ -9,10 +9,11 @@ mod streams;
 
 use self::ending::GoingAway;
 use self::hand_off::OutgoingHandOff;
-use crate::budget::{LineLimit, Output, Traffic};
+use crate::budget::{Output, Traffic};
 use crate::clock::now as clock;
 use crate::connection::{Age, Connection};
 use crate::hand_off::HandOffWaiter;
+use crate::log_limit::LineLimit;
 use crate::mailbox::{MailReader, Order, TakeOutcome};
 use crate::pending_handshakes::PendingHandshake;
 use crate::pool::POOL;

@@ -19,8 +19,8 @@
 use super::task::WorkerTask;
 use super::watchdog::{self, BlockingTask, PollId, WatchedThread};
 use crate::inspect::WorkerView;
-use crate::tasks::Job;
 use crate::work::HomeWorker;
+use crate::work::Job;
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};

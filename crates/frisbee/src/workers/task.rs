@@ -6,7 +6,7 @@ mod model_tests;
 
 use super::executor::ExecutorShared;
 use crate::debug::opaque_debug;
-use crate::tasks::Job;
+use crate::work::Job;
 use parking_lot::Mutex;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,7 +1,7 @@
 //! The end of a connection: orders, farewells, and the work that is still in progress.
 
 use super::{Engine, PANICKED, ReadMode, Routing, log_panic};
-use crate::budget::LineLimit;
+use crate::log_limit::LineLimit;
 use crate::mailbox::{HandOffState, Order};
 use crate::{CloseReason, Operation, PacketId, Protocol};
 use frisbee_core::{PeerKind, Role};

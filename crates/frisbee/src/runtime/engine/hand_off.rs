@@ -1,9 +1,9 @@
 //! Hand-off in the engine: request, decision, end.
 
 use super::{Engine, ReadMode};
-use crate::budget::LineLimit;
 use crate::clock::now;
 use crate::hand_off::{HandOffAccepted, HandOffRequest, HandOffStep, HandOffTarget};
+use crate::log_limit::LineLimit;
 use crate::mailbox::HandOffState;
 use crate::{CloseReason, HandOffError, Protocol, Routed};
 use bytes::Bytes;

@@ -1,8 +1,8 @@
 //! A connection that is over, and the next owner of its transport.
 
 use crate::hand_off::{AdapterFuture, HandOffTarget};
-use crate::tasks::Job;
 use crate::transport::Transport;
+use crate::work::Job;
 use crate::{CloseReason, RawTransport};
 use bytes::Bytes;
 use std::io;
