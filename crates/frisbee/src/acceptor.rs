@@ -15,7 +15,8 @@ use crate::budget::{Budget, Stats};
 use crate::clock::{TokioTimer, now, tokio_timer};
 use crate::connection::{AgeLimit, Connection, EndpointInfo};
 use crate::debug::opaque_debug;
-use crate::inspect::{Inspector, ListedConnection};
+use crate::inspect::Inspector;
+use crate::inspect::open_connections::{OpenConnection, OpenConnections};
 use crate::pending_handshakes::HandshakeLimiter;
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
@@ -23,32 +24,19 @@ use crate::runtime::tokio::{DriveFuture, Driver, run_apart};
 use crate::transport::Transport;
 use crate::transport::proxied::ReadHeader;
 use crate::work::Job;
-use crate::workers::WorkerWatch;
 use crate::{CloseReason, Protocol, RawTransport};
 use frisbee_core::ServerConfig;
-use parking_lot::Mutex;
-use std::collections::BTreeMap;
 use std::io;
-use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
 #[cfg(feature = "tls")]
 use crate::transport::Secured;
-
-/// How many of the connections that a shutdown waited for in vain are named in the log.
-const LATE_NAMED: usize = 3;
-
-/// How long a shutdown waits for the first bytes of a client, which may be under way: its connection may have been
-/// accepted a moment before. Clients send them with their connection, so this is the longest round trip on Earth and
-/// a repetition of a lost segment.
-const FIRST_WORD: Duration = Duration::from_secs(1);
 
 /// Serves connections that the user brings: anything that reads and writes bytes.
 ///
@@ -390,140 +378,6 @@ impl<R: Protocol> Future for ServedConnection<'_, R> {
     }
 }
 
-/// The connections that are open, and those that are on the way from their listener to their worker or in the
-/// handshake: a shutdown waits for all of them.
-#[derive(Debug, Default)]
-pub(crate) struct OpenConnections {
-    inner: Mutex<Connections>,
-    changed: Notify,
-    /// For adapter connections, whose handles have ended.
-    phase: watch::Sender<ServerPhase>,
-    /// The workers that drive them, if the server has its own.
-    pub(crate) workers: OnceLock<Vec<WorkerWatch>>,
-}
-
-#[derive(Debug, Default)]
-struct Connections {
-    /// In the order of arrival: the end of a server takes the same course in each run of a simulation.
-    by_number: BTreeMap<u64, Arrival>,
-    next: u64,
-    phase: ServerPhase,
-}
-
-#[derive(Debug)]
-struct Arrival {
-    accepted: Instant,
-    /// `None` as long as it is on the way.
-    connection: Option<Connection>,
-}
-
-impl Arrival {
-    /// The connection, unless it is on the way.
-    fn listed(&self, number: u64) -> Option<ListedConnection> {
-        let age = now().saturating_duration_since(self.accepted);
-        Some(ListedConnection { number, age, connection: self.connection.clone()? })
-    }
-}
-
-impl OpenConnections {
-    /// The phase of the server's life from now on.
-    pub(crate) fn phase(&self) -> watch::Receiver<ServerPhase> {
-        self.phase.subscribe()
-    }
-
-    /// Takes in a connection when it is accepted, unless the server is shutting down.
-    pub(crate) fn admit(open: &Arc<Self>) -> Option<OpenConnection> {
-        Self::admit_until(open, ServerPhase::Stopping)
-    }
-
-    fn admit_until(open: &Arc<Self>, phase: ServerPhase) -> Option<OpenConnection> {
-        let mut inner = open.inner.lock();
-        if inner.phase >= phase {
-            return None;
-        }
-        let number = inner.next;
-        inner.next += 1;
-        inner.by_number.insert(number, Arrival { accepted: now(), connection: None });
-        Some(OpenConnection { open: open.clone(), number })
-    }
-
-    /// The next connections after a number that are not on the way any more, so many at most.
-    pub(crate) fn page(&self, after: Option<u64>, max: usize) -> Vec<ListedConnection> {
-        let inner = self.inner.lock();
-        let next = inner.by_number.range((after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded));
-        next.filter_map(|(number, arrival)| arrival.listed(*number)).take(max).collect()
-    }
-
-    /// The connection with a number, unless it is on the way.
-    pub(crate) fn get(&self, number: u64) -> Option<ListedConnection> {
-        self.inner.lock().by_number.get(&number)?.listed(number)
-    }
-
-    /// Begins a phase, and returns the handles of the connections that are open then.
-    fn begin(&self, phase: ServerPhase) -> Vec<Connection> {
-        let mut inner = self.inner.lock();
-        inner.phase = inner.phase.max(phase);
-        let open = inner.by_number.values().filter_map(|arrival| arrival.connection.clone()).collect();
-        drop(inner);
-        self.phase.send_if_modified(|last| {
-            let is_later = *last < phase;
-            *last = phase.max(*last);
-            is_later
-        });
-        open
-    }
-
-    /// Closes each connection when it is idle, and at once if that takes too long.
-    async fn drain(&self, timeout: Duration, pending_handshakes: &HandshakeLimiter) {
-        self.begin(ServerPhase::Stopping).iter().for_each(Connection::close_when_idle);
-        if tokio::time::timeout(timeout, self.emptied(pending_handshakes)).await.is_ok() {
-            return;
-        }
-        let late = self.begin(ServerPhase::Closing);
-        let count = late.iter().filter(|connection| !connection.0.is_within).count();
-        let first: Vec<_> = late.iter().take(LATE_NAMED).map(Connection::in_progress).collect();
-        tracing::warn!(target: "frisbee::listener",
-            connections = count,
-            first = first.join("; "),
-            "shutdown timeout reached; closing the remaining connections"
-        );
-        late.iter().for_each(Connection::abort);
-        // Closing takes no longer than lingering does; connections that exceed even that end with the workers.
-        let _ = tokio::time::timeout(Duration::from_secs(2), self.emptied(pending_handshakes)).await;
-    }
-
-    /// Waits for the end of all. Clients that have sent nothing yet are not waited for as long as the others.
-    async fn emptied(&self, pending_handshakes: &HandshakeLimiter) {
-        loop {
-            let mark = pending_handshakes.mark();
-            if tokio::time::timeout(FIRST_WORD, self.is_empty()).await.is_ok() {
-                return;
-            }
-            pending_handshakes.expire_before(mark);
-        }
-    }
-
-    async fn is_empty(&self) {
-        loop {
-            let changed = self.changed.notified();
-            if self.inner.lock().by_number.is_empty() {
-                return;
-            }
-            changed.await;
-        }
-    }
-}
-
-/// Closes connections without an owner, and accepts no more.
-pub(crate) struct CloseOnDrop(pub(crate) Weak<OpenConnections>);
-
-impl Drop for CloseOnDrop {
-    fn drop(&mut self) {
-        let Some(open) = self.0.upgrade() else { return };
-        open.begin(ServerPhase::Closing).iter().for_each(Connection::abort_with_work);
-    }
-}
-
 /// A connection on the way to its worker, in a box: a task keeps the memory of its first state.
 pub(crate) struct AcceptedConnection {
     pub(crate) io: Transport,
@@ -535,38 +389,5 @@ impl AcceptedConnection {
     /// Enters the current runtime.
     pub(crate) fn moved(self) -> io::Result<Self> {
         Ok(Self { io: self.io.moved()?, ..self })
-    }
-}
-
-/// Takes a connection out of the list when its task ends, however it ends.
-pub(crate) struct OpenConnection {
-    open: Arc<OpenConnections>,
-    number: u64,
-}
-
-impl OpenConnection {
-    /// Notes the handle of the connection; returns whether it is to be driven. A shutdown that has begun since the
-    /// connection was accepted lets it finish the work that its client has sent.
-    fn connect(&self, connection: &Connection) -> bool {
-        let mut inner = self.open.inner.lock();
-        let phase = inner.phase;
-        if phase < ServerPhase::Closing
-            && let Some(arrival) = inner.by_number.get_mut(&self.number)
-        {
-            arrival.connection = Some(connection.clone());
-        }
-        drop(inner);
-        if phase == ServerPhase::Stopping {
-            connection.close_when_idle();
-        }
-        phase < ServerPhase::Closing
-    }
-}
-
-impl Drop for OpenConnection {
-    fn drop(&mut self) {
-        let connection = self.open.inner.lock().by_number.remove(&self.number);
-        drop(connection);
-        self.open.changed.notify_waiters();
     }
 }

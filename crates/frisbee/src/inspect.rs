@@ -19,11 +19,13 @@
 //! # }
 //! ```
 
+pub(crate) mod open_connections;
+
 pub use crate::budget::LastClose;
 
-use crate::acceptor::OpenConnections;
 use crate::budget::{Budget, Stats};
 use crate::debug::opaque_debug;
+use crate::inspect::open_connections::OpenConnections;
 use crate::workers::WorkerWatch;
 use crate::{CloseReason, Connection, Operation, PacketId, PeerKind};
 use std::sync::Arc;

@@ -6,12 +6,13 @@ mod adapter;
 mod inherited;
 
 use self::accepting::Listening;
-use crate::acceptor::{Acceptor, CloseOnDrop, OpenConnections, ServerShared};
+use crate::acceptor::{Acceptor, ServerShared};
 use crate::adapter::peers::AdapterListener;
 use crate::adapter::{AdapterHost, ProtocolAdapter, ProtocolAdapters};
 use crate::budget::{Budget, Stats};
 use crate::connection::{AgeLimit, EndpointInfo};
 use crate::inspect::Inspector;
+use crate::inspect::open_connections::{CloseOnDrop, OpenConnections};
 use crate::pending_handshakes::{HandshakeLimiter, SILENT_MAX};
 use crate::settings::{MEMORY_MAX, settings};
 use crate::transport::proxied::{self, ReadHeader};

@@ -11,8 +11,9 @@
 
 use super::Listener;
 use crate::Protocol;
-use crate::acceptor::{AcceptedConnection, OpenConnection, OpenConnections, ServerShared};
+use crate::acceptor::{AcceptedConnection, ServerShared};
 use crate::connection::EndpointInfo;
+use crate::inspect::open_connections::{OpenConnection, OpenConnections};
 use crate::transport::Transport;
 use crate::workers::executor::wake_last;
 use crate::workers::{Worker, WorkerPool, wake_queue};
