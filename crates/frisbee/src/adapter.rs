@@ -1,18 +1,17 @@
 //! Protocol adapters: handlers of other protocols on the same port, for connections whose first bytes are no frame.
 
 pub(crate) mod peers;
-mod read_pauses;
 
 use crate::debug::opaque_debug;
-pub(crate) use read_pauses::ReadPauses;
-use read_pauses::WasteAccount;
 
 use crate::MemoryCharge;
 use crate::budget::Traffic;
 use crate::clock::now;
-use crate::connection::{Connection, EndpointInfo};
+use crate::connection::Connection;
 use crate::hand_off::HandOffTarget;
 use crate::transport::Transport;
+use crate::transport::endpoint::EndpointInfo;
+use crate::transport::read_pauses::{ReadPauses, WasteAccount};
 use crate::{CloseReason, Config, RawTransport, Stats};
 use frisbee_core::ServerConfig;
 use parking_lot::Mutex;

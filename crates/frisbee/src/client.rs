@@ -2,12 +2,13 @@
 
 use crate::budget::Budget;
 use crate::clock::{now, tokio_timer};
-use crate::connection::{Connection, EndpointInfo};
+use crate::connection::Connection;
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::tokio::Driver;
 use crate::settings::{MEMORY_MAX, settings};
 use crate::transport::Transport;
+use crate::transport::endpoint::EndpointInfo;
 use crate::work::Job;
 use crate::workers::{StartThreads, Worker, WorkerPool, Workers, shared_threads, wake_queue};
 use crate::{Config, Error, HeaderForm, IoBackend, Protocol};
@@ -27,9 +28,9 @@ use tokio::sync::oneshot;
 /// How long an address of a name is tried before the next is tried in parallel, as in RFC 8305.
 const ADDRESS_HEAD_START: Duration = Duration::from_millis(250);
 
-/// The pause before the queue of a Unix socket that is full, or a folder that is locked, is tried again.
+/// The pause before the queue of a Unix socket that is full is tried again.
 #[cfg(unix)]
-pub(crate) const PAUSE: Duration = Duration::from_millis(10);
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// The dialling end.
 ///

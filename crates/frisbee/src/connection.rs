@@ -7,6 +7,9 @@ use crate::deferred::Deferred;
 use crate::hand_off::{self, HandOffAccepted};
 use crate::mailbox::{Mailbox, Waiter};
 use crate::stream::Stream;
+use crate::transport::endpoint::EndpointInfo;
+#[cfg(unix)]
+use crate::transport::endpoint::UnixCredentials;
 use crate::work::{ConnectionTasks, Executor, HomeWorker, Job, JobSlotId};
 use crate::{HandOffError, Operation, Outbox, Packet, PacketId, PeerKind, RawTransport, SendError, TrySendError};
 use bytes::Bytes;
@@ -99,18 +102,6 @@ pub(crate) struct ConnectionShared {
     /// When a server drains and closes it, if it limits ages.
     pub(crate) lifetime: Option<Box<Lifetime>>,
     ends: EndpointInfo,
-}
-
-/// The addresses, certificates and credentials of the two ends, from the transport.
-#[derive(Clone, Debug, Default)]
-pub struct EndpointInfo {
-    pub(crate) peer: Option<SocketAddr>,
-    pub(crate) local: Option<SocketAddr>,
-    #[cfg(unix)]
-    pub(crate) credentials: Option<Box<UnixCredentials>>,
-    /// The peer's certificate and its issuers', verified. In a box, since few connections have them.
-    #[cfg(feature = "tls")]
-    pub(crate) certificates: Option<Box<Arc<[crate::tls::CertificateDer<'static>]>>>,
 }
 
 impl Connection {
@@ -590,16 +581,3 @@ impl Connection {
 }
 
 opaque_debug!([] Connection, "Connection", |this| peer = this.0.ends.peer, local = this.0.ends.local);
-
-/// The process at the other end of a Unix socket at the time of connecting or listening.
-#[cfg(unix)]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct UnixCredentials {
-    /// The user.
-    pub user: u32,
-    /// The group.
-    pub group: u32,
-    /// The process, on systems that provide it.
-    pub process: Option<i32>,
-}

@@ -62,9 +62,7 @@ mod log_limit;
 mod mailbox;
 #[cfg(target_os = "linux")]
 mod malloc_trim;
-mod pending_handshakes;
 mod pool;
-mod raw;
 mod router;
 mod runtime;
 mod server;
@@ -88,8 +86,6 @@ pub use adapter::peers::AdapterPeers;
 pub use budget::{MemoryBudget, MemoryCharge, Stats, body_memory};
 pub use bytes;
 pub use client::{Client, ClientBuilder, ClientSettings};
-#[cfg(unix)]
-pub use connection::UnixCredentials;
 pub use connection::{AbortHandle, Connection};
 pub use context::Attachments;
 pub use error::{Error, HandOffError, MountError, SendError, TrySendError};
@@ -105,19 +101,21 @@ pub use hand_off::{HandOffAccepted, HandOffRequest, HandOffTarget};
 pub use log_limit::{LineLimit, LogLimit};
 pub use mailbox::Waiter;
 pub use pool::copy_to_share;
-pub use raw::RawTransport;
 pub use router::handlers::{Handler, HandlerTable, Handlers};
 pub use router::mounts::{Mounts, MountsSession};
 pub use router::{BatchEnd, OverflowPolicy, Protocol, Routed, Router, opening};
 pub use runtime::choose::IoBackend;
+#[cfg(unix)]
+pub use server::unix::UnixServer;
 pub use server::{Server, ServerBuilder, ServerSettings};
 pub use settings::SettingError;
 pub use stream::io::StreamIo;
 pub use stream::{Message as StreamMessage, Stream, StreamBatch, StreamBytes, StreamEnd, StreamReceiver, StreamSender};
+#[cfg(unix)]
+pub use transport::endpoint::UnixCredentials;
 pub use transport::memory;
+pub use transport::raw::RawTransport;
 #[cfg(target_os = "linux")]
 pub use transport::split_send::send_split;
-#[cfg(unix)]
-pub use transport::unix::UnixServer;
 pub use work::Policy;
 pub use workers::Workers;

@@ -4,17 +4,20 @@
 mod accepting;
 mod adapter;
 mod inherited;
+#[cfg(unix)]
+pub(crate) mod unix;
 
 use self::accepting::Listening;
 use crate::acceptor::{Acceptor, ServerShared};
 use crate::adapter::peers::AdapterListener;
 use crate::adapter::{AdapterHost, ProtocolAdapter, ProtocolAdapters};
 use crate::budget::{Budget, Stats};
-use crate::connection::{AgeLimit, EndpointInfo};
+use crate::connection::AgeLimit;
 use crate::inspect::Inspector;
 use crate::inspect::open_connections::{CloseOnDrop, OpenConnections};
-use crate::pending_handshakes::{HandshakeLimiter, SILENT_MAX};
+use crate::runtime::pending_handshakes::{HandshakeLimiter, SILENT_MAX};
 use crate::settings::{MEMORY_MAX, settings};
+use crate::transport::endpoint::EndpointInfo;
 use crate::transport::proxied::{self, ReadHeader};
 use crate::transport::{Transport, second};
 use crate::work::Job;
@@ -31,7 +34,9 @@ use tokio::net::{TcpListener, TcpSocket, ToSocketAddrs, lookup_host};
 use tokio::runtime::Handle;
 
 #[cfg(unix)]
-use crate::transport::unix::{Sharing, UnixServer, UnixSocket};
+use self::unix::UnixServer;
+#[cfg(unix)]
+use crate::transport::unix::{Sharing, UnixSocket};
 #[cfg(unix)]
 use std::path::Path;
 

@@ -4,8 +4,8 @@
 //! chooses. [`DetachedConnection`] is the connection that the router is given.
 
 use crate::budget::Budget;
-use crate::connection::EndpointInfo;
 use crate::mailbox::Order;
+use crate::transport::endpoint::EndpointInfo;
 use crate::{BatchEnd, CloseReason, Connection, Outbox, Protocol};
 use std::sync::Arc;
 use std::time::Instant;

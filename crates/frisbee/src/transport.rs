@@ -1,14 +1,15 @@
 //! The carriers of bytes: TCP, Unix sockets, TLS, memory, and users' types.
 
+pub(crate) mod endpoint;
 pub(crate) mod proxied;
+pub(crate) mod raw;
+pub(crate) mod read_pauses;
 #[cfg(target_os = "linux")]
 pub(crate) mod split_send;
 #[cfg(unix)]
 pub(crate) mod unix;
 
 use crate::RawTransport;
-#[cfg(feature = "tls")]
-use crate::pending_handshakes::HandshakeLimiter;
 use bytes::{Buf, Bytes};
 use std::any::Any;
 use std::io::{self, IoSlice};
@@ -158,7 +159,7 @@ impl Transport {
     pub(crate) async fn accept_tls(
         self,
         tls: &crate::tls::Handshakes,
-        silence: &Arc<HandshakeLimiter>,
+        silence: &Arc<impl crate::tls::SilenceLimit>,
     ) -> Result<Secured, crate::CloseReason> {
         each!(self, io => tls.accept(io, silence).await.map(Self::secured))
     }

@@ -1,8 +1,8 @@
 //! Peers of an adapter without a connection: those of a listener that is no stream of bytes, such as a socket for datagrams.
 
 use super::{AdapterContext, AdapterHost, ServerPhase, reached};
-use crate::connection::EndpointInfo;
 use crate::debug::opaque_debug;
+use crate::transport::endpoint::EndpointInfo;
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};

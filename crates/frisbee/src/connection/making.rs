@@ -1,11 +1,12 @@
 //! The handles of new connections.
 
-use super::{Connection, ConnectionShared, EndpointInfo, Lifetime};
+use super::{Connection, ConnectionShared, Lifetime};
 use crate::Config;
 use crate::budget::{Account, Budget};
 use crate::context::Attachments;
 use crate::deferred::Deferred;
 use crate::mailbox::Mailbox;
+use crate::transport::endpoint::EndpointInfo;
 use crate::work::ConnectionTasks;
 use frisbee_core::{ClientConfig, Role, ServerConfig};
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32};

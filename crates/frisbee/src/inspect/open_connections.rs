@@ -4,7 +4,7 @@ use super::ListedConnection;
 use crate::Connection;
 use crate::adapter::ServerPhase;
 use crate::clock::now;
-use crate::pending_handshakes::HandshakeLimiter;
+use crate::runtime::pending_handshakes::HandshakeLimiter;
 use crate::workers::WorkerWatch;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;

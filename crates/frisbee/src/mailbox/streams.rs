@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::Connection;
     use crate::budget::Budget;
-    use crate::connection::EndpointInfo;
+    use crate::transport::endpoint::EndpointInfo;
     use bytes::Bytes;
     use frisbee_core::Hello;
     use tokio::runtime::Handle;

@@ -12,9 +12,9 @@
 use super::Listener;
 use crate::Protocol;
 use crate::acceptor::{AcceptedConnection, ServerShared};
-use crate::connection::EndpointInfo;
 use crate::inspect::open_connections::{OpenConnection, OpenConnections};
 use crate::transport::Transport;
+use crate::transport::endpoint::EndpointInfo;
 use crate::workers::executor::wake_last;
 use crate::workers::{Worker, WorkerPool, wake_queue};
 use parking_lot::Mutex;

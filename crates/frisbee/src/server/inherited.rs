@@ -6,7 +6,9 @@ use std::net;
 use tokio::net::TcpListener;
 
 #[cfg(unix)]
-use crate::transport::unix::{UnixServer, UnixSocket};
+use super::unix::UnixServer;
+#[cfg(unix)]
+use crate::transport::unix::UnixSocket;
 #[cfg(target_os = "linux")]
 use std::io;
 #[cfg(unix)]

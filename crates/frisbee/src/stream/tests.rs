@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::budget::{Budget, Stats};
-use crate::connection::EndpointInfo;
 use crate::tests::wake_counter::task;
+use crate::transport::endpoint::EndpointInfo;
 use crate::{Config, PeerKind};
 use frisbee_core::{BatchSize, Decoder, HeaderForm, Hello};
 use std::task::Waker;

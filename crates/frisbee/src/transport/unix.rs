@@ -1,9 +1,6 @@
-//! Unix sockets: listening on a path, and the credentials of clients.
+//! Unix sockets: the file of a listener, and the credentials of clients.
 
-use super::{Transport, second};
-use crate::connection::{EndpointInfo, UnixCredentials};
-use crate::server::Listener;
-use crate::{Protocol, Server};
+use super::endpoint::{EndpointInfo, UnixCredentials};
 use nix::fcntl::{Flock, FlockArg};
 use std::fs::File;
 use std::io;
@@ -11,29 +8,22 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 use tokio::net::unix::UCred;
 use tokio::net::{UnixListener, UnixStream};
 
-/// A server that listens on a Unix socket. Made by [`ServerBuilder::bind_unix`](crate::ServerBuilder::bind_unix) or
-/// [`listen_on_unix`](crate::ServerBuilder::listen_on_unix).
-pub type UnixServer<R> = Server<R, UnixSocket>;
-
-impl<R: Protocol> UnixServer<R> {
-    /// The path that is listened on; empty if a socket that was [passed](crate::ServerBuilder::listen_on_unix) has none.
-    pub fn local_path(&self) -> &Path {
-        &self.listener.path
-    }
-}
+/// The pause before a locked folder is tried again.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// A listening socket and its file.
 #[derive(Debug)]
 pub struct UnixSocket {
-    listener: UnixListener,
-    path: PathBuf,
+    pub(crate) listener: UnixListener,
+    pub(crate) path: PathBuf,
     /// Device and number of the file made by this server, which identify it.
     made: Option<(u64, u64)>,
     /// The memory shared with clients that offer to.
-    sharing: Option<Sharing>,
+    pub(crate) sharing: Option<Sharing>,
 }
 
 /// The memory that a server shares with its clients: absent without the feature.
@@ -76,7 +66,7 @@ fn lock_folder(path: &Path) -> Option<Flock<File>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = File::open(folder.unwrap_or(Path::new("."))).ok()?;
     let lock = || Flock::lock(folder.try_clone().ok()?, FlockArg::LockExclusiveNonblock).ok();
-    (0..100).find_map(|_| lock().or_else(|| (std::thread::sleep(crate::client::PAUSE), None).1))
+    (0..100).find_map(|_| lock().or_else(|| (std::thread::sleep(PAUSE), None).1))
 }
 
 /// Whether there is a socket without a listener, left by a server that was killed. Waits for none whose queue is full.
@@ -97,28 +87,6 @@ impl Drop for UnixSocket {
             // A process that removes it at this moment has the same intention.
             let _ = std::fs::remove_file(&self.path);
         }
-    }
-}
-
-impl Listener for UnixSocket {
-    const TAKES_RINGS: bool = false;
-
-    fn move_to_current_runtime(&mut self) -> io::Result<()> {
-        self.listener = UnixListener::from_std(second(&self.listener)?.into())?;
-        Ok(())
-    }
-
-    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Transport, EndpointInfo)>> {
-        self.listener.poll_accept(context).map_ok(|(socket, _)| {
-            let ends = ends(socket.peer_cred());
-            match &self.sharing {
-                None => (Transport::Unix(socket), ends),
-                #[cfg(all(feature = "shm", target_os = "linux"))]
-                Some(sharing) => (Transport::Shared(sharing.stream(socket)), ends),
-                #[cfg(not(all(feature = "shm", target_os = "linux")))]
-                Some(never) => match *never {},
-            }
-        })
     }
 }
 

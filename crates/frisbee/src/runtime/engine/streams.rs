@@ -115,7 +115,7 @@ impl<R: Protocol> Engine<R> {
 mod tests {
     use super::*;
     use crate::budget::Budget;
-    use crate::connection::EndpointInfo;
+    use crate::transport::endpoint::EndpointInfo;
     use crate::{Config, Connection, Operation, Outbox, Packet};
     use std::sync::Mutex;
     use std::task::{Context, Poll, Waker};

@@ -1,8 +1,9 @@
 use super::*;
 use crate::budget::Budget;
 use crate::clock::{TokioTimer, tokio_timer};
-use crate::connection::{Connection, EndpointInfo};
+use crate::connection::Connection;
 use crate::transport::Transport;
+use crate::transport::endpoint::EndpointInfo;
 use crate::{CloseKind, Config, Operation, Outbox, Packet, PacketId, RawTransport, Routed, Router};
 use frisbee_core::ClientConfig;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The transport of a connection that was handed off, and the bytes that had been read of it.
 
-use crate::adapter::ReadPauses;
+use super::read_pauses::ReadPauses;
 use crate::budget::{Account, Traffic, TrafficCounts};
 use crate::debug::opaque_debug;
 use crate::transport::{Io, Transport, fill, move_to_current_runtime};
