@@ -8,7 +8,7 @@ use crate::MemoryCharge;
 use crate::budget::Traffic;
 use crate::clock::now;
 use crate::connection::Connection;
-use crate::hand_off::HandOffTarget;
+use crate::mailbox::hand_off::HandOffTarget;
 use crate::transport::Transport;
 use crate::transport::endpoint::EndpointInfo;
 use crate::transport::read_pauses::{ReadPauses, WasteAccount};

@@ -1,12 +1,12 @@
 //! The handle of a connection: cheap to clone, usable from any thread.
 
+use self::attachments::Attachments;
+use self::stream::Stream;
 use crate::budget::{MemoryBudget, MemoryCharge, WAITING_COST};
-use crate::context::Attachments;
 use crate::debug::opaque_debug;
-use crate::deferred::Deferred;
-use crate::hand_off::{self, HandOffAccepted};
+use crate::mailbox::deferred::Deferred;
+use crate::mailbox::hand_off::HandOffAccepted;
 use crate::mailbox::{Mailbox, Waiter};
-use crate::stream::Stream;
 use crate::transport::endpoint::EndpointInfo;
 #[cfg(unix)]
 use crate::transport::endpoint::UnixCredentials;
@@ -22,9 +22,12 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
+pub(crate) mod attachments;
 mod closing;
+pub(crate) mod hand_off;
 pub(crate) mod lifetime;
 mod making;
+pub(crate) mod stream;
 mod task;
 
 pub(crate) use lifetime::{Age, AgeLimit, Lifetime};

@@ -22,12 +22,14 @@
 pub(crate) mod open_connections;
 
 pub use crate::budget::LastClose;
+pub use crate::mailbox::stream::StreamView;
+pub use crate::workers::executor::WorkerView;
 
 use crate::budget::{Budget, Stats};
 use crate::debug::opaque_debug;
 use crate::inspect::open_connections::OpenConnections;
 use crate::workers::WorkerWatch;
-use crate::{CloseReason, Connection, Operation, PacketId, PeerKind};
+use crate::{CloseReason, Connection, Operation, PeerKind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -78,36 +80,6 @@ pub struct ConnectionView {
     /// The reason of its end, if it has ended. That of a connection which a protocol adapter serves is
     /// [`CloseReason::OtherProtocol`].
     pub closed: Option<CloseReason>,
-}
-
-/// The state of a stream.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct StreamView {
-    /// Its id on the connection.
-    pub id: PacketId,
-    /// Whether this end has opened it.
-    pub is_opened_here: bool,
-    /// The bytes that this end may send, below zero if a message has exceeded them; `None` if the peer knows no credit.
-    pub credit: Option<i64>,
-    /// The bytes that the peer may have unread here.
-    pub window: u64,
-    /// The memory of the messages that have not been read here.
-    pub unread: usize,
-}
-
-/// The load of a worker.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct WorkerView {
-    /// Its tasks: connections, handlers that wait, and of the first worker also the one that accepts.
-    pub tasks: usize,
-    /// The tasks that wait for their turn.
-    pub ready: usize,
-    /// How often tasks had their turn since the worker began.
-    pub polls: u64,
-    /// How many threads it has given up since their tasks [held them up](crate::Protocol::blocked).
-    pub threads_given_up: usize,
 }
 
 impl Inspector {
@@ -170,7 +142,7 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Client, Handlers, Packet, Server};
+    use crate::{Client, Handlers, Packet, PacketId, Server};
     use bytes::Bytes;
     use tokio::sync::mpsc;
 

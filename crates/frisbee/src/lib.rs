@@ -51,12 +51,9 @@ mod budget;
 mod client;
 mod clock;
 mod connection;
-mod context;
 mod debug;
-mod deferred;
 mod error;
 pub mod guide;
-mod hand_off;
 pub mod inspect;
 mod log_limit;
 mod mailbox;
@@ -67,7 +64,6 @@ mod router;
 mod runtime;
 mod server;
 mod settings;
-mod stream;
 mod sync;
 pub mod tasks;
 pub mod testing;
@@ -86,8 +82,11 @@ pub use adapter::peers::AdapterPeers;
 pub use budget::{MemoryBudget, MemoryCharge, Stats, body_memory};
 pub use bytes;
 pub use client::{Client, ClientBuilder, ClientSettings};
+pub use connection::attachments::Attachments;
+pub use connection::hand_off::HandOffRequest;
+pub use connection::stream::io::StreamIo;
+pub use connection::stream::{Stream, StreamBatch, StreamReceiver, StreamSender};
 pub use connection::{AbortHandle, Connection};
-pub use context::Attachments;
 pub use error::{Error, HandOffError, MountError, SendError, TrySendError};
 pub use frisbee_core::{
     BODY_MAX, BODY_MAX_LEAST, Body, CloseKind, CloseReason, Config, Header, HeaderForm, Hello, Operation, Outbox,
@@ -97,9 +96,11 @@ pub use frisbee_core::{
 pub use frisbee_shm as shm;
 #[cfg(feature = "tls")]
 pub use frisbee_tls as tls;
-pub use hand_off::{HandOffAccepted, HandOffRequest, HandOffTarget};
 pub use log_limit::{LineLimit, LogLimit};
 pub use mailbox::Waiter;
+pub use mailbox::hand_off::{HandOffAccepted, HandOffTarget};
+pub use mailbox::inbox::Message as StreamMessage;
+pub use mailbox::stream::{StreamBytes, StreamEnd};
 pub use pool::copy_to_share;
 pub use router::handlers::{Handler, HandlerTable, Handlers};
 pub use router::mounts::{Mounts, MountsSession};
@@ -109,8 +110,6 @@ pub use runtime::choose::IoBackend;
 pub use server::unix::UnixServer;
 pub use server::{Server, ServerBuilder, ServerSettings};
 pub use settings::SettingError;
-pub use stream::io::StreamIo;
-pub use stream::{Message as StreamMessage, Stream, StreamBatch, StreamBytes, StreamEnd, StreamReceiver, StreamSender};
 #[cfg(unix)]
 pub use transport::endpoint::UnixCredentials;
 pub use transport::memory;

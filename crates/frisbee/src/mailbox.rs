@@ -1,21 +1,25 @@
 //! The queue through which handles pass packets and orders to the connection's driver, and the state that both share.
 
+pub(crate) mod deferred;
+pub(crate) mod hand_off;
+pub(crate) mod inbox;
 #[cfg(all(test, frisbee_loom))]
 mod model_tests;
 mod order;
+pub(crate) mod stream;
 mod streams;
 #[cfg(all(test, not(frisbee_loom)))]
 mod tests;
 mod waiter_queue;
 
+use self::hand_off::HandOffStep;
 pub(crate) use self::order::Order;
+use self::stream::StreamShared;
 use self::streams::StreamTable;
 use self::waiter_queue::WaitList;
 pub use self::waiter_queue::Waiter;
 pub(crate) use self::waiter_queue::{wake, wake_all};
 use crate::budget::{Account, Output};
-use crate::hand_off::HandOffStep;
-use crate::stream::StreamShared;
 use crate::sync::{AtomicBool, Mutex, MutexGuard};
 use crate::{CloseReason, Outbox, PeerKind, SendError};
 use std::sync::Arc;

@@ -1,11 +1,11 @@
 //! The handles of new connections.
 
+use super::attachments::Attachments;
 use super::{Connection, ConnectionShared, Lifetime};
 use crate::Config;
 use crate::budget::{Account, Budget};
-use crate::context::Attachments;
-use crate::deferred::Deferred;
 use crate::mailbox::Mailbox;
+use crate::mailbox::deferred::Deferred;
 use crate::transport::endpoint::EndpointInfo;
 use crate::work::ConnectionTasks;
 use frisbee_core::{ClientConfig, Role, ServerConfig};

@@ -1,6 +1,6 @@
 //! The table of the streams that are open on one connection.
 
-use crate::stream::StreamShared;
+use super::stream::StreamShared;
 use crate::{PacketId, PeerKind};
 use frisbee_core::Role;
 use std::sync::Arc;
@@ -119,7 +119,7 @@ mod tests {
     async fn stream_opened_by_peer_does_not_replace_local_one() {
         let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
         let connection = Connection::server(&Default::default(), &budget, Handle::current(), EndpointInfo::default());
-        let stream = |id, opened_here| Arc::new(StreamShared::new(id, &connection.0, &PeerKind::Compat, opened_here));
+        let stream = |id, opened_here| Arc::new(connection.0.stream(id, &PeerKind::Compat, opened_here));
         let mut table = StreamTable::default();
         let id = table.enter(Role::Server, &PeerKind::Compat, |id| stream(id, true)).expect("all are free");
         assert!(!table.enter_opened_by_peer(stream(id, false)));
@@ -145,7 +145,7 @@ mod tests {
         ] {
             let mut table = StreamTable::default();
             assert!(table.is_empty());
-            let stream = |id| Arc::new(StreamShared::new(id, &connection.0, kind, true));
+            let stream = |id| Arc::new(connection.0.stream(id, kind, true));
             let stays = table.enter(role, kind, stream).expect("all are free");
             assert!(!table.is_empty() && table.get(stays).is_some() && table.get(PacketId(stays.0 + 1)).is_none());
             let come_and_go = |table: &mut StreamTable| {
@@ -168,9 +168,9 @@ mod tests {
         let mut hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("it is one");
         hello.streams_max = 2;
         let kind = PeerKind::Native(Arc::new(hello));
-        let stream = |id| Arc::new(StreamShared::new(id, &connection.0, &kind, true));
+        let stream = |id| Arc::new(connection.0.stream(id, &kind, true));
         let mut table = StreamTable::default();
-        let theirs = Arc::new(StreamShared::new(PacketId(1), &connection.0, &kind, false));
+        let theirs = Arc::new(connection.0.stream(PacketId(1), &kind, false));
         assert!(table.enter_opened_by_peer(theirs));
         let [first, second] = [(); 2].map(|()| table.enter(Role::Server, &kind, stream));
         assert!(first.is_some() && second.is_some());

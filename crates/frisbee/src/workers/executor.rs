@@ -18,7 +18,6 @@
 
 use super::task::WorkerTask;
 use super::watchdog::{self, BlockingTask, PollId, WatchedThread};
-use crate::inspect::WorkerView;
 use crate::work::HomeWorker;
 use crate::work::Job;
 use parking_lot::{Mutex, MutexGuard};
@@ -52,6 +51,20 @@ const BLOCKED_MAX: usize = 32;
 /// A handle of a worker. The worker ends, with its tasks, when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Worker(Arc<ExecutorShared>);
+
+/// The load of a worker.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct WorkerView {
+    /// Its tasks: connections, handlers that wait, and of the first worker also the one that accepts.
+    pub tasks: usize,
+    /// The tasks that wait for their turn.
+    pub ready: usize,
+    /// How often tasks had their turn since the worker began.
+    pub polls: u64,
+    /// How many threads it has given up since their tasks [held them up](crate::Protocol::blocked).
+    pub threads_given_up: usize,
+}
 
 /// Looks at a worker, as long as it is there.
 #[derive(Debug)]

@@ -9,7 +9,7 @@
 //! deferred, since the bytes after the last packet of a protocol are no packet.
 
 use super::{Engine, PACKETS_PER_BATCH, ReadMode, Routing};
-use crate::deferred::DeferredPacket;
+use crate::mailbox::deferred::DeferredPacket;
 use crate::{CloseReason, Operation, OverflowPolicy, PacketId, Protocol, Routed};
 use bytes::Bytes;
 use frisbee_core::Event;

@@ -2,9 +2,10 @@
 
 use super::{Engine, ReadMode};
 use crate::clock::now;
-use crate::hand_off::{HandOffAccepted, HandOffRequest, HandOffStep, HandOffTarget};
+use crate::connection::hand_off::HandOffRequest;
 use crate::log_limit::LineLimit;
 use crate::mailbox::HandOffState;
+use crate::mailbox::hand_off::{HandOffAccepted, HandOffStep, HandOffTarget};
 use crate::{CloseReason, HandOffError, Protocol, Routed};
 use bytes::Bytes;
 use frisbee_core::{HandOffAnswer, HandOffEvent, TooLong};

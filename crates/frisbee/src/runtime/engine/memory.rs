@@ -3,8 +3,8 @@
 use super::Engine;
 use super::streams::NO_ROOM;
 use crate::budget::READ_BUFFER;
+use crate::connection::stream::RESOURCE_EXHAUSTED;
 use crate::mailbox::Order;
-use crate::stream::RESOURCE_EXHAUSTED;
 use crate::{CloseReason, Operation, PacketId, Protocol, Routed};
 use frisbee_core::{Role, StreamSignal};
 

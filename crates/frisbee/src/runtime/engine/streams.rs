@@ -1,7 +1,7 @@
 //! Packets of streams: those that are open, and those that the peer opens.
 
 use super::Engine;
-use crate::stream::{RESOURCE_EXHAUSTED, Stream, StreamShared};
+use crate::connection::stream::{RESOURCE_EXHAUSTED, Stream};
 use crate::{CloseReason, Operation, PacketId, Protocol, ProtocolError, Routed};
 use bytes::Bytes;
 use frisbee_core::{BatchSize, StreamSignal};
@@ -89,7 +89,7 @@ impl<R: Protocol> Engine<R> {
             signal.put(self.core.outbox(), id, RESOURCE_EXHAUSTED, why);
             return if is_full { Routed::Useless } else { Routed::Continue };
         }
-        let shared = Arc::new(StreamShared::new(id, &self.handle.0, &inner.peer, false));
+        let shared = Arc::new(self.handle.0.stream(id, &inner.peer, false));
         if !inner.streams.enter_opened_by_peer(shared.clone()) {
             // A compat peer and this end have opened streams of one id: this end did so while the opening was deferred.
             drop(inner);

@@ -1,6 +1,6 @@
 //! A connection that is over, and the next owner of its transport.
 
-use crate::hand_off::{AdapterFuture, HandOffTarget};
+use crate::mailbox::hand_off::{AdapterFuture, HandOffTarget};
 use crate::transport::Transport;
 use crate::work::Job;
 use crate::{CloseReason, RawTransport};

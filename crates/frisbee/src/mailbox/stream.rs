@@ -1,13 +1,10 @@
 //! One stream, as its handles and the connection's task see it: its state, its credit, and the messages that wait to be
 //! read.
 
-use super::StreamEnd;
 use super::inbox::{COPY_BELOW, Inbox};
+use super::{wake, wake_all};
 use crate::budget::{Account, Traffic, body_memory};
 use crate::clock;
-use crate::connection::ConnectionShared;
-use crate::inspect::StreamView;
-use crate::mailbox::{wake, wake_all};
 use crate::{Outbox, PacketId, PacketWriter, PeerKind, SendError};
 use bytes::Bytes;
 use frisbee_core::flow::{Credit, Window, cost};
@@ -49,13 +46,13 @@ fn whole_steps(memory: usize) -> usize {
 pub(crate) struct StreamShared {
     pub(crate) id: PacketId,
     pub(crate) opened_here: bool,
-    pub(super) is_native: bool,
+    pub(crate) is_native: bool,
     /// The peer understands several messages in one packet.
-    pub(super) joins: bool,
+    pub(crate) joins: bool,
     /// The number of bytes that the peer may send before any of them has been read, at the beginning.
-    pub(super) window: u64,
-    pub(super) account: Arc<Account>,
-    pub(super) inner: Mutex<Messages>,
+    pub(crate) window: u64,
+    pub(crate) account: Arc<Account>,
+    pub(crate) inner: Mutex<Messages>,
 }
 
 /// The bytes of a stream's messages, seen from one end, since the stream was opened. Messages that share a packet have its
@@ -69,12 +66,54 @@ pub struct StreamBytes {
     pub received: u64,
 }
 
+/// How receiving ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum StreamEnd {
+    /// The peer has ended its direction. Go peers do so by a message of their own.
+    Ended,
+    /// The stream was closed, or the connection has ended.
+    Closed,
+    /// The peer has reset the stream.
+    Reset {
+        /// The reason, as one of gRPC's status codes.
+        code: u32,
+        /// Why, in words.
+        message: String,
+    },
+    /// The peer has reset the stream and states that none of it was given to a handler.
+    Refused {
+        /// The reason, as one of gRPC's status codes.
+        code: u32,
+        /// Why, in words.
+        message: String,
+    },
+    /// More came than there was memory for, and some of it was lost.
+    Overflowed,
+}
+
+/// The state of a stream.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct StreamView {
+    /// Its id on the connection.
+    pub id: PacketId,
+    /// Whether this end has opened it.
+    pub is_opened_here: bool,
+    /// The bytes that this end may send, below zero if a message has exceeded them; `None` if the peer knows no credit.
+    pub credit: Option<i64>,
+    /// The bytes that the peer may have unread here.
+    pub window: u64,
+    /// The memory of the messages that have not been read here.
+    pub unread: usize,
+}
+
 /// The messages transferred to the reader, and those read and not yet accounted for.
 #[derive(Debug, Default)]
-pub(super) struct ReadBatch {
-    pub(super) inbox: Inbox,
+pub(crate) struct ReadBatch {
+    pub(crate) inbox: Inbox,
     /// What messages that have been read have cost.
-    pub(super) cost: u64,
+    pub(crate) cost: u64,
     /// By how much their charge exceeds that.
     surplus: usize,
     /// The cost from which on it is to be accounted for, since a sender may wait for the credit or others for their
@@ -86,7 +125,7 @@ pub(super) struct ReadBatch {
 
 impl ReadBatch {
     /// Whether the reader has to yield to others, and then may continue.
-    pub(super) fn is_enough(&mut self) -> bool {
+    pub(crate) fn is_enough(&mut self) -> bool {
         let is_enough = self.in_a_row >= READ_AT_ONCE;
         if is_enough {
             self.rest();
@@ -96,19 +135,19 @@ impl ReadBatch {
     }
 
     /// The reader has to wait.
-    pub(super) fn rest(&mut self) {
+    pub(crate) fn rest(&mut self) {
         self.in_a_row = 0;
     }
 
     /// Notes that a message has been read; whether it is time to account for it.
     #[inline(always)] // Once for each message.
-    pub(super) fn count(&mut self, length: usize) -> bool {
+    pub(crate) fn count(&mut self, length: usize) -> bool {
         self.cost += cost(length);
         self.cost >= self.look_at
     }
 
     /// As [`count`](Self::count), for a message that may share the memory of others.
-    pub(super) fn count_any(&mut self, length: usize) -> bool {
+    pub(crate) fn count_any(&mut self, length: usize) -> bool {
         if length >= COPY_BELOW {
             self.surplus += body_memory(length) - length;
         }
@@ -129,31 +168,31 @@ impl ReadBatch {
 }
 
 #[derive(Debug)]
-pub(super) struct Messages {
-    pub(super) state: StreamState,
-    pub(super) credit: Credit,
-    pub(super) window: Window,
-    pub(super) inbox: Inbox,
+pub(crate) struct Messages {
+    pub(crate) state: StreamState,
+    pub(crate) credit: Credit,
+    pub(crate) window: Window,
+    pub(crate) inbox: Inbox,
     /// The bytes of messages in both directions, from the beginning on.
-    pub(super) bytes: StreamBytes,
+    pub(crate) bytes: StreamBytes,
     /// The memory of messages that were received and not yet accounted for.
     held: usize,
     /// The part of it that is charged: all whole steps.
     charged: usize,
-    pub(super) overflowed: bool,
-    pub(super) reset: Option<(u32, String)>,
+    pub(crate) overflowed: bool,
+    pub(crate) reset: Option<(u32, String)>,
     /// The peer has said that none of the stream was given to a handler.
-    pub(super) is_refused: bool,
-    pub(super) reader: Option<Waker>,
+    pub(crate) is_refused: bool,
+    pub(crate) reader: Option<Waker>,
     /// Senders that wait for credit.
-    pub(super) senders: EventWaiters,
+    pub(crate) senders: EventWaiters,
     /// Wait for the end.
-    pub(super) watchers: EventWaiters,
+    pub(crate) watchers: EventWaiters,
 }
 
 /// The tasks that wait for one event.
 #[derive(Debug, Default)]
-pub(super) struct EventWaiters {
+pub(crate) struct EventWaiters {
     /// By number, which is 0 for tasks that do not leave by themselves.
     wakers: Vec<(u64, Waker)>,
     /// The number given last.
@@ -164,7 +203,7 @@ impl EventWaiters {
     /// Enters a task, under its number if it will [leave](Self::leave); the number is 0 before. Returns the waker that
     /// was entered before, to be dropped without the lock.
     #[must_use]
-    pub(super) fn enter(&mut self, context: &Context<'_>, number: Option<&mut u64>) -> Option<Waker> {
+    pub(crate) fn enter(&mut self, context: &Context<'_>, number: Option<&mut u64>) -> Option<Waker> {
         let waker = context.waker();
         let Some(number) = number else {
             // A task that polls repeatedly is not entered each time.
@@ -186,25 +225,25 @@ impl EventWaiters {
 
     /// Removes a task that no longer waits; its waker is to be dropped without the lock.
     #[must_use]
-    pub(super) fn leave(&mut self, number: u64) -> Option<Waker> {
+    pub(crate) fn leave(&mut self, number: u64) -> Option<Waker> {
         let index = self.wakers.iter().position(|(entered, _)| *entered == number)?;
         Some(self.wakers.swap_remove(index).1)
     }
 
     /// Takes out all, to be woken.
-    pub(super) fn take(&mut self) -> Vec<Waker> {
+    pub(crate) fn take(&mut self) -> Vec<Waker> {
         std::mem::take(&mut self.wakers).into_iter().map(|(_, waker)| waker).collect()
     }
 }
 
 impl Messages {
     /// Fails if nothing can be sent any more.
-    pub(super) fn check_open(&self) -> Result<(), SendError> {
+    pub(crate) fn check_open(&self) -> Result<(), SendError> {
         if self.state.sends() { Ok(()) } else { Err(SendError::StreamClosed) }
     }
 
     /// Lets `write` put one message into the outbox, and accounts for it.
-    pub(super) fn sending<T>(
+    pub(crate) fn sending<T>(
         &mut self,
         outbox: &mut Outbox,
         stream: &StreamShared,
@@ -219,7 +258,7 @@ impl Messages {
     }
 
     /// Accounts for the message that `write` puts into the outbox, if it does.
-    pub(super) fn spending<T>(&mut self, outbox: &mut Outbox, write: impl FnOnce(&mut Outbox) -> T) -> T {
+    pub(crate) fn spending<T>(&mut self, outbox: &mut Outbox, write: impl FnOnce(&mut Outbox) -> T) -> T {
         let before = outbox.len();
         let written = write(outbox);
         if let Some(length) = outbox.len().checked_sub(before + outbox.header_size()) {
@@ -266,14 +305,14 @@ impl Messages {
     }
 
     /// Takes back the credit that a batch has not used. Returns the tasks to wake, since they may send now.
-    pub(super) fn put_credit(&mut self, rest: Option<i64>) -> Vec<Waker> {
+    pub(crate) fn put_credit(&mut self, rest: Option<i64>) -> Vec<Waker> {
         let Some(rest) = rest else { return Vec::new() };
         self.credit.settle(rest);
         if self.credit.is_open() { self.senders.take() } else { Vec::new() }
     }
 
     /// Removes the tasks to wake when the stream has ended.
-    pub(super) fn take_wakers(&mut self) -> Vec<Waker> {
+    pub(crate) fn take_wakers(&mut self) -> Vec<Waker> {
         let mut wakers = self.senders.take();
         wakers.extend(self.reader.take());
         wakers.append(&mut self.watchers.take());
@@ -282,10 +321,16 @@ impl Messages {
 }
 
 impl StreamShared {
-    pub(crate) fn new(id: PacketId, connection: &ConnectionShared, peer: &PeerKind, opened_here: bool) -> Self {
-        let account = connection.mailbox.account.clone();
+    /// A new stream whose peer may send as much as `stream_credit`, in bytes, before any of it has been read.
+    pub(crate) fn new(
+        id: PacketId,
+        account: Arc<Account>,
+        stream_credit: u32,
+        peer: &PeerKind,
+        opened_here: bool,
+    ) -> Self {
         let (credit, window) = match peer {
-            PeerKind::Native(hello) => (Credit::new(hello.stream_credit), u64::from(connection.stream_credit)),
+            PeerKind::Native(hello) => (Credit::new(hello.stream_credit), u64::from(stream_credit)),
             PeerKind::Compat | PeerKind::Unknown => (Credit::unlimited(), account.budget().per_stream()),
         };
         let inner = Mutex::new(Messages {
@@ -317,7 +362,7 @@ impl StreamShared {
     }
 
     /// The bytes of its messages until now.
-    pub(super) fn bytes(&self) -> StreamBytes {
+    pub(crate) fn bytes(&self) -> StreamBytes {
         self.inner.lock().bytes
     }
 
@@ -334,7 +379,7 @@ impl StreamShared {
     }
 
     /// Ready with the result of `take` when the receiver has room for a message.
-    pub(super) fn poll_credit<T>(
+    pub(crate) fn poll_credit<T>(
         &self,
         context: &Context<'_>,
         number: Option<&mut u64>,
@@ -352,7 +397,7 @@ impl StreamShared {
     }
 
     /// Ready when the stream is over.
-    pub(super) fn poll_closed(&self, context: &Context<'_>, number: Option<&mut u64>) -> Poll<()> {
+    pub(crate) fn poll_closed(&self, context: &Context<'_>, number: Option<&mut u64>) -> Poll<()> {
         let mut inner = self.inner.lock();
         if inner.state.is_over() {
             return Poll::Ready(());
@@ -364,7 +409,7 @@ impl StreamShared {
     }
 
     /// Removes a task that no longer waits, if it has a number.
-    pub(super) fn leave(&self, wakers: fn(&mut Messages) -> &mut EventWaiters, number: u64) {
+    pub(crate) fn leave(&self, wakers: fn(&mut Messages) -> &mut EventWaiters, number: u64) {
         if number != 0 {
             let waker = wakers(&mut self.inner.lock()).leave(number);
             drop(waker);
@@ -433,7 +478,7 @@ impl StreamShared {
         if inner.state.receives() { Self::overflow(inner) } else { StreamSignal::Nothing }
     }
 
-    pub(super) fn overflow(mut inner: MutexGuard<'_, Messages>) -> StreamSignal {
+    pub(crate) fn overflow(mut inner: MutexGuard<'_, Messages>) -> StreamSignal {
         inner.overflowed = true;
         let signal = inner.state.close();
         let wakers = inner.take_wakers();
@@ -494,7 +539,7 @@ impl StreamShared {
         wake(reader);
     }
 
-    pub(super) fn how_ended(&self) -> StreamEnd {
+    pub(crate) fn how_ended(&self) -> StreamEnd {
         let inner = self.inner.lock();
         match &inner.reset {
             _ if inner.overflowed => StreamEnd::Overflowed,
@@ -508,7 +553,7 @@ impl StreamShared {
 
     /// Takes over the messages that wait, for a reader that has read all that it took before, and returns the credit to
     /// give for those. Ready without a message when no more will come.
-    pub(super) fn poll_refill(
+    pub(crate) fn poll_refill(
         &self,
         batch: &mut ReadBatch,
         context: &mut Context<'_>,
@@ -536,14 +581,14 @@ impl StreamShared {
     }
 
     /// Accounts for the messages that have been read; returns the credit to give for them.
-    pub(super) fn account(&self, batch: &mut ReadBatch) -> Option<u64> {
+    pub(crate) fn account(&self, batch: &mut ReadBatch) -> Option<u64> {
         let (freed, credit) = self.inner.lock().account(batch, self.window);
         self.account.release(freed);
         credit
     }
 
     /// Drops messages that no handle will read.
-    pub(super) fn discard(&self) {
+    pub(crate) fn discard(&self) {
         let mut inner = self.inner.lock();
         let inbox = std::mem::take(&mut inner.inbox);
         let charged = std::mem::take(&mut inner.charged);

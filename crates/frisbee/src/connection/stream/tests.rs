@@ -35,7 +35,7 @@ impl End {
     fn with(peer: &PeerKind, config: Config, memory: usize) -> (Self, Stream) {
         let budget = Arc::new(Budget::new(memory, memory));
         let connection = Connection::server(&config.into(), &budget, Handle::current(), EndpointInfo::default());
-        let shared = Arc::new(StreamShared::new(PacketId(7), &connection.0, peer, false));
+        let shared = Arc::new(connection.0.stream(PacketId(7), peer, false));
         assert!(connection.0.mailbox.lock().streams.enter_opened_by_peer(shared.clone()));
         let stream = Stream::new(connection.0.clone(), shared.clone());
         (Self { budget, connection, shared }, stream)

@@ -1,23 +1,19 @@
 //! Streams: a sequence of messages each way among other traffic of the connection.
 
 mod batch;
-mod inbox;
 pub(crate) mod io;
-mod state;
 #[cfg(all(test, not(frisbee_loom)))]
 mod tests;
 
 use crate::connection::{Connection, ConnectionShared};
 use crate::debug::opaque_debug;
+use crate::mailbox::inbox::Message;
+use crate::mailbox::stream::{EventWaiters, Messages, ReadBatch, StreamBytes, StreamEnd, StreamShared};
 use crate::mailbox::{HandOffState, MailboxState, Waiter, wake_all};
-use crate::{Operation, Outbox, PacketId, PacketWriter, SendError, TrySendError};
+use crate::{Operation, Outbox, PacketId, PacketWriter, PeerKind, SendError, TrySendError};
 pub use batch::StreamBatch;
 use bytes::Bytes;
 use frisbee_core::{Role, StreamSignal, StreamState, tlv};
-pub use inbox::Message;
-pub use state::StreamBytes;
-pub(crate) use state::StreamShared;
-use state::{EventWaiters, Messages, ReadBatch};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -75,30 +71,11 @@ pub struct StreamSender(Arc<Guard>);
 /// The half of a stream that receives.
 pub struct StreamReceiver(Arc<Guard>, ReadBatch);
 
-/// How receiving ended.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum StreamEnd {
-    /// The peer has ended its direction. Go peers do so by a message of their own.
-    Ended,
-    /// The stream was closed, or the connection has ended.
-    Closed,
-    /// The peer has reset the stream.
-    Reset {
-        /// The reason, as one of gRPC's status codes.
-        code: u32,
-        /// Why, in words.
-        message: String,
-    },
-    /// The peer has reset the stream and states that none of it was given to a handler.
-    Refused {
-        /// The reason, as one of gRPC's status codes.
-        code: u32,
-        /// Why, in words.
-        message: String,
-    },
-    /// More came than there was memory for, and some of it was lost.
-    Overflowed,
+impl ConnectionShared {
+    /// The state of a new stream.
+    pub(crate) fn stream(&self, id: PacketId, peer: &PeerKind, opened_here: bool) -> StreamShared {
+        StreamShared::new(id, self.mailbox.account.clone(), self.stream_credit, peer, opened_here)
+    }
 }
 
 impl Stream {
@@ -122,7 +99,7 @@ impl Stream {
         let mut opened = None;
         let peer = inner.peer.clone();
         let id = inner.streams.enter(connection.role, &peer, |id| {
-            let shared = Arc::new(StreamShared::new(id, connection, &peer, true));
+            let shared = Arc::new(connection.stream(id, &peer, true));
             opened = Some(shared.clone());
             shared
         });

@@ -9,14 +9,14 @@ use std::collections::VecDeque;
 
 /// Messages below this length are copied out of the read buffer before they wait, in bytes, lest a few bytes keep a
 /// whole buffer of 64 KiB.
-pub(super) const COPY_BELOW: usize = 16 * 1024;
+pub(crate) const COPY_BELOW: usize = 16 * 1024;
 
 /// The memory that an empty inbox may keep allocated, in bytes.
 const KEEP_CAPACITY: usize = 16 * 1024;
 
 /// A row of messages. Short ones are in one buffer, so that none of them needs a separate allocation.
 #[derive(Debug, Default)]
-pub(super) struct Inbox {
+pub(crate) struct Inbox {
     /// `copied[read..]` are the short messages as in a batch: each after its length.
     copied: Vec<u8>,
     read: usize,
@@ -59,7 +59,7 @@ impl Message<'_> {
 }
 
 impl Inbox {
-    pub(super) fn push(&mut self, message: Bytes) {
+    pub(crate) fn push(&mut self, message: Bytes) {
         if message.len() < COPY_BELOW {
             tlv::put_varint(&mut self.copied, message.len() as u64);
             self.copied.extend_from_slice(&message);
@@ -70,18 +70,18 @@ impl Inbox {
     }
 
     /// Takes the messages of a batch. None of them is long.
-    pub(super) fn push_batch(&mut self, batch: &[u8]) {
+    pub(crate) fn push_batch(&mut self, batch: &[u8]) {
         self.copied.extend_from_slice(batch);
         self.resume();
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.read == self.copied.len() && self.shared.is_empty()
     }
 
     /// The next message, if it is one of less than 128 bytes and no [pause](Self::pause) is in front of it.
     #[inline(always)] // Once for each message.
-    pub(super) fn peek_short(&self) -> Option<&[u8]> {
+    pub(crate) fn peek_short(&self) -> Option<&[u8]> {
         let before = self.copied.get(..self.stop)?;
         let length = *before.get(self.read)?;
         let rest = before.get(self.read + 1..)?;
@@ -90,12 +90,12 @@ impl Inbox {
 
     /// Continues after a message of this length that [`peek_short`](Self::peek_short) has returned.
     #[inline(always)]
-    pub(super) fn skip_short(&mut self, length: usize) {
+    pub(crate) fn skip_short(&mut self, length: usize) {
         self.read += 1 + length;
     }
 
     /// The next message, of any kind.
-    pub(super) fn pop(&mut self) -> Option<Message<'_>> {
+    pub(crate) fn pop(&mut self) -> Option<Message<'_>> {
         if self.shared.front().is_some_and(|(at, _)| *at == self.read) {
             let message = self.shared.pop_front().map(|(_, message)| Message::Shared(message));
             self.resume();
@@ -109,17 +109,17 @@ impl Inbox {
     }
 
     /// Has [`peek_short`](Self::peek_short) give nothing until [`resume`](Self::resume) is called.
-    pub(super) fn pause(&mut self) {
+    pub(crate) fn pause(&mut self) {
         self.stop = self.read;
     }
 
     /// Lets short messages be read up to the next long one.
-    pub(super) fn resume(&mut self) {
+    pub(crate) fn resume(&mut self) {
         self.stop = self.shared.front().map_or(self.copied.len(), |(at, _)| *at);
     }
 
     /// Takes over everything from `other`, which gets the empty buffers.
-    pub(super) fn take_over(&mut self, other: &mut Self) {
+    pub(crate) fn take_over(&mut self, other: &mut Self) {
         debug_assert!(self.is_empty(), "transferred messages are read first");
         self.copied.clear();
         self.read = 0;
@@ -128,7 +128,7 @@ impl Inbox {
     }
 
     /// Gives back memory that was needed for a burst.
-    pub(super) fn shrink(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         if self.is_empty() && self.copied.capacity() > KEEP_CAPACITY {
             *self = Self::default();
         }

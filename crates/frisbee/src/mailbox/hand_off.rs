@@ -1,0 +1,175 @@
+//! Steps of a hand-off that handles request from the driver, and the next owner of a transport.
+
+use crate::debug::opaque_debug;
+use crate::work::Job;
+use crate::{CloseReason, HandOffError, Operation, Outbox, RawTransport};
+use bytes::Bytes;
+use frisbee_core::HandOffAnswer;
+use std::any::Any;
+use std::pin::Pin;
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+/// A connection that was handed off to the requesting end.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct HandOffAccepted {
+    /// The bytes that the peer sent along with its consent.
+    pub reply: Bytes,
+    /// The transport.
+    pub transport: RawTransport,
+}
+
+/// The next owner of a transport.
+///
+/// ```
+/// use bytes::Bytes;
+/// use frisbee::{Client, Connection, HandOffRequest, Handlers, Operation, Outbox, Packet, Routed, Protocol, Server};
+/// use frisbee::{HandOffTarget, memory};
+/// use tokio::io::{AsyncReadExt, AsyncWriteExt};
+///
+/// const SHELL: Operation = Operation::user(10).expect("users have 10 and up");
+///
+/// struct Login;
+///
+/// impl Protocol for Login {
+///     // `connected` and `route` as for any router.
+/// #   type Session = ();
+/// #   fn connected(&self, _connection: &Connection) {}
+/// #   fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
+/// #       Routed::Useless
+/// #   }
+///
+///     fn hand_off(&self, (): &mut (), asked: HandOffRequest) -> Routed {
+///         asked.accept("come in", HandOffTarget::new(async |mut transport| {
+///             transport.write_all(b"$ ").await.ok();
+///         }));
+///         Routed::Continue
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let acceptor = Server::builder().build(Login)?;
+/// # let (here, there) = memory();
+/// # tokio::spawn(async move { acceptor.serve_connection(there).await });
+/// # let connection = Client::builder().connect_io(here, Handlers::new()).await?;
+/// # connection.peer_known().await?;
+/// // At the client:
+/// let mut accepted = connection.hand_off(SHELL, Bytes::new()).await?;
+/// assert_eq!(accepted.reply, "come in");
+/// let mut prompt = [0; 2];
+/// accepted.transport.read_exact(&mut prompt).await?;
+/// assert_eq!(&prompt, b"$ ");
+/// # Ok(())
+/// # }
+/// ```
+#[must_use]
+pub struct HandOffTarget(Owner);
+
+enum Owner {
+    /// Called within the runtime of the server's start or the client's connection.
+    Apart(Box<SpawnTask>),
+    /// Continues in the task of the connection.
+    Adapter(Box<dyn FnOnce(RawTransport) -> AdapterFuture + Send>),
+}
+
+type SpawnTask = dyn FnOnce(RawTransport, &Handle) + Send;
+
+/// The rest of a connection's life, in the task of the connection.
+pub(crate) type AdapterFuture = Pin<Box<dyn Future<Output = CloseReason> + Send>>;
+
+impl HandOffTarget {
+    /// By a function whose future becomes a task of the runtime of the server's start or the client's connection; the
+    /// function is called within it. The task is independent: it does not end with the connection, and a shutdown of
+    /// the server does not wait for it.
+    pub fn new<F>(take: impl FnOnce(RawTransport) -> F + Send + 'static) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        Self(Owner::Apart(Box::new(move |raw, runtime| {
+            let owner: Job = Box::pin(take(raw));
+            drop(runtime.spawn(owner));
+        })))
+    }
+
+    pub(crate) fn at_once(take: impl FnOnce(RawTransport) + Send + 'static) -> Self {
+        Self(Owner::Apart(Box::new(move |raw, _| take(raw))))
+    }
+
+    /// By a function whose future continues in the task of the connection.
+    pub(crate) fn in_place(take: impl FnOnce(RawTransport) -> AdapterFuture + Send + 'static) -> Self {
+        Self(Owner::Adapter(Box::new(take)))
+    }
+
+    /// Whether the connection's task continues with the transport.
+    pub(crate) fn is_in_place(&self) -> bool {
+        matches!(self.0, Owner::Adapter(_))
+    }
+
+    /// Hands the transport over; the task of the connection has to continue with the future, if there is one.
+    pub(crate) fn take(self, raw: RawTransport, runtime: &Handle) -> Option<AdapterFuture> {
+        let _entered = runtime.enter();
+        match self.0 {
+            Owner::Apart(take) => {
+                take(raw, runtime);
+                None
+            }
+            Owner::Adapter(take) => Some(take(raw)),
+        }
+    }
+}
+
+opaque_debug!([] HandOffTarget, "HandOffTarget");
+
+/// A step of a hand-off that a handle requests from the connection's task.
+#[derive(Debug)]
+pub(crate) enum HandOffStep {
+    Request {
+        /// The packets that were sent before.
+        before: Outbox,
+        request: Bytes,
+        asking: HandOffWaiter,
+    },
+    /// The caller no longer waits for the answer.
+    GiveUp,
+    Decide {
+        answer: HandOffAnswer,
+        reply: Bytes,
+        /// There, if it is accepted.
+        take_over: Option<HandOffTarget>,
+    },
+    /// Take the transport without a word.
+    Leave(HandOffTarget),
+}
+
+/// The caller that waits for an answer.
+#[derive(Debug)]
+pub(crate) struct HandOffWaiter {
+    pub(crate) operation: Operation,
+    answer: oneshot::Sender<Result<HandOffAccepted, HandOffError>>,
+    /// Kept for a protocol until there is an answer.
+    guard: Box<dyn Any + Send>,
+}
+
+impl HandOffWaiter {
+    /// A caller that gets its answer by `answer`, and keeps `guard` until then.
+    pub(crate) fn new(
+        operation: Operation,
+        answer: oneshot::Sender<Result<HandOffAccepted, HandOffError>>,
+        guard: impl Any + Send,
+    ) -> Self {
+        Self { operation, answer, guard: Box::new(guard) }
+    }
+
+    pub(crate) fn answer(self, answer: Result<HandOffAccepted, HandOffError>) {
+        // The caller may repeat the request at once.
+        drop(self.guard);
+        let _ = self.answer.send(answer);
+    }
+
+    /// Whether the caller no longer waits.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.answer.is_closed()
+    }
+}
