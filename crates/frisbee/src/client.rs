@@ -5,12 +5,13 @@ use crate::clock::{now, tokio_timer};
 use crate::connection::Connection;
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
+use crate::runtime::pool::WorkerPool;
 use crate::runtime::tokio::Driver;
-use crate::settings::{MEMORY_MAX, settings};
+use crate::settings::{MEMORY_MAX, SettingError, check_config, check_positive, settings};
 use crate::transport::Transport;
 use crate::transport::endpoint::EndpointInfo;
 use crate::work::Job;
-use crate::workers::{StartThreads, Worker, WorkerPool, Workers, shared_threads, wake_queue};
+use crate::workers::{StartThreads, Worker, Workers, shared_threads, wake_queue};
 use crate::{Config, Error, HeaderForm, IoBackend, Protocol};
 use frisbee_core::ClientConfig;
 use std::future::poll_fn;
@@ -158,6 +159,15 @@ settings! {
 
     /// Sets the form of headers to speak: [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
     header_form: HeaderForm = HeaderForm::Current;
+}
+
+impl ClientSettings {
+    fn check(&self) -> Result<(), SettingError> {
+        check_config(&self.connection)?;
+        check_positive(&[("connect_timeout", self.connect_timeout), ("peer_kind_timeout", self.peer_kind_timeout)])?;
+        check_positive(&[("memory_max", self.memory_max)])?;
+        self.workers.check()
+    }
 }
 
 impl ClientBuilder {

@@ -16,12 +16,13 @@ use crate::connection::AgeLimit;
 use crate::inspect::Inspector;
 use crate::inspect::open_connections::{CloseOnDrop, OpenConnections};
 use crate::runtime::pending_handshakes::{HandshakeLimiter, SILENT_MAX};
-use crate::settings::{MEMORY_MAX, settings};
+use crate::runtime::pool::WorkerPool;
+use crate::settings::{MEMORY_MAX, SettingError, check_config, check_positive, settings};
 use crate::transport::endpoint::EndpointInfo;
 use crate::transport::proxied::{self, ReadHeader};
 use crate::transport::{Transport, second};
 use crate::work::Job;
-use crate::workers::{StartThreads, WorkerPool, Workers, start_threads};
+use crate::workers::{StartThreads, Workers, start_threads};
 use crate::{Config, Error, IoBackend, Protocol};
 use frisbee_core::ServerConfig;
 use std::future::pending;
@@ -259,6 +260,16 @@ settings! {
 
     /// Sets the I/O interface of connections. Default: [`IoBackend::default`].
     io_backend: IoBackend = IoBackend::default();
+}
+
+impl ServerSettings {
+    fn check(&self) -> Result<(), SettingError> {
+        check_config(&self.connection)?;
+        check_positive(&[("first_header_timeout", self.first_header_timeout)])?;
+        check_positive(&[("memory_max", self.memory_max), ("silent_max", self.silent_max)])?;
+        self.workers.check()?;
+        check_positive(&[("max_connection_age", self.max_connection_age.unwrap_or(Duration::MAX))])
+    }
 }
 
 impl ServerBuilder {

@@ -1,8 +1,7 @@
-//! Settings of servers and clients as plain structs, for configuration files.
+//! Settings as plain structs, for configuration files: the structs and setters of servers and clients, and their checks.
 
-use crate::{ClientSettings, Config, ServerSettings, Workers};
+use crate::Config;
 use std::fmt;
-use std::time::Duration;
 
 /// Settings of a builder: a struct, and for each field a setter of the builder, which has its documentation.
 macro_rules! settings {
@@ -119,14 +118,17 @@ impl fmt::Display for SettingError {
 impl std::error::Error for SettingError {}
 
 /// Fails for the first value that is zero.
-fn check_positive<T: Default + PartialEq + fmt::Debug>(values: &[(&'static str, T)]) -> Result<(), SettingError> {
+pub(crate) fn check_positive<T: Default + PartialEq + fmt::Debug>(
+    values: &[(&'static str, T)],
+) -> Result<(), SettingError> {
     match values.iter().find(|(_, value)| *value == T::default()) {
         Some((name, value)) => Err(SettingError::new(name, value, "must be greater than zero")),
         None => Ok(()),
     }
 }
 
-fn check_config(config: &Config) -> Result<(), SettingError> {
+/// Fails if the limits and times of connections are out of range, or contradict each other.
+pub(crate) fn check_config(config: &Config) -> Result<(), SettingError> {
     check_positive(&[
         ("ping_interval", config.ping_interval),
         ("idle_timeout", config.idle_timeout),
@@ -151,38 +153,11 @@ fn check_config(config: &Config) -> Result<(), SettingError> {
     Ok(())
 }
 
-fn check_workers(workers: Workers) -> Result<(), SettingError> {
-    match workers {
-        Workers::Threads(count) if !(1..=1024).contains(&count) => {
-            Err(SettingError::new("workers", count, "must be 1 to 1024 threads"))
-        }
-        _ => Ok(()),
-    }
-}
-
-impl ServerSettings {
-    pub(crate) fn check(&self) -> Result<(), SettingError> {
-        check_config(&self.connection)?;
-        check_positive(&[("first_header_timeout", self.first_header_timeout)])?;
-        check_positive(&[("memory_max", self.memory_max), ("silent_max", self.silent_max)])?;
-        check_workers(self.workers)?;
-        check_positive(&[("max_connection_age", self.max_connection_age.unwrap_or(Duration::MAX))])
-    }
-}
-
-impl ClientSettings {
-    pub(crate) fn check(&self) -> Result<(), SettingError> {
-        check_config(&self.connection)?;
-        check_positive(&[("connect_timeout", self.connect_timeout), ("peer_kind_timeout", self.peer_kind_timeout)])?;
-        check_positive(&[("memory_max", self.memory_max)])?;
-        check_workers(self.workers)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Client, HeaderForm, Server};
+    use crate::{Client, HeaderForm, Server, ServerSettings, Workers};
+    use std::time::Duration;
 
     /// A change to settings, and the error it leads to.
     type Defect = (fn(&mut ServerSettings), &'static str);
