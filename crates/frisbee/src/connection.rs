@@ -7,7 +7,7 @@ use crate::debug::opaque_debug;
 use crate::mailbox::deferred::Deferred;
 use crate::mailbox::hand_off::HandOffAccepted;
 use crate::mailbox::{Mailbox, Waiter};
-use crate::transport::endpoint::EndpointInfo;
+pub(crate) use crate::transport::endpoint::EndpointInfo;
 #[cfg(unix)]
 use crate::transport::endpoint::UnixCredentials;
 use crate::work::{ConnectionTasks, Executor, HomeWorker, Job, JobSlotId};

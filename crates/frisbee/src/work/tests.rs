@@ -1,7 +1,6 @@
 use super::{CarrierHandle, ConnectionTasks, Executor, JobStart, SPARE_MAX};
 use crate::budget::Budget;
-use crate::connection::{Connection, Task};
-use crate::transport::endpoint::EndpointInfo;
+use crate::connection::{Connection, EndpointInfo, Task};
 use crate::{Operation, PacketId};
 use std::future::pending;
 use std::sync::Arc;
