@@ -47,16 +47,23 @@ pub enum DecodeError {
     TooLarge,
 }
 
+impl DecodeError {
+    pub(crate) const fn reason(self) -> &'static str {
+        match self {
+            Self::Truncated => "field block ends within a field",
+            Self::Integer => "integer of a field block is too large",
+            Self::Index(_) => "field block has an unknown index",
+            Self::Huffman => "invalid Huffman coding in a field block",
+            Self::SizeUpdate => "invalid update of the table size in a field block",
+            Self::TooLarge => "field block exceeds 64 KiB when decoded",
+        }
+    }
+}
+
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Truncated => f.write_str("field block ends within a field"),
-            Self::Integer => f.write_str("integer of a field block is too large"),
-            Self::Index(index) => write!(f, "field block has unknown index {index}"),
-            Self::Huffman => f.write_str("invalid Huffman coding in a field block"),
-            Self::SizeUpdate => f.write_str("invalid update of the table size in a field block"),
-            Self::TooLarge => write!(f, "field block exceeds {DECODED_MAX} bytes when decoded"),
-        }
+        f.write_str(self.reason())?;
+        if let Self::Index(index) = self { write!(f, ": {index}") } else { Ok(()) }
     }
 }
 
@@ -170,6 +177,13 @@ impl Decoder {
 
     pub(super) fn set_size_max(&mut self, size_max: usize) {
         self.size_max = size_max;
+    }
+}
+
+#[cfg(test)]
+impl<'a> Field<'a> {
+    pub(crate) fn for_test(name: &'a [u8], value: &'a [u8]) -> Self {
+        Self { name, value, is_sensitive: false }
     }
 }
 

@@ -1,0 +1,488 @@
+//! The state of a connection, and the reading of frames. Its other parts: `control` handles the frames of the connection,
+//! `messages` those of streams, `send` everything that leaves, `timeouts` the clock and the end.
+//!
+//! # Decisions
+//!
+//! **Most errors of streams are errors of the connection**, as RFC 9113, section 5.4.1, allows: a peer that can make this end
+//! reset streams can start work without a limit ("MadeYouReset", CVE-2025-8671). Malformed messages alone reset their
+//! stream, at a cost.
+
+mod control;
+mod messages;
+mod send;
+#[cfg(test)]
+mod tests;
+mod timeouts;
+
+pub use send::OpenError;
+
+use crate::error::ConnectionError;
+use crate::frame::{self, FrameHead, Settings, kind, setting};
+use crate::hpack::{Decoder, Encoder};
+use crate::limits::{self, Abuse};
+use crate::memo::Memo;
+use crate::output::{Output, Scheduler};
+use crate::streams::StreamTable;
+use crate::window::{ConnectionWindow, SendWindow};
+use crate::{ErrorCode, Event, Head, StreamKey, head};
+use bytes::{Buf, Bytes};
+use frisbee_core::{ClientConfig, Config, ReadProgress, Role, ServerConfig, WriteProgress};
+use messages::{Block, DataFrame};
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+use timeouts::Shutdown;
+
+/// What is read next.
+#[derive(Debug)]
+enum Reading {
+    /// The preface, of which so many bytes have been read.
+    Preface(usize),
+    /// The head of a frame.
+    Head,
+    /// The payload of a frame that is handled as a whole.
+    Payload(FrameHead),
+    /// A frame of DATA, which is passed on as it arrives.
+    Data(DataFrame),
+    /// So many bytes of no use.
+    Skip(u32),
+}
+
+/// What a step of reading has led to.
+enum Step {
+    Event(Event),
+    Progress,
+    /// More input is needed.
+    Wait,
+}
+
+/// One end of an HTTP/2 connection.
+///
+/// A driver passes received bytes to [`poll_event`](Self::poll_event), calls methods that send, writes the
+/// [`output`](Self::output), and calls [`handle_timeout`](Self::handle_timeout) at the [`next_timeout`](Self::next_timeout).
+///
+/// ```
+/// use bytes::Bytes;
+/// use frisbee_core::{ClientConfig, ServerConfig};
+/// use frisbee_http2::{Connection, Event, Head};
+/// use std::time::Instant;
+///
+/// let now = Instant::now();
+/// let mut client = Connection::client(&ClientConfig::default(), now);
+/// let mut server = Connection::server(&ServerConfig::default(), now);
+/// client.open(&Head::request("GET", "http", "localhost", "/"), true)?;
+///
+/// let mut wire = client.take_output(now);
+/// while let Some(event) = server.poll_event(&mut wire, now)? {
+///     if let Event::Head { stream, is_end: true } = event {
+///         assert_eq!(server.head().path(), Some("/"));
+///         server.send_head(stream, &Head::response(200), false)?;
+///         server.send_data(stream, Bytes::from_static(b"hello"), true)?;
+///     }
+/// }
+///
+/// let mut wire = server.take_output(now);
+/// let mut body = Bytes::new();
+/// while let Some(event) = client.poll_event(&mut wire, now)? {
+///     if let Event::Data { data, is_end: true, .. } = event {
+///         body = data;
+///     }
+/// }
+/// assert_eq!(body, "hello");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Connection {
+    role: Role,
+    is_local: bool,
+    streams_max: usize,
+    stream_window: u32,
+    reply_timeout: Duration,
+    peer: Settings,
+
+    reading: Reading,
+    /// The bytes of an incomplete frame head or payload.
+    partial: Vec<u8>,
+    block: Option<Block>,
+    head: Head,
+    memo: Memo,
+    decoder: Decoder,
+    encoder: Encoder,
+    events: VecDeque<Event>,
+    /// The received bytes since the end of the last batch, and of the connection.
+    batch: usize,
+    received: u64,
+
+    streams: StreamTable,
+    /// The greatest id of a stream that the peer has opened.
+    last_peer_id: u32,
+    /// The id of the next stream that this end opens.
+    next_id: u32,
+    receive_window: ConnectionWindow,
+    send_window: SendWindow,
+    output: Output,
+    scheduler: Scheduler,
+    /// Streams whose callers wait for room.
+    waiting: VecDeque<StreamKey>,
+
+    abuse: Abuse,
+    read_progress: ReadProgress,
+    write_progress: WriteProgress,
+    has_settings: bool,
+    ping_acks: u32,
+    settings_acks: u32,
+    /// The length of the DATA frame that was read last, until it has been charged as a fragment.
+    fragment: Option<u32>,
+    opened_by: Option<Instant>,
+    acknowledged_by: Option<Instant>,
+    /// A reply has been queued since the last write.
+    has_replies: bool,
+    replies_checked_at: Option<Instant>,
+    shutdown: Shutdown,
+    /// The last stream id of the latest GOAWAY sent, and received.
+    announced_last: u32,
+    peer_last: Option<u32>,
+    has_pinged: bool,
+    failed: Option<ConnectionError>,
+}
+
+impl Connection {
+    /// Creates the end that accepted. Its SETTINGS are in the output.
+    pub fn server(config: &ServerConfig, now: Instant) -> Self {
+        let streams_max = u32::try_from(config.common.streams_max).unwrap_or(u32::MAX);
+        let (mut connection, credit) = Self::new(Role::Server, &config.common, now);
+        connection.opened_by = now.checked_add(config.first_header_timeout);
+        let settings = [
+            (setting::MAX_CONCURRENT_STREAMS, streams_max),
+            (setting::INITIAL_WINDOW_SIZE, connection.stream_window),
+            (setting::MAX_FRAME_SIZE, limits::FRAME_SIZE_MAX),
+            (setting::MAX_HEADER_LIST_SIZE, head::SIZE_MAX as u32),
+            (setting::NO_RFC7540_PRIORITIES, 1),
+        ];
+        connection.begin(&settings, credit);
+        connection
+    }
+
+    /// Creates the end that dialled. The preface and its SETTINGS are in the output.
+    pub fn client(config: &ClientConfig, now: Instant) -> Self {
+        let (mut connection, credit) = Self::new(Role::Client, &config.common, now);
+        connection.opened_by = now.checked_add(config.peer_kind_timeout);
+        connection.output.framed().extend_from_slice(frame::PREFACE);
+        let settings = [
+            (setting::ENABLE_PUSH, 0),
+            (setting::INITIAL_WINDOW_SIZE, connection.stream_window),
+            (setting::MAX_FRAME_SIZE, limits::FRAME_SIZE_MAX),
+            (setting::MAX_HEADER_LIST_SIZE, head::SIZE_MAX as u32),
+        ];
+        connection.begin(&settings, credit);
+        connection
+    }
+
+    fn new(role: Role, config: &Config, now: Instant) -> (Self, u32) {
+        // A smaller window than the initial one would hold only after the peer has acknowledged it.
+        let stream_window = config.stream_credit.clamp(frame::WINDOW_INITIAL, frame::WINDOW_MAX);
+        let (receive_window, credit) = ConnectionWindow::new(stream_window.saturating_mul(4).min(frame::WINDOW_MAX));
+        let connection = Self {
+            role,
+            is_local: false,
+            streams_max: config.streams_max,
+            stream_window,
+            reply_timeout: config.idle_timeout,
+            peer: Settings::default(),
+            reading: if role == Role::Server { Reading::Preface(0) } else { Reading::Head },
+            partial: Vec::new(),
+            block: None,
+            head: Head::default(),
+            memo: Memo::default(),
+            decoder: Decoder::new(),
+            encoder: Encoder::new(),
+            events: VecDeque::new(),
+            batch: 0,
+            received: 0,
+            streams: StreamTable::default(),
+            last_peer_id: 0,
+            next_id: 1,
+            receive_window,
+            send_window: SendWindow::new(frame::WINDOW_INITIAL),
+            output: Output::default(),
+            scheduler: Scheduler::default(),
+            waiting: VecDeque::new(),
+            abuse: Abuse::new(config.waste_rate, now),
+            read_progress: ReadProgress::new(config.least_rate_window, config.least_rate),
+            write_progress: WriteProgress::new(config.write_timeout, config.least_rate),
+            has_settings: false,
+            ping_acks: 0,
+            settings_acks: 0,
+            fragment: None,
+            opened_by: None,
+            acknowledged_by: now.checked_add(limits::SETTINGS_TIMEOUT),
+            has_replies: false,
+            replies_checked_at: None,
+            shutdown: Shutdown::Open,
+            announced_last: frame::WINDOW_MAX,
+            peer_last: None,
+            has_pinged: false,
+            failed: None,
+        };
+        (connection, credit)
+    }
+
+    /// Puts the first frames into the output. `credit` extends the initial window of the connection.
+    fn begin(&mut self, settings: &[(u16, u32)], credit: u32) {
+        frame::put_settings(self.output.framed(), settings);
+        if credit > 0 {
+            frame::put_window_update(self.output.framed(), 0, credit);
+        }
+    }
+
+    /// Accepts any printable `:authority`, because the transport is a Unix socket: some gRPC clients send its path.
+    #[must_use]
+    pub fn local(mut self) -> Self {
+        self.is_local = true;
+        self
+    }
+
+    /// Returns the role of this end.
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Returns the fields of the latest [`Event::Head`] or [`Event::Trailers`].
+    pub fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// Returns the id of a stream, unless it has closed.
+    pub fn stream_id(&self, stream: StreamKey) -> Option<u32> {
+        self.streams.get(stream).map(|slot| slot.id)
+    }
+
+    /// Returns the number of streams that are not closed.
+    pub fn stream_count(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// Returns the bytes that the connection holds, without bodies that wait to be sent.
+    pub fn memory(&self) -> usize {
+        [
+            self.partial.capacity(),
+            self.block.as_ref().map_or(0, |block| block.bytes.capacity()),
+            self.head.memory(),
+            self.memo.memory(),
+            self.decoder.memory(),
+            self.encoder.memory(),
+            self.streams.memory(),
+            self.output.memory(),
+        ]
+        .into_iter()
+        .fold(size_of::<Self>(), usize::saturating_add)
+    }
+
+    /// Frees memory that a burst needed.
+    pub fn release(&mut self) {
+        self.output.release();
+        self.streams.release();
+        self.write_progress.release();
+        if self.partial.is_empty() {
+            self.partial = Vec::new();
+        }
+    }
+
+    /// Whether the driver should read: the output is not too long, and the peer has not sent too many useless frames.
+    pub fn may_read(&self) -> bool {
+        self.abuse.deadline().is_none() && !self.is_full()
+    }
+
+    /// Whether too much waits to be written for handling more input.
+    fn is_full(&self) -> bool {
+        self.output.len() >= limits::OUTPUT_MAX
+            || self.ping_acks >= limits::PING_ACKS_MAX
+            || self.settings_acks >= limits::SETTINGS_ACKS_MAX
+    }
+
+    /// Handles input until something is to be reported. `None`: the input is empty, or the output is so long that it has to
+    /// be written before the rest of the input is handled. Call it after [`handle_written`](Self::handle_written) and
+    /// [`handle_timeout`](Self::handle_timeout) too, even without input.
+    ///
+    /// # Errors
+    ///
+    /// If the connection has to be closed. GOAWAY is in the output.
+    pub fn poll_event(&mut self, input: &mut Bytes, now: Instant) -> Result<Option<Event>, ConnectionError> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        let before = input.len();
+        let result = self.read(input, now);
+        let count = before.saturating_sub(input.len());
+        self.received = self.received.saturating_add(count as u64);
+        self.batch = self.batch.saturating_add(count);
+        let result = match result {
+            Ok(None) => self.end_batch(now).map(|()| None),
+            result => result,
+        };
+        result.inspect_err(|error| self.fail(*error))
+    }
+
+    fn end_batch(&mut self, now: Instant) -> Result<(), ConnectionError> {
+        if self.is_mid_frame() {
+            self.read_progress.waiting(self.received, now);
+        } else {
+            self.read_progress.complete();
+        }
+        self.abuse.end_batch(std::mem::take(&mut self.batch), now)
+    }
+
+    /// Whether a frame or field block is incomplete.
+    pub fn is_mid_frame(&self) -> bool {
+        !matches!(self.reading, Reading::Head) || !self.partial.is_empty() || self.block.is_some()
+    }
+
+    fn read(&mut self, input: &mut Bytes, now: Instant) -> Result<Option<Event>, ConnectionError> {
+        loop {
+            if let Some(event) = self.events.pop_front() {
+                return Ok(Some(event));
+            }
+            if input.is_empty() || self.is_full() {
+                return Ok(None);
+            }
+            match self.step(input, now)? {
+                Step::Event(event) => return Ok(Some(event)),
+                Step::Progress => {}
+                Step::Wait => return Ok(None),
+            }
+        }
+    }
+
+    fn step(&mut self, input: &mut Bytes, now: Instant) -> Result<Step, ConnectionError> {
+        match self.reading {
+            Reading::Preface(read) => self.read_preface(read, input),
+            Reading::Head => {
+                let Some(bytes) = self.gather(input, frame::HEAD) else { return Ok(Step::Wait) };
+                let head = bytes.first_chunk().copied().map(FrameHead::parse);
+                head.map_or(Ok(Step::Wait), |head| self.handle_head(head, now))
+            }
+            Reading::Payload(head) => {
+                let Some(payload) = self.gather(input, head.length as usize) else { return Ok(Step::Wait) };
+                self.reading = Reading::Head;
+                self.handle_payload(head, &payload, now)
+            }
+            Reading::Data(data) => self.read_data(data, input, now),
+            Reading::Skip(left) => {
+                let count = input.len().min(left as usize);
+                input.advance(count);
+                let left = left.saturating_sub(count as u32); // At most as much.
+                self.reading = if left > 0 { Reading::Skip(left) } else { Reading::Head };
+                Ok(Step::Progress)
+            }
+        }
+    }
+
+    /// Section 3.4: "Clients and servers MUST treat an invalid connection preface as a connection error of type
+    /// PROTOCOL_ERROR."
+    fn read_preface(&mut self, read: usize, input: &mut Bytes) -> Result<Step, ConnectionError> {
+        let expected = frame::PREFACE.get(read..).unwrap_or_default();
+        let count = input.len().min(expected.len());
+        if input.get(..count) != expected.get(..count) {
+            return Err(ConnectionError::protocol("connection does not begin with the preface of HTTP/2"));
+        }
+        input.advance(count);
+        let is_whole = count == expected.len();
+        self.reading = if is_whole { Reading::Head } else { Reading::Preface(read.saturating_add(count)) };
+        Ok(Step::Progress)
+    }
+
+    /// Takes `count` bytes of input, or keeps what there is until they are complete.
+    fn gather(&mut self, input: &mut Bytes, count: usize) -> Option<Bytes> {
+        if self.partial.is_empty() && input.len() >= count {
+            return Some(input.split_to(count));
+        }
+        let missing = count.saturating_sub(self.partial.len()).min(input.len());
+        self.partial.extend_from_slice(input.get(..missing)?);
+        input.advance(missing);
+        (self.partial.len() >= count).then(|| Bytes::from(std::mem::take(&mut self.partial)))
+    }
+
+    /// Handles the head of a frame: the rules that need no payload, so that nothing invalid is kept.
+    fn handle_head(&mut self, head: FrameHead, now: Instant) -> Result<Step, ConnectionError> {
+        if head.length > limits::FRAME_SIZE_MAX {
+            return Err(ConnectionError::frame_size("frame exceeds SETTINGS_MAX_FRAME_SIZE"));
+        }
+        // Section 3.4: the first frame of either end is SETTINGS.
+        if !self.has_settings && (head.kind != kind::SETTINGS || head.has(frame::flag::ACK)) {
+            return Err(ConnectionError::protocol("first frame is not SETTINGS"));
+        }
+        // Section 6.10: "Any number of CONTINUATION frames can be sent, as long as the preceding frame is on the same stream
+        // and is a HEADERS, PUSH_PROMISE, or CONTINUATION frame without the END_HEADERS flag set."
+        let continues = self.block.as_ref().map(|block| block.stream);
+        if continues != (head.kind == kind::CONTINUATION).then_some(head.stream) {
+            return Err(ConnectionError::protocol("field block is not continuous"));
+        }
+        let belongs_to_stream = match head.kind {
+            kind::DATA | kind::HEADERS | kind::PRIORITY | kind::RST_STREAM | kind::CONTINUATION => Some(true),
+            kind::SETTINGS | kind::PING | kind::GOAWAY => Some(false),
+            _ => None,
+        };
+        if belongs_to_stream.is_some_and(|belongs| belongs != (head.stream != 0)) {
+            return Err(ConnectionError::protocol("frame has the wrong kind of stream id"));
+        }
+        let length = match head.kind {
+            kind::PRIORITY => Some(5),
+            kind::RST_STREAM | kind::WINDOW_UPDATE => Some(4),
+            kind::PING => Some(8),
+            kind::SETTINGS if head.has(frame::flag::ACK) => Some(0),
+            _ => None,
+        };
+        if length.is_some_and(|length| length != head.length) {
+            return Err(ConnectionError::frame_size("invalid length of a frame of fixed length"));
+        }
+        match head.kind {
+            kind::DATA => return self.begin_data(head, now),
+            kind::HEADERS | kind::CONTINUATION => self.reserve_block(head)?,
+            kind::PUSH_PROMISE => return Err(ConnectionError::protocol("PUSH_PROMISE although push is disabled")),
+            kind::GOAWAY if head.length < 8 => return Err(ConnectionError::frame_size("GOAWAY is too short")),
+            kind::SETTINGS if head.length > limits::SETTINGS_MAX.saturating_mul(frame::SETTING as u32) => {
+                return Err(ConnectionError::calm("too many entries in SETTINGS"));
+            }
+            kind::PRIORITY | kind::RST_STREAM | kind::SETTINGS | kind::PING | kind::GOAWAY | kind::WINDOW_UPDATE => {}
+            _ => {
+                // Section 4.1: "Implementations MUST ignore and discard frames of unknown types."
+                self.abuse.charge(head.size(), limits::FRAME.saturating_add(head.size().into()));
+                self.reading = Reading::Skip(head.length);
+                return Ok(Step::Progress);
+            }
+        }
+        self.reading = Reading::Payload(head);
+        // A frame without payload is complete, although there may be no more input.
+        if head.length == 0 {
+            self.reading = Reading::Head;
+            return self.handle_payload(head, &[], now);
+        }
+        Ok(Step::Progress)
+    }
+
+    fn handle_payload(&mut self, head: FrameHead, payload: &[u8], now: Instant) -> Result<Step, ConnectionError> {
+        match head.kind {
+            kind::HEADERS => return self.handle_headers(head, payload, now),
+            kind::CONTINUATION => return self.handle_continuation(head, payload, now),
+            kind::PRIORITY => self.handle_priority(head, payload)?,
+            kind::RST_STREAM => return self.handle_reset(head, payload),
+            kind::SETTINGS => self.handle_settings(head, payload)?,
+            kind::PING => return self.handle_ping(head, payload),
+            kind::GOAWAY => return self.handle_go_away(payload),
+            _ => self.handle_window_update(head, payload)?,
+        }
+        Ok(Step::Progress)
+    }
+
+    /// Ends the connection. Bodies that wait are not sent any more.
+    fn fail(&mut self, error: ConnectionError) {
+        if self.failed.replace(error).is_none() {
+            self.put_go_away(self.last_peer_id, error.code, error.reason);
+        }
+    }
+
+    fn put_go_away(&mut self, last: u32, code: ErrorCode, reason: &str) {
+        // Section 6.8: "Endpoints MUST NOT increase the value they send in the last stream identifier".
+        self.announced_last = self.announced_last.min(last);
+        frame::put_go_away(self.output.framed(), self.announced_last, code, reason);
+    }
+}

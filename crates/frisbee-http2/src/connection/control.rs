@@ -1,0 +1,185 @@
+//! Frames of the connection, and those that change streams without being part of a message.
+
+use super::timeouts::Shutdown;
+use super::{Connection, Step};
+use crate::error::ConnectionError;
+use crate::frame::{self, FrameHead, flag};
+use crate::streams::StreamTable;
+use crate::{ErrorCode, Event, limits};
+use bytes::Bytes;
+use frisbee_core::Role;
+
+/// The part of a GOAWAY's explanation that is kept.
+const DEBUG_MAX: usize = 256;
+
+impl Connection {
+    pub(super) fn handle_settings(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), ConnectionError> {
+        if head.has(flag::ACK) {
+            if self.acknowledged_by.take().is_none() {
+                self.abuse.charge(head.size(), limits::FRAME);
+            }
+            return Ok(());
+        }
+        if self.has_settings {
+            let streams = limits::SETTINGS_STREAM.saturating_mul(self.streams.len() as u64);
+            self.abuse.charge(head.size(), limits::SETTINGS.saturating_add(streams));
+        }
+        self.has_settings = true;
+        self.opened_by = None;
+        let window = self.peer.initial_window;
+        self.peer.apply(payload, self.role == Role::Client)?;
+        self.encoder.set_size_max(self.peer.header_table_size);
+        let change = i64::from(self.peer.initial_window).saturating_sub(window.into());
+        if change != 0 {
+            self.change_windows(change)?;
+        }
+        frame::put_settings_ack(self.output.framed());
+        self.settings_acks = self.settings_acks.saturating_add(1);
+        Ok(())
+    }
+
+    /// Section 6.9.2: "When the value of SETTINGS_INITIAL_WINDOW_SIZE changes, a receiver MUST adjust the size of all
+    /// stream flow-control windows that it maintains by the difference between the new value and the old value."
+    fn change_windows(&mut self, change: i64) -> Result<(), ConnectionError> {
+        for (number, slot) in self.streams.iter_mut() {
+            slot.send.change(change)?;
+            if slot.is_ready() && !slot.is_scheduled {
+                slot.is_scheduled = true;
+                self.scheduler.add(number);
+            }
+        }
+        self.wake_waiting();
+        Ok(())
+    }
+
+    pub(super) fn handle_ping(&mut self, head: FrameHead, payload: &[u8]) -> Result<Step, ConnectionError> {
+        let payload = payload.first_chunk().copied().unwrap_or_default();
+        if !head.has(flag::ACK) {
+            self.abuse.charge_ping(head.size());
+            // Section 6.7: "Receivers of a PING frame that does not include an ACK flag MUST send a PING frame with the ACK
+            // flag set in response, with an identical frame payload."
+            frame::put_ping(self.output.framed(), flag::ACK, payload);
+            self.ping_acks = self.ping_acks.saturating_add(1);
+            return Ok(Step::Progress);
+        }
+        match payload {
+            super::timeouts::SHUTDOWN_PING if matches!(self.shutdown, Shutdown::Announced { .. }) => {
+                self.finish_shutdown();
+            }
+            super::send::PING if std::mem::take(&mut self.has_pinged) => return Ok(Step::Event(Event::Pong)),
+            _ => self.abuse.charge(head.size(), limits::FRAME),
+        }
+        Ok(Step::Progress)
+    }
+
+    pub(super) fn handle_go_away(&mut self, payload: &[u8]) -> Result<Step, ConnectionError> {
+        let (fields, debug) = payload.split_at_checked(8).unwrap_or_default();
+        let last = fields.get(..4).and_then(frame::number).unwrap_or(0) & frame::WINDOW_MAX;
+        let code = ErrorCode(fields.get(4..).and_then(frame::number).unwrap_or(0));
+        // Section 6.8: "Endpoints MUST NOT increase the value they send in the last stream identifier".
+        if self.peer_last.is_some_and(|before| last > before) {
+            return Err(ConnectionError::protocol("GOAWAY increases the last stream id"));
+        }
+        if self.peer_last.replace(last).is_some() {
+            self.abuse.charge(9, limits::FRAME);
+        }
+        if self.role == Role::Client {
+            // The others have not been processed.
+            let refused: Vec<_> = self.streams.iter_mut().filter(|(_, slot)| slot.id > last).collect();
+            let refused: Vec<_> = refused.into_iter().map(|(number, slot)| slot.key(number)).collect();
+            for stream in refused {
+                self.remove(stream.slot);
+                self.events.push_back(Event::Reset { stream, code: ErrorCode::REFUSED_STREAM });
+            }
+        }
+        let debug = Bytes::copy_from_slice(debug.get(..debug.len().min(DEBUG_MAX)).unwrap_or_default());
+        Ok(Step::Event(Event::GoAway { code, debug }))
+    }
+
+    pub(super) fn handle_window_update(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), ConnectionError> {
+        self.abuse.charge_window_update(head.size());
+        let credit = frame::number(payload).unwrap_or(0) & frame::WINDOW_MAX;
+        // Section 6.9: "A receiver MUST treat the receipt of a WINDOW_UPDATE frame with a flow-control window increment of 0
+        // as a stream error of type PROTOCOL_ERROR; errors on the connection flow-control window MUST be treated as a
+        // connection error."
+        if credit == 0 {
+            return Err(ConnectionError::protocol("WINDOW_UPDATE of 0"));
+        }
+        if head.stream == 0 {
+            self.send_window.change(credit.into())?;
+            self.wake_waiting();
+            return Ok(());
+        }
+        let Some(number) = self.streams.find(head.stream) else { return self.expect_closed(head.stream) };
+        let Some(slot) = self.streams.slot(number) else { return Ok(()) };
+        if let Err(error) = slot.send.change(credit.into()) {
+            // Section 6.9.1: "For streams, the sender sends a RST_STREAM with an error code of FLOW_CONTROL_ERROR". The
+            // connection ends as well, because such resets cost the peer nothing.
+            frame::put_reset(self.output.framed(), head.stream, error.code);
+            return Err(error);
+        }
+        let is_waiting = slot.is_waiting;
+        if slot.is_ready() && !slot.is_scheduled {
+            slot.is_scheduled = true;
+            self.scheduler.add(number);
+        }
+        if is_waiting {
+            self.wake_waiting();
+        }
+        Ok(())
+    }
+
+    pub(super) fn handle_reset(&mut self, head: FrameHead, payload: &[u8]) -> Result<Step, ConnectionError> {
+        let code = ErrorCode(frame::number(payload).unwrap_or(0));
+        let Some(number) = self.streams.find(head.stream) else {
+            // The reset of a stream that has ended crossed its last frame.
+            self.abuse.charge(head.size(), limits::FRAME);
+            return self.expect_closed(head.stream).map(|()| Step::Progress);
+        };
+        let Some(slot) = self.streams.slot(number) else { return Ok(Step::Progress) };
+        let stream = slot.key(number);
+        if self.role == Role::Server {
+            self.abuse.charge(head.size(), limits::RESET);
+        }
+        self.remove(number);
+        Ok(Step::Event(Event::Reset { stream, code }))
+    }
+
+    /// Section 6.3: priorities are deprecated, and frames with them have no effect.
+    pub(super) fn handle_priority(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), ConnectionError> {
+        self.abuse.charge(head.size(), limits::FRAME.saturating_add(head.size().into()));
+        let dependency = payload.get(..4).and_then(frame::number).unwrap_or(0) & frame::WINDOW_MAX;
+        self.check_dependency(head.stream, Some(dependency))
+    }
+
+    /// RFC 7540, section 5.3.1: "A stream cannot depend on itself."
+    pub(super) fn check_dependency(&self, stream: u32, dependency: Option<u32>) -> Result<(), ConnectionError> {
+        if dependency == Some(stream) {
+            return Err(ConnectionError::protocol("stream depends on itself"));
+        }
+        Ok(())
+    }
+
+    /// Whether a stream without a slot is closed. The other possibility is idle: section 5.1, "Receiving any frame other
+    /// than HEADERS or PRIORITY on a stream in this state MUST be treated as a connection error of type PROTOCOL_ERROR."
+    pub(super) fn expect_closed(&self, id: u32) -> Result<(), ConnectionError> {
+        if self.is_idle(id) { Err(ConnectionError::protocol("frame for an idle stream")) } else { Ok(()) }
+    }
+
+    pub(super) fn is_idle(&self, id: u32) -> bool {
+        // Clients have odd ids. No other stream of this end's exists, since it does not push, nor of a server's.
+        match (self.role, id % 2 == 1) {
+            (Role::Server, true) => id > self.last_peer_id,
+            (Role::Client, true) => id >= self.next_id,
+            (_, false) => true,
+        }
+    }
+
+    /// Removes a stream that is closed.
+    pub(super) fn remove(&mut self, number: u32) {
+        if self.streams.slot(number).is_some_and(|slot| slot.is_scheduled) {
+            self.scheduler.remove(number);
+        }
+        StreamTable::remove(&mut self.streams, number);
+    }
+}

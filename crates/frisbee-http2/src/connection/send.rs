@@ -1,0 +1,490 @@
+//! Everything that leaves: heads, bodies and trailers, and the turns of bodies.
+
+use super::Connection;
+use super::timeouts::Shutdown;
+use crate::frame::{self, Settings, flag, kind};
+use crate::hpack::Encoder;
+use crate::limits;
+use crate::output::{GATHERED_MIN, Output, QUANTUM};
+use crate::streams::{Progress, SendQueue, State};
+use crate::{ErrorCode, Head, SendError, StreamKey};
+use bytes::{Buf, Bytes};
+use frisbee_core::Role;
+use std::fmt;
+use std::io::IoSlice;
+use std::time::Instant;
+
+/// The payload of the PING that [`Connection::ping`] sends.
+pub(super) const PING: [u8; 8] = *b"frisbee1";
+
+/// The framed output up to which bodies are added: two writes of a usual socket buffer.
+const FRAMED_MAX: usize = 256 * 1024;
+
+/// The streams that a client opens before the server's SETTINGS have arrived: the least limit that RFC 9113, section
+/// 6.5.2, recommends.
+const STREAMS_ASSUMED: u32 = 100;
+
+/// Why no stream was opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The server accepts no more concurrent streams. Try again when one has ended.
+    Busy,
+    /// The connection is about to close. Use another one.
+    ShutDown,
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Busy => "connection has as many streams as the server accepts; retry when one has ended",
+            Self::ShutDown => "connection is shutting down; use another one",
+        })
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+/// Appends a field block in its frames.
+fn put_block(output: &mut Output, encoder: &mut Encoder, peer: &Settings, id: u32, head: &Head, is_end: bool) {
+    let framed = output.framed();
+    let at = framed.len();
+    framed.extend_from_slice(&[0; frame::HEAD]);
+    encoder.begin(framed);
+    for (name, value, is_sensitive) in head.all() {
+        encoder.put(name, value, is_sensitive, framed);
+    }
+    frame::finish_headers(framed, at, id, is_end, peer.frame_size_max);
+}
+
+impl Connection {
+    /// Opens a stream by sending the head of a request. `is_end`: the request has no body.
+    ///
+    /// # Errors
+    ///
+    /// If the server's limit is reached, or the connection shuts down.
+    pub fn open(&mut self, head: &Head, is_end: bool) -> Result<StreamKey, OpenError> {
+        let is_open = matches!(self.shutdown, Shutdown::Open) && self.peer_last.is_none() && self.failed.is_none();
+        if self.role == Role::Server || !is_open || self.next_id > frame::WINDOW_MAX {
+            return Err(OpenError::ShutDown);
+        }
+        if self.streams.len() >= self.peer.streams_max.unwrap_or(STREAMS_ASSUMED) as usize {
+            return Err(OpenError::Busy);
+        }
+        let id = self.next_id;
+        self.next_id = id.saturating_add(2);
+        let stream = self.streams.insert(id, self.peer.initial_window, self.stream_window);
+        if let Some(slot) = self.streams.get_mut(stream) {
+            slot.has_sent_head = true;
+            slot.is_bodiless = head.method() == Some("HEAD");
+            if is_end {
+                slot.state = State::HalfClosedLocal;
+            }
+        }
+        self.put_block(id, head, is_end);
+        Ok(stream)
+    }
+
+    /// Returns how many streams a client may open now.
+    pub fn open_max(&self) -> usize {
+        let max = self.peer.streams_max.unwrap_or(STREAMS_ASSUMED) as usize;
+        max.saturating_sub(self.streams.len())
+    }
+
+    fn put_block(&mut self, id: u32, head: &Head, is_end: bool) {
+        put_block(&mut self.output, &mut self.encoder, &self.peer, id, head, is_end);
+        self.abuse.handle_sent_head();
+    }
+
+    /// Sends the head of a response, or an informational one. `is_end`: the response has neither body nor trailers.
+    ///
+    /// # Errors
+    ///
+    /// If the stream is closed or has a head already.
+    pub fn send_head(&mut self, stream: StreamKey, head: &Head, is_end: bool) -> Result<(), SendError> {
+        let slot = self.streams.get_mut(stream).ok_or(SendError::Closed)?;
+        if std::mem::replace(&mut slot.has_sent_head, head.status().is_none_or(|status| status >= 200)) {
+            slot.has_sent_head = true;
+            return Err(SendError::OutOfOrder);
+        }
+        let id = slot.id;
+        self.put_block(id, head, is_end);
+        if is_end { self.end(stream) } else { Ok(()) }
+    }
+
+    /// Sends a part of a body. It waits while windows are closed, or other streams have their turn.
+    ///
+    /// # Errors
+    ///
+    /// If the stream is closed, ended, or has no head.
+    pub fn send_data(&mut self, stream: StreamKey, data: Bytes, is_end: bool) -> Result<(), SendError> {
+        self.expect_body(stream)?;
+        let length = data.len();
+        if length == 0 && !is_end {
+            return Ok(());
+        }
+        if length < GATHERED_MIN && self.is_free(stream, length) {
+            let id = self.stream_id(stream).unwrap_or(0);
+            frame::put_head(self.output.framed(), length, kind::DATA, if is_end { flag::END_STREAM } else { 0 }, id);
+            self.output.framed().extend_from_slice(&data);
+            self.spend(stream, length);
+            return if is_end { self.end(stream) } else { Ok(()) };
+        }
+        self.enqueue(stream, data, None, is_end, false);
+        Ok(())
+    }
+
+    /// Sends trailers, which end the message, behind all of its data.
+    ///
+    /// # Errors
+    ///
+    /// If the stream is closed, ended, or has no head.
+    pub fn send_trailers(&mut self, stream: StreamKey, trailers: &Head) -> Result<(), SendError> {
+        if trailers.is_empty() {
+            return self.send_data(stream, Bytes::new(), true);
+        }
+        self.expect_body(stream)?;
+        if self.streams.get(stream).is_some_and(|slot| slot.queue.is_none()) {
+            let id = self.stream_id(stream).unwrap_or(0);
+            self.put_block(id, trailers, true);
+            return self.end(stream);
+        }
+        self.enqueue(stream, Bytes::new(), Some(trailers.clone()), true, false);
+        Ok(())
+    }
+
+    /// Sends a whole response: head, message and trailers. `message` appends the body to the output itself, so it is not
+    /// copied if it fits into one frame and the windows. If `message` returns false nothing is sent.
+    ///
+    /// A reply has to make progress: if its window stays closed, its stream is reset.
+    ///
+    /// # Errors
+    ///
+    /// If the stream is closed or has a head already.
+    pub fn reply(
+        &mut self,
+        stream: StreamKey,
+        head: &Head,
+        trailers: &Head,
+        message: impl FnOnce(&mut Vec<u8>) -> bool,
+    ) -> Result<bool, SendError> {
+        let slot = self.streams.get_mut(stream).ok_or(SendError::Closed)?;
+        if slot.has_sent_head {
+            return Err(SendError::OutOfOrder);
+        }
+        let id = slot.id;
+        let (start, mark) = (self.output.framed().len(), self.encoder.mark());
+        put_block(&mut self.output, &mut self.encoder, &self.peer, id, head, false);
+        let data_head = self.output.framed().len();
+        let body = data_head.saturating_add(frame::HEAD);
+        self.output.framed().extend_from_slice(&[0; frame::HEAD]);
+        if !message(self.output.framed()) {
+            self.output.framed().truncate(start);
+            self.encoder.withdraw(mark);
+            return Ok(false);
+        }
+        self.abuse.handle_sent_head();
+        if let Some(slot) = self.streams.get_mut(stream) {
+            slot.has_sent_head = true;
+        }
+        let length = self.output.framed().len().saturating_sub(body);
+        let is_in_place = length > 0 && self.is_free(stream, length);
+        if !is_in_place {
+            let message = self.output.framed().get(body..).map(Bytes::copy_from_slice).unwrap_or_default();
+            self.output.framed().truncate(data_head);
+            if message.is_empty() {
+                return self.send_trailers(stream, trailers).map(|()| true);
+            }
+            let trailers = (!trailers.is_empty()).then(|| trailers.clone());
+            self.enqueue(stream, message, trailers, true, true);
+            return Ok(true);
+        }
+        let flags = if trailers.is_empty() { flag::END_STREAM } else { 0 };
+        let length = length as u32; // At most a frame.
+        let head = frame::FrameHead { length, kind: kind::DATA, flags, stream: id }.encode();
+        if let Some(room) = self.output.framed().get_mut(data_head..body) {
+            room.copy_from_slice(&head);
+        }
+        self.spend(stream, length as usize);
+        if !trailers.is_empty() {
+            self.put_block(id, trailers, true);
+        }
+        self.end(stream).map(|()| true)
+    }
+
+    /// Resets a stream. Frames that are under way to this end are discarded.
+    pub fn reset(&mut self, stream: StreamKey, code: ErrorCode) {
+        if let Some(id) = self.stream_id(stream) {
+            frame::put_reset(self.output.framed(), id, code);
+            self.streams.remember_reset(id);
+            self.remove(stream.slot);
+        }
+    }
+
+    /// Sends a PING, whose answer is [`Event::Pong`](crate::Event::Pong). Nothing happens while one has no answer yet.
+    pub fn ping(&mut self) {
+        if !std::mem::replace(&mut self.has_pinged, true) {
+            frame::put_ping(self.output.framed(), 0, PING);
+        }
+    }
+
+    /// Whether a stream may send without waiting. If not, [`Event::Writable`](crate::Event::Writable) follows.
+    ///
+    /// # Errors
+    ///
+    /// If the stream is closed.
+    pub fn poll_writable(&mut self, stream: StreamKey) -> Result<bool, SendError> {
+        self.streams.get(stream).ok_or(SendError::Closed)?;
+        if self.is_writable(stream) {
+            return Ok(true);
+        }
+        if let Some(slot) = self.streams.get_mut(stream)
+            && !std::mem::replace(&mut slot.is_waiting, true)
+        {
+            self.waiting.push_back(stream);
+        }
+        Ok(false)
+    }
+
+    fn is_writable(&self, stream: StreamKey) -> bool {
+        let has_room = self.output.len() < FRAMED_MAX && self.send_window.available() > 0;
+        let is_open = |slot: &crate::streams::StreamSlot| slot.queue.is_none() && slot.send.available() > 0;
+        has_room && self.streams.get(stream).is_some_and(is_open)
+    }
+
+    /// Reports the waiting streams that may send now.
+    pub(super) fn wake_waiting(&mut self) {
+        for _ in 0..self.waiting.len() {
+            let Some(stream) = self.waiting.pop_front() else { return };
+            let is_writable = self.is_writable(stream);
+            let Some(slot) = self.streams.get_mut(stream) else { continue };
+            if is_writable {
+                slot.is_waiting = false;
+                self.events.push_back(crate::Event::Writable { stream });
+            } else {
+                self.waiting.push_back(stream);
+            }
+        }
+    }
+
+    fn expect_body(&self, stream: StreamKey) -> Result<(), SendError> {
+        let slot = self.streams.get(stream).ok_or(SendError::Closed)?;
+        if !slot.has_sent_head {
+            return Err(SendError::OutOfOrder);
+        }
+        let is_ended = slot.queue.as_ref().is_some_and(|queue| queue.is_ended);
+        if is_ended || !slot.state.may_send() { Err(SendError::Ended) } else { Ok(()) }
+    }
+
+    /// Whether a body of `length` bytes may be framed now: it fits into a frame and the windows, and no other body waits.
+    fn is_free(&self, stream: StreamKey, length: usize) -> bool {
+        let window = |slot: &crate::streams::StreamSlot| slot.queue.is_none() && length <= slot.send.available();
+        length <= self.send_window.available()
+            && length <= self.peer.frame_size_max as usize
+            && self.scheduler.is_empty()
+            && self.output.len() < FRAMED_MAX
+            && self.streams.get(stream).is_some_and(window)
+    }
+
+    fn spend(&mut self, stream: StreamKey, length: usize) {
+        self.send_window.spend(length);
+        if let Some(slot) = self.streams.get_mut(stream) {
+            slot.send.spend(length);
+        }
+        self.abuse.handle_sent_data();
+    }
+
+    fn enqueue(&mut self, stream: StreamKey, data: Bytes, trailers: Option<Head>, is_ended: bool, is_reply: bool) {
+        let Some(slot) = self.streams.get_mut(stream) else { return };
+        let queue = slot.queue.get_or_insert_default();
+        queue.len = queue.len.saturating_add(data.len());
+        if !data.is_empty() {
+            queue.pieces.push_back(data);
+        }
+        (queue.trailers, queue.is_ended) = (trailers, is_ended);
+        if is_reply {
+            queue.progress = Some(Progress::default());
+            self.has_replies = true;
+        }
+        if slot.is_ready() && !slot.is_scheduled {
+            slot.is_scheduled = true;
+            self.scheduler.add(stream.slot);
+        }
+    }
+
+    /// This end has sent END_STREAM.
+    fn end(&mut self, stream: StreamKey) -> Result<(), SendError> {
+        let slot = self.streams.get_mut(stream).ok_or(SendError::Closed)?;
+        slot.state.send_end()?;
+        match slot.state {
+            State::Closed => self.remove(stream.slot),
+            // Section 8.1: "A server can send a complete response prior to the client sending an entire request [...] the
+            // server MAY request that the client abort transmission of a request without error by sending a RST_STREAM
+            // with an error code of NO_ERROR after sending a complete response".
+            _ if self.role == Role::Server => self.reset(stream, ErrorCode::NO_ERROR),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Frames the bodies whose turn it is, and fills `slices` with what is to be written. Returns how many it has filled.
+    pub fn output<'a>(&'a mut self, slices: &mut [IoSlice<'a>]) -> usize {
+        self.frame_bodies();
+        self.output.slices(slices)
+    }
+
+    /// Whether nothing is to be written.
+    pub fn is_flushed(&mut self) -> bool {
+        self.frame_bodies();
+        self.output.len() == 0
+    }
+
+    /// Returns the output as if all of it was written, for transports that take whole buffers.
+    pub fn take_output(&mut self, now: Instant) -> Bytes {
+        self.frame_bodies();
+        let mut slices = [IoSlice::new(&[]); 64];
+        let filled = self.output.slices(&mut slices);
+        let mut bytes = Vec::with_capacity(self.output.len());
+        slices.iter().take(filled).for_each(|slice| bytes.extend_from_slice(slice));
+        self.handle_written(bytes.len(), now);
+        bytes.into()
+    }
+
+    /// Records that the transport has accepted `count` bytes of the output, 0 if it accepts none at the moment.
+    pub fn handle_written(&mut self, count: usize, now: Instant) {
+        self.output.advance(count);
+        let waits = self.output.len() > 0;
+        // At the end that dialled, the bytes that the server sends count: it may have stopped reading.
+        let received = if self.role == Role::Client { self.received } else { 0 };
+        self.write_progress.handle_written(count, waits, received, now);
+        if !waits {
+            (self.ping_acks, self.settings_acks) = (0, 0);
+        }
+        if std::mem::take(&mut self.has_replies) && self.replies_checked_at.is_none() {
+            self.replies_checked_at = now.checked_add(self.reply_timeout);
+        }
+        if count > 0 {
+            self.wake_waiting();
+        }
+    }
+
+    fn frame_bodies(&mut self) {
+        while self.failed.is_none() && self.output.len() < FRAMED_MAX {
+            let Some(number) = self.scheduler.next() else { break };
+            if !self.take_turn(number) {
+                break;
+            }
+        }
+    }
+
+    /// Frames up to a quantum of a stream's body. Returns whether others may have their turn: the window of the connection
+    /// is open.
+    fn take_turn(&mut self, number: u32) -> bool {
+        let mut quantum = QUANTUM;
+        let Some(slot) = self.streams.slot(number) else { return true };
+        let stream = slot.key(number);
+        slot.is_scheduled = false;
+        loop {
+            let Some(slot) = self.streams.get_mut(stream) else { return true };
+            let Some(queue) = slot.queue.as_mut() else { return true };
+            if queue.len == 0 {
+                self.end_queue(stream);
+                return true;
+            }
+            let window = slot.send.available();
+            let length = queue
+                .len
+                .min(window)
+                .min(self.send_window.available())
+                .min(quantum)
+                .min(self.peer.frame_size_max as usize);
+            if length == 0 {
+                // A stream whose own window is closed is scheduled by its WINDOW_UPDATE.
+                slot.is_scheduled = window > 0;
+                match (window > 0, quantum > 0) {
+                    (true, true) => self.scheduler.return_to_front(number),
+                    (true, false) => self.scheduler.return_to_end(number),
+                    (false, _) => {}
+                }
+                return window == 0 || quantum == 0;
+            }
+            let is_end = length == queue.len && queue.is_ended && queue.trailers.is_none();
+            frame::put_head(
+                self.output.framed(),
+                length,
+                kind::DATA,
+                if is_end { flag::END_STREAM } else { 0 },
+                slot.id,
+            );
+            move_body(queue, length, &mut self.output);
+            if is_end {
+                slot.queue = None;
+            }
+            quantum = quantum.saturating_sub(length);
+            self.spend(stream, length);
+            if is_end {
+                return self.end(stream).is_ok();
+            }
+        }
+    }
+
+    /// Ends a queue without data: by trailers, by an empty DATA frame, or because its caller has not sent more yet.
+    fn end_queue(&mut self, stream: StreamKey) {
+        let Some(slot) = self.streams.get_mut(stream) else { return };
+        let (id, Some(queue)) = (slot.id, slot.queue.take()) else { return };
+        match (&queue.trailers, queue.is_ended) {
+            (Some(trailers), _) => self.put_block(id, trailers, true),
+            (None, true) => frame::put_head(self.output.framed(), 0, kind::DATA, flag::END_STREAM, id),
+            (None, false) => return self.wake_waiting(),
+        }
+        let ended = self.end(stream);
+        debug_assert_eq!(ended, Ok(()), "an ended stream has no queue");
+    }
+}
+
+/// Moves the next bytes of a body to the output.
+fn move_body(queue: &mut SendQueue, mut length: usize, output: &mut Output) {
+    queue.len = queue.len.saturating_sub(length);
+    if let Some(progress) = &mut queue.progress {
+        progress.sent = progress.sent.saturating_add(length);
+    }
+    while let Some(piece) = queue.pieces.front_mut().filter(|_| length > 0) {
+        let count = piece.len().min(length);
+        if count < GATHERED_MIN {
+            output.framed().extend_from_slice(piece.get(..count).unwrap_or_default());
+            piece.advance(count);
+        } else {
+            output.put_body(piece.split_to(count));
+        }
+        length = length.saturating_sub(count);
+        if piece.is_empty() {
+            queue.pieces.pop_front();
+        }
+    }
+}
+
+impl Connection {
+    /// Resets replies whose windows have hardly moved since the last check, if it is time.
+    pub(super) fn check_replies(&mut self, now: Instant) {
+        let Some(at) = self.replies_checked_at else { return };
+        if now < at {
+            return;
+        }
+        let (mut stalled, mut is_waiting) = (Vec::new(), false);
+        for (number, slot) in self.streams.iter_mut() {
+            let key = slot.key(number);
+            let Some(progress) = slot.queue.as_mut().and_then(|queue| queue.progress.as_mut()) else { continue };
+            if progress.is_checked && progress.sent < limits::REPLY_PROGRESS {
+                stalled.push(key);
+            } else {
+                *progress = Progress { sent: 0, is_checked: true };
+                is_waiting = true;
+            }
+        }
+        for stream in stalled {
+            self.reset(stream, ErrorCode::CANCEL);
+            self.events.push_back(crate::Event::Reset { stream, code: ErrorCode::CANCEL });
+        }
+        self.replies_checked_at = now.checked_add(self.reply_timeout).filter(|_| is_waiting);
+    }
+}

@@ -1,0 +1,251 @@
+//! Violations of RFC 9113, and the error that each of them is.
+
+use super::*;
+
+/// The error of frames that follow the preface, or those behind the head of an open request with id 1.
+#[track_caller]
+fn server_fails(bytes: &[u8], code: ErrorCode) {
+    End::server().fails(bytes, code);
+}
+
+#[track_caller]
+fn open_server_fails(bytes: &[u8], code: ErrorCode) {
+    let mut end = End::server();
+    end.open(1, 0);
+    end.fails(bytes, code);
+}
+
+#[test]
+fn connection_without_preface_is_closed() {
+    for bytes in [&b"GET / HTTP/1.1\r\n"[..], b"PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n"] {
+        let now = Instant::now();
+        let mut end = End { connection: Connection::server(&ServerConfig::default(), now), now };
+        end.fails(bytes, ErrorCode::PROTOCOL_ERROR);
+    }
+}
+
+#[test]
+fn first_frame_has_to_be_settings() {
+    for first in [request(1, END_STREAM), frame(kind::SETTINGS, ACK, 0, []), frame(77, 0, 0, [])] {
+        let now = Instant::now();
+        let mut end = End { connection: Connection::server(&ServerConfig::default(), now), now };
+        end.fails(&[&frame::PREFACE[..], &first].concat(), ErrorCode::PROTOCOL_ERROR);
+        let mut end = End { connection: Connection::client(&ClientConfig::default(), now), now };
+        end.connection.take_output(now);
+        end.fails(&first, ErrorCode::PROTOCOL_ERROR);
+    }
+}
+
+#[test]
+fn frames_of_invalid_length_are_rejected() {
+    for (kind, flags, stream, length) in [
+        (kind::PING, 0, 0, 7),
+        (kind::SETTINGS, 0, 0, 7),
+        (kind::SETTINGS, ACK, 0, 6),
+        (kind::GOAWAY, 0, 0, 7),
+        (kind::WINDOW_UPDATE, 0, 0, 3),
+        (kind::WINDOW_UPDATE, 0, 1, 5),
+        (kind::RST_STREAM, 0, 1, 5),
+        (kind::PRIORITY, 0, 1, 4),
+        (kind::DATA, PADDED, 1, 0),
+        (kind::DATA, 0, 1, 64 * 1024 + 1),
+    ] {
+        open_server_fails(&frame(kind, flags, stream, vec![0; length]), ErrorCode::FRAME_SIZE_ERROR);
+    }
+}
+
+#[test]
+fn frames_with_the_wrong_stream_id_are_rejected() {
+    for (kind, stream, length) in [
+        (kind::DATA, 0, 1),
+        (kind::HEADERS, 0, 1),
+        (kind::PRIORITY, 0, 5),
+        (kind::RST_STREAM, 0, 4),
+        (kind::CONTINUATION, 0, 1),
+        (kind::SETTINGS, 1, 0),
+        (kind::PING, 1, 8),
+        (kind::GOAWAY, 1, 8),
+        (kind::PUSH_PROMISE, 1, 4),
+        (kind::HEADERS, 2, 1),
+        // Idle streams.
+        (kind::DATA, 3, 1),
+        (kind::RST_STREAM, 3, 4),
+        (kind::WINDOW_UPDATE, 3, 4),
+        (kind::RST_STREAM, 2, 4),
+    ] {
+        open_server_fails(&frame(kind, END_HEADERS, stream, vec![1; length]), ErrorCode::PROTOCOL_ERROR);
+    }
+}
+
+#[test]
+fn field_block_has_to_be_continuous() {
+    let begin = frame(kind::HEADERS, 0, 1, block(&REQUEST));
+    for next in [
+        frame(kind::PING, 0, 0, [0; 8]),
+        frame(77, 0, 0, []),
+        data(1, 0, "x"),
+        request(3, 0),
+        frame(kind::CONTINUATION, END_HEADERS, 3, []),
+    ] {
+        server_fails(&[&begin[..], &next].concat(), ErrorCode::PROTOCOL_ERROR);
+    }
+    server_fails(&frame(kind::CONTINUATION, END_HEADERS, 1, block(&REQUEST)), ErrorCode::PROTOCOL_ERROR);
+    open_server_fails(&frame(kind::CONTINUATION, END_HEADERS, 1, []), ErrorCode::PROTOCOL_ERROR);
+}
+
+#[test]
+fn undecodable_blocks_close_the_connection() {
+    server_fails(&frame(kind::HEADERS, END_HEADERS, 1, [0xff]), ErrorCode::COMPRESSION_ERROR);
+    let mut end = End::server();
+    let stream = end.open(1, 0);
+    end.connection.reset(stream, ErrorCode::CANCEL);
+    end.fails(&frame(kind::HEADERS, END_HEADERS | END_STREAM, 1, [0xff]), ErrorCode::COMPRESSION_ERROR);
+}
+
+#[test]
+fn padding_longer_than_its_frame_is_rejected() {
+    open_server_fails(&data(1, PADDED, [4, b'x', 0, 0]), ErrorCode::PROTOCOL_ERROR);
+    server_fails(&frame(kind::HEADERS, PADDED | END_HEADERS, 1, [2, 0]), ErrorCode::PROTOCOL_ERROR);
+    let mut end = End::server();
+    let stream = end.open(1, 0);
+    let events = end.feed(&data(1, PADDED | END_STREAM, [3, 0, 0, 0]));
+    assert_eq!(events, Ok(vec![Event::Data { stream, data: Bytes::new(), is_end: true }]));
+}
+
+#[test]
+fn ended_and_closed_streams_accept_no_messages() {
+    let ended = |frames: &[u8]| {
+        let mut end = End::server();
+        end.open(1, END_STREAM);
+        end.fails(frames, ErrorCode::STREAM_CLOSED);
+    };
+    ended(&data(1, 0, "x"));
+    ended(&headers(1, END_STREAM, &[("a", "b")]));
+    ended(&headers(1, 0, &[("a", "b")]));
+    let closed = |frames: &[u8]| {
+        let mut end = End::server();
+        let stream = end.open(1, END_STREAM);
+        assert_eq!(end.connection.send_head(stream, &Head::response(200), true), Ok(()));
+        assert!(
+            end.feed(&[window_update(1, 9), reset(1, ErrorCode::CANCEL)].concat()).is_ok(),
+            "they may have crossed"
+        );
+        end.fails(frames, ErrorCode::STREAM_CLOSED);
+    };
+    closed(&data(1, 0, "x"));
+    closed(&request(1, END_STREAM));
+    // A stream that was skipped is closed as well.
+    let mut end = End::server();
+    end.open(5, 0);
+    end.fails(&request(3, 0), ErrorCode::STREAM_CLOSED);
+    // One that the peer has reset.
+    let mut end = End::server();
+    end.open(1, 0);
+    assert!(end.feed(&reset(1, ErrorCode::CANCEL)).is_ok());
+    end.fails(&data(1, 0, "x"), ErrorCode::STREAM_CLOSED);
+}
+
+#[test]
+fn frames_for_a_stream_that_this_end_reset_are_discarded() {
+    let mut end = End::server();
+    let stream = end.open(1, 0);
+    end.connection.reset(stream, ErrorCode::CANCEL);
+    let frames = [data(1, 0, "x"), window_update(1, 7), headers(1, END_STREAM, &[("a", "b")]), reset(1, ErrorCode(8))];
+    assert_eq!(end.feed(&frames.concat()), Ok(Vec::new()));
+    end.open(3, 0);
+}
+
+#[test]
+fn windows_are_not_exceeded() {
+    let mut end = End::server();
+    end.open(1, 0);
+    for _ in 0..16 {
+        assert_eq!(end.feed(&data(1, 0, [0; 16_384])).map(|events| events.len()), Ok(1));
+    }
+    end.fails(&data(1, 0, "x"), ErrorCode::FLOW_CONTROL_ERROR);
+    open_server_fails(&window_update(1, 0), ErrorCode::PROTOCOL_ERROR);
+    server_fails(&window_update(0, 0), ErrorCode::PROTOCOL_ERROR);
+    server_fails(&window_update(0, frame::WINDOW_MAX), ErrorCode::FLOW_CONTROL_ERROR);
+    open_server_fails(&window_update(1, frame::WINDOW_MAX), ErrorCode::FLOW_CONTROL_ERROR);
+    open_server_fails(&[window_update(1, 1 << 30), settings(&[(4, 1 << 30)])].concat(), ErrorCode::FLOW_CONTROL_ERROR);
+}
+
+#[test]
+fn windows_of_processed_bytes_are_returned() {
+    let mut end = End::server();
+    let stream = end.open(1, 0);
+    for _ in 0..1000 {
+        assert_eq!(end.feed(&data(1, PADDED, [&[99][..], &[0; 16_000]].concat())).map(|events| events.len()), Ok(1));
+        end.connection.consume(stream, 16_000 - 99);
+        end.now += std::time::Duration::from_millis(20);
+    }
+}
+
+#[test]
+fn malformed_messages_reset_their_stream() {
+    for message in [
+        headers(1, END_STREAM, &REQUEST[1..]),
+        headers(1, END_STREAM, &[&REQUEST[..], &[("Upper", "x")]].concat()),
+        headers(1, END_STREAM, &[&REQUEST[..], &[("content-length", "1")]].concat()),
+        [headers(1, 0, &[&REQUEST[..], &[("content-length", "1")]].concat()), data(1, END_STREAM, "xx")].concat(),
+        [headers(1, 0, &[&REQUEST[..], &[("content-length", "3")]].concat()), data(1, END_STREAM, "xx")].concat(),
+        [headers(1, 0, &[&REQUEST[..], &[("content-length", "3")]].concat()), headers(1, END_STREAM, &[])].concat(),
+        [request(1, 0), headers(1, 0, &[("a", "b")])].concat(),
+        [request(1, 0), headers(1, END_STREAM, &[(":path", "/")])].concat(),
+        [request(1, 0), headers(1, END_STREAM, &[("connection", "close")])].concat(),
+    ] {
+        let mut end = End::server();
+        let events = end.feed(&message).expect("stream alone should fail");
+        let expected = |event: &Event| matches!(event, Event::Reset { code: ErrorCode::PROTOCOL_ERROR, .. });
+        assert!(events.is_empty() || events.last().is_some_and(expected), "{events:?}");
+        let frames = end.frames();
+        assert_eq!(frames.last().map(|(head, _)| (head.kind, head.stream)), Some((kind::RST_STREAM, 1)));
+        assert_eq!(end.connection.stream_count(), 0);
+        end.open(3, 0);
+    }
+}
+
+#[test]
+fn malformed_responses_reset_their_stream() {
+    for message in [
+        headers(1, 0, &[]),
+        headers(1, 0, &[(":status", "101")]),
+        headers(1, END_STREAM, &[(":status", "100")]),
+        headers(1, 0, &[(":status", "200"), (":path", "/")]),
+        headers(1, END_STREAM, &[(":status", "200"), ("content-length", "5")]),
+    ] {
+        let mut end = End::client();
+        let head = Head::request("GET", "http", "a", "/");
+        let stream = end.connection.open(&head, true).expect("connection should be open");
+        end.frames();
+        assert_eq!(end.feed(&message), Ok(vec![Event::Reset { stream, code: ErrorCode::PROTOCOL_ERROR }]));
+        assert_eq!(end.kinds(), [kind::RST_STREAM]);
+    }
+}
+
+#[test]
+fn server_may_neither_open_streams_nor_push() {
+    for bytes in [
+        headers(2, 0, &[(":status", "200")]),
+        headers(1, 0, &[(":status", "200")]),
+        frame(kind::PUSH_PROMISE, END_HEADERS, 1, [0, 0, 0, 2]),
+        settings(&[(2, 1)]),
+    ] {
+        End::client().fails(&bytes, ErrorCode::PROTOCOL_ERROR);
+    }
+    let mut end = End::client();
+    end.connection.open(&Head::request("GET", "http", "a", "/"), true).expect("connection should be open");
+    end.frames();
+    end.fails(&data(1, 0, "x"), ErrorCode::PROTOCOL_ERROR);
+}
+
+#[test]
+fn self_dependency_is_rejected() {
+    let priority = |stream: u32| [&stream.to_be_bytes()[..], &[16]].concat();
+    open_server_fails(&frame(kind::PRIORITY, 0, 1, priority(1)), ErrorCode::PROTOCOL_ERROR);
+    let flags = END_HEADERS | frame::flag::PRIORITY;
+    let headers = frame(kind::HEADERS, flags, 1, [priority(1), block(&REQUEST)].concat());
+    server_fails(&headers, ErrorCode::PROTOCOL_ERROR);
+    let mut end = End::server();
+    assert_eq!(end.feed(&frame(kind::PRIORITY, 0, 7, priority(3))), Ok(Vec::new()), "also for an idle stream");
+}

@@ -1,0 +1,136 @@
+//! The clock of a connection, and its graceful end.
+
+use super::Connection;
+use crate::ErrorCode;
+use crate::error::ConnectionError;
+use crate::frame;
+use frisbee_core::{Role, earlier};
+use std::time::{Duration, Instant};
+
+/// The payload of the PING behind the first GOAWAY.
+pub(super) const SHUTDOWN_PING: [u8; 8] = *b"shutdown";
+
+/// How long a server waits for the answer to that PING.
+const ANNOUNCED: Duration = Duration::from_secs(1);
+
+/// A server shuts down when a client has used three quarters of the stream ids, as grpc-go does.
+const ID_MAX: u32 = (1 << 29) * 3;
+
+/// The graceful end of a connection: RFC 9113, section 6.8.
+///
+/// ```text
+/// Open --shut_down--> Announced --PING answered, or 1 s--> Final
+///   \________________client_____________________________/
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Shutdown {
+    /// New streams are accepted.
+    Open,
+    /// "A server that is attempting to gracefully shut down a connection SHOULD send an initial GOAWAY frame with the last
+    /// stream identifier set to 2^31-1 and a NO_ERROR code." Streams that were under way are still accepted.
+    Announced { until: Option<Instant> },
+    /// The last stream id is known.
+    Final,
+}
+
+impl Connection {
+    /// Begins a graceful shutdown: no further streams, while open ones continue.
+    pub fn shut_down(&mut self, now: Instant) {
+        if self.shutdown != Shutdown::Open {
+            return;
+        }
+        if self.role == Role::Client {
+            self.finish_shutdown();
+            return;
+        }
+        self.shutdown = Shutdown::Announced { until: now.checked_add(ANNOUNCED) };
+        self.put_go_away(frame::WINDOW_MAX, ErrorCode::NO_ERROR, "");
+        frame::put_ping(self.output.framed(), 0, SHUTDOWN_PING);
+    }
+
+    pub(super) fn finish_shutdown(&mut self) {
+        self.shutdown = Shutdown::Final;
+        self.put_go_away(self.last_peer_id, ErrorCode::NO_ERROR, "");
+    }
+
+    pub(super) fn shut_down_before_exhaustion(&mut self, id: u32, now: Instant) {
+        if id > ID_MAX {
+            self.shut_down(now);
+        }
+    }
+
+    /// Whether a graceful shutdown has ended: no stream is left, and none can be opened.
+    pub fn is_shut_down(&self) -> bool {
+        self.shutdown == Shutdown::Final && self.streams.len() == 0
+    }
+
+    /// Sends GOAWAY because the caller closes the connection at once.
+    pub fn go_away(&mut self, code: ErrorCode) {
+        if self.failed.is_none() {
+            self.fail(ConnectionError::new(code, ""));
+        }
+    }
+
+    /// Returns when [`handle_timeout`](Self::handle_timeout) should be called.
+    pub fn next_timeout(&self) -> Option<Instant> {
+        let announced = match self.shutdown {
+            Shutdown::Announced { until } => until,
+            Shutdown::Open | Shutdown::Final => None,
+        };
+        [
+            self.opened_by,
+            self.acknowledged_by,
+            self.replies_checked_at,
+            self.abuse.deadline(),
+            self.read_progress.deadline(),
+            self.write_progress.deadline(),
+            announced,
+        ]
+        .into_iter()
+        .fold(None, earlier)
+    }
+
+    /// Does what is due.
+    ///
+    /// # Errors
+    ///
+    /// If the peer is too slow. GOAWAY is in the output.
+    pub fn handle_timeout(&mut self, now: Instant) -> Result<(), ConnectionError> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        self.expire(now).inspect_err(|error| self.fail(*error))
+    }
+
+    fn expire(&mut self, now: Instant) -> Result<(), ConnectionError> {
+        let is_due = |time: Option<Instant>| time.is_some_and(|time| now >= time);
+        if self.abuse.deadline().is_some() {
+            self.abuse.handle_timeout(now);
+            // The peer was not read, so nothing could arrive.
+            self.read_progress.complete();
+            if self.is_mid_frame() {
+                self.read_progress.waiting(self.received, now);
+            }
+        }
+        if is_due(self.opened_by) {
+            return Err(ConnectionError::calm("preface and SETTINGS did not arrive in time"));
+        }
+        if is_due(self.acknowledged_by) {
+            return Err(ConnectionError::new(ErrorCode::SETTINGS_TIMEOUT, "SETTINGS were not acknowledged in time"));
+        }
+        if self.read_progress.is_too_slow(self.received, now) {
+            return Err(ConnectionError::calm("frame arrives too slowly"));
+        }
+        let received = if self.role == Role::Client { self.received } else { 0 };
+        if self.write_progress.is_too_slow(self.output.len(), received, now) {
+            return Err(ConnectionError::calm("peer accepts output too slowly"));
+        }
+        self.check_replies(now);
+        if let Shutdown::Announced { until } = self.shutdown
+            && is_due(until)
+        {
+            self.finish_shutdown();
+        }
+        Ok(())
+    }
+}

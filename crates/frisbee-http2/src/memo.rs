@@ -1,0 +1,75 @@
+//! Heads that were received before: equal blocks skip decompression and checks.
+//!
+//! # Decisions
+//!
+//! The later calls of a gRPC client have blocks of 7 to 23 bytes that are equal for each method. A block means the same fields
+//! as before unless the dynamic table has changed in between, so every change empties the memo. Blocks with secrets are
+//! not kept.
+
+use crate::Head;
+use crate::head::HeadKind;
+
+/// The number of heads. Most connections call few methods at a time.
+const ENTRIES: usize = 4;
+
+/// The longest block that is kept. Longer ones are first calls, which change the table.
+const BLOCK_MAX: usize = 128;
+
+/// The greatest size of a head that is kept.
+const HEAD_MAX: usize = 2048;
+
+#[derive(Debug)]
+struct Entry {
+    kind: HeadKind,
+    block: Vec<u8>,
+    head: Head,
+    content_length: Option<u64>,
+}
+
+/// The latest heads of a connection.
+#[derive(Debug, Default)]
+pub(crate) struct Memo {
+    entries: Vec<Entry>,
+    oldest: usize,
+    /// The number of the latest entry.
+    serial: u64,
+}
+
+impl Memo {
+    pub(crate) fn memory(&self) -> usize {
+        let entry = |entry: &Entry| entry.block.capacity().saturating_add(entry.head.memory());
+        let entries = self.entries.capacity().saturating_mul(size_of::<Entry>());
+        self.entries.iter().map(entry).fold(entries, usize::saturating_add)
+    }
+
+    /// Forgets all heads: the table has changed.
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+        self.oldest = 0;
+    }
+
+    /// Copies the fields of a block to `head`. Returns the length of the body that they declare, if the block is known.
+    pub(crate) fn find(&self, kind: HeadKind, block: &[u8], head: &mut Head) -> Option<Option<u64>> {
+        let entry = self.entries.iter().find(|entry| entry.kind == kind && entry.block == block)?;
+        head.clone_from(&entry.head);
+        Some(entry.content_length)
+    }
+
+    /// Keeps a valid head, and numbers it.
+    pub(crate) fn keep(&mut self, kind: HeadKind, block: &[u8], head: &mut Head, content_length: Option<u64>) {
+        if block.len() > BLOCK_MAX || head.size() > HEAD_MAX || head.has_secrets() || head.is_truncated() {
+            return;
+        }
+        self.serial = self.serial.wrapping_add(1);
+        head.set_memo(self.serial);
+        let entry = Entry { kind, block: block.to_vec(), head: head.clone(), content_length };
+        if self.entries.len() < ENTRIES {
+            self.entries.push(entry);
+            return;
+        }
+        if let Some(oldest) = self.entries.get_mut(self.oldest) {
+            *oldest = entry;
+        }
+        self.oldest = self.oldest.wrapping_add(1) % ENTRIES;
+    }
+}

@@ -1,0 +1,213 @@
+//! The bytes to be written, and the order in which bodies take turns.
+//!
+//! # Decisions
+//!
+//! Control frames, heads and small bodies are copied into one buffer, so that a turn of the driver writes a single slice.
+//! Bodies from 16 KiB are gathered: a write has them as slices of their own.
+
+use bytes::{Buf, Bytes};
+use std::collections::VecDeque;
+use std::io::IoSlice;
+
+/// The shortest body that is gathered instead of copied. Below that, copying costs less than a further slice.
+pub(crate) const GATHERED_MIN: usize = 16 * 1024;
+
+/// The bytes that a stream sends in its turn, as in frisbee's connections.
+pub(crate) const QUANTUM: usize = 32 * 1024;
+
+/// Written bytes are removed from the front of the buffer when they are so many.
+const COMPACTED_MIN: usize = 64 * 1024;
+
+/// The capacity that an idle connection keeps.
+const KEPT_MAX: usize = 16 * 1024;
+
+/// Framed bytes.
+#[derive(Debug, Default)]
+pub(crate) struct Output {
+    framed: Vec<u8>,
+    /// The bytes of `framed` that have been written.
+    written: usize,
+    /// Bodies, each in front of a position of `framed`.
+    bodies: VecDeque<(usize, Bytes)>,
+    body_len: usize,
+}
+
+impl Output {
+    /// The bytes that have not been written.
+    pub(crate) fn len(&self) -> usize {
+        self.framed.len().saturating_sub(self.written).saturating_add(self.body_len)
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        self.framed.capacity().saturating_add(self.body_len)
+    }
+
+    /// The buffer, for frames at its end.
+    pub(crate) fn framed(&mut self) -> &mut Vec<u8> {
+        &mut self.framed
+    }
+
+    /// Appends a part of a body.
+    pub(crate) fn put_body(&mut self, body: Bytes) {
+        if body.len() < GATHERED_MIN {
+            self.framed.extend_from_slice(&body);
+        } else {
+            self.body_len = self.body_len.saturating_add(body.len());
+            self.bodies.push_back((self.framed.len(), body));
+        }
+    }
+
+    /// Fills `slices` with what is to be written. Returns how many it has filled.
+    pub(crate) fn slices<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        let mut filled = 0_usize;
+        let mut room = slices.iter_mut();
+        let mut put = |bytes: &'a [u8]| {
+            if !bytes.is_empty()
+                && let Some(slice) = room.next()
+            {
+                *slice = IoSlice::new(bytes);
+                filled = filled.saturating_add(1);
+            }
+        };
+        let mut at = self.written;
+        for (end, body) in &self.bodies {
+            put(self.framed.get(at..*end).unwrap_or_default());
+            put(body);
+            at = *end;
+        }
+        put(self.framed.get(at..).unwrap_or_default());
+        filled
+    }
+
+    /// Removes written bytes.
+    pub(crate) fn advance(&mut self, mut count: usize) {
+        while count > 0 {
+            let end = self.bodies.front().map_or(self.framed.len(), |(at, _)| *at);
+            let framed = end.saturating_sub(self.written).min(count);
+            self.written = self.written.saturating_add(framed);
+            count = count.saturating_sub(framed);
+            let Some((_, body)) = self.bodies.front_mut() else { break };
+            let part = body.len().min(count);
+            body.advance(part);
+            count = count.saturating_sub(part);
+            self.body_len = self.body_len.saturating_sub(part);
+            if body.is_empty() {
+                self.bodies.pop_front();
+            }
+        }
+        if self.len() == 0 {
+            self.framed.clear();
+            self.written = 0;
+        } else if self.written >= COMPACTED_MIN && self.written > self.framed.len() / 2 {
+            self.framed.drain(..self.written);
+            for (at, _) in &mut self.bodies {
+                *at = at.saturating_sub(self.written);
+            }
+            self.written = 0;
+        }
+    }
+
+    /// Frees memory that a burst needed.
+    pub(crate) fn release(&mut self) {
+        if self.len() == 0 && self.framed.capacity() > KEPT_MAX {
+            self.framed = Vec::new();
+        }
+    }
+}
+
+/// The streams whose bodies may be sent, in rounds. Each sends [`QUANTUM`] bytes in its turn; because bodies are cut at any
+/// byte, no deficit remains. Streams that had nothing to send go first, once.
+#[derive(Debug, Default)]
+pub(crate) struct Scheduler {
+    fresh: VecDeque<u32>,
+    rounds: VecDeque<u32>,
+}
+
+impl Scheduler {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.fresh.is_empty() && self.rounds.is_empty()
+    }
+
+    /// Adds a stream that had nothing to send.
+    pub(crate) fn add(&mut self, slot: u32) {
+        self.fresh.push_back(slot);
+    }
+
+    /// Adds a stream that has had its turn.
+    pub(crate) fn return_to_end(&mut self, slot: u32) {
+        self.rounds.push_back(slot);
+    }
+
+    /// Adds a stream that could not finish its turn.
+    pub(crate) fn return_to_front(&mut self, slot: u32) {
+        self.rounds.push_front(slot);
+    }
+
+    pub(crate) fn next(&mut self) -> Option<u32> {
+        self.fresh.pop_front().or_else(|| self.rounds.pop_front())
+    }
+
+    /// Removes a stream that is closed.
+    pub(crate) fn remove(&mut self, slot: u32) {
+        self.fresh.retain(|other| *other != slot);
+        self.rounds.retain(|other| *other != slot);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partial_writes_keep_the_order_of_bytes() {
+        let body = |byte: u8| Bytes::from(vec![byte; GATHERED_MIN]);
+        for step in [1000, 7777, GATHERED_MIN, 200_000] {
+            let mut output = Output::default();
+            let mut expected = Vec::new();
+            for byte in 0..8 {
+                output.framed().extend_from_slice(&[byte; 9]);
+                output.put_body(body(byte));
+                output.put_body(Bytes::from(vec![byte; 20_000 * usize::from(byte % 2)]));
+                output.put_body(Bytes::from(vec![byte; 100]));
+                expected.extend(vec![byte; 9 + GATHERED_MIN + 20_000 * usize::from(byte % 2) + 100]);
+            }
+            let mut written = Vec::new();
+            while output.len() > 0 {
+                let mut slices = [IoSlice::new(&[]); 4];
+                let filled = output.slices(&mut slices);
+                let bytes: Vec<u8> = slices[..filled].iter().flat_map(|slice| slice.iter().copied()).collect();
+                let count = bytes.len().min(step);
+                written.extend_from_slice(&bytes[..count]);
+                output.advance(count);
+            }
+            assert!(written == expected, "in steps of {step}");
+        }
+    }
+
+    #[test]
+    fn written_frames_are_removed_while_more_wait() {
+        let mut output = Output::default();
+        for _ in 0..1000 {
+            output.framed().extend_from_slice(&[0; 1000]);
+            output.put_body(Bytes::from_static(&[1; GATHERED_MIN]));
+            output.advance(1000 + GATHERED_MIN - if output.len() > 2000 + GATHERED_MIN { 0 } else { 1 });
+        }
+        assert!(output.memory() < 256 * 1024, "{}", output.memory());
+        output.advance(output.len());
+        output.release();
+        assert_eq!(output.memory(), 0);
+    }
+
+    #[test]
+    fn fresh_streams_go_first_once() {
+        let mut scheduler = Scheduler::default();
+        scheduler.add(1);
+        scheduler.next();
+        scheduler.return_to_end(1);
+        scheduler.add(2);
+        assert_eq!(scheduler.next(), Some(2));
+        scheduler.return_to_end(2);
+        assert_eq!((scheduler.next(), scheduler.next(), scheduler.next()), (Some(1), Some(2), None));
+        assert!(scheduler.is_empty());
+    }
+}

@@ -1,0 +1,421 @@
+//! The streams of a connection: their states, and the table that finds them by id.
+//!
+//! # Decisions
+//!
+//! Slots are reused, so a connection allocates for its largest number of concurrent streams only. A key has the generation
+//! of its slot: the key of a closed stream finds nothing. The table is addressed by the id itself, since ids are
+//! consecutive.
+
+use crate::Head;
+use crate::error::ConnectionError;
+use crate::window::{SendWindow, StreamWindow};
+use bytes::Bytes;
+use std::collections::VecDeque;
+
+/// The number of ids that are remembered after this end has reset their streams. The peer may have sent frames for them in
+/// the meantime; a peer with more than that in flight at once loses its connection.
+const RESETS_MAX: usize = 256;
+
+/// The id of a slot without a stream.
+const FREE: u32 = 0;
+
+/// Identifies a stream of one connection, also after it has closed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct StreamKey {
+    pub(crate) slot: u32,
+    generation: u32,
+}
+
+/// The state of a stream: RFC 9113, section 5.1. Streams without a slot are idle or closed. There are no reserved ones,
+/// because neither end may push.
+///
+/// ```text
+///                 idle
+///                  |  HEADERS
+///                  v
+///                Open
+///     send_end   /    \   receive_end
+///               v      v
+///   HalfClosedLocal  HalfClosedRemote
+///               \      /
+///   receive_end  v    v   send_end
+///                closed  <-- RST_STREAM from any state
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum State {
+    /// Both ends may send.
+    Open,
+    /// The peer alone may send.
+    HalfClosedLocal,
+    /// This end alone may send.
+    HalfClosedRemote,
+    /// Neither may. The slot is freed once the last frame has been handled.
+    Closed,
+}
+
+impl State {
+    pub(crate) fn may_send(self) -> bool {
+        matches!(self, Self::Open | Self::HalfClosedRemote)
+    }
+
+    pub(crate) fn may_receive(self) -> bool {
+        matches!(self, Self::Open | Self::HalfClosedLocal)
+    }
+
+    /// This end has sent END_STREAM.
+    pub(crate) fn send_end(&mut self) -> Result<(), SendError> {
+        *self = match self {
+            Self::Open => Self::HalfClosedLocal,
+            Self::HalfClosedRemote => Self::Closed,
+            Self::HalfClosedLocal | Self::Closed => return Err(SendError::Ended),
+        };
+        Ok(())
+    }
+
+    /// The peer has sent END_STREAM.
+    pub(crate) fn receive_end(&mut self) -> Result<(), ConnectionError> {
+        *self = match self {
+            Self::Open => Self::HalfClosedRemote,
+            Self::HalfClosedLocal => Self::Closed,
+            Self::HalfClosedRemote | Self::Closed => {
+                return Err(ConnectionError::closed("frame for a stream that its sender has ended"));
+            }
+        };
+        Ok(())
+    }
+}
+
+/// Why nothing was sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum SendError {
+    /// The stream has been closed or reset.
+    Closed,
+    /// This end has ended the stream already.
+    Ended,
+    /// A head was sent twice, or data before the head.
+    OutOfOrder,
+}
+
+impl std::fmt::Display for SendError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Closed => "stream is closed",
+            Self::Ended => "stream was already ended by this side",
+            Self::OutOfOrder => "stream needs exactly one head before its data",
+        })
+    }
+}
+
+impl std::error::Error for SendError {}
+
+/// Body and trailers that wait for windows, or for their turn.
+#[derive(Debug, Default)]
+pub(crate) struct SendQueue {
+    pub(crate) pieces: VecDeque<Bytes>,
+    /// The bytes of all pieces.
+    pub(crate) len: usize,
+    pub(crate) trailers: Option<Head>,
+    pub(crate) is_ended: bool,
+    /// A reply, whose window must not stay closed: the bytes sent since the last check, if there was one.
+    pub(crate) progress: Option<Progress>,
+}
+
+/// What a reply has sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Progress {
+    pub(crate) sent: usize,
+    pub(crate) is_checked: bool,
+}
+
+/// A stream.
+#[derive(Debug)]
+pub(crate) struct StreamSlot {
+    pub(crate) id: u32,
+    generation: u32,
+    pub(crate) state: State,
+    /// The head of the peer's message has arrived.
+    pub(crate) has_received_head: bool,
+    /// The head of this end's message has been sent.
+    pub(crate) has_sent_head: bool,
+    /// A request whose response has no body in spite of its `content-length`.
+    pub(crate) is_bodiless: bool,
+    /// The slot is in the scheduler.
+    pub(crate) is_scheduled: bool,
+    /// The caller wants to send and waits for room.
+    pub(crate) is_waiting: bool,
+    pub(crate) send: SendWindow,
+    pub(crate) receive: StreamWindow,
+    /// The bytes of the body that are missing, if its length was declared.
+    pub(crate) missing: Option<u64>,
+    pub(crate) queue: Option<Box<SendQueue>>,
+}
+
+// A connection with a thousand waiting calls has as many.
+const _: () = assert!(size_of::<StreamSlot>() <= 128);
+
+impl StreamSlot {
+    /// Whether its queue may send now, as far as its own window is concerned.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.queue.as_ref().is_some_and(|queue| queue.len == 0 || self.send.available() > 0)
+    }
+
+    pub(crate) fn key(&self, slot: u32) -> StreamKey {
+        StreamKey { slot, generation: self.generation }
+    }
+
+    /// Accounts for received bytes of the body. RFC 9113, section 8.1.1: "A request or response is also malformed if the
+    /// value of a content-length header field does not equal the sum of the DATA frame payload lengths".
+    pub(crate) fn receive_body(&mut self, count: usize, is_end: bool) -> Result<(), &'static str> {
+        if let Some(missing) = &mut self.missing {
+            *missing = missing.checked_sub(count as u64).ok_or("body exceeds its `content-length`")?;
+            if is_end && *missing > 0 {
+                return Err("body is shorter than its `content-length`");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// All streams of a connection.
+#[derive(Debug, Default)]
+pub(crate) struct StreamTable {
+    slots: Vec<StreamSlot>,
+    free: Vec<u32>,
+    /// Open addressing with linear probing: the number of a slot and one, or 0. At most half of it is used.
+    index: Vec<u32>,
+    live: usize,
+    /// The generation of the latest stream.
+    generation: u32,
+    resets: VecDeque<u32>,
+}
+
+impl StreamTable {
+    pub(crate) fn len(&self) -> usize {
+        self.live
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        let slots = self.slots.capacity().saturating_mul(size_of::<StreamSlot>());
+        let indexes = self.free.capacity().saturating_add(self.index.capacity()).saturating_add(RESETS_MAX);
+        slots.saturating_add(indexes.saturating_mul(size_of::<u32>()))
+    }
+
+    /// Frees memory that was needed for more streams.
+    pub(crate) fn release(&mut self) {
+        if self.live == 0 {
+            (self.slots, self.free, self.index) = Default::default();
+        }
+    }
+
+    fn home(&self, id: u32) -> usize {
+        (id >> 1) as usize & self.index.len().saturating_sub(1)
+    }
+
+    fn next(&self, at: usize) -> usize {
+        at.wrapping_add(1) & self.index.len().saturating_sub(1)
+    }
+
+    /// The position of an id in the index: its entry, or an empty one. The index is not empty.
+    fn probe(&self, id: u32) -> usize {
+        let mut at = self.home(id);
+        while let Some(slot) = self.index.get(at).and_then(|entry| entry.checked_sub(1)) {
+            if self.slots.get(slot as usize).is_some_and(|slot| slot.id == id) {
+                break;
+            }
+            at = self.next(at);
+        }
+        at
+    }
+
+    /// Returns the slot of a stream that is not closed.
+    pub(crate) fn find(&self, id: u32) -> Option<u32> {
+        self.index.get(self.probe(id))?.checked_sub(1)
+    }
+
+    pub(crate) fn slot(&mut self, slot: u32) -> Option<&mut StreamSlot> {
+        self.slots.get_mut(slot as usize).filter(|slot| slot.id != FREE)
+    }
+
+    pub(crate) fn key(&self, slot: u32) -> Option<StreamKey> {
+        self.slots.get(slot as usize).filter(|slot| slot.id != FREE).map(|it| it.key(slot))
+    }
+
+    pub(crate) fn get(&self, key: StreamKey) -> Option<&StreamSlot> {
+        let is_same = |slot: &&StreamSlot| slot.generation == key.generation && slot.id != FREE;
+        self.slots.get(key.slot as usize).filter(is_same)
+    }
+
+    pub(crate) fn get_mut(&mut self, key: StreamKey) -> Option<&mut StreamSlot> {
+        self.slot(key.slot).filter(|slot| slot.generation == key.generation)
+    }
+
+    /// Returns all streams that are not closed.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut StreamSlot)> {
+        (0..).zip(&mut self.slots).filter(|(_, slot)| slot.id != FREE)
+    }
+
+    /// Adds a stream. Its id is not in the table.
+    pub(crate) fn insert(&mut self, id: u32, send: u32, receive: u32) -> StreamKey {
+        if self.live.saturating_mul(2) >= self.index.len() {
+            self.grow();
+        }
+        self.generation = self.generation.wrapping_add(1);
+        let new = StreamSlot {
+            id,
+            generation: self.generation,
+            state: State::Open,
+            has_received_head: false,
+            has_sent_head: false,
+            is_bodiless: false,
+            is_scheduled: false,
+            is_waiting: false,
+            send: SendWindow::new(send),
+            receive: StreamWindow::new(receive),
+            missing: None,
+            queue: None,
+        };
+        let slot = self.free.pop().unwrap_or(self.slots.len() as u32); // Ids have 31 bits, so there are fewer streams.
+        let key = new.key(slot);
+        match self.slots.get_mut(slot as usize) {
+            Some(free) => *free = new,
+            None => self.slots.push(new),
+        }
+        self.enter(id, slot);
+        self.live = self.live.saturating_add(1);
+        key
+    }
+
+    fn enter(&mut self, id: u32, slot: u32) {
+        let at = self.probe(id);
+        if let Some(entry) = self.index.get_mut(at) {
+            *entry = slot.saturating_add(1);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let size = self.index.len().saturating_mul(2).max(16);
+        let entries = std::mem::replace(&mut self.index, vec![0; size]);
+        for slot in entries.into_iter().filter_map(|entry| entry.checked_sub(1)) {
+            if let Some(id) = self.slots.get(slot as usize).map(|slot| slot.id) {
+                self.enter(id, slot);
+            }
+        }
+    }
+
+    /// Removes a stream.
+    pub(crate) fn remove(&mut self, slot: u32) {
+        let Some(removed) = self.slots.get_mut(slot as usize) else { return };
+        removed.queue = None;
+        let id = removed.id;
+        let mut hole = self.probe(id);
+        let mut at = hole;
+        // Entries behind the hole move into it, unless that is in front of their home.
+        loop {
+            at = self.next(at);
+            let Some(entry) = self.index.get(at).copied().filter(|entry| *entry > 0) else { break };
+            let moved = self.slots.get(entry.saturating_sub(1) as usize).map_or(0, |slot| slot.id);
+            let mask = self.index.len().saturating_sub(1);
+            let distance = |from: usize, to: usize| to.wrapping_sub(from) & mask;
+            if distance(self.home(moved), at) >= distance(hole, at) {
+                if let Some(empty) = self.index.get_mut(hole) {
+                    *empty = entry;
+                }
+                hole = at;
+            }
+        }
+        if let Some(empty) = self.index.get_mut(hole) {
+            *empty = 0;
+        }
+        if let Some(removed) = self.slots.get_mut(slot as usize) {
+            removed.id = FREE;
+        }
+        self.free.push(slot);
+        self.live = self.live.saturating_sub(1);
+    }
+
+    /// Remembers that this end has reset a stream.
+    pub(crate) fn remember_reset(&mut self, id: u32) {
+        if self.resets.len() >= RESETS_MAX {
+            self.resets.pop_front();
+        }
+        self.resets.push_back(id);
+    }
+
+    /// Whether this end has reset a stream whose peer may not know it yet.
+    pub(crate) fn was_reset(&self, id: u32) -> bool {
+        self.resets.contains(&id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    #[test]
+    fn streams_are_found_among_many_others() {
+        let mut rng = fastrand::Rng::with_seed(7);
+        let (mut table, mut model) = (StreamTable::default(), HashMap::new());
+        let mut next = 1_u32;
+        for _ in 0..50_000 {
+            if rng.u32(..100) < 50 && model.len() < 300 {
+                let id = next;
+                next += 2 * rng.u32(1..40);
+                model.insert(id, table.insert(id, 1, 1));
+            } else if let Some(id) = rng.choice(model.keys().copied()) {
+                let key = model.remove(&id).expect("id should be in the model");
+                assert_eq!(table.get(key).map(|slot| slot.id), Some(id));
+                table.remove(key.slot);
+                assert!(table.get(key).is_none() && table.find(id).is_none());
+            }
+            assert_eq!(table.len(), model.len());
+        }
+        for (id, key) in &model {
+            assert_eq!(table.find(*id), Some(key.slot));
+        }
+        assert!(table.memory() < 64 * 1024, "{}", table.memory());
+    }
+
+    #[test]
+    fn key_of_a_closed_stream_finds_no_other() {
+        let mut table = StreamTable::default();
+        let first = table.insert(1, 1, 1);
+        table.remove(first.slot);
+        let second = table.insert(3, 1, 1);
+        assert_eq!(first.slot, second.slot);
+        assert!(table.get(first).is_none() && table.get_mut(first).is_none());
+        assert!(table.get(second).is_some());
+    }
+
+    #[test]
+    fn states_reject_a_second_end() {
+        let mut state = State::Open;
+        assert_eq!(state.send_end(), Ok(()));
+        assert_eq!(state.send_end(), Err(SendError::Ended));
+        assert_eq!(state.receive_end(), Ok(()));
+        assert_eq!(state, State::Closed);
+        assert!(state.receive_end().is_err());
+    }
+
+    #[test]
+    fn ring_remembers_the_latest_resets() {
+        let mut table = StreamTable::default();
+        (0..300).for_each(|number| table.remember_reset(2 * number + 1));
+        assert!(!table.was_reset(2 * 43 + 1));
+        assert!(table.was_reset(2 * 44 + 1) && table.was_reset(599));
+    }
+
+    #[test]
+    fn body_is_compared_with_its_declared_length() {
+        let mut table = StreamTable::default();
+        let key = table.insert(1, 1, 1);
+        let slot = table.get_mut(key).expect("stream should be open");
+        slot.missing = Some(5);
+        assert_eq!(slot.receive_body(3, false), Ok(()));
+        assert!(slot.receive_body(1, true).is_err());
+        assert_eq!(slot.receive_body(1, true), Ok(()));
+        assert!(slot.receive_body(1, false).is_err());
+    }
+}

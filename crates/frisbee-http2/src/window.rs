@@ -1,0 +1,153 @@
+//! Windows of flow control: RFC 9113, section 6.9. Functions of numbers and time alone.
+
+use crate::error::ConnectionError;
+use crate::frame::{WINDOW_INITIAL, WINDOW_MAX};
+use frisbee_core::flow::Window;
+use std::time::Instant;
+
+/// The bytes that this end may send, below zero if the peer has reduced SETTINGS_INITIAL_WINDOW_SIZE.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SendWindow(i32);
+
+impl SendWindow {
+    pub(crate) fn new(initial: u32) -> Self {
+        Self(i32::try_from(initial).unwrap_or(i32::MAX))
+    }
+
+    pub(crate) fn available(self) -> usize {
+        usize::try_from(self.0).unwrap_or(0)
+    }
+
+    /// Accounts for sent bytes, at most as many as are available.
+    pub(crate) fn spend(&mut self, count: usize) {
+        self.0 = self.0.saturating_sub(i32::try_from(count).unwrap_or(i32::MAX));
+    }
+
+    /// Accounts for WINDOW_UPDATE, or for a change of SETTINGS_INITIAL_WINDOW_SIZE, which may be negative.
+    ///
+    /// "A sender MUST NOT allow a flow-control window to exceed 2^31-1 octets."
+    pub(crate) fn change(&mut self, by: i64) -> Result<(), ConnectionError> {
+        let sum = i64::from(self.0).saturating_add(by);
+        self.0 = i32::try_from(sum).map_err(|_| ConnectionError::flow_control("window exceeds 2^31 - 1"))?;
+        Ok(())
+    }
+}
+
+/// The bytes that the peer may send on a stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StreamWindow {
+    available: u32,
+    /// The bytes that have been received and not consumed.
+    held: u32,
+}
+
+impl StreamWindow {
+    pub(crate) fn new(size: u32) -> Self {
+        Self { available: size, held: 0 }
+    }
+
+    pub(crate) fn receive(&mut self, count: u32) -> Result<(), ConnectionError> {
+        self.available = self
+            .available
+            .checked_sub(count)
+            .ok_or(ConnectionError::flow_control("DATA exceeds the window of its stream"))?;
+        self.held = self.held.saturating_add(count);
+        Ok(())
+    }
+
+    /// Accounts for consumed bytes. Returns the credit to send, if it is worth a frame. `size` is the present size of the window:
+    /// after a reduction no credit is sent until enough has been consumed.
+    pub(crate) fn consume(&mut self, count: usize, size: u32) -> Option<u32> {
+        self.held = self.held.saturating_sub(u32::try_from(count).unwrap_or(u32::MAX));
+        let credit = size.saturating_sub(self.held).saturating_sub(self.available);
+        if credit == 0 || u64::from(credit) < Window::due(size.into()) {
+            return None;
+        }
+        self.available = self.available.saturating_add(credit);
+        Some(credit)
+    }
+}
+
+/// The bytes that the peer may send on the connection.
+///
+/// They are returned as they arrive, because the windows of streams hold back the senders whose bytes are not consumed. A
+/// window that was returned only then would let a few unread streams block all others. It only has to cover the bytes in
+/// flight, so it grows while that raises the rate.
+#[derive(Debug)]
+pub(crate) struct ConnectionWindow {
+    available: u64,
+    growth: Window,
+}
+
+impl ConnectionWindow {
+    /// Returns the window, and the credit to send at the beginning.
+    pub(crate) fn new(size: u32) -> (Self, u32) {
+        let size = size.max(WINDOW_INITIAL);
+        let growth = Window::new(size.into());
+        (Self { available: size.into(), growth }, size.saturating_sub(WINDOW_INITIAL))
+    }
+
+    /// Accounts for a DATA frame. Returns the credit to send.
+    pub(crate) fn receive(&mut self, count: u32, now: Instant) -> Result<Option<u32>, ConnectionError> {
+        self.available = self
+            .available
+            .checked_sub(count.into())
+            .ok_or(ConnectionError::flow_control("DATA exceeds the window of the connection"))?;
+        self.growth.wait();
+        let Some(credit) = self.growth.consume(count.into()) else { return Ok(None) };
+        let credit = self.growth.adapt(credit, now).min(u64::from(WINDOW_MAX).saturating_sub(self.available));
+        self.available = self.available.saturating_add(credit);
+        Ok(u32::try_from(credit).ok().filter(|credit| *credit > 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorCode;
+    use std::time::Duration;
+
+    #[test]
+    fn send_window_may_become_negative_but_not_overflow() {
+        let mut window = SendWindow::new(100);
+        window.spend(100);
+        assert_eq!(window.change(-200), Ok(()));
+        assert_eq!(window.available(), 0);
+        assert_eq!(window.change(201), Ok(()));
+        assert_eq!(window.available(), 1);
+        assert_eq!(window.change(WINDOW_MAX.into()).map_err(|error| error.code), Err(ErrorCode::FLOW_CONTROL_ERROR));
+    }
+
+    #[test]
+    fn stream_window_is_returned_by_quarters() {
+        let mut window = StreamWindow::new(1000);
+        assert_eq!(window.receive(1000), Ok(()));
+        assert!(window.receive(1).is_err());
+        assert_eq!(window.consume(249, 1000), None);
+        assert_eq!(window.consume(1, 1000), Some(250));
+        assert_eq!(window.consume(500, 400), None, "250 are held and 250 available");
+        assert_eq!(window.receive(250), Ok(()));
+        assert_eq!(window.consume(500, 400), Some(400));
+    }
+
+    #[test]
+    fn connection_window_is_returned_on_receipt_and_grows() {
+        let start = Instant::now();
+        let (mut window, credit) = ConnectionWindow::new(1 << 20);
+        assert_eq!(credit, (1 << 20) - WINDOW_INITIAL);
+        // A sender whose round trip takes 20 ms, and which always fills the window.
+        let (mut available, mut largest) = (1_u64 << 20, 0);
+        for round in 0..200 {
+            let now = start + Duration::from_millis(20 * round);
+            largest = largest.max(available);
+            let mut credit = 0;
+            while available > 0 {
+                let count = available.min(16 * 1024) as u32;
+                available -= u64::from(count);
+                credit += u64::from(window.receive(count, now).expect("window should suffice").unwrap_or(0));
+            }
+            available = credit;
+        }
+        assert_eq!(largest, 16 << 20, "sixteen times as much");
+    }
+}
