@@ -96,6 +96,24 @@ pub enum DecodeReason {
         /// The index.
         index: u32,
     },
+    /// During [translation](crate::layout), a value of another kind than scalars, strings, bytes, and lists and maps of
+    /// these.
+    NotScalar {
+        /// The byte in its place.
+        found: u8,
+    },
+    /// During [translation](crate::layout), an enum number that the reader's schema lacks and that its form cannot state.
+    EnumNumber(i32),
+    /// A [translated](crate::layout) body exceeds a limit.
+    TranslationTooLong {
+        /// The limit in bytes.
+        max: usize,
+    },
+    /// [Translating](crate::layout) a body moves too many bytes to bring its fields into the reader's order.
+    TooManyMoves {
+        /// The limit in bytes.
+        max: usize,
+    },
 }
 
 impl fmt::Display for DecodeReason {
@@ -125,6 +143,10 @@ impl fmt::Display for DecodeReason {
             Self::EnumIndex { enumeration, index } => {
                 write!(f, "enum {enumeration} has no index {index}, which cannot be preserved")
             }
+            Self::NotScalar { found } => write!(f, "scalar, list or map expected, found {}", UnexpectedByte(*found)),
+            Self::EnumNumber(number) => write!(f, "enum number {number} is unknown to the reader and has no index"),
+            Self::TranslationTooLong { max } => write!(f, "translated message exceeds the limit of {max} bytes"),
+            Self::TooManyMoves { max } => write!(f, "reordering the fields moves more than {max} bytes"),
         }
     }
 }

@@ -72,6 +72,7 @@ mod encode;
 mod enumeration;
 mod error;
 mod kind;
+pub mod layout;
 mod limits;
 mod message;
 mod oneof;

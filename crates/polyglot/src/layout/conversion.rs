@@ -1,0 +1,141 @@
+//! The table of compatibility: which types a value may change to, and how.
+
+use super::Fingerprint;
+use super::description::{Description, Field, Shape, Type, TypeLayout};
+use crate::Kind;
+use std::fmt;
+
+/// How a single value becomes one of another type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Conversion {
+    /// It has the same bytes.
+    Copy,
+    /// A number becomes another by a cast of C++.
+    Number(Number, Number),
+    /// An enum becomes another: their types.
+    Enum(u16, u16),
+    /// An enum, by its type, becomes a number.
+    EnumToNumber(u16, Number),
+    /// A number becomes an enum, by its type.
+    NumberToEnum(Number, u16),
+    /// Bytes become a string, if they are UTF-8.
+    BytesToString,
+    /// A string becomes bytes.
+    StringToBytes,
+    /// A message becomes another: their types.
+    Message(u32, u32),
+}
+
+/// A number on the wire, which protobuf has as the same varint or bits in all types that it may change to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Number {
+    Bool,
+    I32,
+    I64,
+    U32,
+    U64,
+    /// `sint32`, whose varint is the same in protobuf.
+    Zigzag32,
+    /// `sint64`.
+    Zigzag64,
+}
+
+impl Number {
+    fn of(of: Type) -> Option<Self> {
+        Some(match of {
+            Type::Bool => Self::Bool,
+            Type::Int32 | Type::Sfixed32 => Self::I32,
+            Type::Int64 | Type::Sfixed64 => Self::I64,
+            Type::Uint32 | Type::Fixed32 => Self::U32,
+            Type::Uint64 | Type::Fixed64 => Self::U64,
+            Type::Sint32 => Self::Zigzag32,
+            Type::Sint64 => Self::Zigzag64,
+            _ => return None,
+        })
+    }
+
+    pub(super) const fn kind(self) -> Kind {
+        match self {
+            Self::Bool => Kind::Bool,
+            Self::I32 | Self::Zigzag32 => Kind::I32,
+            Self::I64 | Self::Zigzag64 => Kind::I64,
+            Self::U32 => Kind::U32,
+            Self::U64 => Kind::U64,
+        }
+    }
+}
+
+/// The groups of numbers within which protobuf allows a change.
+fn group(of: Type) -> u8 {
+    match of {
+        Type::Bool | Type::Int32 | Type::Int64 | Type::Uint32 | Type::Uint64 | Type::Enum(_) => 0,
+        Type::Sint32 | Type::Sint64 => 1,
+        Type::Fixed32 | Type::Sfixed32 => 2,
+        Type::Fixed64 | Type::Sfixed64 => 3,
+        _ => u8::MAX,
+    }
+}
+
+/// Returns how a value of one type becomes one of another; `None` if it cannot.
+pub(super) fn conversion(from: Type, to: Type) -> Option<Conversion> {
+    match (from, to) {
+        (Type::Message(from), Type::Message(to)) => Some(Conversion::Message(from, to)),
+        (Type::Enum(from), Type::Enum(to)) => Some(Conversion::Enum(from as u16, to as u16)), // Below `TYPES_MAX`.
+        (Type::Bytes, Type::String) => Some(Conversion::BytesToString),
+        (Type::String, Type::Bytes) => Some(Conversion::StringToBytes),
+        (Type::Enum(from), to) if group(to) == 0 => Some(Conversion::EnumToNumber(from as u16, Number::of(to)?)),
+        (from, Type::Enum(to)) if group(from) == 0 => Some(Conversion::NumberToEnum(Number::of(from)?, to as u16)),
+        (Type::Message(_) | Type::Enum(_), _) | (_, Type::Message(_) | Type::Enum(_)) => None,
+        // Not what protobuf does with `int32` and `sint32`, for example, but what this encoding has always done.
+        (from, to) if from.kind() == to.kind() => Some(Conversion::Copy),
+        (from, to) if group(from) == group(to) => Some(Conversion::Number(Number::of(from)?, Number::of(to)?)),
+        _ => None,
+    }
+}
+
+/// Two fields of one number whose types cannot become each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    pub(super) types: [u32; 2],
+    pub(super) fields: [Field; 2],
+}
+
+impl Refusal {
+    /// Returns a text that states the field and its type at both ends.
+    ///
+    /// `own` is the description of this end and `names` the names of its types and fields; `own_writes` tells whether the
+    /// plan translates from it or to it.
+    #[must_use]
+    pub fn describe(&self, own: &Description, names: &str, own_writes: bool, peer: Fingerprint) -> String {
+        let ([mut here, mut there], [mut of, _]) = (self.fields, self.types);
+        if !own_writes {
+            std::mem::swap(&mut here, &mut there);
+            of = self.types[1];
+        }
+        let position = match own.types.get(of as usize) {
+            Some(TypeLayout::Message(fields)) => fields.iter().position(|field| field.number == here.number),
+            _ => None,
+        };
+        let mut line = names.lines().nth(of as usize).unwrap_or_default().split(' ');
+        let message = line.next().filter(|name| !name.is_empty()).unwrap_or("a message");
+        let field = position.and_then(|position| line.nth(position));
+        let field = field.map_or_else(String::new, |name| format!(" (`{name}`)"));
+        let Field { number, .. } = here;
+        format!("field {number}{field} of {message} is {here} here, {there} at the peer (layout {peer})")
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [from, to] = self.fields;
+        write!(f, "field {} is {from} and cannot become {to}", from.number)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Whether two fields hold a single value, or a list or map.
+pub(super) fn is_single(field: &Field) -> bool {
+    !matches!(field.shape, Shape::Repeated | Shape::Map(_))
+}

@@ -1,0 +1,301 @@
+//! The description of a layout, and its encoding.
+
+use super::Fingerprint;
+use crate::Kind;
+use std::fmt;
+
+/// The layout of a service, or of a message and the types in it.
+///
+/// Its encoding is canonical, since [`parse`](Self::parse) accepts no other:
+///
+/// ```text
+/// 01                       format
+/// t types, in the order of their first use: methods first, then fields
+///   00 f  fields in wire order: number, tag, [key type], [oneof, member], [type]
+///   01 v  enum values as declared: zigzag difference from the previous number
+/// m methods in the order of operations: name, bits (1 client, 2 server streams), request, reply
+/// name of the service, or of the message if there are no methods (type 0 is the message)
+/// ```
+///
+/// Numbers are varints, except for the tag and the key type, which take a byte. Names follow their length. A tag is the
+/// shape (0 implicit, 1 optional, 2 repeated, 3 map, 4 member of a oneof) times 32, and protobuf's number of the type.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Description {
+    /// The full name of the service, or of the message if there are no methods.
+    pub name: String,
+    /// The messages and enums, in the order of their first use.
+    pub types: Vec<TypeLayout>,
+    /// The methods, in the order of operations.
+    pub methods: Vec<Method>,
+}
+
+/// A message or an enum.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TypeLayout {
+    /// A message: its fields in wire order.
+    Message(Vec<Field>),
+    /// An enum: its numbers in the order of declaration.
+    Enum(Vec<i32>),
+}
+
+/// A field of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// The number in the schema.
+    pub number: u32,
+    /// Presence and cardinality.
+    pub shape: Shape,
+    /// The type of the value, of the elements of a list, or of the values of a map.
+    pub of: Type,
+}
+
+/// Presence and cardinality of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A single value without presence.
+    Implicit,
+    /// A single value that may be absent: `optional`, or a message.
+    Optional,
+    /// A list.
+    Repeated,
+    /// A map with keys of this type.
+    Map(Type),
+    /// A member of a oneof.
+    Member {
+        /// The number of oneofs that begin before this one in wire order.
+        oneof: u16,
+        /// The index in the declaration of the oneof, from 1.
+        member: u16,
+    },
+}
+
+/// A method of a service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Method {
+    /// The name without that of the service.
+    pub name: String,
+    /// Whether the client sends a stream.
+    pub client_streams: bool,
+    /// Whether the server sends a stream.
+    pub server_streams: bool,
+    /// The index of the request in [`Description::types`].
+    pub request: u32,
+    /// The index of the reply in [`Description::types`].
+    pub reply: u32,
+}
+
+/// Types: the name in Rust, protobuf's number and name, and the kind on the wire.
+macro_rules! types {
+    ($($name:ident = $code:literal, $text:literal, $kind:ident;)*) => {
+        /// The type of a value, as protobuf distinguishes them.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Type {
+            $(#[doc = concat!("`", $text, "`.")] $name,)*
+            /// A message: its index in [`Description::types`].
+            Message(u32),
+            /// An enum: its index in [`Description::types`].
+            Enum(u32),
+        }
+
+        impl Type {
+            /// The number of the type in protobuf's descriptors.
+            pub(super) const fn code(self) -> u8 {
+                match self {
+                    $(Self::$name => $code,)*
+                    Self::Message(_) => 11,
+                    Self::Enum(_) => 14,
+                }
+            }
+
+            /// The type of a number in protobuf's descriptors; messages and enums are of type 0.
+            pub(super) const fn from_code(code: u8) -> Option<Self> {
+                match code {
+                    $($code => Some(Self::$name),)*
+                    11 => Some(Self::Message(0)),
+                    14 => Some(Self::Enum(0)),
+                    _ => None,
+                }
+            }
+
+            /// The kind of its values on the wire, as in the heads of lists and maps.
+            pub(super) const fn kind(self) -> Kind {
+                match self {
+                    $(Self::$name => Kind::$kind,)*
+                    Self::Message(_) => Kind::Any,
+                    Self::Enum(_) => Kind::U32,
+                }
+            }
+        }
+
+        impl fmt::Display for Type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self {
+                    $(Self::$name => $text,)*
+                    Self::Message(_) => "message",
+                    Self::Enum(_) => "enum",
+                })
+            }
+        }
+    };
+}
+
+types! {
+    Double = 1, "double", F64;
+    Float = 2, "float", F32;
+    Int64 = 3, "int64", I64;
+    Uint64 = 4, "uint64", U64;
+    Int32 = 5, "int32", I32;
+    Fixed64 = 6, "fixed64", U64;
+    Fixed32 = 7, "fixed32", U32;
+    Bool = 8, "bool", Bool;
+    String = 9, "string", String;
+    Bytes = 12, "bytes", Bytes;
+    Uint32 = 13, "uint32", U32;
+    Sfixed32 = 15, "sfixed32", I32;
+    Sfixed64 = 16, "sfixed64", I64;
+    Sint32 = 17, "sint32", I32;
+    Sint64 = 18, "sint64", I64;
+}
+
+impl Type {
+    /// The index of a message or enum.
+    pub(super) const fn index(self) -> Option<u32> {
+        match self {
+            Self::Message(index) | Self::Enum(index) => Some(index),
+            _ => None,
+        }
+    }
+
+    /// Whether keys of maps may have this type.
+    pub(super) const fn is_key(self) -> bool {
+        !matches!(self, Self::Double | Self::Float | Self::Bytes | Self::Message(_) | Self::Enum(_))
+    }
+
+    /// The same type with another index.
+    pub(super) const fn with_index(self, index: u32) -> Self {
+        match self {
+            Self::Message(_) => Self::Message(index),
+            Self::Enum(_) => Self::Enum(index),
+            scalar => scalar,
+        }
+    }
+}
+
+impl Field {
+    /// The position of its group on the wire: single values, lists, then messages and maps.
+    pub(super) const fn group(&self) -> u8 {
+        match (self.shape, self.of) {
+            (Shape::Map(_), _) => 2,
+            (Shape::Repeated, _) => 1,
+            (_, Type::Message(_)) => 2,
+            _ => 0,
+        }
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.shape {
+            Shape::Repeated => write!(f, "repeated {}", self.of),
+            Shape::Map(key) => write!(f, "map<{key}, {}>", self.of),
+            _ => self.of.fmt(f),
+        }
+    }
+}
+
+impl Description {
+    /// Returns the encoded description.
+    ///
+    /// ```
+    /// use polyglot::layout::{Description, Field, Shape, Type, TypeLayout};
+    ///
+    /// let name = Field { number: 1, shape: Shape::Implicit, of: Type::String };
+    /// let types = vec![TypeLayout::Message(vec![name])];
+    /// let description = Description { name: "Name".to_owned(), types, methods: Vec::new() };
+    /// let bytes = description.encode();
+    /// assert_eq!(bytes, b"\x01\x01\x00\x01\x01\x09\x00\x04Name");
+    /// assert_eq!(Description::parse(&bytes)?, description);
+    /// # Ok::<(), polyglot::layout::DescriptionError>(())
+    /// ```
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = vec![1];
+        length(&mut out, self.types.len());
+        for found in &self.types {
+            match found {
+                TypeLayout::Message(fields) => {
+                    out.push(0);
+                    length(&mut out, fields.len());
+                    fields.iter().for_each(|field| field.encode(&mut out));
+                }
+                TypeLayout::Enum(numbers) => {
+                    out.push(1);
+                    length(&mut out, numbers.len());
+                    let mut before = 0;
+                    for number in numbers {
+                        let step = i64::from(*number).wrapping_sub(before);
+                        varint(&mut out, (step.wrapping_shl(1) ^ (step >> 63)).cast_unsigned());
+                        before = i64::from(*number);
+                    }
+                }
+            }
+        }
+        length(&mut out, self.methods.len());
+        for method in &self.methods {
+            name(&mut out, &method.name);
+            out.push(u8::from(method.client_streams) | u8::from(method.server_streams) << 1);
+            varint(&mut out, method.request.into());
+            varint(&mut out, method.reply.into());
+        }
+        name(&mut out, &self.name);
+        out
+    }
+
+    /// Returns the fingerprint of the encoded description.
+    #[must_use]
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(&self.encode())
+    }
+}
+
+impl Field {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let shape: u8 = match self.shape {
+            Shape::Implicit => 0,
+            Shape::Optional => 1,
+            Shape::Repeated => 2,
+            Shape::Map(_) => 3,
+            Shape::Member { .. } => 4,
+        };
+        varint(out, self.number.into());
+        out.push(shape << 5 | self.of.code());
+        match self.shape {
+            Shape::Map(key) => out.push(key.code()),
+            Shape::Member { oneof, member } => {
+                varint(out, oneof.into());
+                varint(out, member.into());
+            }
+            _ => {}
+        }
+        if let Some(index) = self.of.index() {
+            varint(out, index.into());
+        }
+    }
+}
+
+fn name(out: &mut Vec<u8>, name: &str) {
+    length(out, name.len());
+    out.extend_from_slice(name.as_bytes());
+}
+
+fn length(out: &mut Vec<u8>, length: usize) {
+    varint(out, length as u64);
+}
+
+fn varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}

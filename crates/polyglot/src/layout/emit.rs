@@ -1,0 +1,334 @@
+//! The operations of a plan for one type of the writer, or one pair of types.
+
+use super::conversion::{Conversion, Number};
+use super::description::{Field, Type};
+use super::plan::{Change, Container, Edge, Entries, How, Member, Op, Order, OrderPlace, Pair, Program, Target};
+use super::side::{Item, Place, Side};
+
+pub(super) struct Emitter<'a> {
+    pub(super) from: &'a Side,
+    pub(super) to: &'a Side,
+    pub(super) pairs: &'a [Pair],
+    pub(super) program: &'a mut Program,
+    /// The first operation of the block.
+    pub(super) start: usize,
+}
+
+/// What the output of an item does if it is not set, and whether others may take its place.
+#[derive(Clone, Copy)]
+enum Output<'a> {
+    /// It follows that of the item before, so the default of the slot is written.
+    Direct(&'a Item),
+    /// It is a segment. Nothing is written.
+    Segment { is_contested: bool },
+}
+
+/// An item of the writer, and its fields that the reader has as well.
+type Source<'a> = (&'a Item, &'a [Edge]);
+
+impl Emitter<'_> {
+    pub(super) fn end_block(&mut self) {
+        let end = self.program.ops.len();
+        self.program.blocks.push((self.start as u32, end as u32));
+        self.start = end;
+    }
+
+    fn push(&mut self, op: Op) {
+        self.program.ops.push(op);
+    }
+
+    /// Copies or skips an item of the writer.
+    pub(super) fn walk(&mut self, item: &Item, skip: bool) {
+        let message = |field: &Field| match field.of {
+            Type::Message(node) => Some(node),
+            _ => None,
+        };
+        let (container, block) = match (item.place, item.fields.first().and_then(message)) {
+            (Place::Oneof, _) => {
+                let members = item.fields.iter().map(|field| Member { tree: message(field), target: None }).collect();
+                let table = self.add_oneof(members);
+                return self.push(if skip { Op::SkipOneof(table) } else { Op::CopyOneof(table) });
+            }
+            (_, None) => return self.walk_value(skip),
+            (Place::Map(entry), Some(_)) => (Container::Map, entry),
+            (Place::List, Some(block)) => (Container::List, block),
+            (_, Some(block)) => (Container::Single, block),
+        };
+        self.push(if skip { Op::SkipTree { container, block } } else { Op::CopyTree { container, block } });
+    }
+
+    /// Copies or skips a value that needs no layout, with those before it in this block.
+    fn walk_value(&mut self, skip: bool) {
+        let last = self.program.ops.get_mut(self.start..).and_then(<[Op]>::last_mut);
+        match (last, skip) {
+            (Some(Op::Copy(count)), false) | (Some(Op::Skip(count)), true) => *count = count.wrapping_add(1),
+            (_, false) => self.push(Op::Copy(1)),
+            (_, true) => self.push(Op::Skip(1)),
+        }
+    }
+
+    /// Translates the fields of a message.
+    pub(super) fn pair(&mut self, pair: &Pair) {
+        let (from, to) = (self.from, self.to);
+        let (items, slots) = (from.items(pair.from), to.items(pair.to));
+        let routes: Vec<&[Edge]> = pair.edges.chunk_by(|one, other| one.item == other.item).collect();
+        // How many items each slot comes from, and each oneof of the flat form.
+        let mut sources = vec![0_u32; slots.len()];
+        let mut groups = vec![0_u32; slots.len().wrapping_add(1)];
+        let group = |slot: &Item| {
+            if slot.place == Place::Oneof { 0 } else { slot.oneof.map_or(0, |oneof| oneof.wrapping_add(1)) }
+        };
+        let mut is_simple = true;
+        for edges in &routes {
+            let mut targets: Vec<usize> = edges.iter().map(|edge| edge.slot).collect();
+            targets.sort_unstable();
+            targets.dedup();
+            is_simple &= targets.len() == 1;
+            for target in targets {
+                let of = slots.get(target).map_or(0, group);
+                for count in [sources.get_mut(target), groups.get_mut(usize::from(of))].into_iter().flatten() {
+                    *count = count.wrapping_add(1);
+                }
+                let count = |counts: &[u32], at: usize| counts.get(at).copied().unwrap_or_default();
+                is_simple &= count(&sources, target) == 1 && (of == 0 || count(&groups, of.into()) == 1);
+            }
+        }
+        if is_simple {
+            return self.simple(items, slots, &routes);
+        }
+        let mut edges = routes.into_iter().peekable();
+        for (at, item) in items.iter().enumerate() {
+            let Some(edges) = edges.next_if(|edges| edges.first().is_some_and(|edge| edge.item == at)) else {
+                self.walk(item, true);
+                continue;
+            };
+            let Some((edge, slot)) = edges.first().and_then(|edge| Some((edge, slots.get(edge.slot)?))) else {
+                continue;
+            };
+            let of = group(slot);
+            let is_contested = sources.get(edge.slot).is_some_and(|count| *count > 1)
+                || (of > 0 && groups.get(usize::from(of)).is_some_and(|count| *count > 1));
+            let place = edge.slot as u16; // Fewer than `PARTS_MAX` of descriptions.
+            self.push(Op::Segment { place, rank: edge.number });
+            self.value(item, slot, edges, Output::Segment { is_contested });
+        }
+        let mut places = Vec::with_capacity(slots.len());
+        for slot in slots {
+            let (length, at) = self.default(slot);
+            places.push(OrderPlace { length, at, group: group(slot) });
+        }
+        let groups = slots.iter().map(group).max().unwrap_or_default();
+        self.assemble(Order { places, groups });
+    }
+
+    /// Translates a message whose items and slots have one counterpart at most.
+    fn simple(&mut self, items: &[Item], slots: &[Item], routes: &[&[Edge]]) {
+        let mut is_sourced = vec![false; slots.len()];
+        for edge in routes.iter().filter_map(|edges| edges.first()) {
+            if let Some(is_sourced) = is_sourced.get_mut(edge.slot) {
+                *is_sourced = true;
+            }
+        }
+        // Items of the writer, and the slots where their output goes; a missing slot follows the one before.
+        let mut steps: Vec<(Option<Source<'_>>, Option<usize>)> = Vec::new();
+        let missing = |after: usize| {
+            let slots = is_sourced.iter().enumerate().skip(after);
+            slots.take_while(|(_, is_sourced)| !**is_sourced).map(|(slot, _)| (None, Some(slot)))
+        };
+        steps.extend(missing(0));
+        let mut edges = routes.iter().peekable();
+        for (at, item) in items.iter().enumerate() {
+            match edges.next_if(|edges| edges.first().is_some_and(|edge| edge.item == at)) {
+                Some(edges) => {
+                    let slot = edges.first().map_or(0, |edge| edge.slot);
+                    steps.push((Some((item, *edges)), Some(slot)));
+                    steps.extend(missing(slot.wrapping_add(1)));
+                }
+                None => steps.push((Some((item, &[])), None)),
+            }
+        }
+        let output: Vec<usize> = steps.iter().filter_map(|(_, slot)| *slot).collect();
+        // The first slots of the pieces that are in order.
+        let mut pieces: Vec<usize> = output
+            .chunk_by(|one, other| one.wrapping_add(1) == *other)
+            .filter_map(|piece| piece.first().copied())
+            .collect();
+        pieces.sort_unstable();
+        let is_ordered = pieces.len() <= 1;
+        // Fills of the same piece are one.
+        let mut fill: Option<(usize, usize)> = None;
+        for (item, slot) in steps {
+            if let Some(slot) = slot
+                && !is_ordered
+                && let Ok(place) = pieces.binary_search(&slot)
+            {
+                self.end_fill(&mut fill);
+                self.push(Op::Segment { place: place as u16, rank: 0 });
+            }
+            let to = slot.and_then(|slot| slots.get(slot));
+            match (item, to) {
+                (None, Some(slot)) => {
+                    let at = self.program.bytes.len();
+                    self.to.put_default(slot, &mut self.program.bytes);
+                    fill.get_or_insert((at, 0)).1 = self.program.bytes.len();
+                }
+                (Some((item, edges)), Some(slot)) => {
+                    self.end_fill(&mut fill);
+                    self.value(item, slot, edges, Output::Direct(slot));
+                }
+                (Some((item, _)), None) => {
+                    self.end_fill(&mut fill);
+                    self.walk(item, true);
+                }
+                (None, None) => {}
+            }
+        }
+        self.end_fill(&mut fill);
+        if !is_ordered {
+            let place = OrderPlace { length: 0, at: 0, group: 0 };
+            self.assemble(Order { places: vec![place; pieces.len()], groups: 0 });
+        }
+    }
+
+    fn end_fill(&mut self, fill: &mut Option<(usize, usize)>) {
+        let Some((mut at, end)) = fill.take() else { return };
+        while at < end {
+            let length = end.wrapping_sub(at).min(usize::from(u16::MAX));
+            self.push(Op::Fill { length: length as u16, at: at as u32 });
+            at = at.wrapping_add(length);
+        }
+    }
+
+    fn assemble(&mut self, order: Order) {
+        self.program.orders.push(order);
+        let last = self.program.orders.len().wrapping_sub(1);
+        self.push(Op::Assemble(last as u32));
+    }
+
+    fn add_oneof(&mut self, members: Vec<Member>) -> u32 {
+        self.program.oneofs.push(members);
+        self.program.oneofs.len().wrapping_sub(1) as u32
+    }
+
+    /// Translates the value of an item.
+    fn value(&mut self, item: &Item, slot: &Item, edges: &[Edge], output: Output<'_>) {
+        let is_same =
+            |edge: &Edge| edge.is_same(item, slot, self.to.form) && edge.pair().is_none_or(|pair| self.is_same(pair));
+        let is_contested = matches!(output, Output::Segment { is_contested: true, .. });
+        let is_direct = matches!(output, Output::Direct(_));
+        if !is_contested
+            && (is_direct || item.place != Place::Oneof)
+            && edges.len() == item.fields.len()
+            && edges.iter().all(is_same)
+        {
+            return self.walk(item, false);
+        }
+        if item.place == Place::Oneof {
+            return self.oneof(item, edges, output);
+        }
+        let Some(edge) = edges.first() else { return };
+        match edge.change {
+            Change::Entries(change, pair) => {
+                let kinds = match slot.place {
+                    Place::Map(entry) => self.to.entry_kinds(entry),
+                    _ => [0, 0],
+                };
+                let [key, value] = kinds;
+                self.push(Op::Entries { change, kinds: key << 4 | value, block: self.block_of(pair) });
+                let at = self.program.bytes.len();
+                if let (Entries::ListToMap, Place::Map(entry)) = (change, slot.place) {
+                    self.to.items(entry).iter().for_each(|item| self.to.put_default(item, &mut self.program.bytes));
+                }
+                let length = self.program.bytes.len().wrapping_sub(at) as u16; // Two values of nine bytes at most.
+                self.push(Op::Fill { length, at: at as u32 });
+            }
+            Change::List(conversion) => {
+                let (how, arg) = self.how(conversion);
+                let kind = slot.fields.first().map_or(crate::Kind::Nil, |field| field.of.kind());
+                self.push(Op::List { how, kind, arg });
+            }
+            Change::Single(conversion) => {
+                let (how, arg) = self.how(conversion);
+                let member = edge.into;
+                let is_message = matches!(conversion, Conversion::Message(..));
+                let has_presence = slot.place == Place::Optional && self.to.form == crate::Form::Extended;
+                let op = match item.place {
+                    Place::Implicit if is_contested || has_presence || member > 0 => {
+                        Op::NonDefault { how, member, arg }
+                    }
+                    Place::Optional if is_contested || !is_message || member > 0 => Op::Present { how, member, arg },
+                    _ => return self.push(Op::Value { how, member, arg }),
+                };
+                self.push(op);
+                self.push_else(output);
+            }
+        }
+    }
+
+    fn oneof(&mut self, item: &Item, edges: &[Edge], output: Output<'_>) {
+        let mut members = Vec::with_capacity(item.fields.len());
+        for (field, member) in item.fields.iter().zip(1..) {
+            let target = edges.iter().find(|edge| edge.member == member).and_then(|edge| {
+                let Change::Single(conversion) = edge.change else { return None };
+                let (how, arg) = self.how(conversion);
+                let segment = matches!(output, Output::Segment { .. }).then_some((edge.slot as u16, edge.number));
+                Some(Target { how, arg, member: edge.into, segment })
+            });
+            let tree = match field.of {
+                Type::Message(node) => Some(node),
+                _ => None,
+            };
+            members.push(Member { tree, target });
+        }
+        let table = self.add_oneof(members);
+        self.push(Op::Oneof(table));
+        self.push_else(output);
+    }
+
+    fn push_else(&mut self, output: Output<'_>) {
+        let (length, at) = match output {
+            Output::Direct(slot) => self.default(slot),
+            Output::Segment { .. } => (0, 0),
+        };
+        self.push(Op::Fill { length, at });
+    }
+
+    /// Adds the default of a slot to the bytes of the program.
+    fn default(&mut self, slot: &Item) -> (u16, u32) {
+        let at = self.program.bytes.len();
+        self.to.put_default(slot, &mut self.program.bytes);
+        (self.program.bytes.len().wrapping_sub(at) as u16, at as u32) // Nine bytes at most.
+    }
+
+    fn is_same(&self, pair: u32) -> bool {
+        self.pairs.get(pair as usize).is_some_and(|pair| pair.is_same)
+    }
+
+    fn block_of(&self, pair: u32) -> u32 {
+        self.from.nodes.len().wrapping_add(pair as usize) as u32 // Both are below 2^16.
+    }
+
+    fn how(&self, conversion: Conversion) -> (How, u32) {
+        let pack = |high: u16, low: u16| u32::from(high) << 16 | u32::from(low);
+        match conversion {
+            Conversion::Copy => (How::Copy, 0),
+            Conversion::Number(from, to) => (How::Number, pack(from as u16, to as u16)),
+            Conversion::Enum(from, to) => (How::Enum, pack(from, to)),
+            Conversion::EnumToNumber(from, to) => (How::EnumToNumber, pack(from, to as u16)),
+            Conversion::NumberToEnum(from, to) => (How::NumberToEnum, pack(from as u16, to)),
+            Conversion::BytesToString => (How::BytesToString, 0),
+            Conversion::StringToBytes => (How::StringToBytes, 0),
+            Conversion::Message(node, pair) if self.is_same(pair) => (How::Tree, node),
+            Conversion::Message(_, pair) => (How::Message, self.block_of(pair)),
+        }
+    }
+}
+
+impl Number {
+    /// The number of a half of an argument.
+    pub(super) fn of_half(half: u32) -> Self {
+        const ALL: [Number; 7] =
+            [Number::Bool, Number::I32, Number::I64, Number::U32, Number::U64, Number::Zigzag32, Number::Zigzag64];
+        ALL.get(half as usize & 0xffff).copied().unwrap_or(Number::Bool)
+    }
+}

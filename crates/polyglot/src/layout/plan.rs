@@ -1,0 +1,539 @@
+//! Plans: what a translation does with each field, in the order of the writer.
+
+use super::conversion::{Conversion, Refusal, conversion, is_single};
+use super::description::{Description, Field, Type};
+use super::emit::Emitter;
+use super::side::{Item, Place, Side};
+use crate::{Form, Kind};
+use std::collections::HashMap;
+use std::fmt;
+
+/// The most fields of all pairs of types of a plan, those of both ends counted. A plan has about as many operations of 8
+/// bytes.
+const PARTS_MAX: usize = 65_536;
+
+/// How to translate bodies from one layout to another.
+///
+/// Bodies are read in both forms, and written in the form of the plan. See [`Plan::translate`] for an example.
+#[derive(Debug)]
+pub struct Plan {
+    pub(super) extended: Program,
+    /// For bodies in the flat form, if it differs: whether it does is found at the first oneof.
+    pub(super) flat: Option<Program>,
+    roots: HashMap<(u32, u32), Result<Option<Root>, Refusal>>,
+}
+
+/// A request or reply of a [`Plan`]: its programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Root {
+    pub(super) extended: u32,
+    pub(super) flat: u32,
+}
+
+/// The plan would exceed its limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// More pairs of types than types.
+    Pairs,
+    /// More fields than 65 536, those of all pairs of types counted.
+    Parts,
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pairs => f.write_str("more pairs of types than types between two layouts"),
+            Self::Parts => write!(f, "more than {PARTS_MAX} fields between two layouts"),
+        }
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+/// The operations for bodies of one form.
+#[derive(Debug, Default)]
+pub(super) struct Program {
+    pub(super) ops: Vec<Op>,
+    /// The operations of the types of the writer, which only walk, then those of pairs of types.
+    pub(super) blocks: Vec<(u32, u32)>,
+    /// Defaults.
+    pub(super) bytes: Vec<u8>,
+    pub(super) oneofs: Vec<Vec<Member>>,
+    pub(super) orders: Vec<Order>,
+    /// For each enum of the writer the numbers by index.
+    pub(super) numbers: Vec<Vec<i32>>,
+    /// The enums of the reader.
+    pub(super) indices: Vec<Indices>,
+    pub(super) output: Form,
+}
+
+/// An enum of the reader.
+#[derive(Debug)]
+pub(super) struct Indices {
+    /// The first index of each number, in the order of numbers.
+    pub(super) sorted: Vec<(i32, u32)>,
+    /// The number of values.
+    pub(super) count: u32,
+}
+
+/// One step. Those marked with (*) are followed by one for the case that the value is not set.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Op {
+    /// Copies values that need no layout.
+    Copy(u32),
+    /// Copies messages by a block of the writer.
+    CopyTree {
+        container: Container,
+        block: u32,
+    },
+    /// Copies a oneof.
+    CopyOneof(u32),
+    /// Skips, as the three above copy.
+    Skip(u32),
+    SkipTree {
+        container: Container,
+        block: u32,
+    },
+    SkipOneof(u32),
+    /// Writes a part of [`Program::bytes`].
+    Fill {
+        length: u16,
+        at: u32,
+    },
+    /// Converts a value, as a member of a oneof unless `member` is 0.
+    Value {
+        how: How,
+        member: u16,
+        arg: u32,
+    },
+    /// As `Value`, if there is one (*).
+    Present {
+        how: How,
+        member: u16,
+        arg: u32,
+    },
+    /// As `Value`, if it is not a default (*).
+    NonDefault {
+        how: How,
+        member: u16,
+        arg: u32,
+    },
+    /// Translates a oneof (*).
+    Oneof(u32),
+    List {
+        how: How,
+        kind: Kind,
+        arg: u32,
+    },
+    /// Translates a list or map to a list or map, whose kinds `kinds` has. It is followed by the entry of a message that
+    /// is nil.
+    Entries {
+        change: Entries,
+        kinds: u8,
+        block: u32,
+    },
+    /// Begins the output of a place, which counts if no output of a higher rank has the same place or group.
+    Segment {
+        place: u16,
+        rank: u32,
+    },
+    /// Brings all segments of the message into the reader's order.
+    Assemble(u32),
+}
+
+const _: () = assert!(size_of::<Op>() == 8, "operations take a word");
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Container {
+    Single,
+    List,
+    Map,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entries {
+    MapToMap,
+    MapToList,
+    ListToMap,
+}
+
+/// A [`Conversion`], whose types are in an argument.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum How {
+    Copy,
+    /// Copies a message.
+    Tree,
+    Number,
+    Enum,
+    EnumToNumber,
+    NumberToEnum,
+    BytesToString,
+    StringToBytes,
+    Message,
+}
+
+/// A member of a oneof of the writer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    /// The block of a message.
+    pub(super) tree: Option<u32>,
+    pub(super) target: Option<Target>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    pub(super) how: How,
+    pub(super) arg: u32,
+    pub(super) member: u16,
+    /// The segment that it begins: place and rank.
+    pub(super) segment: Option<(u16, u32)>,
+}
+
+/// The places of a message in the order of the reader.
+#[derive(Debug)]
+pub(super) struct Order {
+    pub(super) places: Vec<OrderPlace>,
+    /// The number of groups.
+    pub(super) groups: u16,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OrderPlace {
+    /// The bytes of a place without output.
+    pub(super) length: u16,
+    pub(super) at: u32,
+    /// The members of one group exclude each other; zero is no group.
+    pub(super) group: u16,
+}
+
+impl Plan {
+    /// Makes a plan for the messages `roots`: pairs of types of `from` and `to`, by their indices.
+    ///
+    /// # Errors
+    ///
+    /// If the plan would exceed its limits, as hostile descriptions can make it.
+    pub fn new(from: &Description, to: &Description, roots: &[(u32, u32)], output: Form) -> Result<Self, PlanError> {
+        let compile = |input| {
+            let mut builder = Builder::new(Side::new(from, input), Side::new(to, output));
+            builder.discover(roots)?;
+            let found: Vec<_> = roots.iter().map(|root| builder.root(*root)).collect();
+            Ok((builder.program(), found))
+        };
+        let (extended, found) = compile(Form::Extended)?;
+        let (flat, flat_found) = if Side::new(from, Form::Extended).has_oneofs() {
+            let (flat, found) = compile(Form::Flat)?;
+            (Some(flat), found)
+        } else {
+            (None, found.clone())
+        };
+        // Whether a body is flat is found during its translation.
+        let found = found.into_iter().zip(flat_found).map(|(extended, flat)| {
+            let (extended, flat) = (extended?, flat?);
+            let root = Root { extended: extended.block, flat: flat.block };
+            Ok((!extended.is_prefix || !flat.is_prefix).then_some(root))
+        });
+        Ok(Self { extended, flat, roots: roots.iter().copied().zip(found).collect() })
+    }
+
+    /// Returns the translation of one of the messages of the plan; `None` if bodies need none.
+    ///
+    /// # Errors
+    ///
+    /// If a field in it cannot change from one type to the other.
+    pub fn root(&self, from: u32, to: u32) -> Result<Option<Root>, &Refusal> {
+        self.roots.get(&(from, to)).map_or(Ok(None), |root| root.as_ref().copied())
+    }
+}
+
+/// Two types, one of each end.
+pub(super) struct Pair {
+    pub(super) from: u32,
+    pub(super) to: u32,
+    pub(super) edges: Vec<Edge>,
+    /// The pairs that contain this one.
+    users: Vec<usize>,
+    /// Whether both types have the same bytes.
+    pub(super) is_same: bool,
+    refusal: Option<Refusal>,
+}
+
+/// A field of the writer that the reader has as well.
+#[derive(Clone, Copy)]
+pub(super) struct Edge {
+    /// The item of the writer, and of a oneof the member, from 1.
+    pub(super) item: usize,
+    pub(super) member: u16,
+    /// The item of the reader, and of a oneof the member, from 1.
+    pub(super) slot: usize,
+    pub(super) into: u16,
+    pub(super) number: u32,
+    pub(super) change: Change,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Change {
+    Single(Conversion),
+    List(Conversion),
+    Entries(Entries, u32),
+}
+
+struct Builder {
+    from: Side,
+    to: Side,
+    pairs: Vec<Pair>,
+    index: HashMap<(u32, u32), u32>,
+    same_enums: HashMap<(u16, u16), bool>,
+    /// How many fields may follow.
+    parts: usize,
+    program: Program,
+}
+
+impl Builder {
+    fn new(from: Side, to: Side) -> Self {
+        let program = Program { output: to.form, ..Program::default() };
+        let (pairs, index, same_enums) = (Vec::new(), HashMap::new(), HashMap::new());
+        Self { from, to, pairs, index, same_enums, parts: PARTS_MAX, program }
+    }
+
+    /// Finds all pairs of types that the roots contain.
+    fn discover(&mut self, roots: &[(u32, u32)]) -> Result<(), PlanError> {
+        for (from, to) in roots {
+            self.pair(*from, *to)?;
+        }
+        let mut at = 0;
+        while let Some(pair) = self.pairs.get(at) {
+            let (from, to) = (pair.from, pair.to);
+            let (edges, refusal) = self.edges(from, to)?;
+            for edge in &edges {
+                if let Some(inner) = edge.pair()
+                    && let Some(inner) = self.pairs.get_mut(inner as usize)
+                {
+                    inner.users.push(at);
+                }
+            }
+            if let Some(pair) = self.pairs.get_mut(at) {
+                (pair.edges, pair.refusal) = (edges, refusal);
+            }
+            at = at.wrapping_add(1); // Below the number of pairs.
+        }
+        // A pair is the same unless it or one within it is found to differ.
+        let differs = |pair: usize| self.pairs.get(pair).is_some_and(|pair| !self.is_same_apart_from_nested(pair));
+        let mut open: Vec<usize> = (0..self.pairs.len()).filter(|pair| differs(*pair)).collect();
+        while let Some(at) = open.pop() {
+            if let Some(pair) = self.pairs.get_mut(at)
+                && std::mem::replace(&mut pair.is_same, false)
+            {
+                open.extend_from_slice(&pair.users);
+            }
+        }
+        Ok(())
+    }
+
+    fn pair(&mut self, from: u32, to: u32) -> Result<u32, PlanError> {
+        if let Some(pair) = self.index.get(&(from, to)) {
+            return Ok(*pair);
+        }
+        if self.pairs.len() >= self.from.nodes.len().saturating_add(self.to.nodes.len()) {
+            return Err(PlanError::Pairs);
+        }
+        let pair = self.pairs.len() as u32;
+        let (edges, users) = (Vec::new(), Vec::new());
+        self.pairs.push(Pair { from, to, edges, users, is_same: true, refusal: None });
+        self.index.insert((from, to), pair);
+        Ok(pair)
+    }
+
+    /// Finds the fields that both types have.
+    fn edges(&mut self, from: u32, to: u32) -> Result<(Vec<Edge>, Option<Refusal>), PlanError> {
+        let fields = |side: &Side, node| side.items(node).iter().map(|item| item.fields.len()).sum::<usize>();
+        let parts = fields(&self.from, from).saturating_add(fields(&self.to, to));
+        self.parts = self.parts.checked_sub(parts).ok_or(PlanError::Parts)?;
+        let mut by_number = HashMap::new();
+        for (slot, item) in self.to.items(to).iter().enumerate() {
+            for (field, member) in item.fields.iter().zip(1..) {
+                let into = if item.place == Place::Oneof { member } else { 0 };
+                by_number.insert(field.number, (slot, into, *field, item.place));
+            }
+        }
+        let mut found = Vec::new();
+        for (item, of) in self.from.items(from).iter().enumerate() {
+            for (field, member) in of.fields.iter().zip(1..) {
+                if let Some(reader) = by_number.get(&field.number) {
+                    let member = if of.place == Place::Oneof { member } else { 0 };
+                    found.push((item, member, *field, of.place, *reader));
+                }
+            }
+        }
+        let mut edges = Vec::with_capacity(found.len());
+        let mut refusal = None;
+        for (item, member, field, place, (slot, into, reader, reader_place)) in found {
+            let Some(change) = self.change((&field, place), (&reader, reader_place))? else {
+                refusal.get_or_insert(Refusal { types: [from, to], fields: [field, reader] });
+                continue;
+            };
+            edges.push(Edge { item, member, slot, into, number: field.number, change });
+        }
+        Ok((edges, refusal))
+    }
+
+    /// Returns how one field becomes the other; `None` if it cannot.
+    fn change(&mut self, from: (&Field, Place), to: (&Field, Place)) -> Result<Option<Change>, PlanError> {
+        let ((from, from_place), (to, to_place)) = (from, to);
+        let (change, of, into) = match (from_place, to_place) {
+            (Place::Map(of), Place::Map(into)) => (Entries::MapToMap, of, into),
+            (Place::Map(of), Place::List) => match to.of {
+                Type::Message(into) => (Entries::MapToList, of, into),
+                _ => return Ok(None),
+            },
+            (Place::List, Place::Map(into)) => match from.of {
+                Type::Message(of) => (Entries::ListToMap, of, into),
+                _ => return Ok(None),
+            },
+            _ => {
+                if is_single(from) != is_single(to) {
+                    return Ok(None);
+                }
+                let conversion = match conversion(from.of, to.of) {
+                    Some(Conversion::Message(from, to)) => Conversion::Message(from, self.pair(from, to)?),
+                    Some(Conversion::Enum(from, to)) if self.is_same_enum(from, to) => Conversion::Copy,
+                    Some(conversion) => conversion,
+                    None => return Ok(None),
+                };
+                return Ok(Some(if is_single(from) { Change::Single(conversion) } else { Change::List(conversion) }));
+            }
+        };
+        // A refusal names the map, since its entries have no names.
+        let is_convertible = |item: &Item| {
+            let parts = self.from.items(of).iter().flat_map(|from| &from.fields);
+            let found = item.fields.iter().flat_map(|to| parts.clone().map(move |from| (from, to)));
+            let mut found = found.filter(|(from, to)| from.number == to.number && from.number <= 2);
+            found.all(|(from, to)| is_single(from) && is_single(to) && conversion(from.of, to.of).is_some())
+        };
+        if !self.to.items(into).iter().all(is_convertible) {
+            return Ok(None);
+        }
+        Ok(Some(Change::Entries(change, self.pair(of, into)?)))
+    }
+
+    /// Whether two enums have the same values.
+    fn is_same_enum(&mut self, from: u16, to: u16) -> bool {
+        let (numbers, others) = (self.from.numbers(from), self.to.numbers(to));
+        // An index that the writer's schema lacks stays one. The flat form has no numbers in place of indices.
+        let is_same = || self.to.form == Form::Extended && others == numbers;
+        *self.same_enums.entry((from, to)).or_insert_with(is_same)
+    }
+
+    /// Returns the program of a root, or the first field that cannot be translated.
+    fn root(&self, root: (u32, u32)) -> Result<RootBlock, Refusal> {
+        let pair = self.index.get(&root).copied().unwrap_or_default();
+        let mut is_seen = vec![false; self.pairs.len()];
+        let mut open = vec![pair];
+        while let Some(at) = open.pop() {
+            let (Some(pair), Some(is_seen)) = (self.pairs.get(at as usize), is_seen.get_mut(at as usize)) else {
+                continue;
+            };
+            if std::mem::replace(is_seen, true) {
+                continue;
+            }
+            if let Some(refusal) = &pair.refusal {
+                return Err(refusal.clone());
+            }
+            open.extend(pair.edges.iter().filter_map(Edge::pair));
+        }
+        // Readers ignore bytes after the fields of the root that they know.
+        let is_prefix = self.pairs.get(pair as usize).is_some_and(|pair| {
+            let known = self.to.items(pair.to).len();
+            self.from.items(pair.from).len() >= known
+                && pair.edges.iter().all(|edge| edge.item == edge.slot)
+                && are_same_items(&self.from, &self.to, pair, known)
+                && pair.edges.iter().filter_map(Edge::pair).all(|pair| self.is_same(pair))
+        });
+        Ok(RootBlock { block: self.from.nodes.len().wrapping_add(pair as usize) as u32, is_prefix })
+    }
+
+    fn is_same(&self, pair: u32) -> bool {
+        self.pairs.get(pair as usize).is_some_and(|pair| pair.is_same)
+    }
+
+    fn is_same_apart_from_nested(&self, pair: &Pair) -> bool {
+        let (from, to) = (self.from.items(pair.from), self.to.items(pair.to));
+        from.len() == to.len() && are_same_items(&self.from, &self.to, pair, to.len())
+    }
+
+    /// Compiles the blocks of all types of the writer and of all pairs.
+    fn program(self) -> Program {
+        let Self { mut from, to, pairs, mut program, .. } = self;
+        let mut emitter = Emitter { from: &from, to: &to, pairs: &pairs, program: &mut program, start: 0 };
+        for items in &from.nodes {
+            items.iter().for_each(|item| emitter.walk(item, false));
+            emitter.end_block();
+        }
+        for pair in &pairs {
+            emitter.pair(pair);
+            emitter.end_block();
+        }
+        program.numbers = std::mem::take(&mut from.enums);
+        let indices = |numbers: &Vec<i32>| {
+            let mut sorted: Vec<(i32, u32)> = numbers.iter().copied().zip(0..).collect();
+            sorted.sort_unstable();
+            sorted.dedup_by_key(|(number, _)| *number);
+            Indices { sorted, count: numbers.len() as u32 }
+        };
+        program.indices = to.enums.iter().map(indices).collect();
+        program
+    }
+}
+
+/// Whether the first `count` items of both types have the same bytes, if the pairs in them are the same.
+fn are_same_items(from: &Side, to: &Side, pair: &Pair, count: usize) -> bool {
+    let mut edges = pair.edges.iter().peekable();
+    let (items, slots) = (from.items(pair.from), to.items(pair.to));
+    items.iter().zip(slots).take(count).enumerate().all(|(at, (item, slot))| {
+        let mut members = 0_usize;
+        while let Some(edge) = edges.next_if(|edge| edge.item == at) {
+            if edge.slot != at || !edge.is_same(item, slot, to.form) {
+                return false;
+            }
+            members = members.saturating_add(1);
+        }
+        members == item.fields.len()
+    })
+}
+
+impl Edge {
+    pub(super) fn pair(&self) -> Option<u32> {
+        match self.change {
+            Change::Single(Conversion::Message(_, pair)) | Change::List(Conversion::Message(_, pair)) => Some(pair),
+            Change::Entries(_, pair) => Some(pair),
+            _ => None,
+        }
+    }
+
+    /// Whether the value has the same bytes at both ends, if the pair in it is the same.
+    pub(super) fn is_same(&self, item: &Item, slot: &Item, output: Form) -> bool {
+        let is_message = matches!(self.change, Change::Single(Conversion::Message(..)));
+        let is_same_place = match (item.place, slot.place) {
+            (Place::Optional, Place::Optional) => is_message || output == Form::Extended,
+            (Place::Implicit, Place::Implicit) | (Place::List, Place::List) => true,
+            (Place::Map(_), Place::Map(_)) | (Place::Oneof, Place::Oneof) => true,
+            _ => false,
+        };
+        is_same_place
+            && self.member == self.into
+            && item.oneof.is_some() == slot.oneof.is_some()
+            && match self.change {
+                Change::Single(change) | Change::List(change) => {
+                    matches!(change, Conversion::Copy | Conversion::Message(..))
+                }
+                Change::Entries(change, _) => change == Entries::MapToMap,
+            }
+    }
+}
+
+/// The program of a root, and whether bodies need it.
+#[derive(Clone)]
+struct RootBlock {
+    block: u32,
+    is_prefix: bool,
+}

@@ -1,0 +1,252 @@
+//! Descriptions of services and messages from protobuf's descriptors.
+
+use super::description::{Description, Field, Method, Shape, Type, TypeLayout};
+use prost_types::field_descriptor_proto::{Label, Type as Declared};
+use prost_types::{
+    DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, MethodDescriptorProto,
+};
+use std::collections::HashMap;
+use std::fmt;
+
+/// The messages and enums of a schema by their full names.
+#[derive(Debug, Default)]
+pub struct Schema<'a> {
+    declared: HashMap<String, Declaration<'a>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Declaration<'a> {
+    /// A message, and whether its fields have presence unless the schema says otherwise, as in proto2.
+    Message(&'a DescriptorProto, bool),
+    Enum(&'a EnumDescriptorProto),
+}
+
+/// A description, and the names that it lacks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Described {
+    /// The description.
+    pub description: Description,
+    /// A line for each type: its full name, and for messages the names of the fields in wire order.
+    pub names: String,
+}
+
+/// A type that is not in the schema or has no layout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchemaError(String);
+
+impl fmt::Display for SchemaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SchemaError {}
+
+impl<'a> Schema<'a> {
+    /// Collects the types of `files`, whose references must be full names with a leading dot, as compilers write them.
+    #[must_use]
+    pub fn new(files: impl IntoIterator<Item = &'a FileDescriptorProto>) -> Self {
+        let mut schema = Self::default();
+        for file in files {
+            let scope = if file.package().is_empty() { String::new() } else { format!(".{}", file.package()) };
+            let mut open: Vec<(String, &DescriptorProto)> =
+                file.message_type.iter().map(|message| (scope.clone(), message)).collect();
+            schema.add_enums(&scope, &file.enum_type);
+            while let Some((scope, message)) = open.pop() {
+                let name = format!("{scope}.{}", message.name());
+                schema.add_enums(&name, &message.enum_type);
+                open.extend(message.nested_type.iter().map(|nested| (name.clone(), nested)));
+                schema.declared.insert(name, Declaration::Message(message, file.syntax() != "proto3"));
+            }
+        }
+        schema
+    }
+
+    fn add_enums(&mut self, scope: &str, enums: &'a [EnumDescriptorProto]) {
+        for found in enums {
+            self.declared.insert(format!("{scope}.{}", found.name()), Declaration::Enum(found));
+        }
+    }
+
+    /// Describes a service by its full name and its methods in the order of operations.
+    ///
+    /// # Errors
+    ///
+    /// If a type is unknown or a group.
+    pub fn service(
+        &self,
+        name: &str,
+        methods: impl IntoIterator<Item = &'a MethodDescriptorProto>,
+    ) -> Result<Described, SchemaError> {
+        let mut types = Types { schema: self, names: Vec::new(), indices: HashMap::new() };
+        let mut found = Vec::new();
+        for method in methods {
+            found.push(Method {
+                name: method.name().to_owned(),
+                client_streams: method.client_streaming(),
+                server_streams: method.server_streaming(),
+                request: types.message(method.input_type())?,
+                reply: types.message(method.output_type())?,
+            });
+        }
+        types.describe(name, found)
+    }
+
+    /// Describes a message by its full name.
+    ///
+    /// # Errors
+    ///
+    /// If it or a type in it is unknown or a group.
+    ///
+    /// ```
+    /// use polyglot::layout::Schema;
+    /// use prost_types::{DescriptorProto, FileDescriptorProto};
+    ///
+    /// let message = DescriptorProto { name: Some("Empty".to_owned()), ..DescriptorProto::default() };
+    /// let file = FileDescriptorProto { message_type: vec![message], ..FileDescriptorProto::default() };
+    /// let described = Schema::new([&file]).message("Empty")?;
+    /// assert_eq!(described.description.encode(), b"\x01\x01\x00\x00\x00\x05Empty");
+    /// assert_eq!(described.names, "Empty\n");
+    /// # Ok::<(), polyglot::layout::SchemaError>(())
+    /// ```
+    pub fn message(&self, name: &str) -> Result<Described, SchemaError> {
+        let mut types = Types { schema: self, names: Vec::new(), indices: HashMap::new() };
+        types.message(&format!(".{name}"))?;
+        types.describe(name, Vec::new())
+    }
+
+    fn get(&self, name: &str) -> Result<Declaration<'a>, SchemaError> {
+        self.declared.get(name).copied().ok_or_else(|| SchemaError(format!("type {name:?} not found in the schema")))
+    }
+}
+
+/// Types in the order of their first use.
+struct Types<'s, 'a> {
+    schema: &'s Schema<'a>,
+    /// With their leading dots.
+    names: Vec<String>,
+    indices: HashMap<String, u32>,
+}
+
+impl<'a> Types<'_, 'a> {
+    fn index(&mut self, name: &str) -> u32 {
+        if let Some(index) = self.indices.get(name) {
+            return *index;
+        }
+        let index = self.names.len() as u32;
+        self.names.push(name.to_owned());
+        self.indices.insert(name.to_owned(), index);
+        index
+    }
+
+    fn message(&mut self, name: &str) -> Result<u32, SchemaError> {
+        match self.schema.get(name)? {
+            Declaration::Message(..) => Ok(self.index(name)),
+            Declaration::Enum(_) => Err(SchemaError(format!("type {name:?} is not a message"))),
+        }
+    }
+
+    /// Describes the types found so far, and those in them.
+    fn describe(mut self, name: &str, methods: Vec<Method>) -> Result<Described, SchemaError> {
+        let mut types = Vec::new();
+        let mut names = String::new();
+        while let Some(name) = self.names.get(types.len()).cloned() {
+            names.push_str(name.trim_start_matches('.'));
+            types.push(match self.schema.get(&name)? {
+                Declaration::Enum(found) => {
+                    TypeLayout::Enum(found.value.iter().map(prost_types::EnumValueDescriptorProto::number).collect())
+                }
+                Declaration::Message(message, has_presence) => {
+                    let mut fields = self.fields(message, has_presence)?;
+                    // The order of declaration within each group is kept.
+                    fields.sort_by_key(|(field, _)| field.group());
+                    number_oneofs(&mut fields);
+                    for (_, name) in &fields {
+                        names.push(' ');
+                        names.push_str(name);
+                    }
+                    // Indices are those of the first use in wire order.
+                    let fields = fields.into_iter().map(|(field, _)| field);
+                    fields
+                        .map(|field| self.with_index(field, message))
+                        .collect::<Result<_, _>>()
+                        .map(TypeLayout::Message)?
+                }
+            });
+            names.push('\n');
+        }
+        Ok(Described { description: Description { name: name.to_owned(), types, methods }, names })
+    }
+
+    /// Returns the fields in the order of declaration. Messages and enums have no indices yet.
+    fn fields(&self, message: &'a DescriptorProto, has_presence: bool) -> Result<Vec<(Field, &'a str)>, SchemaError> {
+        let mut members: HashMap<i32, u16> = HashMap::new();
+        let fields = message.field.iter().map(|declared| {
+            let number = declared.number().cast_unsigned();
+            let mut of = type_of(declared)?;
+            let oneof = declared.oneof_index.filter(|_| !declared.proto3_optional());
+            let shape = match (self.entry(declared)?, oneof) {
+                (Some([key, value]), _) => {
+                    of = type_of(value)?;
+                    Shape::Map(type_of(key)?)
+                }
+                _ if declared.label() == Label::Repeated => Shape::Repeated,
+                (_, Some(oneof)) => {
+                    let member = members.entry(oneof).or_default();
+                    *member = member.saturating_add(1);
+                    Shape::Member { oneof: oneof as u16, member: *member }
+                }
+                _ if has_presence || declared.proto3_optional() || matches!(of, Type::Message(_)) => Shape::Optional,
+                _ => Shape::Implicit,
+            };
+            Ok((Field { number, shape, of }, declared.name()))
+        });
+        fields.collect()
+    }
+
+    /// Returns the key and value of a map.
+    fn entry(&self, field: &FieldDescriptorProto) -> Result<Option<[&'a FieldDescriptorProto; 2]>, SchemaError> {
+        if field.r#type() != Declared::Message || field.label() != Label::Repeated {
+            return Ok(None);
+        }
+        let Declaration::Message(message, _) = self.schema.get(field.type_name())? else { return Ok(None) };
+        let is_entry = message.options.as_ref().is_some_and(prost_types::MessageOptions::map_entry);
+        Ok(match message.field.as_slice() {
+            [key, value] if is_entry => Some([key, value]),
+            _ => None,
+        })
+    }
+
+    /// Adds the index of the message or enum of a field.
+    fn with_index(&mut self, field: Field, message: &'a DescriptorProto) -> Result<Field, SchemaError> {
+        let is_field = |declared: &&FieldDescriptorProto| declared.number().cast_unsigned() == field.number;
+        let Some(declared) = message.field.iter().find(is_field) else { return Ok(field) };
+        let of = self.entry(declared)?.map_or(declared, |[_, value]| value);
+        let index = match field.of {
+            Type::Message(_) => self.message(of.type_name())?,
+            Type::Enum(_) => {
+                self.schema.get(of.type_name())?;
+                self.index(of.type_name())
+            }
+            _ => 0,
+        };
+        Ok(Field { of: field.of.with_index(index), ..field })
+    }
+}
+
+/// Numbers oneofs in wire order.
+fn number_oneofs(fields: &mut [(Field, &str)]) {
+    let mut numbers: HashMap<u16, u16> = HashMap::new();
+    for (field, _) in fields {
+        if let Shape::Member { oneof, .. } = &mut field.shape {
+            let next = numbers.len() as u16;
+            *oneof = *numbers.entry(*oneof).or_insert(next);
+        }
+    }
+}
+
+fn type_of(field: &FieldDescriptorProto) -> Result<Type, SchemaError> {
+    let code = u8::try_from(field.r#type.unwrap_or_default()).ok();
+    let unknown = || SchemaError(format!("field `{}` has no type with a layout", field.name()));
+    code.and_then(Type::from_code).ok_or_else(unknown)
+}

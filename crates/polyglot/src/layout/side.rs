@@ -1,0 +1,143 @@
+//! The types of a description as one end writes or reads them in one form: in the flat form members of oneofs are fields
+//! of their own, and the entries of maps are messages in both.
+
+use super::description::{Description, Field, Shape, Type, TypeLayout};
+use crate::Form;
+
+/// One end of a plan.
+pub(super) struct Side {
+    /// The types of the description, then the entries of maps. Enums have no items.
+    pub(super) nodes: Vec<Vec<Item>>,
+    /// The numbers of the enums of the description.
+    pub(super) enums: Vec<Vec<i32>>,
+    pub(super) form: Form,
+}
+
+/// What takes a place on the wire.
+pub(super) struct Item {
+    pub(super) place: Place,
+    /// The field; for a oneof its members in the order of their indices.
+    pub(super) fields: Vec<Field>,
+    /// The oneof of a member that is a field of its own.
+    pub(super) oneof: Option<u16>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Implicit,
+    Optional,
+    List,
+    /// A map and its entries.
+    Map(u32),
+    Oneof,
+}
+
+impl Side {
+    pub(super) fn new(description: &Description, form: Form) -> Self {
+        let mut nodes = Vec::with_capacity(description.types.len());
+        let mut entries = Vec::new();
+        for found in &description.types {
+            let TypeLayout::Message(fields) = found else {
+                nodes.push(Vec::new());
+                continue;
+            };
+            let mut items: Vec<Item> = Vec::with_capacity(fields.len());
+            for field in fields {
+                let mut oneof = None;
+                let place = match field.shape {
+                    Shape::Implicit => Place::Implicit,
+                    Shape::Optional => Place::Optional,
+                    Shape::Repeated => Place::List,
+                    Shape::Map(key) => {
+                        let entry = description.types.len().wrapping_add(entries.len()) as u32; // Below 2^16.
+                        entries.push(entry_of(key, field.of));
+                        Place::Map(entry)
+                    }
+                    Shape::Member { oneof: of, .. } if form == Form::Extended => {
+                        // The first member gives the place.
+                        let is_oneof = |item: &&mut Item| item.oneof == Some(of);
+                        if let Some(item) = items.iter_mut().find(is_oneof) {
+                            item.fields.push(*field);
+                            continue;
+                        }
+                        oneof = Some(of);
+                        Place::Oneof
+                    }
+                    Shape::Member { oneof: of, .. } => {
+                        oneof = Some(of);
+                        if matches!(field.of, Type::Message(_)) { Place::Optional } else { Place::Implicit }
+                    }
+                };
+                items.push(Item { place, fields: vec![*field], oneof });
+            }
+            for item in &mut items {
+                item.fields.sort_by_key(|field| match field.shape {
+                    Shape::Member { member, .. } => member,
+                    _ => 0,
+                });
+            }
+            nodes.push(items);
+        }
+        nodes.append(&mut entries);
+        let numbers = |found: &TypeLayout| match found {
+            TypeLayout::Message(_) => Vec::new(),
+            TypeLayout::Enum(numbers) => numbers.clone(),
+        };
+        Self { nodes, enums: description.types.iter().map(numbers).collect(), form }
+    }
+
+    pub(super) fn items(&self, node: u32) -> &[Item] {
+        self.nodes.get(node as usize).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn numbers(&self, of: u16) -> &[i32] {
+        self.enums.get(usize::from(of)).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn has_oneofs(&self) -> bool {
+        self.nodes.iter().flatten().any(|item| item.oneof.is_some())
+    }
+
+    /// Appends the bytes of an item that is not set.
+    pub(super) fn put_default(&self, item: &Item, out: &mut Vec<u8>) {
+        let of = item.fields.first().map_or(Type::Bool, |field| field.of);
+        let kind = of.kind().byte();
+        match (item.place, of) {
+            (Place::Oneof, _) => out.extend_from_slice(&[3, 0]),
+            (Place::List, _) => out.extend_from_slice(&[1, kind, 0x0a, 0]),
+            (Place::Map(entry), _) => {
+                let [key, value] = self.entry_kinds(entry);
+                out.extend_from_slice(&[2, key, value, 0x0a, 0]);
+            }
+            (_, Type::Message(_)) => out.push(0),
+            (Place::Optional, _) if self.form == Form::Extended => out.push(0),
+            (_, Type::Enum(of)) => match self.numbers(of as u16).iter().position(|number| *number == 0) {
+                Some(index) => crate::varint::write(out, 0x0a, index as u64),
+                // In the order of declaration, zero is the first value of an enum of proto3.
+                None => out.extend_from_slice(&[if self.form == Form::Extended { 0x0c } else { 0x0a }, 0]),
+            },
+            (_, Type::String | Type::Bytes) => out.extend_from_slice(&[kind, 0x0a, 0]),
+            (_, Type::Float) => out.extend_from_slice(&[kind, 0, 0, 0, 0]),
+            (_, Type::Double) => out.extend_from_slice(&[kind, 0, 0, 0, 0, 0, 0, 0, 0]),
+            _ => out.extend_from_slice(&[kind, 0]),
+        }
+    }
+
+    /// The kinds in the head of a map.
+    pub(super) fn entry_kinds(&self, entry: u32) -> [u8; 2] {
+        let kind =
+            |item: Option<&Item>| item.and_then(|item| item.fields.first()).map_or(0, |field| field.of.kind().byte());
+        let items = self.items(entry);
+        [kind(items.first()), kind(items.last())]
+    }
+}
+
+/// The entries of a map: their numbers are those of protobuf.
+fn entry_of(key: Type, value: Type) -> Vec<Item> {
+    let item = |number, place, of| {
+        let shape = if place == Place::Optional { Shape::Optional } else { Shape::Implicit };
+        Item { place, fields: vec![Field { number, shape, of }], oneof: None }
+    };
+    let place = if matches!(value, Type::Message(_)) { Place::Optional } else { Place::Implicit };
+    vec![item(1, Place::Implicit, key), item(2, place, value)]
+}

@@ -1,0 +1,579 @@
+//! Translation: the operations of a plan over the bytes of a body, in one pass.
+//!
+//! Operations that copy only advance in the input. The next that changes the output appends all that was copied at once.
+
+use super::conversion::Number;
+use super::plan::{Entries, How, Indices, Op, Order, Plan, Program, Root, Target};
+use crate::{DecodeError, DecodeReason, Form, Kind, Nesting, varint};
+
+/// How many times the limit of a body may be moved within the output to bring fields into the reader's order. Messages
+/// within messages are moved once for each level whose order differs.
+const MOVES: usize = 8;
+
+/// The limits of a translation.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The most bytes of output: the reader's limit for bodies. An empty message of two bytes may gain many defaults.
+    pub body: usize,
+    /// How deep messages may nest.
+    pub nesting: Nesting,
+}
+
+/// The result of a translation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Translated {
+    /// The number of fields that were set and that the reader does not know.
+    pub skipped: u64,
+    /// The number of operations and elements, at most 16 for each byte of input and output.
+    #[doc(hidden)]
+    pub steps: u64,
+}
+
+impl Plan {
+    /// Appends the translation of `body` to `out`. Nothing is appended if it fails.
+    ///
+    /// A body that is nil or an error is copied.
+    ///
+    /// # Errors
+    ///
+    /// If the body does not have the layout of the writer, cannot be converted, or exceeds the limits.
+    ///
+    /// ```
+    /// use polyglot::layout::{Description, Field, Limits, Plan, Shape, Type, TypeLayout};
+    /// use polyglot::{Form, Nesting};
+    ///
+    /// let message = |fields: &[(u32, Type)]| {
+    ///     let field = |&(number, of)| Field { number, shape: Shape::Implicit, of };
+    ///     let types = vec![TypeLayout::Message(fields.iter().map(field).collect())];
+    ///     Description { name: "shop.Item".to_owned(), types, methods: Vec::new() }
+    /// };
+    /// let old = message(&[(1, Type::Int32), (2, Type::String)]);
+    /// let new = message(&[(3, Type::Bool), (1, Type::Int64)]);
+    ///
+    /// let plan = Plan::new(&old, &new, &[(0, 0)], Form::Extended)?;
+    /// let root = plan.root(0, 0).expect("types should be compatible").expect("layouts should differ");
+    /// let limits = Limits { body: 1000, nesting: Nesting::default() };
+    /// let mut out = Vec::new();
+    /// let translated = plan.translate(root, b"\x08\x00\x0c\x0e\x05\x0a\x03new", &mut out, limits)?;
+    /// assert_eq!(out, b"\x08\x00\x07\x00\x0d\x0e");
+    /// assert_eq!(translated.skipped, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn translate(
+        &self,
+        root: Root,
+        body: &[u8],
+        out: &mut Vec<u8>,
+        limits: Limits,
+    ) -> Result<Translated, DecodeError> {
+        let start = out.len();
+        let mut result = Run::new(&self.extended, body, out, limits).root(root.extended);
+        if let (Err(Fault::Flat(_)), Some(flat)) = (&result, &self.flat) {
+            out.truncate(start);
+            result = Run::new(flat, body, out, limits).root(root.flat);
+        }
+        result.map_err(|fault| {
+            out.truncate(start);
+            match fault {
+                Fault::Flat(error) | Fault::Error(error) => error,
+            }
+        })
+    }
+}
+
+pub(super) enum Fault {
+    /// A oneof is not in the rich form.
+    Flat(DecodeError),
+    Error(DecodeError),
+}
+
+impl From<DecodeError> for Fault {
+    fn from(error: DecodeError) -> Self {
+        Self::Error(error)
+    }
+}
+
+pub(super) type Result<T, E = Fault> = std::result::Result<T, E>;
+
+/// A part of the output.
+#[derive(Clone, Copy)]
+struct Segment {
+    place: u16,
+    rank: u32,
+    start: usize,
+}
+
+pub(super) struct Run<'p, 'i, 'o> {
+    pub(super) program: &'p Program,
+    /// The input that is not read yet.
+    pub(super) rest: &'i [u8],
+    /// The input that is not copied yet: `rest` is its tail.
+    run: &'i [u8],
+    length: usize,
+    out: &'o mut Vec<u8>,
+    /// How many bytes may be appended.
+    room: usize,
+    pub(super) limits: Limits,
+    pub(super) levels: u32,
+    segments: Vec<Segment>,
+    scratch: Vec<u8>,
+    moves: usize,
+    pub(super) counts: Translated,
+}
+
+impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
+    fn new(program: &'p Program, body: &'i [u8], out: &'o mut Vec<u8>, limits: Limits) -> Self {
+        Self {
+            program,
+            rest: body,
+            run: body,
+            length: body.len(),
+            out,
+            room: limits.body,
+            limits,
+            levels: limits.nesting.levels(),
+            segments: Vec::new(),
+            scratch: Vec::new(),
+            moves: limits.body.saturating_mul(MOVES),
+            counts: Translated::default(),
+        }
+    }
+
+    fn root(mut self, block: u32) -> Result<Translated> {
+        if self.rest.first() == Some(&Kind::U8.byte()) {
+            self.message(block)?;
+        } else {
+            // Nil or an error, which the reader checks.
+            self.rest = &[];
+        }
+        self.flush()?;
+        Ok(self.counts)
+    }
+
+    #[cold]
+    pub(super) fn error(&self, reason: DecodeReason) -> Fault {
+        Fault::Error(DecodeError::new(reason, self.length.wrapping_sub(self.rest.len())))
+    }
+
+    #[cold]
+    pub(super) fn unexpected(&self, expected: Kind) -> Fault {
+        self.error(match self.rest.first() {
+            Some(found) if *found != expected.byte() => DecodeReason::WrongKind { expected, found: *found },
+            _ => DecodeReason::Truncated { expected },
+        })
+    }
+
+    /// Appends the input that was copied.
+    #[inline]
+    fn flush(&mut self) -> Result<()> {
+        let length = self.run.len().wrapping_sub(self.rest.len()); // `rest` is a tail of `run`.
+        if let Some(copied) = self.run.get(..length).filter(|copied| !copied.is_empty()) {
+            self.put(copied)?;
+        }
+        self.run = self.rest;
+        Ok(())
+    }
+
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        let Some(room) = self.room.checked_sub(bytes.len()) else {
+            return Err(self.error(DecodeReason::TranslationTooLong { max: self.limits.body }));
+        };
+        self.room = room;
+        self.out.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Appends a kind and a varint.
+    fn put_varint(&mut self, kind: Kind, value: u64) -> Result<()> {
+        let before = self.out.len();
+        varint::write(self.out, kind.byte(), value);
+        let length = self.out.len().wrapping_sub(before); // It has grown.
+        let Some(room) = self.room.checked_sub(length) else {
+            return Err(self.error(DecodeReason::TranslationTooLong { max: self.limits.body }));
+        };
+        self.room = room;
+        Ok(())
+    }
+
+    fn put_default(&mut self, at: u32, length: u16) -> Result<()> {
+        let program = self.program;
+        let bytes = program.bytes.get(at as usize..).and_then(|bytes| bytes.get(..usize::from(length)));
+        self.put(bytes.unwrap_or_default())
+    }
+
+    /// Drops the input that was read since the last flush.
+    fn drop_run(&mut self) {
+        self.run = self.rest;
+    }
+
+    /// Translates or copies a message, which may be nil.
+    fn message(&mut self, block: u32) -> Result<()> {
+        if self.enter()? {
+            self.fields(block)?;
+            self.levels = self.levels.wrapping_add(1); // As before.
+        }
+        Ok(())
+    }
+
+    /// Translates the fields of a message, or an entry of a map.
+    fn fields(&mut self, block: u32) -> Result<()> {
+        let base = self.segments.len();
+        let mut ops = self.ops(block).iter();
+        while let Some(op) = ops.next() {
+            match *op {
+                Op::Copy(count) => self.values(count)?,
+                Op::CopyTree { container, block } => self.tree(container, block)?,
+                Op::CopyOneof(table) => {
+                    self.walk_oneof(table)?;
+                }
+                Op::Skip(count) => {
+                    self.flush()?;
+                    for _ in 0..count {
+                        self.count_skipped();
+                        self.value()?;
+                    }
+                    self.drop_run();
+                }
+                Op::SkipTree { container, block } => {
+                    self.flush()?;
+                    self.count_skipped();
+                    self.tree(container, block)?;
+                    self.drop_run();
+                }
+                Op::SkipOneof(table) => {
+                    self.flush()?;
+                    let is_set = self.walk_oneof(table)?;
+                    self.counts.skipped = self.counts.skipped.wrapping_add(is_set.into());
+                    self.drop_run();
+                }
+                Op::Fill { length, at } => {
+                    self.flush()?;
+                    self.put_default(at, length)?;
+                }
+                Op::Value { how, member, arg } => self.member(how, member, arg)?,
+                Op::Present { how, member, arg } => {
+                    if let [0x00, rest @ ..] = self.rest {
+                        self.flush()?;
+                        self.rest = rest;
+                        self.drop_run();
+                    } else {
+                        self.member(how, member, arg)?;
+                        ops.next();
+                    }
+                }
+                Op::NonDefault { how, member, arg } => {
+                    if self.is_default(how, arg) {
+                        self.flush()?;
+                        self.value()?;
+                        self.drop_run();
+                    } else {
+                        self.member(how, member, arg)?;
+                        ops.next();
+                    }
+                }
+                Op::Oneof(table) => {
+                    if self.oneof(table)? {
+                        ops.next();
+                    }
+                }
+                Op::List { how, kind, arg } => self.list(how, kind, arg)?,
+                Op::Entries { change, kinds, block } => {
+                    let nil = ops.next();
+                    self.entries(change, kinds, block, nil)?;
+                }
+                Op::Segment { place, rank } => {
+                    self.flush()?;
+                    self.segments.push(Segment { place, rank, start: self.out.len() });
+                }
+                Op::Assemble(order) => self.assemble(order, base)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Translates a oneof. Returns whether the reader has the member that is set.
+    fn oneof(&mut self, table: u32) -> Result<bool> {
+        self.flush()?;
+        let before = self.rest;
+        let member = self.oneof_head()?;
+        let Some(found) = (member > 0).then(|| self.member_of(table, member)).transpose()? else {
+            self.drop_run();
+            return Ok(false);
+        };
+        let Some(Target { how, arg, member, segment }) = found.target else {
+            self.rest = before;
+            self.walk_oneof(table)?;
+            self.counts.skipped = self.counts.skipped.wrapping_add(1);
+            self.drop_run();
+            return Ok(false);
+        };
+        self.drop_run();
+        if let Some((place, rank)) = segment {
+            self.segments.push(Segment { place, rank, start: self.out.len() });
+        }
+        self.member(how, member, arg)?;
+        Ok(true)
+    }
+
+    /// Converts a value, after the head of a oneof if it is a member of one.
+    #[inline]
+    fn member(&mut self, how: How, member: u16, arg: u32) -> Result<()> {
+        if member > 0 {
+            self.flush()?;
+            self.put_varint(Kind::Any, member.into())?;
+        }
+        self.convert(how, arg)
+    }
+
+    fn convert(&mut self, how: How, arg: u32) -> Result<()> {
+        match how {
+            How::Copy => return self.scalar(),
+            How::Tree => return self.walk_message(arg),
+            How::Message => return self.message(arg),
+            How::Number => {
+                let pattern = self.number(Number::of_half(arg >> 16))?;
+                self.put_number(Number::of_half(arg), pattern)?;
+            }
+            How::Enum => {
+                let number = self.enum_number(arg >> 16)?;
+                self.put_enum(arg, number)?;
+            }
+            How::EnumToNumber => {
+                let number = self.enum_number(arg >> 16)?;
+                self.put_number(Number::of_half(arg), i64::from(number).cast_unsigned())?;
+            }
+            How::NumberToEnum => {
+                let pattern = self.number(Number::of_half(arg >> 16))?;
+                self.put_enum(arg, pattern as i32)?;
+            }
+            How::BytesToString => {
+                let content = self.sized(Kind::Bytes, Kind::String)?;
+                let text = simdutf8::basic::from_utf8(content);
+                text.map_err(|_| self.error(DecodeReason::Utf8))?;
+                return Ok(());
+            }
+            How::StringToBytes => {
+                self.sized(Kind::String, Kind::Bytes)?;
+                return Ok(());
+            }
+        }
+        self.drop_run();
+        Ok(())
+    }
+
+    /// Reads the content of a string or bytes, and copies it with another kind.
+    fn sized(&mut self, from: Kind, to: Kind) -> Result<&'i [u8]> {
+        self.flush()?;
+        let [kind, sized @ ..] = self.rest else { return Err(self.unexpected(from)) };
+        if *kind != from.byte() {
+            return Err(self.unexpected(from));
+        }
+        self.scalar()?;
+        self.run = sized;
+        self.put(&[to.byte()])?;
+        // The head of the content is a kind and a varint.
+        let varint = sized.get(1..).unwrap_or_default();
+        let head = varint.iter().position(|byte| *byte < 0x80).unwrap_or_default();
+        let content = varint.get(head.wrapping_add(1)..).unwrap_or_default();
+        Ok(content.get(..content.len().wrapping_sub(self.rest.len())).unwrap_or_default())
+    }
+
+    /// Reads a number, as protobuf has it in a varint of 64 bits.
+    fn number(&mut self, of: Number) -> Result<u64> {
+        self.flush()?;
+        if of == Number::Bool {
+            let [0x07, byte @ (0 | 1), rest @ ..] = self.rest else { return Err(self.unexpected(Kind::Bool)) };
+            self.rest = rest;
+            return Ok(u64::from(*byte));
+        }
+        let kind = of.kind();
+        let [found, input @ ..] = self.rest else { return Err(self.unexpected(kind)) };
+        if *found != kind.byte() {
+            return Err(self.unexpected(kind));
+        }
+        let (raw, rest) = self.varint(input, varint::length_max(kind))?;
+        self.rest = rest;
+        let low = u64::from(raw as u32);
+        let unzigzag = |raw: u64| (raw >> 1) ^ (raw & 1).wrapping_neg();
+        Ok(match of {
+            Number::U32 | Number::Zigzag32 => low,
+            Number::I32 => unzigzag(low),
+            Number::I64 => unzigzag(raw),
+            Number::U64 | Number::Zigzag64 | Number::Bool => raw,
+        })
+    }
+
+    /// Writes a number, truncated to its bits.
+    fn put_number(&mut self, of: Number, pattern: u64) -> Result<()> {
+        let zigzag = |value: i64| ((value << 1) ^ (value >> 63)).cast_unsigned();
+        match of {
+            Number::Bool => self.put(&[Kind::Bool.byte(), u8::from(pattern != 0)]),
+            Number::U32 | Number::Zigzag32 => self.put_varint(of.kind(), u64::from(pattern as u32)),
+            Number::I32 => self.put_varint(of.kind(), zigzag(i64::from(pattern as i32))),
+            Number::I64 => self.put_varint(of.kind(), zigzag(pattern.cast_signed())),
+            Number::U64 | Number::Zigzag64 => self.put_varint(of.kind(), pattern),
+        }
+    }
+
+    /// Reads the index of an enum of the writer, or in its place a number that the writer's schema lacks.
+    fn enum_number(&mut self, of: u32) -> Result<i32> {
+        if self.rest.first() == Some(&Kind::I32.byte()) {
+            return Ok(self.number(Number::I32)? as i32);
+        }
+        let index = self.number(Number::U32)? as u32;
+        let numbers = self.program.numbers.get(of as usize);
+        let number = numbers.and_then(|numbers| numbers.get(index as usize)).copied();
+        // As decoders keep an index that they do not know.
+        Ok(number.unwrap_or(i32::MIN.wrapping_add_unsigned(index)))
+    }
+
+    fn put_enum(&mut self, of: u32, number: i32) -> Result<()> {
+        let (indices, count) = match self.program.indices.get(of as usize & 0xffff) {
+            Some(Indices { sorted, count }) => (sorted.as_slice(), *count),
+            None => (&[][..], 0),
+        };
+        let found = indices.binary_search_by_key(&number, |(number, _)| *number);
+        if let Some((_, index)) = found.ok().and_then(|at| indices.get(at)) {
+            return self.put_varint(Kind::U32, u64::from(*index));
+        }
+        if self.program.output == Form::Extended {
+            return self.put_number(Number::I32, i64::from(number).cast_unsigned());
+        }
+        // Encoders of the flat form let a number stand for an index that the schema does not know.
+        let index = number.wrapping_sub(i32::MIN).cast_unsigned();
+        if number < 0 && index >= count {
+            return self.put_varint(Kind::U32, u64::from(index));
+        }
+        Err(self.error(DecodeReason::EnumNumber(number)))
+    }
+
+    /// Whether the next value is the default of its type.
+    fn is_default(&self, how: How, arg: u32) -> bool {
+        if let (How::Enum | How::EnumToNumber, [0x0a, index, ..]) = (how, self.rest) {
+            let numbers = self.program.numbers.get(arg as usize >> 16);
+            return *index < 0x80 && numbers.is_some_and(|numbers| numbers.get(usize::from(*index)) == Some(&0));
+        }
+        let is_zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
+        match self.rest {
+            [0x07 | 0x0a..=0x0d, 0, ..] | [0x04 | 0x05, 0x0a, 0, ..] => true,
+            [0x0e, rest @ ..] => rest.first_chunk::<4>().is_some_and(|bits| is_zero(bits)),
+            [0x0f, rest @ ..] => rest.first_chunk::<8>().is_some_and(|bits| is_zero(bits)),
+            _ => false,
+        }
+    }
+
+    /// Counts the next value unless it is absent, empty or a default.
+    fn count_skipped(&mut self) {
+        let is_empty = match self.rest {
+            [0x00, ..] | [0x01, _, 0x0a, 0, ..] | [0x02, _, _, 0x0a, 0, ..] => true,
+            _ => self.is_default(How::Copy, 0),
+        };
+        self.counts.skipped = self.counts.skipped.wrapping_add((!is_empty).into());
+    }
+
+    fn list(&mut self, how: How, kind: Kind, arg: u32) -> Result<()> {
+        self.flush()?;
+        let count = self.list_head()?;
+        self.put(&[Kind::List.byte(), kind.byte()])?;
+        self.put_varint(Kind::U32, count)?;
+        self.drop_run();
+        self.counts.steps = self.counts.steps.saturating_add(count);
+        for _ in 0..count {
+            self.convert(how, arg)?;
+        }
+        Ok(())
+    }
+
+    /// Translates a list or map to a list or map. `nil` writes an entry of defaults.
+    fn entries(&mut self, change: Entries, kinds: u8, block: u32, nil: Option<&Op>) -> Result<()> {
+        self.flush()?;
+        let count = if change == Entries::ListToMap { self.list_head()? } else { self.map_head()? };
+        match change {
+            Entries::MapToList => self.put(&[Kind::List.byte(), Kind::Any.byte()])?,
+            _ => self.put(&[Kind::Map.byte(), kinds >> 4, kinds & 0x0f])?,
+        }
+        self.put_varint(Kind::U32, count)?;
+        self.drop_run();
+        self.counts.steps = self.counts.steps.saturating_add(count);
+        for _ in 0..count {
+            match change {
+                Entries::MapToMap => self.fields(block)?,
+                Entries::MapToList => {
+                    self.flush()?;
+                    self.put(&[Kind::U8.byte(), 0])?;
+                    self.fields(block)?;
+                }
+                Entries::ListToMap => {
+                    self.flush()?;
+                    let is_set = self.enter()?;
+                    self.drop_run();
+                    if is_set {
+                        self.fields(block)?;
+                        self.levels = self.levels.wrapping_add(1); // As before.
+                    } else if let Some(Op::Fill { length, at }) = nil {
+                        self.put_default(*at, *length)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings the segments of a message, from `base`, into the order of the reader.
+    fn assemble(&mut self, order: u32, base: usize) -> Result<()> {
+        self.flush()?;
+        let program = self.program;
+        let Some(Order { places, groups }) = program.orders.get(order as usize) else { return Ok(()) };
+        let segments = self.segments.split_off(base);
+        let end = self.out.len();
+        let begin = segments.first().map_or(end, |segment| segment.start);
+        let moved = end.wrapping_sub(begin); // Segments are in the output.
+        self.moves = self
+            .moves
+            .checked_sub(moved)
+            .ok_or_else(|| self.error(DecodeReason::TooManyMoves { max: self.limits.body.saturating_mul(MOVES) }))?;
+        self.counts.steps = self.counts.steps.saturating_add(places.len() as u64);
+
+        // For each place the segment of the highest rank, and for each group its place.
+        let mut chosen: Vec<Option<(usize, usize, u32)>> = vec![None; places.len()];
+        let mut winners: Vec<Option<usize>> = vec![None; usize::from(*groups).wrapping_add(1)];
+        let ends = segments.iter().skip(1).map(|segment| segment.start).chain([end]);
+        for (segment, end) in segments.iter().zip(ends) {
+            let place = usize::from(segment.place);
+            let group = places.get(place).map_or(0, |place| place.group);
+            let rival = if group == 0 { Some(place) } else { winners.get(usize::from(group)).copied().flatten() };
+            let rank = rival.and_then(|rival| chosen.get(rival).copied().flatten()).map(|(_, _, rank)| rank);
+            if segment.start == end || rank.is_some_and(|rank| rank > segment.rank) {
+                continue;
+            }
+            if let Some(chosen) = rival.and_then(|rival| chosen.get_mut(rival)) {
+                *chosen = None;
+            }
+            if let Some(winner) = winners.get_mut(usize::from(group)) {
+                *winner = Some(place);
+            }
+            if let Some(chosen) = chosen.get_mut(place) {
+                *chosen = Some((segment.start, end, segment.rank));
+            }
+        }
+
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        for (place, chosen) in places.iter().zip(chosen) {
+            let bytes = match chosen {
+                Some((start, end, _)) => self.out.get(start..end),
+                None => {
+                    let bytes = program.bytes.get(place.at as usize..);
+                    bytes.and_then(|bytes| bytes.get(..usize::from(place.length)))
+                }
+            };
+            scratch.extend_from_slice(bytes.unwrap_or_default());
+        }
+        self.out.truncate(begin);
+        self.room = self.room.saturating_add(moved);
+        let put = self.put(&scratch);
+        self.scratch = scratch;
+        put
+    }
+}

@@ -1,0 +1,224 @@
+//! Reading without output: values that need no layout, and messages by the blocks of the writer's types.
+
+use super::plan::{Container, Member, Op};
+use super::translate::{Fault, Result, Run};
+use crate::{DecodeReason, Kind, varint};
+
+impl<'p, 'i> Run<'p, 'i, '_> {
+    /// Reads the head of a message. Returns whether it is not nil: its fields follow, one level deeper.
+    #[inline]
+    pub(super) fn enter(&mut self) -> Result<bool> {
+        match self.rest {
+            [0x00, rest @ ..] => {
+                self.rest = rest;
+                Ok(false)
+            }
+            [0x08, _flags, rest @ ..] => {
+                let Some(levels) = self.levels.checked_sub(1) else {
+                    return Err(self.error(DecodeReason::NestingTooDeep { max: self.limits.nesting.levels() }));
+                };
+                self.levels = levels;
+                self.rest = rest;
+                Ok(true)
+            }
+            [0x06, ..] => Err(self.error(DecodeReason::NestedError)),
+            _ => Err(self.unexpected(Kind::Any)),
+        }
+    }
+
+    pub(super) fn ops(&mut self, block: u32) -> &'p [Op] {
+        let program = self.program;
+        let (start, end) = program.blocks.get(block as usize).copied().unwrap_or_default();
+        let ops = program.ops.get(start as usize..end as usize).unwrap_or_default();
+        self.counts.steps = self.counts.steps.wrapping_add(ops.len() as u64);
+        ops
+    }
+
+    /// Reads values that need no layout.
+    #[inline]
+    pub(super) fn values(&mut self, count: u32) -> Result<()> {
+        for _ in 0..count {
+            self.value()?;
+        }
+        Ok(())
+    }
+
+    /// Reads a value that needs no layout.
+    #[inline]
+    pub(super) fn value(&mut self) -> Result<()> {
+        match self.rest {
+            [0x01, of, length @ ..] => {
+                self.rest = length;
+                let count = self.length()?;
+                self.elements(&[*of], count)
+            }
+            [0x02, key, of, length @ ..] => {
+                self.rest = length;
+                let count = self.length()?;
+                self.elements(&[*key, *of], count)
+            }
+            _ => self.scalar(),
+        }
+    }
+
+    /// Reads elements, or keys and values, of these kinds.
+    pub(super) fn elements(&mut self, kinds: &[u8], count: u64) -> Result<()> {
+        let size = |kind: &u8| match kind {
+            0x07 => Some(2_u64),
+            0x0e => Some(5),
+            0x0f => Some(9),
+            _ => None,
+        };
+        // Values of fixed sizes are not looked at.
+        if let Some(size) = kinds.iter().map(size).sum::<Option<u64>>() {
+            let length = usize::try_from(count.saturating_mul(size)).unwrap_or(usize::MAX);
+            let expected = Kind::List;
+            self.rest = self.rest.get(length..).ok_or_else(|| self.error(DecodeReason::Truncated { expected }))?;
+            return Ok(());
+        }
+        for _ in 0..count {
+            for _ in kinds {
+                self.scalar()?;
+            }
+        }
+        self.counts.steps = self.counts.steps.saturating_add(count);
+        Ok(())
+    }
+
+    /// Reads a scalar, string or bytes, or nil.
+    #[inline]
+    pub(super) fn scalar(&mut self) -> Result<()> {
+        self.rest = match self.rest {
+            [0x0a..=0x0d, byte, rest @ ..] if *byte < 0x80 => rest,
+            [0x0a | 0x0c, rest @ ..] => self.varint(rest, 5)?.1,
+            [0x0b | 0x0d, rest @ ..] => self.varint(rest, 10)?.1,
+            [0x04 | 0x05, length @ ..] => {
+                self.rest = length;
+                let length = self.length()?;
+                let rest = usize::try_from(length).ok().and_then(|length| self.rest.get(length..));
+                let (length, left) = (length as u32, self.rest.len());
+                let reason = DecodeReason::LengthBeyondEnd { kind: Kind::Bytes, length, left };
+                rest.ok_or_else(|| self.error(reason))?
+            }
+            [0x00, rest @ ..] | [0x07, _, rest @ ..] | [0x0e, _, _, _, _, rest @ ..] => rest,
+            [0x0f, _, _, _, _, _, _, _, _, rest @ ..] => rest,
+            [found, ..] => return Err(self.error(DecodeReason::NotScalar { found: *found })),
+            [] => return Err(self.error(DecodeReason::Truncated { expected: Kind::Nil })),
+        };
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn varint(&self, input: &'i [u8], max: u32) -> Result<(u64, &'i [u8])> {
+        varint::read(input, max).map_err(|fault| {
+            self.error(match fault {
+                varint::VarintFault::Truncated => DecodeReason::Truncated { expected: Kind::U64 },
+                varint::VarintFault::TooLong => DecodeReason::VarintTooLong { kind: Kind::U64 },
+            })
+        })
+    }
+
+    /// Reads the length of a value.
+    #[inline]
+    pub(super) fn length(&mut self) -> Result<u64> {
+        let [0x0a, length @ ..] = self.rest else { return Err(self.unexpected(Kind::U32)) };
+        let (length, rest) = self.varint(length, 5)?;
+        self.rest = rest;
+        Ok(length & u64::from(u32::MAX)) // Surplus bits are dropped, as by decoders.
+    }
+
+    /// Reads a message, or a list or map with messages.
+    pub(super) fn tree(&mut self, container: Container, block: u32) -> Result<()> {
+        let count = match container {
+            Container::Single => return self.walk_message(block),
+            Container::List => self.list_head()?,
+            Container::Map => self.map_head()?,
+        };
+        self.counts.steps = self.counts.steps.saturating_add(count);
+        for _ in 0..count {
+            match container {
+                Container::Map => self.walk(block)?,
+                _ => self.walk_message(block)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the head of a list of any kind.
+    pub(super) fn list_head(&mut self) -> Result<u64> {
+        let [0x01, _, length @ ..] = self.rest else { return Err(self.unexpected(Kind::List)) };
+        self.rest = length;
+        self.length()
+    }
+
+    /// Reads the head of a map of any kinds, which is empty if it is nil.
+    pub(super) fn map_head(&mut self) -> Result<u64> {
+        match self.rest {
+            [0x00, rest @ ..] => {
+                self.rest = rest;
+                Ok(0)
+            }
+            [0x02, _, _, length @ ..] => {
+                self.rest = length;
+                self.length()
+            }
+            _ => Err(self.unexpected(Kind::Map)),
+        }
+    }
+
+    pub(super) fn walk_message(&mut self, block: u32) -> Result<()> {
+        if self.enter()? {
+            self.walk(block)?;
+            self.levels = self.levels.wrapping_add(1); // As before.
+        }
+        Ok(())
+    }
+
+    /// Reads the fields of a message by the block of its type.
+    pub(super) fn walk(&mut self, block: u32) -> Result<()> {
+        for op in self.ops(block) {
+            match *op {
+                Op::Copy(count) => self.values(count)?,
+                Op::CopyTree { container, block } => self.tree(container, block)?,
+                Op::CopyOneof(table) => {
+                    self.walk_oneof(table)?;
+                }
+                _ => {} // Types of the writer have no others.
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the head of a oneof of the rich form: the member, or 0.
+    pub(super) fn oneof_head(&mut self) -> Result<u64> {
+        let [0x03, member @ ..] = self.rest else {
+            return Err(match self.unexpected(Kind::Any) {
+                Fault::Error(error) | Fault::Flat(error) => Fault::Flat(error),
+            });
+        };
+        let (member, rest) = self.varint(member, 5)?;
+        self.rest = rest;
+        Ok(member)
+    }
+
+    /// Returns a member of a oneof, from 1.
+    pub(super) fn member_of(&self, table: u32, member: u64) -> Result<Member> {
+        let index = usize::try_from(member).ok().and_then(|member| member.checked_sub(1));
+        let members = self.program.oneofs.get(table as usize);
+        let found = index.and_then(|index| members?.get(index)).copied();
+        found.ok_or_else(|| self.error(DecodeReason::UnknownMember { member: member as u32 }))
+    }
+
+    /// Reads a oneof. Returns whether a member is set.
+    pub(super) fn walk_oneof(&mut self, table: u32) -> Result<bool> {
+        let member = self.oneof_head()?;
+        if member == 0 {
+            return Ok(false);
+        }
+        match self.member_of(table, member)?.tree {
+            Some(block) => self.walk_message(block)?,
+            None => self.scalar()?,
+        }
+        Ok(true)
+    }
+}
