@@ -10,6 +10,9 @@ use rivals::{BoxError, machine};
 use std::fmt::Write as _;
 use std::path::Path;
 
+/// The cells whose processor time is drawn: small and long messages, and streams.
+const CHARTED: [&str; 4] = ["32 B, 1 in flight", "32 B, 10 in flight", "1 MiB, 10 in flight", "Streams to the client"];
+
 /// All that a report is made of.
 #[derive(Default)]
 pub(crate) struct Report {
@@ -318,7 +321,7 @@ impl Results<'_> {
                     Some(format!("{:.1}", median / 1024.0 / cell.clients as f64))
                 });
             } else {
-                self.charts(&group, &title, page)?;
+                self.chart(&group, &title, page)?;
                 self.tables(&group, &mut page.text);
             }
             done.push(title);
@@ -436,32 +439,27 @@ impl Results<'_> {
         text.push('\n');
     }
 
-    fn charts(&self, cells: &[Cell], title: &str, page: &mut Page) -> Result<(), BoxError> {
-        let charts: [(&str, &str, &str, Figure); 3] = [
-            ("rate", "Thousand calls per second", "more is better", |s| {
-                s.outcome.calls as f64 / s.outcome.seconds / 1000.0
-            }),
-            ("cpu", "Processor time per call, both processes, us", "less is better, logarithmic", |s| s.both_us),
-            ("p99", "p99 latency, ms", "less is better, logarithmic", |s| s.outcome.p99_us / 1000.0),
-        ];
-        for (file, what, hint, figure) in charts {
-            let groups = cells.iter().map(|cell| Group {
-                name: column(cell),
-                values: self.entries.iter().map(|entry| self.median(cell, entry, figure)).collect(),
-            });
-            let chart = Chart {
-                title: &format!("{what}: {title}"),
-                hint,
-                logarithmic: file != "rate",
-                series: &self.entries.iter().map(|entry| entry.name).collect::<Vec<_>>(),
-                ours: &self.entries.iter().filter(|entry| entry.is_ours()).map(|entry| entry.name).collect::<Vec<_>>(),
-                groups: &groups.collect::<Vec<_>>(),
-            };
-            let name =
-                format!("{file}-{}.svg", title.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
-            let _ = writeln!(page.text, "![{what}: {title}]({name})\n");
-            page.files.push((name, chart.svg()?));
+    /// Draws the processor time of the cells, if [`CHARTED`] has their title. Tables have all other figures.
+    fn chart(&self, cells: &[Cell], title: &str, page: &mut Page) -> Result<(), BoxError> {
+        if !CHARTED.contains(&title) {
+            return Ok(());
         }
+        let groups = cells.iter().map(|cell| Group {
+            name: column(cell),
+            values: self.entries.iter().map(|entry| self.median(cell, entry, |s| s.both_us)).collect(),
+        });
+        let what = "Processor time per call, both processes, us";
+        let chart = Chart {
+            title: &format!("{what}: {title}"),
+            hint: "less is better, logarithmic",
+            logarithmic: true,
+            series: &self.entries.iter().map(|entry| entry.name).collect::<Vec<_>>(),
+            ours: &self.entries.iter().filter(|entry| entry.is_ours()).map(|entry| entry.name).collect::<Vec<_>>(),
+            groups: &groups.collect::<Vec<_>>(),
+        };
+        let name = format!("cpu-{}.svg", title.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
+        let _ = writeln!(page.text, "![{what}: {title}]({name})\n");
+        page.files.push((name, chart.svg()?));
         Ok(())
     }
 

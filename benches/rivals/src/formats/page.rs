@@ -36,6 +36,9 @@ const METHOD: &str = "\
   here as well.
 ";
 
+/// The messages whose costs are drawn.
+const CHARTED: [&str; 2] = ["string", "order"];
+
 /// The names and contents of the files.
 pub(crate) fn files(cases: &[Case], figures: &[Figures], rounds: usize) -> Result<Vec<(String, String)>, BoxError> {
     let mut text = INTRODUCTION.to_owned();
@@ -44,10 +47,13 @@ pub(crate) fn files(cases: &[Case], figures: &[Figures], rounds: usize) -> Resul
     messages.dedup();
     for (message, title) in messages {
         let results: Vec<_> = cases.iter().zip(figures).filter(|(case, _)| case.message == message).collect();
-        let chart = format!("formats-{message}.svg");
-        let _ = writeln!(text, "## {title}\n\n![Instructions: {title}]({chart})\n");
+        let _ = writeln!(text, "## {title}\n");
+        if CHARTED.contains(&message) {
+            let chart = format!("formats-{message}.svg");
+            let _ = writeln!(text, "![Instructions: {title}]({chart})\n");
+            files.push((chart, draw(title, &results)?));
+        }
         table(&results, &mut text);
-        files.push((chart, draw(title, &results)?));
     }
     let _ = writeln!(text, "## Formats\n");
     let first = cases.first().map_or("", |case| case.message);
