@@ -1,16 +1,15 @@
-//! TCP sockets on io_uring: a [`Worker`] is a thread that owns a ring and runs the tasks that use it.
+//! TCP sockets on io_uring. A [`Worker`] is a thread that owns a ring and runs the tasks that use it.
 //!
-//! A turn of the thread polls the tasks that are ready, hands all operations that they began to the kernel in one
-//! system call, which is also the one that waits, and wakes the tasks whose operations have completed. Sockets receive
-//! by one operation that stays armed (multishot) and takes its memory from buffers that the whole ring shares, so an
-//! idle connection holds none. There is no second event loop: one call a turn, however many sockets took part in it.
+//! In one turn the thread polls all ready tasks, submits the operations that they started and waits for completions in a
+//! single system call, and wakes the tasks whose operations completed. Each socket receives with one multishot operation into
+//! buffers shared by the whole ring, so idle connections hold no buffer. There is no second event loop, so a turn costs one
+//! system call regardless of the number of sockets.
 //!
-//! Tasks never lend memory to the kernel. Bytes to be written are copied to a buffer that belongs to the operation, and
-//! received bytes are copied out of the ring's buffers; so a task and its socket may be dropped at any time. Transfers
-//! too large for that use ordinary non-blocking calls directly on the task's memory, once the ring has reported that
-//! the socket is ready.
+//! The kernel never accesses memory of tasks. Written bytes are copied to a buffer owned by the operation, and received bytes
+//! are copied out of the ring's buffers, so a task and its socket can be dropped at any time. Large transfers use non-blocking
+//! system calls directly on the task's memory, once the ring has reported that the socket is ready.
 //!
-//! All `unsafe` is in `ring.rs`. The crate is empty on systems other than Linux.
+//! All `unsafe` code is in `ring.rs`. The crate is empty on systems other than Linux.
 #![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 

@@ -1,9 +1,9 @@
-//! The ring itself: operations, the memory they use, and system calls. The only module with `unsafe`.
+//! The ring: operations, their memory, and system calls. The only module with `unsafe` code.
 //!
-//! Its soundness rests on the table of operations: memory and files that the kernel uses stay in it,
-//! untouched, until the kernel has reported that the operation is over. Nothing outside can take them out earlier. One
-//! kind of operation, the quiet send, is also over without a report once the kernel has taken it from the submission
-//! queue: it is tried in that system call and must not wait, and the kernel reports only those that fail.
+//! Soundness rests on the table of operations. Memory and files that the kernel uses stay in it unchanged until the kernel has
+//! reported the end of the operation, and no other code can remove them earlier. A quiet send is the exception: it ends without
+//! a report when the kernel takes it from the submission queue, because it is attempted in that system call, must not wait, and
+//! is reported only if it fails.
 #![allow(unsafe_code)] // The parts of a ring; each block states why it is sound.
 
 use io_uring::types::{BufRingEntry, CancelBuilder, Fd, SubmitArgs, Timespec};
@@ -22,45 +22,44 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 use tokio::io::ReadBuf;
 
-/// Places for operations that begin in one turn; more than that take a further system call.
+/// Capacity of the submission queue. Further operations in one turn cost another system call.
 const SUBMISSIONS: u32 = 1024;
 
-/// Places for completions that have not been looked at. The kernel keeps those that do not fit, so none is lost.
+/// Capacity of the completion queue. The kernel keeps completions that do not fit, so none are lost.
 const COMPLETIONS: u32 = 4096;
 
-/// Buffers that sockets receive into. The kernel runs some twenty completions in one call, and each buffer comes
-/// back at the end of the turn; receives that find none are begun again.
+/// Number of receive buffers. The kernel runs about twenty completions per call, and buffers are returned at the end of the
+/// turn. A receive that finds no buffer is restarted.
 const BUFFERS: u16 = 256;
 
-/// The size of one buffer. The odd cache line keeps the beginnings of buffers from falling into the same cache set.
+/// Size of a receive buffer. The additional cache line keeps the starts of buffers out of the same cache set.
 pub(crate) const BUFFER_LEN: usize = 16 * 1024 + 64;
 
-/// The group that the buffers are registered as; there is only one in each ring.
+/// Id of the buffer group. Each ring has a single group.
 const GROUP: u16 = 0;
 
-/// How long a ring that is dropped waits for its operations to end before it leaks their memory.
+/// Maximum time that dropping a ring waits for its operations. The memory of operations that remain is leaked.
 const DROP_PATIENCE: Duration = Duration::from_secs(2);
 
 /// An io_uring, with the operations in flight.
 pub(crate) struct Ring {
     uring: ManuallyDrop<IoUring>,
-    /// The memory and files that the kernel works with.
+    /// Memory and files in use by the kernel.
     operations: ManuallyDrop<Slab<Kind>>,
     buffers: ManuallyDrop<Buffers>,
-    /// Operations that the submission queue had no room for.
+    /// Operations that did not fit into the submission queue.
     backlog: VecDeque<squeue::Entry>,
-    /// Quiet sends that are not known to be over.
+    /// Quiet sends that may still be in progress.
     quiet: Vec<Tag>,
 }
 
-/// The number that the kernel returns with an operation: its key in the table, and above it the caller's token. A
-/// receive that continues is identified by that alone; with thousands of connections its entry in the table is not in
-/// any cache.
+/// User data of an operation: its key in the table and, in the upper bits, the caller's token. The token identifies a continuing
+/// receive without access to the table, whose entries are not cached with thousands of connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Tag(u64);
 
 impl Tag {
-    /// Tokens longer than 32 bits are truncated: there are no files for so many sockets.
+    /// Truncates tokens to 32 bits, which exceed the number of open files.
     fn new(key: usize, token: usize) -> Self {
         assert!(u32::try_from(key).is_ok(), "there are {key} operations in flight");
         Self((token as u64) << u32::BITS | key as u64)
@@ -75,21 +74,21 @@ impl Tag {
     }
 }
 
-/// An operation, and everything that has to outlive it.
+/// An operation and everything that must outlive it.
 #[expect(dead_code, reason = "files and memory are held for the kernel and not looked at")]
 enum Kind {
     Receive(Rc<TcpStream>),
     Send(Rc<TcpStream>, Vec<u8>),
     QuietSend(Rc<TcpStream>, Vec<u8>),
-    /// Was a quiet send, and has failed. It keeps its key until [`Ring::quiet`] has forgotten that.
+    /// A failed quiet send. It keeps its key until the key is removed from [`Ring::quiet`].
     Failed,
     Poll(Rc<TcpStream>, Interest),
-    /// With the socket, if that identifies the operations.
+    /// A cancellation; holds the socket if it cancels all operations of that socket.
     Cancel(Option<Rc<TcpStream>>),
     Wake(Arc<File>, Vec<u8>),
 }
 
-/// Received bytes, in one of the ring's buffers. To be given back by [`Ring::recycle`].
+/// Received bytes in one of the ring's buffers. Must be returned with [`Ring::recycle`].
 #[derive(Debug)]
 pub(crate) struct Received {
     id: u16,
@@ -102,22 +101,22 @@ impl Received {
     }
 }
 
-/// The kernel's report on an operation. `token` is the caller's.
+/// A completion reported by the kernel. `token` is the token of the caller.
 #[derive(Debug)]
 pub(crate) enum Completion {
-    /// `None` is the peer's end. Without `more`, the operation is over.
+    /// Received data, or `None` at the end of the stream. The operation has ended unless `more` is set.
     Received { token: usize, result: io::Result<Option<Received>>, more: bool },
-    /// The buffer, returned to its owner.
+    /// A finished send, with its buffer.
     Sent { token: usize, buffer: Vec<u8>, result: io::Result<usize> },
-    /// The socket is ready, or has an error, which the next call will return.
+    /// The socket is ready or has an error, which the next system call returns.
     Ready { token: usize, interest: Interest },
-    /// A cancellation has been tried.
+    /// A cancellation was attempted.
     Cancelled { token: usize },
-    /// The ring's eventfd was written to.
+    /// The eventfd of the ring was written to.
     Woken,
 }
 
-/// The readiness that a socket is polled for.
+/// The kind of readiness to poll for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Interest {
     Read,
@@ -125,7 +124,7 @@ pub(crate) enum Interest {
 }
 
 impl Ring {
-    /// Sets up a ring, for use by this thread alone.
+    /// Creates a ring for the current thread.
     pub(crate) fn new() -> io::Result<Self> {
         let uring = IoUring::builder()
             .setup_single_issuer()
@@ -156,29 +155,28 @@ impl Ring {
         Ok(ring)
     }
 
-    /// Receives all bytes that arrive until the operation ends by itself or is cancelled. Returns the key to
-    /// cancel it.
+    /// Starts a multishot receive, which continues until it ends or is cancelled. Returns its tag for cancellation.
     pub(crate) fn receive(&mut self, stream: &Rc<TcpStream>, token: usize) -> Tag {
         let entry = opcode::RecvMulti::new(Fd(stream.as_raw_fd()), GROUP).build();
         self.push(entry, token, Kind::Receive(stream.clone()))
     }
 
-    /// Sends `buffer[from..]`, or a part of it; waits for the peer to take it.
+    /// Sends `buffer[from..]` or a part of it. Waits for space in the socket's buffer.
     pub(crate) fn send(&mut self, stream: &Rc<TcpStream>, token: usize, buffer: Vec<u8>, from: usize) {
         let entry = send(stream, buffer.get(from..).unwrap_or_default(), 0);
         self.push(entry, token, Kind::Send(stream.clone(), buffer));
     }
 
-    /// Sends `buffer` as far as the peer takes it at once. Unlike [`send`](Self::send) this does not end a wait unless
-    /// something is left; [`complete`](Self::complete) reports it all the same.
+    /// Sends as much of `buffer` as the socket accepts immediately. Unlike [`send`](Self::send), its completion ends a wait only
+    /// if bytes are left. [`complete`](Self::complete) reports it in either case.
     pub(crate) fn send_quietly(&mut self, stream: &Rc<TcpStream>, token: usize, buffer: Vec<u8>) {
-        // Without MSG_WAITALL, sending a part would count as a success, and successes are not reported.
+        // Without MSG_WAITALL a partial send would be a success, and successes are not reported.
         let entry = send(stream, &buffer, libc::MSG_DONTWAIT | libc::MSG_WAITALL).flags(squeue::Flags::SKIP_SUCCESS);
         let tag = self.push(entry, token, Kind::QuietSend(stream.clone(), buffer));
         self.quiet.push(tag);
     }
 
-    /// Waits until the socket is ready, once.
+    /// Polls for readiness once.
     pub(crate) fn poll(&mut self, stream: &Rc<TcpStream>, token: usize, interest: Interest) {
         let events = match interest {
             Interest::Read => libc::POLLIN | libc::POLLRDHUP,
@@ -188,19 +186,19 @@ impl Ring {
         self.push(entry, token, Kind::Poll(stream.clone(), interest));
     }
 
-    /// Cancels one operation of the caller's.
+    /// Cancels an operation.
     pub(crate) fn cancel(&mut self, token: usize, operation: Tag) {
         let entry = opcode::AsyncCancel::new(operation.0).build();
         self.push(entry, token, Kind::Cancel(None));
     }
 
-    /// Cancels all operations on a socket that have begun before.
+    /// Cancels all operations of a socket.
     pub(crate) fn cancel_all(&mut self, stream: &Rc<TcpStream>, token: usize) {
         let entry = opcode::AsyncCancel2::new(CancelBuilder::fd(Fd(stream.as_raw_fd())).all()).build();
         self.push(entry, token, Kind::Cancel(Some(stream.clone())));
     }
 
-    /// Waits, once, until the eventfd is written to.
+    /// Polls the eventfd once.
     pub(crate) fn wait_for_wake(&mut self, event: &Arc<File>) {
         let mut count = vec![0; size_of::<u64>()];
         let entry = opcode::Read::new(Fd(event.as_raw_fd()), count.as_mut_ptr(), size_of::<u64>() as u32).build();
@@ -224,25 +222,25 @@ impl Ring {
         unsafe { self.uring.submission().push(entry) }.is_ok()
     }
 
-    /// Whether completions are due that no wait would end for.
+    /// Returns whether quiet sends are pending, whose completions do not end a wait.
     pub(crate) fn is_quiet(&self) -> bool {
         !self.quiet.is_empty()
     }
 
-    /// Whether a system call would get anything done without waiting.
+    /// Returns whether a system call would make progress without waiting.
     pub(crate) fn has_work(&mut self) -> bool {
         let queue = self.uring.submission();
         !queue.is_empty() || queue.taskrun() || queue.cq_overflow() || !self.backlog.is_empty()
     }
 
-    /// Hands the operations that have begun to the kernel and lets it complete those that it can; does not wait.
+    /// Submits the started operations without waiting for completions.
     pub(crate) fn submit(&mut self) -> io::Result<()> {
         self.fill();
         ignore_unsupported(self.uring.submit())?;
         self.submit_backlog()
     }
 
-    /// As [`submit`](Self::submit), and waits until the kernel reports something, or for so long.
+    /// Like [`submit`](Self::submit), but waits for a completion or until the timeout expires.
     pub(crate) fn submit_and_wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.fill();
         if !self.backlog.is_empty() {
@@ -256,7 +254,7 @@ impl Ring {
         ignore_unsupported(self.uring.submitter().submit_with_args(1, &arguments))
     }
 
-    /// Continues until the backlog is empty or the kernel accepts nothing more before completions are looked at.
+    /// Submits the backlog until it is empty or the kernel requires completions to be consumed first.
     fn submit_backlog(&mut self) -> io::Result<()> {
         while !self.backlog.is_empty() {
             let before = self.backlog.len();
@@ -277,7 +275,7 @@ impl Ring {
         }
     }
 
-    /// Moves the kernel's completions into `completions`.
+    /// Moves the completions of the kernel to `completions`.
     pub(crate) fn complete(&mut self, completions: &mut Vec<Completion>) {
         let (operations, uring) = (&mut self.operations, &mut self.uring);
         completions.extend(uring.completion().filter_map(|entry| complete(operations, &entry)));
@@ -286,9 +284,9 @@ impl Ring {
         }
         let queue = self.uring.submission();
         if queue.is_empty() && !queue.cq_overflow() {
-            // The kernel has taken all of them, so each has been tried, and was not allowed to wait (MSG_DONTWAIT).
-            // It has kept back no completion, so those that left something unsent are `Failed` by now. The others'
-            // bytes have been copied.
+            // The submission queue is empty, so every quiet send was attempted and could not wait (MSG_DONTWAIT). No
+            // completion is held back, so those with unsent bytes are `Failed` by now, and the bytes of the others were
+            // copied.
             let operations = &mut self.operations;
             completions.extend(self.quiet.drain(..).filter_map(|tag| match operations.remove(tag.key()) {
                 Kind::QuietSend(_, buffer) => {
@@ -300,7 +298,7 @@ impl Ring {
         }
     }
 
-    /// The bytes of a buffer.
+    /// Returns the received bytes.
     pub(crate) fn bytes(&self, received: &Received) -> &[u8] {
         assert!(received.len <= BUFFER_LEN, "the kernel received {} bytes into {BUFFER_LEN}", received.len);
         let start = self.buffers.start(received.id);
@@ -311,13 +309,13 @@ impl Ring {
         unsafe { std::slice::from_raw_parts(start.as_ptr(), received.len) }
     }
 
-    /// Gives a buffer back.
-    #[allow(clippy::needless_pass_by_value)] // It must not be used again.
+    /// Returns a buffer to the kernel.
+    #[allow(clippy::needless_pass_by_value)] // Consumed, because the buffer must not be used again.
     pub(crate) fn recycle(&mut self, received: Received) {
         self.buffers.offer(received.id);
     }
 
-    /// Ends every operation; returns whether all did.
+    /// Cancels all operations and waits for them. Returns whether all have ended.
     fn end_all(&mut self) -> bool {
         let deadline = Instant::now() + DROP_PATIENCE;
         self.push(opcode::AsyncCancel2::new(CancelBuilder::any().all()).build(), usize::MAX, Kind::Cancel(None));
@@ -336,7 +334,7 @@ impl Ring {
     }
 }
 
-/// Interprets one completion; an operation that is over leaves the table.
+/// Interprets a completion. Removes an operation that has ended from the table.
 fn complete(operations: &mut Slab<Kind>, entry: &cqueue::Entry) -> Option<Completion> {
     let tag = Tag(entry.user_data());
     let (key, token) = (tag.key(), tag.token());
@@ -344,7 +342,7 @@ fn complete(operations: &mut Slab<Kind>, entry: &cqueue::Entry) -> Option<Comple
     let code = entry.result();
     let result = usize::try_from(code).map_err(|_| io::Error::from_raw_os_error(code.wrapping_neg()));
     if more {
-        // Only a receive continues.
+        // Only receives continue after a completion.
         return Some(Completion::Received { token, result: result.map(|len| received(entry, len)), more });
     }
     let operation = operations.get_mut(key)?;
@@ -363,7 +361,7 @@ fn complete(operations: &mut Slab<Kind>, entry: &cqueue::Entry) -> Option<Comple
     })
 }
 
-/// Sends bytes that will belong to the operation: their allocation moves into the table and is not touched there.
+/// Builds a send entry. The caller must move the allocation of `bytes` into the table, where it stays unchanged.
 fn send(stream: &TcpStream, bytes: &[u8], flags: i32) -> squeue::Entry {
     let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     opcode::Send::new(Fd(stream.as_raw_fd()), bytes.as_ptr(), len).flags(flags | libc::MSG_NOSIGNAL).build()
@@ -373,8 +371,7 @@ fn received(entry: &cqueue::Entry, len: usize) -> Option<Received> {
     cqueue::buffer_select(entry.flags()).map(|id| Received { id, len })
 }
 
-/// Errors of a system call on the ring that are no failures: it was interrupted, the time is up, or completions have to
-/// be looked at before it continues.
+/// Converts results of `io_uring_enter` that are not failures: an interruption, a timeout, and a full completion queue.
 fn ignore_unsupported(result: io::Result<usize>) -> io::Result<()> {
     match result {
         Err(error) if !matches!(error.raw_os_error(), Some(libc::EINTR | libc::ETIME | libc::EBUSY | libc::EAGAIN)) => {
@@ -400,16 +397,16 @@ impl Drop for Ring {
     }
 }
 
-/// The buffers that sockets receive into, and the queue that offers them to the kernel. Both are boxes, kept
-/// as pointers: a box would claim to be the only way to memory that the kernel writes.
+/// The receive buffers and the queue that offers them to the kernel. Both are boxes stored as pointers, because a `Box` asserts
+/// unique access to memory that the kernel also writes.
 struct Buffers {
-    /// As many entries as there are buffers, then zeros to the end of a page.
+    /// One entry per buffer, padded with zeros to a full page.
     entries: NonNull<[Page]>,
     storage: NonNull<[MaybeUninit<u8>]>,
     tail: u16,
 }
 
-/// The alignment that the kernel requires of the queue.
+/// A page, the alignment that the kernel requires of the queue.
 #[repr(C, align(4096))]
 struct Page([u8; 4096]);
 
@@ -419,7 +416,7 @@ const _: () = assert!(BUFFERS.is_power_of_two() && align_of::<Page>().is_multipl
 
 impl Buffers {
     fn new() -> Self {
-        // Zeroed, as the kernel wants the queue's tail; the storage stays untouched, so that it costs no memory yet.
+        // The kernel requires a zeroed tail. The storage is not written, so it occupies no memory yet.
         let entries: Box<[Page]> = (0..ENTRY_PAGES).map(|_| Page([0; 4096])).collect();
         let storage = Box::<[u8]>::new_uninit_slice(STORAGE_LEN);
         Self { entries: NonNull::from(Box::leak(entries)), storage: NonNull::from(Box::leak(storage)), tail: 0 }
@@ -431,14 +428,14 @@ impl Buffers {
         unsafe { self.storage.cast().add(usize::from(id) * BUFFER_LEN) }
     }
 
-    /// The entry at an index of the queue.
+    /// Returns the entry at an index of the queue.
     fn entry(&self, index: u16) -> NonNull<BufRingEntry> {
         assert!(index < BUFFERS, "there are {BUFFERS} places in the queue and no place {index}");
         // SAFETY: the pages hold BUFFERS entries and are aligned for them.
         unsafe { self.entries.cast().add(usize::from(index)) }
     }
 
-    /// Puts a buffer into the kernel's queue. There are never more than BUFFERS in it: one for each id.
+    /// Offers a buffer to the kernel. The queue never overflows, because it has one entry per buffer.
     fn offer(&mut self, id: u16) {
         let start = self.start(id);
         let (first, mut entry) = (self.entry(0), self.entry(self.tail % BUFFERS));
@@ -470,7 +467,7 @@ impl Drop for Buffers {
     }
 }
 
-/// Receives straight into the task's memory, if there is something to receive now.
+/// Receives available bytes directly into the task's memory.
 pub(crate) fn receive_now(stream: &TcpStream, buffer: &mut ReadBuf<'_>) -> io::Result<usize> {
     // SAFETY: the call receives the length of the unfilled part and writes nowhere else. It initialises as many bytes
     // of it as it returns, from the first on. Nothing is made uninitialised.
@@ -484,7 +481,7 @@ pub(crate) fn receive_now(stream: &TcpStream, buffer: &mut ReadBuf<'_>) -> io::R
     }
 }
 
-/// Sends as many bytes as the socket accepts now, directly from the task's memory.
+/// Sends as many bytes as the socket accepts, directly from the task's memory.
 pub(crate) fn send_now(stream: &TcpStream, slices: &[IoSlice<'_>]) -> io::Result<usize> {
     // SAFETY: a message header of zeros is a valid one, without address and control data. `IoSlice` is an iovec by its
     // layout, the header has their number, and the call only reads them and the bytes that they borrow.
@@ -497,7 +494,7 @@ pub(crate) fn send_now(stream: &TcpStream, slices: &[IoSlice<'_>]) -> io::Result
     usize::try_from(count).map_err(|_| io::Error::last_os_error())
 }
 
-/// A file that counts how often it is written to, and can be waited for.
+/// Creates an eventfd.
 pub(crate) fn eventfd() -> io::Result<File> {
     // SAFETY: the call touches no memory of this program. The descriptor that it returns, unless it is -1, is open and
     // has no other owner.

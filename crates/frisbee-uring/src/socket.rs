@@ -1,4 +1,4 @@
-//! A connected socket of the worker that the calling task runs on.
+//! A connected socket on the ring of the current worker.
 
 use crate::worker::LocalWorker;
 use std::future::poll_fn;
@@ -9,20 +9,20 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A TCP socket on the ring of the [`Worker`](crate::Worker) whose task has made it.
+/// A TCP socket on the ring of the [`Worker`](crate::Worker) that runs the current task.
 ///
-/// It may be dropped with anything in flight. A write is ready when its bytes have been copied or sent, as with an
-/// ordinary socket; bytes that had been written before the drop are sent as far as the peer accepts them at once.
+/// It can be dropped with operations in flight. As with ordinary sockets, a write completes when its bytes were copied or sent.
+/// When the socket is dropped, bytes that were written before are sent as far as the peer accepts them immediately.
 pub struct Socket {
     local: Rc<LocalWorker>,
     key: usize,
 }
 
 impl Socket {
-    /// Puts a socket on the ring of this thread.
+    /// Adds a socket to the ring of the current worker.
     ///
     /// # Errors
-    /// If this is no task of a worker, or the socket cannot be made to block.
+    /// If the current task does not run on a worker, or the socket cannot be set to blocking mode.
     pub fn new(stream: TcpStream) -> io::Result<Self> {
         let local = LocalWorker::current()
             .ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "this thread has no ring"))?;
@@ -33,14 +33,13 @@ impl Socket {
 }
 
 impl Socket {
-    /// Takes the socket off the ring, with the bytes that have been received and not been read. Nothing is in flight
-    /// any more then: later bytes are read by the socket's new owner.
+    /// Removes the socket from the ring and returns it with the bytes that were received and not read. No operation is in flight
+    /// afterwards, so later bytes are read by the new owner.
     ///
-    /// Bytes that were written are sent before, which takes as long as the peer likes. A caller that must not wait for
-    /// ever flushes first, within a time of its own.
+    /// Written bytes are sent first, which has no time limit. To bound the wait, flush with a timeout before.
     ///
     /// # Errors
-    /// If writing has failed, or there is no descriptor left for it.
+    /// If a write failed, or no file descriptor is available.
     pub async fn release(self) -> io::Result<(TcpStream, Vec<u8>)> {
         poll_fn(|context| self.local.sockets.borrow_mut().poll_release(self.key, context)).await
     }

@@ -1,5 +1,4 @@
-//! The sockets of one ring: the bytes that each has received, those that it has yet to send, and its operations in
-//! flight.
+//! The sockets of a ring: received bytes, bytes to send, and operations in flight.
 //!
 //! ```text
 //!            receive armed (multishot)                    ready, then plain calls
@@ -23,43 +22,43 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::io::ReadBuf;
 
-/// The number of bytes that may be staged and in flight on one socket before its task has to wait.
+/// Maximum number of bytes staged and in flight per socket. A task that writes more waits.
 const SEND_MAX: usize = 64 * 1024;
 
-/// Writes of at least this many bytes are not copied: they go by a call of their own.
+/// Minimum length of a write that is sent by a separate system call in place of a copy.
 const BULK_WRITE_MIN: usize = 16 * 1024;
 
-/// Full buffers in a row after which a socket is read by calls of its own.
+/// Number of consecutive full buffers after which a socket is read by separate system calls (bulk mode).
 const BULK_READ_STREAK: u32 = 3;
 
-/// Reads of less than [`BULK_READ_MIN`] bytes in a row after which a socket goes back to the ring.
+/// Number of consecutive reads below [`BULK_READ_MIN`] bytes after which a socket leaves bulk mode.
 const SMALL_READ_STREAK: u32 = 16;
 const BULK_READ_MIN: usize = BUFFER_LEN / 4;
 
-/// The number of bytes that may be received for a task that does not read, before receiving is stopped.
+/// Maximum number of unread bytes per socket. Beyond it, receiving stops until the task reads.
 const SPILLED_MAX: usize = 64 * 1024;
 
-/// Every socket of a ring, and the ring.
+/// A ring and its sockets.
 pub(crate) struct Sockets {
     pub(crate) ring: Ring,
     table: Slab<State>,
-    /// Sockets that have something to begin at the end of the turn.
+    /// Sockets with operations to start at the end of the turn.
     dirty: Vec<usize>,
-    /// Sockets that have received into the ring's buffers in this turn.
+    /// Sockets that hold buffers of the ring since this turn.
     holding: Vec<usize>,
     completions: Vec<Completion>,
-    /// Buffers of sends that are over.
+    /// Buffers of completed sends, for reuse.
     spare: Vec<Vec<u8>>,
 }
 
 struct State {
     stream: Rc<TcpStream>,
-    /// Operations in flight, cancellations included.
+    /// Number of operations in flight, including cancellations.
     operations: u32,
-    /// The socket's owner is gone.
+    /// Whether the owner has dropped the socket.
     dropped: bool,
     cancelled: bool,
-    /// Waits for the end of all operations, to take the socket off the ring.
+    /// Task that waits for all operations to end, to remove the socket from the ring.
     releasing: Option<Waker>,
     is_dirty: bool,
     is_holding: bool,
@@ -69,26 +68,26 @@ struct State {
 
 #[derive(Default)]
 struct ReadState {
-    /// Received earlier and taken out of the ring's buffers, since its task did not read it in the same turn.
+    /// Bytes that the task did not read in the turn of their arrival, copied out of the ring's buffers.
     spilled: Vec<u8>,
-    /// Received in this turn, and how much of the first has been read.
+    /// Buffers received in this turn.
     inbox: VecDeque<Received>,
     inbox_read: usize,
-    /// The operation that receives.
+    /// The receive operation in progress.
     receive: Option<Tag>,
     is_wanted: bool,
     is_stopping: bool,
-    /// Reads go by calls of their own.
+    /// Whether the socket is in bulk mode, in which reads are separate system calls.
     is_bulk: bool,
     streak: u32,
-    /// In bulk: the last call took all that there was.
+    /// Whether the last read in bulk mode took all available bytes.
     is_drained: bool,
     is_polled: bool,
     end: Option<EndOfStream>,
     waker: Option<Waker>,
 }
 
-/// There is nothing more to receive.
+/// The end of the received stream.
 #[derive(Clone, Copy, Debug)]
 enum EndOfStream {
     Eof,
@@ -97,11 +96,11 @@ enum EndOfStream {
 
 #[derive(Default)]
 struct WriteState {
-    /// Waits for the end of the turn, or of the send in flight.
+    /// Bytes that wait for the end of the turn or of the send in flight.
     staged: Vec<u8>,
-    /// Bytes that the send in flight has not sent yet.
+    /// Number of bytes in the send in flight.
     in_flight: usize,
-    /// The last call took less than there was.
+    /// Whether the last system call sent only a part.
     is_blocked: bool,
     is_polled: bool,
     failed: Option<i32>,
@@ -136,7 +135,7 @@ impl Sockets {
         }
     }
 
-    /// Adds a socket, which must block: the kernel would not wait for one that does not.
+    /// Adds a socket. It must be in blocking mode, because the kernel does not wait for non-blocking sockets.
     pub(crate) fn enter(&mut self, stream: TcpStream) -> usize {
         self.table.insert(State {
             stream: Rc::new(stream),
@@ -151,8 +150,7 @@ impl Sockets {
         })
     }
 
-    /// Handles the drop of a socket by its owner. Bytes that it has written are still sent as far as the peer accepts
-    /// them at once.
+    /// Handles the drop of a socket by its owner. Written bytes are still sent as far as the peer accepts them immediately.
     pub(crate) fn leave(&mut self, key: usize) {
         let state = &mut self.table[key];
         state.dropped = true;
@@ -237,7 +235,7 @@ impl Sockets {
                 writing.staged = self.spare.pop().unwrap_or_default();
             }
             slices.iter().for_each(|slice| writing.staged.extend_from_slice(slice));
-            // The ring waits for room by itself.
+            // The ring waits for space in the socket's buffer.
             writing.is_blocked = false;
             mark(state, key, &mut self.dirty);
             return Poll::Ready(Ok(len));
@@ -251,7 +249,7 @@ impl Sockets {
         Poll::Pending
     }
 
-    /// Ready once all that was written has been taken by the kernel.
+    /// Completes when the kernel has taken all written bytes.
     pub(crate) fn poll_flush(&mut self, key: usize, context: &Context<'_>) -> Poll<io::Result<()>> {
         let writing = &mut self.table[key].writing;
         if let Some(code) = writing.failed {
@@ -264,13 +262,13 @@ impl Sockets {
         Poll::Pending
     }
 
-    /// Closes the sending half.
+    /// Shuts down the sending half.
     pub(crate) fn shutdown(&self, key: usize) -> io::Result<()> {
         self.table[key].stream.shutdown(Shutdown::Write)
     }
 
-    /// Takes a socket off the ring: written bytes are sent first, receiving is stopped. Ready with a second descriptor
-    /// of the socket and the bytes that have been received; from then on the socket may only be dropped.
+    /// Removes a socket from the ring after sending written bytes and stopping its receive. Completes with a duplicate of the
+    /// descriptor and the received bytes. Afterwards the socket must only be dropped.
     pub(crate) fn poll_release(&mut self, key: usize, context: &Context<'_>) -> Poll<io::Result<(TcpStream, Vec<u8>)>> {
         let state = &mut self.table[key];
         state.reading.waker = None;
@@ -297,14 +295,13 @@ impl Sockets {
         Poll::Pending
     }
 
-    /// Begins the operations that the turn has caused, and hands them to the kernel; with `wait`, until something
-    /// completes or the time is up.
+    /// Starts the operations of the turn and submits them. With `wait`, waits for a completion or until the timeout expires.
     pub(crate) fn submit(&mut self, wait: Option<Option<Duration>>) -> io::Result<()> {
         for key in std::mem::take(&mut self.holding) {
             self.spill(key);
         }
         let mut dirty = std::mem::take(&mut self.dirty);
-        // Sends of an earlier turn that the kernel has not taken yet, or could not report, would not end a wait.
+        // Quiet sends of an earlier turn would not end a wait.
         let wait = if self.ring.is_quiet() { None } else { wait };
         for key in dirty.drain(..) {
             self.begin(key);
@@ -317,7 +314,7 @@ impl Sockets {
         }
     }
 
-    /// Copies bytes that the task has left unread out of the ring's few buffers.
+    /// Copies unread bytes out of the ring's buffers, which are few.
     fn spill(&mut self, key: usize) {
         let Some(state) = self.table.get_mut(key) else { return };
         state.is_holding = false;
@@ -333,7 +330,7 @@ impl Sockets {
         }
     }
 
-    /// Begins the operations that a socket has waiting.
+    /// Starts the pending operations of a socket.
     fn begin(&mut self, key: usize) {
         let Some(state) = self.table.get_mut(key) else { return };
         state.is_dirty = false;
@@ -343,7 +340,7 @@ impl Sockets {
             writing.in_flight = staged.len();
             state.operations += 1;
             if writing.waker.is_some() || state.releasing.is_some() {
-                // A task waits for its end.
+                // A task waits for this send.
                 self.ring.send(&state.stream, key, staged, 0);
             } else {
                 self.ring.send_quietly(&state.stream, key, staged);
@@ -360,7 +357,7 @@ impl Sockets {
         }
     }
 
-    /// Gets a dropped socket out of the table.
+    /// Removes a dropped socket from the table once its operations have ended.
     fn end(&mut self, key: usize) {
         let state = &mut self.table[key];
         if state.operations == 0 {
@@ -368,13 +365,13 @@ impl Sockets {
         } else if !state.cancelled {
             state.cancelled = true;
             state.operations += 1;
-            // By then the send before it has sent the bytes that the peer accepts at once.
+            // The preceding send has been attempted by then.
             self.ring.cancel_all(&state.stream, key);
         }
     }
 }
 
-/// Has a socket looked at when the turn ends.
+/// Schedules a socket for the end of the turn.
 fn mark(state: &mut State, key: usize, dirty: &mut Vec<usize>) {
     if !state.is_dirty {
         state.is_dirty = true;
@@ -395,7 +392,7 @@ impl State {
 }
 
 impl ReadState {
-    /// Moves received bytes into `buffer`; returns whether there were any.
+    /// Moves received bytes to `buffer`. Returns whether there were any.
     fn take(&mut self, ring: &mut Ring, buffer: &mut ReadBuf<'_>) -> bool {
         let before = buffer.filled().len();
         if !self.spilled.is_empty() {
@@ -423,7 +420,7 @@ impl ReadState {
         buffer.filled().len() > before
     }
 
-    /// Notes a buffer; returns whether receiving has to be stopped for reading in bulk.
+    /// Records a received buffer of `len` bytes. Returns whether to stop receiving and switch to bulk mode.
     fn handle_buffer(&mut self, len: usize) -> bool {
         self.streak = if len == BUFFER_LEN { self.streak + 1 } else { 0 };
         if self.streak >= BULK_READ_STREAK && !self.is_bulk {
@@ -435,7 +432,7 @@ impl ReadState {
         false
     }
 
-    /// Takes note of a read in bulk, which filled all the room there was or not.
+    /// Records a bulk read of `count` bytes and whether it filled the buffer.
     fn handle_bulk_read(&mut self, count: usize, filled: bool) {
         if count == 0 {
             self.end = Some(EndOfStream::Eof);

@@ -1,4 +1,4 @@
-//! Timers of a worker: the thread waits no longer than until the earliest.
+//! Timers of a worker. The thread waits at most until the earliest deadline.
 
 use crate::worker::LocalWorker;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// The wakers by time. The number distinguishes timers of the same time.
+/// Wakers by deadline. The number distinguishes timers with the same deadline.
 #[derive(Default)]
 pub(crate) struct Timers {
     timers: BTreeMap<(Instant, u64), Waker>,
@@ -14,13 +14,13 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    /// How long the thread may wait.
+    /// Returns the time until the earliest deadline.
     pub(crate) fn time_left(&self) -> Option<Duration> {
         let (earliest, _) = self.timers.first_key_value()?.0;
         Some(earliest.saturating_duration_since(Instant::now()))
     }
 
-    /// Removes those whose time has come.
+    /// Removes expired timers and adds their wakers to `wakers`.
     pub(crate) fn expire(&mut self, wakers: &mut Vec<Waker>) {
         if self.timers.is_empty() {
             return;
@@ -34,7 +34,7 @@ impl Timers {
     }
 }
 
-/// Wakes a task when its time has come. For tasks of a [`Worker`](crate::Worker), as [`Socket`](crate::Socket).
+/// A timer for tasks of a [`Worker`](crate::Worker).
 pub struct Timer {
     local: Rc<LocalWorker>,
     deadline: Instant,
@@ -42,23 +42,23 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// A timer that is due at `deadline`. `None` if this is no task of a worker.
+    /// Creates a timer. Returns `None` if the current task does not run on a worker.
     pub fn new(deadline: Instant) -> Option<Self> {
         Some(Self { local: LocalWorker::current()?, deadline, entry: None })
     }
 
-    /// When it is due.
+    /// Returns the deadline.
     pub fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// Makes it due at another time.
+    /// Changes the deadline.
     pub fn reset(&mut self, deadline: Instant) {
         self.remove();
         self.deadline = deadline;
     }
 
-    /// Ready once the time has come; until then, the task that polled first is woken at that time.
+    /// Completes at the deadline. Only the first task that polls is woken.
     pub fn poll(&mut self, context: &Context<'_>) -> Poll<()> {
         if Instant::now() >= self.deadline {
             self.remove();

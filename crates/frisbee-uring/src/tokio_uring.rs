@@ -1,7 +1,7 @@
-//! The same interface on the crate `tokio-uring`, for comparison: feature `tokio-uring`.
+//! The same interface on the crate `tokio-uring`, for comparison (feature `tokio-uring`).
 //!
-//! Its operations are single: each read takes a buffer along and holds it until something arrives, so an idle
-//! connection costs as much as a busy one. Each turn of its loop is two system calls, one to wait and one to submit.
+//! Its operations are single-shot. Each read holds a buffer until bytes arrive, so an idle connection needs as much memory as
+//! an active one. Each turn of its event loop makes two system calls, one to wait and one to submit.
 
 use std::cell::RefCell;
 use std::io;
@@ -15,13 +15,13 @@ use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc;
 
-/// The most bytes of one read, and of one write.
+/// Maximum length of a read and of a write.
 const BUFFER_LEN: usize = 16 * 1024;
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T>>>;
 type Make = Box<dyn FnOnce() -> BoxFuture<()> + Send>;
 
-/// A thread that runs tokio-uring. It ends, with its tasks, when this is dropped.
+/// A thread that runs tokio-uring. Dropping the worker ends the thread and its tasks.
 #[derive(Debug)]
 pub struct Worker {
     tasks: mpsc::UnboundedSender<Make>,
@@ -31,7 +31,7 @@ impl Worker {
     /// Starts a thread and its ring.
     ///
     /// # Errors
-    /// If there can be no thread or no ring.
+    /// If the thread or the ring cannot be created.
     pub fn start(name: String) -> io::Result<Self> {
         let (tasks, mut made) = mpsc::unbounded_channel::<Make>();
         let (report, started) = blocking::channel();
@@ -51,7 +51,7 @@ impl Worker {
         Ok(Self { tasks })
     }
 
-    /// Runs a task there. `make` is called on the thread, so that its future need not be `Send`.
+    /// Spawns a task on the thread. `make` runs on the thread, so its future need not be `Send`.
     pub fn spawn<F>(&self, make: impl FnOnce() -> F + Send + 'static)
     where
         F: Future<Output = ()> + 'static,
@@ -59,13 +59,13 @@ impl Worker {
         let _ = self.tasks.send(Box::new(move || Box::pin(make())));
     }
 
-    /// None: its tasks are in a runtime of tokio and cannot enter another one.
+    /// Returns `None`, because tasks already run within a tokio runtime and cannot enter another one.
     pub fn spawner(&self) -> Option<Spawner> {
         None
     }
 }
 
-/// Runs tasks on a [`Worker`]. There is none.
+/// A handle to spawn tasks on a [`Worker`]. Never constructed.
 #[derive(Clone, Debug)]
 pub struct Spawner(std::convert::Infallible);
 
@@ -79,10 +79,10 @@ impl Spawner {
     }
 }
 
-/// Whether tokio-uring works here.
+/// Checks whether tokio-uring works on this system.
 ///
 /// # Errors
-/// The error of the system, if it does not.
+/// The error of the system.
 pub fn probe() -> Result<(), &'static str> {
     static PROBED: std::sync::OnceLock<Result<(), String>> = std::sync::OnceLock::new();
     let probed =
@@ -109,17 +109,17 @@ impl std::fmt::Debug for Socket {
 }
 
 impl Socket {
-    /// Puts a socket on the ring of this thread.
+    /// Adds a socket to the ring of this thread.
     ///
     /// # Errors
-    /// If the socket cannot be made to block.
+    /// If the socket cannot be set to blocking mode.
     pub fn new(stream: TcpStream) -> io::Result<Self> {
         stream.set_nonblocking(false)?;
         let stream = Rc::new(tokio_uring::net::TcpStream::from_std(stream));
         Ok(Self { stream, reading: None, received: Vec::new(), read: 0, writing: None, spare: RefCell::default() })
     }
 
-    /// Not possible here: an armed read cannot be cancelled without losing its bytes.
+    /// Not supported, because a pending read cannot be cancelled without losing its bytes.
     ///
     /// # Errors
     /// Always.
@@ -174,7 +174,7 @@ impl AsyncWrite for Socket {
         let (stream, mut buffer) = (self.stream.clone(), self.spare.take());
         buffer.extend_from_slice(&bytes[..count]);
         self.writing = Some(Box::pin(async move { stream.write_all(buffer).await }));
-        // It begins when it is polled first.
+        // The write starts when its future is first polled.
         match self.poll_written(context) {
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
             _ => Poll::Ready(Ok(count)),
@@ -193,32 +193,32 @@ impl AsyncWrite for Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // Operations in flight keep the socket open, and only its end ends a read.
+        // Operations in flight keep the socket open, and only a shutdown ends a pending read.
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 }
 
-/// Wakes a task when its time has come.
+/// A timer for tasks of a [`Worker`].
 #[derive(Debug)]
 pub struct Timer(Pin<Box<tokio::time::Sleep>>);
 
 impl Timer {
-    /// A timer that is due at `deadline`.
+    /// Creates a timer.
     pub fn new(deadline: Instant) -> Option<Self> {
         Some(Self(Box::pin(tokio::time::sleep_until(deadline.into()))))
     }
 
-    /// When it is due.
+    /// Returns the deadline.
     pub fn deadline(&self) -> Instant {
         self.0.deadline().into_std()
     }
 
-    /// Makes it due at another time.
+    /// Changes the deadline.
     pub fn reset(&mut self, deadline: Instant) {
         self.0.as_mut().reset(deadline.into());
     }
 
-    /// Ready once the time has come.
+    /// Completes at the deadline.
     pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         self.0.as_mut().poll(context)
     }

@@ -1,4 +1,4 @@
-//! A thread with a ring, and the tasks that run there.
+//! A thread with a ring and its tasks.
 
 use crate::ring::{Ring, eventfd};
 use crate::sockets::Sockets;
@@ -23,17 +23,16 @@ use loom::sync::atomic::AtomicBool;
 #[cfg(not(frisbee_loom))]
 use std::sync::atomic::AtomicBool;
 
-/// Rounds of ready tasks in one turn. A task that wakes itself to let others run first shares their
-/// system call.
+/// Maximum number of polls of a task in one turn. A task that yields by waking itself then shares the system call of the others.
 const ROUNDS: usize = 2;
 
-/// How long a stopped worker runs on until its sockets are closed.
+/// Maximum time that a stopped worker continues, to close its sockets.
 const STOP_PATIENCE: Duration = Duration::from_secs(1);
 
 type BoxFuture = Pin<Box<dyn Future<Output = ()>>>;
 type Make = Box<dyn FnOnce() -> BoxFuture + Send>;
 
-/// A thread that owns a ring. It ends, with its tasks, when this is dropped.
+/// A thread that owns a ring. Dropping the worker ends the thread and its tasks.
 #[derive(Debug)]
 pub struct Worker {
     shared: Arc<WorkerShared>,
@@ -43,7 +42,7 @@ impl Worker {
     /// Starts a thread and its ring.
     ///
     /// # Errors
-    /// If there can be no thread or no ring.
+    /// If the thread or the ring cannot be created.
     pub fn start(name: String) -> io::Result<Self> {
         let shared = Arc::new(WorkerShared { mailbox: Mutex::default(), event: Arc::new(eventfd()?) });
         let (report, started) = mpsc::channel();
@@ -60,7 +59,7 @@ impl Worker {
         Ok(Self { shared })
     }
 
-    /// Runs a task there. `make` is called on the thread, so that its future need not be `Send`.
+    /// Spawns a task on the thread. `make` runs on the thread, so its future need not be `Send`.
     pub fn spawn<F>(&self, make: impl FnOnce() -> F + Send + 'static)
     where
         F: Future<Output = ()> + 'static,
@@ -68,28 +67,28 @@ impl Worker {
         self.shared.spawn(make);
     }
 
-    /// Ends the thread with its tasks, as dropping the worker does.
+    /// Ends the thread and its tasks, like dropping the worker.
     pub fn stop(&self) {
         self.shared.send(Mail::Stop);
     }
 
-    /// Whether the thread has ended, since its ring failed or it was stopped. Tasks are then dropped without a poll.
+    /// Returns whether the thread has ended because its ring failed or it was stopped. New tasks are then dropped unpolled.
     pub fn has_ended(&self) -> bool {
         self.shared.lock().has_ended
     }
 
-    /// A handle that runs tasks there for as long as the worker lives; `None` if tasks cannot enter a runtime of tokio.
+    /// Returns a handle to spawn tasks while the worker lives. `None` if its tasks cannot enter a tokio runtime.
     pub fn spawner(&self) -> Option<Spawner> {
         Some(Spawner(Arc::downgrade(&self.shared)))
     }
 }
 
-/// Runs tasks on a [`Worker`], and does not keep it alive.
+/// A handle to spawn tasks on a [`Worker`], which it does not keep alive.
 #[derive(Clone, Debug)]
 pub struct Spawner(Weak<WorkerShared>);
 
 impl Spawner {
-    /// As [`Worker::spawn`]. If the worker has ended, the task is dropped.
+    /// Like [`Worker::spawn`]. The task is dropped if the worker has ended.
     pub fn spawn<F>(&self, make: impl FnOnce() -> F + Send + 'static)
     where
         F: Future<Output = ()> + 'static,
@@ -106,10 +105,10 @@ impl Drop for Worker {
     }
 }
 
-/// The part of a worker that other threads know.
+/// The state of a worker that is shared with other threads.
 struct WorkerShared {
     mailbox: Mutex<Mailbox>,
-    /// Ends the wait of a worker that is asleep.
+    /// Eventfd that wakes a waiting worker.
     event: Arc<File>,
 }
 
@@ -134,7 +133,7 @@ impl std::fmt::Debug for WorkerShared {
 
 impl WorkerShared {
     fn lock(&self) -> MutexGuard<'_, Mailbox> {
-        // Nothing that can panic runs with the lock held.
+        // No code that can panic runs under the lock.
         self.mailbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -159,19 +158,19 @@ impl WorkerShared {
         let wake = std::mem::take(&mut mailbox.is_asleep);
         drop(mailbox);
         if wake {
-            // It fails only if the count is at its end, and then the worker is woken all the same.
+            // The write fails only if the counter would overflow, in which case the worker is woken anyway.
             let _ = (&*self.event).write(&1_u64.to_ne_bytes());
         }
     }
 
-    /// Takes the mail, for a worker that is awake.
+    /// Takes the queued messages. The worker is awake.
     fn take_mail(&self, received: &mut Vec<Mail>) {
         let mut mailbox = self.lock();
         mailbox.is_asleep = false;
         std::mem::swap(&mut mailbox.queue, received);
     }
 
-    /// Allows the worker to wait, unless there is mail.
+    /// Marks the worker as waiting, unless messages are queued.
     fn fall_asleep(&self) -> bool {
         let mut mailbox = self.lock();
         mailbox.is_asleep = mailbox.queue.is_empty();
@@ -179,14 +178,14 @@ impl WorkerShared {
     }
 }
 
-/// A task, as wakers know it.
+/// The part of a task that its wakers share.
 struct Task {
     key: usize,
     woken: WakeFlag,
     shared: Arc<WorkerShared>,
 }
 
-/// Whether a task waits to be polled.
+/// Flag of a task that is queued for a poll.
 struct WakeFlag(AtomicBool);
 
 impl WakeFlag {
@@ -194,13 +193,13 @@ impl WakeFlag {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Whether it had been set.
+    /// Sets the flag. Returns whether it was set before.
     fn set(&self) -> bool {
         self.0.swap(true, Ordering::AcqRel)
     }
 
-    /// The task is polled. It sees all that was done before it was woken, also by callers that found it woken: the flag
-    /// is read here as well as written.
+    /// Clears the flag before a poll. The read-modify-write synchronizes with all wakers, including those that found the flag
+    /// set, so the poll observes everything that preceded a wake-up.
     fn clear(&self) {
         self.0.swap(false, Ordering::AcqRel);
     }
@@ -224,7 +223,7 @@ impl Wake for Task {
     }
 }
 
-/// A task, as its worker knows it. Its future is out while it is polled.
+/// The part of a task that its worker owns. The future is taken out while it is polled.
 struct TaskEntry {
     task: Arc<Task>,
     waker: Waker,
@@ -235,7 +234,7 @@ thread_local! {
     static CURRENT: RefCell<Option<Rc<LocalWorker>>> = const { RefCell::new(None) };
 }
 
-/// The worker of this thread.
+/// The worker of the current thread.
 pub(crate) struct LocalWorker {
     shared: Arc<WorkerShared>,
     pub(crate) sockets: RefCell<Sockets>,
@@ -321,7 +320,7 @@ impl LocalWorker {
         }
     }
 
-    /// Polls each task that is ready, once.
+    /// Polls each ready task once.
     fn poll_ready(&self) {
         let count = self.ready.borrow().len();
         for _ in 0..count {
@@ -333,7 +332,7 @@ impl LocalWorker {
     fn poll(&self, task: &Arc<Task>) {
         task.woken.clear();
         let mut tasks = self.tasks.borrow_mut();
-        // A waker may outlive its task, whose slot may belong to another by now.
+        // A waker may outlive its task, and the slot may belong to another task.
         let Some(running) = tasks.get_mut(task.key).filter(|running| Arc::ptr_eq(&running.task, task)) else {
             return;
         };
@@ -348,11 +347,11 @@ impl LocalWorker {
             return;
         }
         let running = self.tasks.borrow_mut().try_remove(task.key);
-        // Dropped with nothing borrowed. The hook has reported the panic, if it was one.
+        // Dropped without a borrow. The panic hook has reported a panic.
         let _ = catch_unwind(AssertUnwindSafe(|| drop((running, future))));
     }
 
-    /// Drops the tasks and lets their sockets go.
+    /// Drops all tasks and closes their sockets.
     fn end(&self) {
         let tasks = std::mem::take(&mut *self.tasks.borrow_mut());
         for (_, running) in tasks {
@@ -364,7 +363,7 @@ impl LocalWorker {
         loop {
             let mut sockets = self.sockets.borrow_mut();
             let left = deadline.saturating_duration_since(Instant::now());
-            // A task that is over leaves the table when the next turn begins.
+            // A completed task is removed from the table at the start of the next turn.
             let submitted = sockets.submit(None);
             if sockets.is_empty() || left.is_zero() || submitted.is_err() {
                 return;
@@ -377,18 +376,17 @@ impl LocalWorker {
     }
 }
 
-/// Whether sockets can be driven by io_uring here; tried once in each process.
+/// Checks whether io_uring can drive sockets on this system. The result is cached per process.
 ///
 /// # Errors
-/// The error of the system, if they cannot: io_uring may be forbidden (containers), absent or too old, or out of
-/// memory.
+/// The error of the system: io_uring may be forbidden (in containers), missing, too old, or out of memory.
 pub fn probe() -> Result<(), &'static str> {
     static PROBED: OnceLock<Result<(), String>> = OnceLock::new();
     let probed = PROBED.get_or_init(|| try_out().map_err(|error| error.to_string()));
     probed.as_ref().copied().map_err(String::as_str)
 }
 
-/// Sends and receives over a ring, so that every operation that is needed has been seen to work.
+/// Sends and receives over a ring, to verify that all required operations work.
 fn try_out() -> io::Result<()> {
     let worker = Worker::start("frisbee-probe".to_owned())?;
     let listener = TcpListener::bind("127.0.0.1:0")?;
@@ -413,7 +411,7 @@ fn try_out() -> io::Result<()> {
     }
 }
 
-/// Every interleaving of a task and its wakers, as far as the checker's bounds go.
+/// Models of a task and its wakers.
 #[cfg(all(test, frisbee_loom))]
 mod models {
     use super::*;

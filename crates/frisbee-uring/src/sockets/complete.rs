@@ -1,4 +1,4 @@
-//! The consequences of the kernel's completions.
+//! Handling of completions.
 
 use super::{EndOfStream, Sockets, mark};
 use crate::ring::{Completion, Interest, Received};
@@ -6,12 +6,12 @@ use std::io;
 use std::net::Shutdown;
 use std::task::Waker;
 
-/// Empty send buffers that are kept for the next sends; each is of up to SEND_MAX bytes.
+/// Maximum number of send buffers kept for reuse, each of up to `SEND_MAX` bytes.
 const SPARE_MAX: usize = 64;
 
 impl Sockets {
-    /// Handles the kernel's completions. Wakers of tasks that waited for them are put into `wakers`, to be called when
-    /// nothing is borrowed. Returns whether the worker's eventfd was among them.
+    /// Handles all completions. Adds the wakers of waiting tasks to `wakers`, which the caller must wake without a borrow.
+    /// Returns whether the eventfd of the worker was written to.
     pub(crate) fn complete(&mut self, wakers: &mut Vec<Waker>) -> bool {
         let mut completions = std::mem::take(&mut self.completions);
         self.ring.complete(&mut completions);
@@ -75,7 +75,7 @@ impl Sockets {
                 empty.into_iter().for_each(|received| self.ring.recycle(received));
                 reading.end = Some(EndOfStream::Eof);
             }
-            // It was stopped, or found no buffer, or the kernel wants another request.
+            // The receive was cancelled, found no buffer, or has to be restarted.
             Err(error) if matches!(code(&error), libc::ECANCELED | libc::ENOBUFS | libc::EINTR | libc::EAGAIN) => {}
             Err(error) => reading.end = Some(EndOfStream::Failed(code(&error))),
         }
@@ -116,7 +116,7 @@ impl Sockets {
                 self.ring.send(&state.stream, key, buffer, from);
                 return;
             }
-            // What follows would be taken for the bytes that were cancelled.
+            // The peer would mistake the following bytes for the cancelled ones.
             Ok(count) if count < writing.in_flight => writing.staged.clear(),
             Ok(_) => {}
             Err(error) => {
@@ -159,13 +159,13 @@ impl Sockets {
         let Some(state) = self.table.get_mut(key) else { return };
         state.operations -= 1;
         if state.dropped && state.cancelled && state.operations > 0 {
-            // Something was just running and could not be cancelled. It ends with the socket.
+            // A running operation could not be cancelled. Shutting down the socket ends it.
             let _ = state.stream.shutdown(Shutdown::Both);
         }
         self.end_if_over(key);
     }
 
-    /// Wakes the task that takes the socket off the ring.
+    /// Wakes the task that removes the socket from the ring.
     fn note_release(&mut self, key: usize, wakers: &mut Vec<Waker>) {
         wakers.extend(self.table.get_mut(key).and_then(|state| state.releasing.take()));
     }
