@@ -399,6 +399,12 @@ impl From<rustls::Error> for TlsError {
                 CertificateError::UnknownIssuer => Self::UnknownAuthority,
                 CertificateError::Expired | CertificateError::ExpiredContext { .. } => Self::Expired,
                 CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => Self::NotYetValid,
+                // An error of webpki, which rustls does not name.
+                CertificateError::Other(error) if error.to_string().contains("CaUsedAsEndEntity") => {
+                    let text = "it is that of an authority (CA:TRUE), as `openssl req -x509` makes it: add \
+                                `-addext basicConstraints=critical,CA:FALSE`";
+                    Self::BadCertificate(text.into())
+                }
                 error => Self::BadCertificate(error.to_string().into()),
             },
             rustls::Error::NoCertificatesPresented | rustls::Error::AlertReceived(Alert::CertificateRequired) => {
