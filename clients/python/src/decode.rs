@@ -5,7 +5,6 @@
 
 use crate::encode::refused;
 use crate::image;
-use crate::payload::is_nil;
 use crate::plan::{Absent, FieldPlan, Item, Kind, Plan, Plans, PyForm};
 use crate::tensor;
 use crate::time;
@@ -32,10 +31,11 @@ pub(crate) fn body<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut reader = Reader { plans, memory: CONTAINER_MEMORY_MAX, levels: NESTING_MAX, appended };
     let plan = plans.get(plan_index)?;
-    if is_nil(body) {
-        return reader.absent_message(py, plan);
+    let mut from = Decoder::shared(body);
+    if from.peek() == Some(WireKind::Error) {
+        return Err(PyValueError::new_err(format!("an error: {}", from.error_text().map_err(refused)?)));
     }
-    reader.message(py, plan, &mut Decoder::shared(body))
+    reader.message(py, plan, &mut from)
 }
 
 struct Reader<'a> {
@@ -50,7 +50,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn message<'py>(&mut self, py: Python<'py>, plan: &Plan, from: &mut Decoder<'_>) -> PyResult<Bound<'py, PyAny>> {
-        if from.take_nil() {
+        if from.message(|_| Ok(())).map_err(refused)?.is_none() {
             return self.absent_message(py, plan);
         }
         if self.levels == 0 {
@@ -58,7 +58,6 @@ impl Reader<'_> {
         }
         let is_root = self.levels == NESTING_MAX;
         self.levels -= 1;
-        from.u8().map_err(refused)?; // The flags are without meaning.
         self.charge(OBJECT.saturating_add(plan.fields.len().saturating_mul(SLOT_BYTES)))?;
         let value = if matches!(plan.form, PyForm::Tensor) {
             tensor::decode(py, plan, from)?
@@ -190,13 +189,7 @@ impl Reader<'_> {
 
     fn item<'py>(&mut self, py: Python<'py>, of: &Item, from: &mut Decoder<'_>) -> PyResult<Bound<'py, PyAny>> {
         let element = match of {
-            Item::Message(plan_index) => {
-                if from.peek() == Some(WireKind::Error) {
-                    return Err(PyValueError::new_err("a message expected, found an error"));
-                }
-                let plan = self.plans.get(*plan_index)?;
-                return self.message(py, plan, from);
-            }
+            Item::Message(plan_index) => return self.message(py, self.plans.get(*plan_index)?, from),
             Item::Scalar(element) => element,
         };
         Ok(match element {
@@ -268,7 +261,7 @@ pub(crate) fn finish<'py>(
     }
     if !missing.is_empty() {
         let verb = if missing.len() == 1 { "is" } else { "are" };
-        return Err(PyValueError::new_err(format!("{}: {} {verb} missing", plan.name, missing.join(", "))));
+        return Err(PyValueError::new_err(format!("{} {verb} missing", missing.join(", "))));
     }
     match &plan.form {
         PyForm::Object(class) => class.bind(py).call1(PyTuple::new(py, ordered)?),

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use frpc::Status;
 use frpc::codegen::{Format, FormatTerms};
 use frpc::polyglot::{
-    Bulk, DecodeError, Decoder, EncodeError, Encoder, Fields, Form, Kind, Message, Nesting, Root, Undecoded,
+    Bulk, DecodeError, Decoder, EncodeError, Encoder, Fields, Form, Message, Nesting, Root, Undecoded,
 };
 
 /// A message in an encoding.
@@ -154,9 +154,4 @@ impl Fields for Opaque {
         // Nothing calls it: a payload is read by the codec of its plan.
         from.nil().map(|()| Self)
     }
-}
-
-/// Whether a body is an error, or nil.
-pub(crate) fn is_nil(bytes: &[u8]) -> bool {
-    matches!(bytes.first().copied().and_then(Kind::from_byte), None | Some(Kind::Nil))
 }

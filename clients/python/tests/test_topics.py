@@ -88,6 +88,19 @@ def test_objects_are_messages_by_hints_or_by_a_schema() -> None:
             topics.publish("orders", 7)
 
 
+@pytest.mark.parametrize("payload", ["text", b"", b"\xff\xff", b"\0", b"\x06\x05\x0a\x01!"])
+def test_message_that_is_none_of_its_class_is_refused(payload: str | bytes) -> None:
+    """It was an order of 0 apples."""
+    with Server(topics=True).start("127.0.0.1:0") as server, Client(server.address) as client:
+        topics = client.topics()
+        with topics.subscribe("orders", Order) as orders:
+            topics.publish("orders", payload)
+            topics.publish("orders", Order(3, numpy.zeros(1)))
+            with pytest.raises(ValueError, match="expected|missing|an error: !"):
+                next(orders)
+            assert next(orders).value.apples == 3
+
+
 def test_each_message_goes_to_one_member_of_a_group() -> None:
     with Server(topics=True).start("127.0.0.1:0") as server, Client(server.address) as client:
         topics = client.topics()
