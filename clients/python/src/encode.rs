@@ -17,11 +17,20 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 pub(crate) fn payload(plans: &Plans, index: usize, value: &Bound<'_, PyAny>) -> PyResult<Payload> {
     let plan = plans.get(index)?;
     let mut views = ArrayViews::default();
-    let (written, is_lossy) = write(plans, plan, value, &mut views, Form::Flat)?;
+    let flat = write(plans, plan, value, &mut views, Form::Flat)?;
     views.again();
     let extended =
-        if plan.has_presence { Some(write(plans, plan, value, &mut views, Form::Extended)?.0) } else { None };
+        if flat.has_other_form { Some(write(plans, plan, value, &mut views, Form::Extended)?.message) } else { None };
+    let (written, is_lossy) = (flat.message, flat.is_lossy);
     Ok(Payload { written, extended, is_lossy, encoding: Encoding::Native, alternatives: None })
+}
+
+struct Written {
+    message: EncodedMessage,
+    /// Whether the presence of a field is lost.
+    is_lossy: bool,
+    /// Whether the other form has other bytes.
+    has_other_form: bool,
 }
 
 fn write(
@@ -30,12 +39,13 @@ fn write(
     value: &Bound<'_, PyAny>,
     views: &mut ArrayViews,
     form: Form,
-) -> PyResult<(EncodedMessage, bool)> {
+) -> PyResult<Written> {
     let (mut out, mut bulk) = (Vec::with_capacity(64), Vec::new());
     let mut encoder = Encoder::gathering(&mut out, &mut bulk).with_form(form);
-    Writer { plans, views, depth: 0 }.message(plan, value, &mut encoder)?;
-    let is_lossy = encoder.lost_presence();
-    Ok((EncodedMessage { bytes: out.into(), bulk }, is_lossy))
+    let mut writer = Writer { plans, views, depth: 0, has_other_form: false };
+    writer.message(plan, value, &mut encoder)?;
+    let (is_lossy, has_other_form) = (encoder.lost_presence(), writer.has_other_form);
+    Ok(Written { message: EncodedMessage { bytes: out.into(), bulk }, is_lossy, has_other_form })
 }
 
 struct Writer<'a> {
@@ -43,6 +53,8 @@ struct Writer<'a> {
     views: &'a mut ArrayViews,
     /// The number of messages around the current value.
     depth: u32,
+    /// Whether a oneof, or an absent scalar, has been written: they have other bytes in the other form.
+    has_other_form: bool,
 }
 
 impl Writer<'_> {
@@ -87,6 +99,7 @@ impl Writer<'_> {
             }
             Kind::Member { of, oneof, is_first } => match to.form() {
                 Form::Flat => {
+                    self.has_other_form = true;
                     match of {
                         Item::Scalar(element) if value.is_none() => default(element, to),
                         Item::Message(_) if value.is_none() => to.nil(),
@@ -139,6 +152,7 @@ impl Writer<'_> {
         match (of, to.form()) {
             (Item::Message(_), _) | (_, Form::Extended) => to.nil(),
             (Item::Scalar(element), Form::Flat) => {
+                self.has_other_form = true;
                 to.note_lost_presence();
                 default(element, to);
             }

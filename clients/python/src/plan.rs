@@ -8,7 +8,8 @@ use frpc_dynamic::layout::{Element, Indexes, Layout, Shape};
 use prost_reflect::EnumDescriptor;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt, PyString};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyInt, PyString, PyType};
 use std::collections::{HashMap, HashSet};
 
 /// `DarkBlue` as `DARK_BLUE`.
@@ -64,8 +65,6 @@ pub(crate) struct Plan {
     pub(crate) declared: Vec<usize>,
     /// For each oneof, the indices of its members in `fields`, in the order of declaration.
     pub(crate) oneofs: Vec<Vec<usize>>,
-    /// Whether the two forms of the wire may differ.
-    pub(crate) has_presence: bool,
 }
 
 /// The value of a message in Python.
@@ -199,7 +198,6 @@ impl Plans {
         for (message, layout) in found {
             plans.messages.push(plans.plan(&message, layout, forms, fields)?);
         }
-        plans.spread_presence();
         Ok(plans)
     }
 
@@ -276,9 +274,7 @@ impl Plans {
             layout.fields.iter().position(|field| field.descriptor.number() == number)
         };
         let declared = message.descriptor_proto().field.iter().filter_map(|field| index_of(field.number())).collect();
-        let has_presence =
-            planned.iter().any(|field| matches!(field.kind, Kind::Optional(Item::Scalar(_)) | Kind::Member { .. }));
-        Ok(Plan { name: name.to_owned(), form, fields: planned, declared, oneofs: layout.oneofs.clone(), has_presence })
+        Ok(Plan { name: name.to_owned(), form, fields: planned, declared, oneofs: layout.oneofs.clone() })
     }
 
     /// Takes the names of an enum, and the members of its class if `forms` has it.
@@ -317,33 +313,42 @@ impl Plans {
         }
     }
 
-    /// The number of a member of an enum, of its name, or of the value of a member that is text.
+    /// The number of a member of an enum, of its name, or of the value of a member that is text. Members of another class
+    /// count by their names.
     pub(crate) fn number(&self, indexes: &Indexes, value: &Bound<'_, PyAny>) -> PyResult<i32> {
+        static ENUM: PyOnceLock<Py<PyType>> = PyOnceLock::new();
         if value.is_exact_instance_of::<PyInt>() {
             return integer(value);
         }
-        let names = self.enums.get(&indexes.name);
-        for (number, member) in names.into_iter().flat_map(|names| &names.members) {
-            if value.is(member) {
-                return Ok(*number);
-            }
-        }
-        let Ok(text) = value.cast::<PyString>() else { return integer(value) };
-        let text = text.to_str()?;
-        let Some(names) = names else { return integer(value) };
-        let prefix = format!("{}_", screaming(indexes.name.rsplit('.').next().unwrap_or_default()));
-        let is_named = |name: &str| name == text || name.strip_prefix(&*prefix) == Some(text);
-        if let Some((_, number)) = names.names.iter().find(|(name, _)| is_named(name)) {
+        let Some(names) = self.enums.get(&indexes.name) else { return integer(value) };
+        if let Some((number, _)) = names.members.iter().find(|(_, member)| value.is(*member)) {
             return Ok(*number);
         }
-        for (number, member) in &names.members {
-            let member = member.bind(value.py());
-            let is_it = |part: &str| member.getattr(part).and_then(|part| part.eq(text)).unwrap_or(false);
-            if is_it("name") || is_it("value") {
-                return Ok(*number);
-            }
+        let is_member = value.is_instance(ENUM.import(value.py(), "enum", "Enum")?)?;
+        let text = if is_member { value.getattr("name")? } else { value.clone() };
+        let Ok(text) = text.cast_into::<PyString>() else { return integer(value) };
+        let text = text.to_str()?;
+        if let Some((_, number)) = names.names.iter().find(|(name, _)| name == text) {
+            return Ok(*number);
         }
-        Err(PyValueError::new_err(format!("{} has no value {text:?}", indexes.name)))
+        let name = format!("{}_{text}", screaming(indexes.name.rsplit('.').next().unwrap_or_default()));
+        let mut found: Vec<i32> = Vec::new();
+        found.extend(names.names.iter().filter(|(own, _)| own.eq_ignore_ascii_case(&name)).map(|(_, number)| *number));
+        let is_value = |member: &Py<PyAny>| {
+            let own = member.bind(value.py()).getattr("value");
+            !is_member && own.and_then(|own| own.eq(text)).unwrap_or(false)
+        };
+        found.extend(names.members.iter().filter(|(_, member)| is_value(member)).map(|(number, _)| *number));
+        found.sort_unstable();
+        found.dedup();
+        match found[..] {
+            [number] => Ok(number),
+            [] => Err(PyValueError::new_err(format!("{} has no value {text:?}", indexes.name))),
+            _ => Err(PyValueError::new_err(format!(
+                "{text:?} is the name of one value of {} and the text of another: use {name}",
+                indexes.name
+            ))),
+        }
     }
 
     /// The name of a number of an enum.
@@ -374,29 +379,6 @@ impl Plans {
             }
             scalar => Item::Scalar(scalar.clone()),
         })
-    }
-
-    /// A message has presence if one within it has.
-    fn spread_presence(&mut self) {
-        let mut holders = vec![Vec::new(); self.messages.len()];
-        for (holder, plan) in self.messages.iter().enumerate() {
-            for inner in plan.fields.iter().filter_map(FieldPlan::message) {
-                if let Some(holders) = holders.get_mut(inner) {
-                    holders.push(holder);
-                }
-            }
-        }
-        let mut open: Vec<usize> =
-            (0..).zip(&self.messages).filter(|(_, plan)| plan.has_presence).map(|it| it.0).collect();
-        while let Some(inner) = open.pop() {
-            for holder in holders.get_mut(inner).map(std::mem::take).unwrap_or_default() {
-                if let Some(plan) = self.messages.get_mut(holder)
-                    && !std::mem::replace(&mut plan.has_presence, true)
-                {
-                    open.push(holder);
-                }
-            }
-        }
     }
 
     /// Whether an object of Python within a message, or the message, is a well-known type with a form of its own in JSON.

@@ -74,9 +74,21 @@ pub(crate) fn encode(
 pub(crate) fn parts(value: &Bound<'_, PyAny>) -> PyResult<Parts> {
     let py = value.py();
     let numpy = numpy(py)?;
-    if !value.is_instance(&numpy.getattr("ndarray")?)? {
-        return Err(expected("an array of NumPy", value));
-    }
+    let kind = value.get_type();
+    let scalar;
+    let value = if kind.is(&numpy.getattr("ndarray")?) || kind.is(&numpy.getattr("memmap")?) {
+        value
+    } else if value.is_instance(&numpy.getattr("generic")?)? {
+        scalar = numpy.call_method1("asarray", (value,))?;
+        &scalar
+    } else {
+        let error = expected("an array of NumPy", value);
+        if !value.is_instance(&numpy.getattr("ndarray")?)? {
+            return Err(error);
+        }
+        // Subclasses have more than elements, such as a mask, which would be lost.
+        return Err(PyTypeError::new_err(format!("{}: pass numpy.asarray of it", error.value(py))));
+    };
     let dtype = value.getattr("dtype")?;
     let name = name_of(&dtype)?;
     let named = frpc::tensor::Dtype::parse(&name)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import datetime
 import enum
 import functools
-from typing import Any, AsyncIterator, Awaitable, Callable, Iterator, Literal, NamedTuple, Optional
+import sys
+from typing import Annotated, Any, AsyncIterator, Awaitable, Callable, Iterator, Literal, NamedTuple, Optional
 
 import numpy
 import numpy.typing
@@ -45,13 +47,43 @@ def test_the_schema_is_a_file_for_other_languages() -> None:
         'syntax = "proto3";\n\npackage people;\n\nimport "frpc/tensor.proto";\n\n'
         "service People {\n  // Finds people.\n  rpc find(FindRequest) returns (FindResult);\n"
         "  rpc watch(WatchRequest) returns (stream User);\n  rpc scale(ScaleRequest) returns (ScaleResult);\n}\n\n"
-        "message FindRequest {\n  string name = 1;\n  optional int64 limit = 2;\n}\n\n"
-        "message User {\n  string name = 1;\n  optional int64 age = 2;\n  repeated string friends = 3;\n}\n\n"
+        "message FindRequest {\n  optional string name = 1;\n  optional int64 limit = 2;\n}\n\n"
+        "message User {\n  optional string name = 1;\n  optional int64 age = 2;\n  repeated string friends = 3;\n}\n\n"
         "message FindResult {\n  repeated User result = 1;\n}\n\n"
         "message WatchRequest {\n  User user = 1;\n  map<string, double> weights = 2;\n}\n\n"
         "message ScaleRequest {\n  frpc.Tensor tensor = 1;\n}\n\n"
         "message ScaleResult {\n  frpc.Tensor result = 1;\n}\n"
     )
+
+
+def constrained(a: Annotated[int, range(3)]) -> int:
+    return a
+
+
+def unnamed(a: collections.namedtuple("Pair", "x y")) -> int:  # type: ignore[valid-type]
+    return 0
+
+
+def accented(größe: int) -> int:
+    return größe
+
+
+class Wide(enum.IntEnum):
+    SMALL = 1
+    BIG = 2**40
+
+
+def wide(a: Wide) -> int:
+    return a
+
+
+class Letter(enum.Enum):
+    a = "a"
+    A = "A"
+
+
+def letter(a: Letter) -> int:
+    return 0
 
 
 def untyped(a, b: int) -> int:  # type: ignore[no-untyped-def]
@@ -102,6 +134,11 @@ def no_list(a: int) -> Iterator[int]:
     ("function", "text"),
     [
         (untyped, "a needs a type"),
+        (constrained, "function constrained: a: range.0, 3. would not be checked"),
+        (unnamed, "Pair.x needs a type"),
+        (accented, "the name 'größe' has letters"),
+        (wide, "Wide.BIG is 1099511627776, and numbers of enums in a schema have 32 bits"),
+        (letter, "a and A of Letter are one name in a schema"),
         (optional_list, "a: a list or dict is empty rather than None"),
         (ambiguous, "b: .* are one message; make one a dataclass"),
         (mixed, "a: the values of a Literal are of one type"),
@@ -245,6 +282,78 @@ def test_values_that_do_not_fit_a_hint_are_refused(call: Callable[[Client], Any]
     with rich().start("127.0.0.1:0") as server, Client(server.address) as client:
         with pytest.raises((Status, TypeError, ValueError), match=text):
             call(client)
+
+
+class Crossed(str, enum.Enum):
+    A = "B"
+    B = "A"
+    c = "D"
+
+
+class State(enum.Enum):
+    ON = 7
+    OFF = 1
+    UNSPECIFIED = 3
+
+
+class Mode(enum.Enum):
+    UNSPECIFIED = "none"
+    FAST = "fast"
+
+
+def test_members_and_texts_of_enums_are_arguments() -> None:
+    """The client refused members of its own classes. Those with crossed texts were swapped, and numbers were those of places."""
+    server = Server("test.Enums")
+
+    @server
+    def crossed(value: Crossed) -> Crossed:
+        assert isinstance(value, Crossed)
+        return value
+
+    @server
+    def state(value: State, mode: Mode = Mode.FAST) -> list[State]:
+        assert isinstance(value, State) and isinstance(mode, Mode)
+        return [value]
+
+    assert "STATE_ON = 7;" in server.proto()
+    with server.start("127.0.0.1:0"), Client(server.address) as client:
+        for member in Crossed:
+            assert client.crossed(member).name == f"CROSSED_{member.name.upper()}"
+        assert [client.crossed(text).name for text in ("CROSSED_A", "C", "c")] == ["CROSSED_A", "CROSSED_C", "CROSSED_C"]
+        for value in State:
+            for given in (value, value.name, value.name.lower(), value.value):
+                assert client.state(given, Mode.UNSPECIFIED) == [value.value]
+        with pytest.raises(ValueError, match="no value \"LOST\""):
+            client.state("LOST")
+    forms = {"test.Crossed": {number: member for number, member in enumerate(Crossed, 1)}}
+    from frisbee_rpc._native import Api, Schema
+
+    schema = Schema.parse([("enums.proto", server.proto())])
+    builder = server._described()
+    api = Api(schema, builder.forms | forms, builder.fields)
+    with pytest.raises(ValueError, match='"A" is the name of one value .* and the text of another: use CROSSED_A'):
+        api.encode("test.CrossedRequest", ("A",))
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="aliases are a statement of Python 3.12")
+def test_alias_of_a_type_is_the_type() -> None:
+    """Since NumPy 2.5, `NDArray` is such an alias, and was refused."""
+    names: dict[str, Any] = {"numpy": numpy}
+    exec("type Names[T] = dict[str, list[T]]\ntype Count = int\ntype Of[K, T] = numpy.ndarray[K, numpy.dtype[T]]", names)
+    server = Server("test.Aliases")
+
+    def find(names, count, array) -> None: ...  # type: ignore[no-untyped-def]
+
+    find.__annotations__ = {
+        "names": names["Names"][names["Count"]],
+        "count": names["Count"],
+        "array": names["Of"][Any, numpy.int8],
+        "return": Annotated[names["Count"], "how many"],
+    }
+    server(find)
+    assert "map<string, ListOfInt64> names = 1;\n  optional int64 count = 2;\n  frpc.Tensor array = 3;" in server.proto()
+    assert "int64 result = 1;" in server.proto()
+    assert server._described().fields["test.FindRequest.array"][1] == "int8"
 
 
 made: list[int] = []

@@ -161,6 +161,17 @@ def test_json_of_enums_and_times_is_that_of_proto3(address: str) -> None:
     assert connect(address, "mark", {})[1].endswith("color, when are missing")
 
 
+def test_absent_arguments_are_refused_by_their_names(address: str) -> None:
+    """They were 0, without a word."""
+    assert connect(address, "sum", {}) == (400, "the request is not a valid test.SumRequest: at byte 0: a is missing")
+    assert connect(address, "move", {"ages": {"7": True}, "point": {}})[1].endswith(": x is missing")
+    for params in ("{}", "[]", '{"b": 2}'):
+        error = json_rpc(address, f'{{"jsonrpc": "2.0", "id": 1, "method": "test.Functions/sum", "params": {params}}}')["error"]
+        assert (error["code"], error["message"].endswith("a is missing")) == (-32602, True), error
+    with pytest.raises(urllib.error.HTTPError, match="400"):
+        post(address, "/test.Functions/sum", b"\x10\x03", content_type="application/proto")
+
+
 def test_absent_lists_have_their_default(address: str) -> None:
     assert connect(address, "join", {}) == {"result": "a"}
     assert connect(address, "join", {"words": []}) == {}
@@ -210,7 +221,7 @@ def test_hostile_protobuf_is_refused(address: str, body: bytes) -> None:
 def test_protobuf_of_many_parts_is_refused(address: str) -> None:
     # Half a million empty messages in two bytes each.
     with pytest.raises(urllib.error.HTTPError) as caught:
-        post(address, "/test.Functions/heavy", b"\x0a\x00" * 500_000, content_type="application/proto")
+        post(address, "/test.Functions/heavy", b"\x0a\x02\x08\x00" * 500_000, content_type="application/proto")
     assert "bytes of memory" in json.load(caught.value)["message"]
 
 

@@ -200,6 +200,35 @@ def test_the_type_of_elements_in_a_hint_is_held(server: Server, connect: Connect
     assert caught.value.code is Code.INVALID_ARGUMENT
 
 
+@pytest.mark.parametrize("kind", ["masked", "matrix"])
+def test_subclass_of_an_array_is_refused(server: Server, connect: Connect, kind: str) -> None:
+    """The mask was lost without a word."""
+
+    @server
+    def total(array: numpy.ndarray) -> float:
+        return array.sum()  # type: ignore[no-any-return]
+
+    @server
+    def echo(value: Any) -> Any:
+        return value
+
+    client = connect()
+    array: Any = numpy.ma.masked_array([1.0, 2.0, 3.0], [False, True, False]) if kind == "masked" else numpy.matrix("1 2")
+    for call in (client.total, client.echo):
+        with pytest.raises(TypeError, match="an array of NumPy expected, not .*: pass numpy.asarray"):
+            call(array)
+    assert client.total(numpy.asarray(array)) > 0
+
+
+def test_scalar_of_numpy_is_an_array_without_dimensions(server: Server, connect: Connect) -> None:
+    @server
+    def total(array: numpy.typing.NDArray[numpy.float32]) -> numpy.typing.NDArray[numpy.float32]:
+        return array.sum()  # type: ignore[return-value]
+
+    reply = connect().total(numpy.ones(3, "float32"))
+    assert (reply.shape, reply.dtype, float(reply)) == ((), numpy.float32, 3.0)
+
+
 def test_objects_are_never_sent(server: Server, connect: Connect) -> None:
     @server
     def echo(array: numpy.ndarray) -> None:

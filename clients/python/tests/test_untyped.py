@@ -104,6 +104,28 @@ def test_an_image_comes_back_with_the_same_pixels(server: Server, connect: Conne
     assert client.echo(picture).tobytes() == picture.tobytes()
 
 
+def test_orientation_of_a_photo_arrives_and_frames_are_refused(server: Server, connect: Connect) -> None:
+    image = pytest.importorskip("PIL.Image")
+
+    @server
+    def orientation(photo: Any) -> list[int]:
+        assert 0x010F not in photo.getexif()
+        return [photo.getexif().get(0x0112, 1), photo.width]
+
+    exif = image.Exif()
+    exif[0x0112], exif[0x010F] = 6, "maker"
+    client = connect()
+    # A TIFF, which CMYK is, is turned when it is read.
+    for mode, seen in (("RGB", [6, 3]), ("CMYK", [1, 2])):
+        file = io.BytesIO()
+        image.new(mode, (3, 2)).save(file, "JPEG", exif=exif)
+        assert client.orientation(image.open(file)) == seen, mode
+    file = io.BytesIO()
+    image.new("L", (3, 2)).save(file, "GIF", save_all=True, append_images=[image.new("L", (3, 2), 9)])
+    with pytest.raises(ValueError, match="2 frames"):
+        client.orientation(image.open(file))
+
+
 def test_images_that_are_broken_or_too_large_are_refused(server: Server, connect: Connect) -> None:
     image = pytest.importorskip("PIL.Image")
     from frisbee_rpc._images import read

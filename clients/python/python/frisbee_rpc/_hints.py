@@ -104,7 +104,7 @@ def name_of(function: Callable[..., Any]) -> str:
 def hints_of(holder: Any, what: str, local: Mapping[str, Any] | None) -> dict[str, Any]:
     """The type hints of a function or class; ``local`` has the names around its definition."""
     try:
-        return typing.get_type_hints(holder, localns=dict(local) if local else None)
+        return typing.get_type_hints(holder, localns=dict(local) if local else None, include_extras=True)
     except NameError as error:
         unknown = error.name
         for name, hint in getattr(holder, "__annotations__", {}).items():
@@ -112,6 +112,33 @@ def hints_of(holder: Any, what: str, local: Mapping[str, Any] | None) -> dict[st
                 part = "what it returns" if name == "return" else name
                 raise TypeError(f"{what}: {part}: {unknown!r} of the hint {hint!r} is not defined") from None
         raise TypeError(f"{what}: {error}") from None
+
+
+def _plain(hint: Any, what: str) -> Any:
+    """A hint without aliases (``type Name = …``) and annotations. An annotation that restricts values is refused, because
+    nothing would check it."""
+    while True:
+        origin = typing.get_origin(hint)
+        alias = hint if origin is None else origin
+        if origin is typing.Annotated:
+            for extra in hint.__metadata__:
+                if not isinstance(extra, str) and type(extra).__name__ != "Doc":
+                    raise TypeError(f"{what}: {extra!r} would not be checked: check the value in the function")
+            hint = hint.__origin__
+        elif hasattr(alias, "__value__") and hasattr(alias, "__type_params__"):
+            given = dict(zip(alias.__type_params__, typing.get_args(hint)))
+            hint = alias.__value__
+            if parameters := getattr(hint, "__parameters__", ()):
+                hint = hint[tuple(given.get(parameter, Any) for parameter in parameters)]
+        else:
+            return hint
+
+
+def _identifier(name: str, what: str) -> str:
+    """A name that a schema can have."""
+    if not name.isascii():
+        raise TypeError(f"{what}: the name {name!r} has letters that no name in a schema has: use those of ASCII")
+    return name
 
 
 def form_of(function: Callable[..., Any]) -> str:
@@ -142,7 +169,8 @@ class Described:
     name: str
     call: Callable[..., Any]
     kind: str
-    context: str | None
+    #: The position of the parameter for the context, or its name if it has none.
+    context: int | str | None
     batch: tuple[int, float] | None
 
 
@@ -192,27 +220,35 @@ class Builder:
         what = f"function {name}"
         self._local.update(local or {})
         hints = hints_of(base_of(function), what, local)
-        context, request = None, f"{camel(name)}Request"
+        context: int | str | None = None
+        request = f"{camel(_identifier(name, what))}Request"
         lines: list[str] = []
         streams: list[tuple[str, Any]] = []
         for parameter in inspect.signature(function).parameters.values():
             if isinstance(function, functools.partial) and parameter.name in function.keywords:
                 continue
+            hint = _plain(hints.get(parameter.name), f"{what}: {parameter.name}")
+            if hint is Context:
+                if context is not None:
+                    raise TypeError(f"{what}: {parameter.name} is its second context")
+                if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                    raise TypeError(f"{what}: {parameter} has to be one parameter")
+                context = parameter.name if parameter.kind is parameter.KEYWORD_ONLY else len(lines) + len(streams)
+                continue
             if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
                 raise TypeError(f"{what}: {parameter} has to be a parameter that can be given by its position")
-            hint = hints.get(parameter.name)
-            if hint is None:
+            if parameter.name not in hints:
                 raise TypeError(f"{what}: {parameter.name} needs a type, such as `{parameter.name}: int`")
-            if hint is Context:
-                context = parameter.name
-                continue
             if typing.get_origin(hint) in _REQUESTS + _ASYNC_REQUESTS and not batch:
                 streams.append((parameter.name, hint))
                 continue
             if batch:
                 hint = self._element(hint, f"{what}: {parameter.name}")
             self._field(lines, request, parameter.name, hint, parameter.default, what)
-        kind, returned = self._kind(function, hints.get("return", Any), blocking, batch, what)
+        returned = _plain(hints.get("return", Any), f"{what}: what it returns")
+        kind, returned = self._kind(function, returned, blocking, batch, what)
+        if batch and context is not None:
+            raise TypeError(f"{what}: a batch of many calls has no context")
         if in_process:
             if kind not in ("here", "pool") or streams or context is not None:
                 raise TypeError(f"{what}: in a process runs a plain function without streams and without the context")
@@ -238,8 +274,9 @@ class Builder:
         if is_async != (typing.get_origin(hint) in _ASYNC_REQUESTS):
             raise TypeError(f"{what}: {name} is an AsyncIterator in a coroutine function, and else an Iterator")
         (inner,) = typing.get_args(hint)[:1] or (None,)
+        inner = _plain(inner, f"{what}: {name}")
         if dataclasses.is_dataclass(inner) and isinstance(inner, type):
-            return self._dataclass(inner)
+            return self._dataclass(inner, what)
         lines: list[str] = []
         self._field(lines, message, name, inner, inspect.Parameter.empty, what)
         self._add_message(message, "value", lines)
@@ -277,20 +314,29 @@ class Builder:
         if typing.get_origin(hint) not in origins or not arguments:
             names = ", ".join(origin.__name__ for origin in origins)
             raise TypeError(f"{what} has to be one of {names}, with the type of its elements")
-        return arguments[0]
+        return _plain(arguments[0], what)
 
     def _reply(self, name: str, returned: Any, what: str) -> str:
         if dataclasses.is_dataclass(returned) and isinstance(returned, type):
-            return self._dataclass(returned)
+            return self._dataclass(returned, what)
         reply = f"{camel(name)}Result"
         lines: list[str] = []
         if returned not in (None, type(None)):
-            self._field(lines, reply, "result", returned, inspect.Parameter.empty, what)
+            self._field(lines, reply, "result", returned, inspect.Parameter.empty, what, is_result=True)
         self._add_message(reply, "value", lines)
         return reply
 
-    def _field(self, lines: list[str], message: str, name: str, hint: Any, default: Any, what: str) -> None:
-        of = self._type(hint, f"{what}: {name}")
+    def _field(
+        self,
+        lines: list[str],
+        message: str,
+        name: str,
+        hint: Any,
+        default: Any,
+        what: str,
+        is_result: bool = False,
+    ) -> None:
+        of = self._type(hint, f"{what}: {_identifier(name, what)}")
         is_message = "." in of.kind
         is_given = default is not inspect.Parameter.empty
         given: Absent = ("factory", default.make) if isinstance(default, _Factory) else ("value", default)
@@ -306,6 +352,8 @@ class Builder:
         elif is_given and (isinstance(default, _Factory) or default is None or bool(default)):
             # The wire distinguishes the default of a type from an absent value only if it is optional.
             absent, is_optional = given, True
+        elif not is_given and not is_result:
+            absent, is_optional = ("required", None), True
         if is_optional and not is_message:
             label = "optional "
         if absent[0] != "default" or of.dtype or of.convert:
@@ -318,9 +366,10 @@ class Builder:
         return kind.lstrip(".")
 
     def _type(self, hint: Any, what: str) -> _Type:
+        hint = _plain(hint, what)
         origin, arguments = typing.get_origin(hint), typing.get_args(hint)
         if origin is typing.Union or origin is types.UnionType:
-            others = [argument for argument in arguments if argument is not type(None)]
+            others = [_plain(argument, what) for argument in arguments if argument is not type(None)]
             if len(others) != 1 or len(others) == len(arguments):
                 raise TypeError(f"{what}: {hint} is a choice that no field has; Optional is")
             of = self._type(others[0], what)
@@ -352,6 +401,7 @@ class Builder:
 
     def _repeated(self, inner: Any, make: Callable[[Any], Any] | None, what: str) -> _Type:
         """The type of a list, which ``make`` converts to the value of the hint."""
+        inner = _plain(inner, what)
         convert = make
         if typing.get_origin(inner) is typing.Literal:
             check = _one_of(typing.get_args(inner))
@@ -363,12 +413,13 @@ class Builder:
 
     def _single(self, hint: Any, what: str) -> str:
         """The type of one value."""
+        hint = _plain(hint, what)
         origin, arguments = typing.get_origin(hint), typing.get_args(hint)
         scalar = _SCALARS.get(hint) if isinstance(hint, type) else None
         if scalar is not None:
             return scalar
         if isinstance(hint, type) and (dataclasses.is_dataclass(hint) or hasattr(hint, "_field_defaults")):
-            return self._full(self._dataclass(hint))
+            return self._full(self._dataclass(hint, what))
         if isinstance(hint, enum.EnumType):
             return self._enum(hint, what)
         if isinstance(hint, type) and hint in _TIMES:
@@ -426,9 +477,12 @@ class Builder:
     def _tuple(self, arguments: tuple[Any, ...], what: str) -> str:
         """The message of a tuple."""
         lines: list[str] = []
+        words: list[str] = []
         for at, argument in enumerate(arguments, 1):
             self._field(lines, "", f"item{at}", argument, inspect.Parameter.empty, what)
-        words = [word for line in lines for word in re.findall(r"\w+", line.partition(" item")[0])]
+            given = self.fields.get(f"{self.full_name('')}.item{at}")
+            is_required = given is not None and given[0][0] == "required"
+            words += [word for word in re.findall(r"\w+", lines[-1].partition(" item")[0]) if word != "optional" or not is_required]
         name = "TupleOf" + "".join(camel(word) for word in words)
         parts = {f"{self.full_name('')}.item{at}": f"{self.full_name(name)}.item{at}" for at in range(1, len(lines) + 1)}
         for old, new in parts.items():
@@ -446,14 +500,19 @@ class Builder:
             raise TypeError(f"two types are called {name}")
         if issubclass(kind, enum.Flag):
             raise TypeError(f"{what}: {name} is a flag, whose values are many; use int")
-        members: list[Any] = list(kind)
-        if issubclass(kind, int) and all(-(2**31) <= int(member) < 2**31 for member in members):
-            numbered = {int(member): member for member in members}
-        else:
-            numbered = dict(enumerate(members, 1))
-        prefix = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
-        names = {number: f"{prefix}_{member.name.upper()}" for number, member in numbered.items()}
-        names = {0: names.pop(0, f"{prefix}_UNSPECIFIED"), **names}
+        numbered = _numbered(kind, what)
+        prefix = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", _identifier(name, what)).upper()
+        names: dict[Any, str] = {}
+        for member in kind:
+            value = f"{prefix}_{_identifier(member.name, what).upper()}"
+            if value in names:
+                raise TypeError(f"{what}: {names[value]} and {member.name} of {name} are one name in a schema, without case")
+            names[value] = member.name
+        unspecified = f"{prefix}_UNSPECIFIED"
+        while unspecified in names:
+            unspecified += "0"
+        names = {number: value for number, value in zip(numbered, names)}
+        names = {0: names.pop(0, unspecified), **names}
         lines = [f"  {value} = {number};" for number, value in names.items()]
         self._classes[name] = kind
         self.forms[self.full_name(name)] = numbered
@@ -472,8 +531,8 @@ class Builder:
             self._messages.append(_ANY)
         return name if self.package else ".AnyValue"
 
-    def _dataclass(self, kind: type) -> str:
-        name = kind.__name__
+    def _dataclass(self, kind: type, what: str) -> str:
+        name = _identifier(kind.__name__, what)
         known = self._classes.get(name)
         if known is kind:
             return name
@@ -483,6 +542,8 @@ class Builder:
         hints = hints_of(kind, name, self._local)
         lines: list[str] = []
         for field, default in _fields(kind):
+            if field not in hints:
+                raise TypeError(f"{what}: {name}.{field} needs a type: derive {name} from typing.NamedTuple")
             self._field(lines, name, field, hints[field], default, name)
         self._add_message(name, kind, lines)
         return name
@@ -509,6 +570,19 @@ def _fields(kind: Any) -> Iterator[tuple[str, Any]]:
             yield field.name, _Factory(field.default_factory)
         else:
             yield field.name, inspect.Parameter.empty
+
+
+def _numbered(kind: Any, what: str) -> dict[int, Any]:
+    """The members of an enum by their numbers in the schema: their own, or if they are no integers, from 1 on."""
+    members: list[Any] = list(kind)
+    if not members:
+        raise TypeError(f"{what}: {kind.__name__} has no members")
+    if not all(isinstance(member.value, int) and not isinstance(member.value, bool) for member in members):
+        return dict(enumerate(members, 1))
+    for member in members:
+        if not -(2**31) <= member.value < 2**31:
+            raise TypeError(f"{what}: {kind.__name__}.{member.name} is {member.value:d}, and numbers of enums in a schema have 32 bits")
+    return {int(member.value): member for member in members}
 
 
 def _one_of(values: tuple[Any, ...]) -> Callable[[Any], Any]:
