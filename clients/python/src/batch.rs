@@ -105,7 +105,7 @@ fn results<'py>(function: &Function, rows: &[Bound<'py, PyTuple>]) -> Result<Vec
         columns.push(PyList::new(py, column).map_err(failed)?);
     }
     let arguments = PyTuple::new(py, columns).map_err(failed)?;
-    let returned = function.invoke(&arguments, None)?;
+    let returned = function.invoke(&function.variables(py)?, &arguments, None)?;
     let results: Vec<_> = returned.try_iter().and_then(Iterator::collect).map_err(failed)?;
     if results.len() == rows.len() {
         return Ok(results);

@@ -80,8 +80,11 @@ impl Channel {
         Ok(Self { parts: Some(parts), made: fork::Generation::current() })
     }
 
-    /// Ends the connection. Calls in flight fail.
+    /// Ends the connection. Calls in flight fail. That of a parent process stays open.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if self.made.check().is_err() {
+            return Ok(());
+        }
         match self.parts()? {
             Parts::Blocking(channel, _) => channel.close(),
             // The loop may be blocked afterwards, as by a server that stops and waits for its connections.

@@ -33,11 +33,11 @@ thread_local! {
     /// Whether the thread is one of the pool, which may wait also within a handler.
     static IN_POOL: Cell<bool> = const { Cell::new(false) };
 
-    /// Whether this is the thread in which Python handles signals, and the process for which that was determined.
+    /// Whether this thread handles signals of Python, and the process of that answer.
     static HAS_SIGNALS: Cell<Option<(fork::Generation, bool)>> = const { Cell::new(None) };
 }
 
-/// Whether this is the thread in which Python handles signals.
+/// Returns whether this thread handles signals of Python.
 fn has_signals(py: Python<'_>) -> PyResult<bool> {
     if let Some((found, has_signals)) = HAS_SIGNALS.get()
         && found.check().is_ok()

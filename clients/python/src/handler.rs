@@ -16,8 +16,10 @@ use crate::status::{of_exception, shown};
 use frpc::{Metadata, Request, Response, Status, Streaming};
 use frpc_dynamic::MessageDescriptor;
 use parking_lot::Mutex;
-use pyo3::exceptions::{PyRuntimeError, PyStopAsyncIteration};
+use pyo3::exceptions::{PyRuntimeError, PyStopAsyncIteration, PyStopIteration};
+use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyIterator, PyTuple};
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -32,8 +34,8 @@ pub(crate) struct Function {
     pub(crate) descriptors: (MessageDescriptor, MessageDescriptor),
     pub(crate) plans: Arc<Plans>,
     pub(crate) call: Py<PyAny>,
-    /// The name of the parameter that takes the context of the call.
-    pub(crate) context: Option<String>,
+    /// The parameter that takes the context of the call.
+    pub(crate) context: Option<ContextParameter>,
     /// Takes the name of the method and an exception that a function has raised.
     pub(crate) report: Py<PyAny>,
     /// Whether callers see the text of exceptions.
@@ -42,6 +44,39 @@ pub(crate) struct Function {
     pub(crate) pool: Arc<Semaphore>,
     /// Whether the request and the reply have [types](Plans::has_well_known) whose JSON only frpc-dynamic knows.
     pub(crate) has_well_known: (bool, bool),
+}
+
+/// A parameter for the context of a call.
+#[derive(FromPyObject)]
+pub(crate) enum ContextParameter {
+    /// The position among all parameters.
+    Position(usize),
+    /// The name of a parameter without a position.
+    Name(String),
+}
+
+/// A context of Python's module `contextvars` for one call, so that no call sees the variables that another one sets.
+pub(crate) struct Variables(Py<PyAny>);
+
+impl Variables {
+    pub(crate) fn new(py: Python<'_>) -> PyResult<Self> {
+        static COPY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        COPY.import(py, "contextvars", "copy_context")?.call0().map(|context| Self(context.unbind()))
+    }
+
+    /// Calls the first of these with the others.
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        call: impl IntoIterator<Item = Bound<'py, PyAny>, IntoIter: ExactSizeIterator>,
+        keywords: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.0.bind(py).call_method(intern!(py, "run"), PyTuple::new(py, call)?, keywords)
+    }
+
+    fn of_task(&self, py: Python<'_>) -> Py<PyAny> {
+        self.0.clone_ref(py)
+    }
 }
 
 /// The context of a call for its handler.
@@ -138,7 +173,9 @@ impl Function {
                 decode::body(py, plans, index, &body, 0)
             }
         };
-        read.map_err(|error| Status::invalid_argument(error.value(py).to_string()))
+        let name = self.descriptors.0.full_name();
+        let invalid = |error: &PyErr| format!("the request is not a valid {name}: {}", error.value(py));
+        read.map_err(|error| Status::invalid_argument(invalid(&error)))
     }
 
     /// The arguments of a call.
@@ -150,20 +187,37 @@ impl Function {
         }
     }
 
+    /// Calls the function among the variables of the call.
     pub(crate) fn invoke<'py>(
         &self,
+        variables: &Variables,
         arguments: &Bound<'py, PyTuple>,
         about: Option<RequestContext>,
     ) -> Result<Bound<'py, PyAny>, Status> {
         let py = arguments.py();
-        let call = self.call.bind(py);
-        let outcome = match (&self.context, about) {
-            (Some(name), Some(about)) => {
-                about.keyword(py, name).and_then(|keyword| call.call(arguments, Some(&keyword)))
+        let call = || {
+            let mut call = Vec::with_capacity(arguments.len().saturating_add(2));
+            call.push(self.call.bind(py).clone());
+            call.extend(arguments.iter());
+            let mut keywords = None;
+            match (&self.context, about) {
+                (Some(ContextParameter::Position(at)), Some(about)) => {
+                    call.insert(at.saturating_add(1).min(call.len()), about.shown(py)?.into_any());
+                }
+                (Some(ContextParameter::Name(name)), Some(about)) => {
+                    let named = keywords.insert(PyDict::new(py));
+                    named.set_item(name, about.shown(py)?)?;
+                }
+                _ => {}
             }
-            _ => call.call1(arguments),
+            variables.run(py, call, keywords.as_ref())
         };
-        outcome.map_err(|error| self.raised(py, &error))
+        call().map_err(|error| self.raised(py, &error))
+    }
+
+    /// The variables of a call.
+    pub(crate) fn variables(&self, py: Python<'_>) -> Result<Variables, Status> {
+        Variables::new(py).map_err(|error| self.raised(py, &error))
     }
 
     /// A reply in the encoding of its request, or in both if that is not known yet.
@@ -218,7 +272,8 @@ impl Function {
         let Call { handler_arguments, about } = call;
         let spoken = handler_arguments.spoken();
         attached(self, |py| {
-            let value = self.invoke(&self.handler_arguments(py, handler_arguments)?, about)?;
+            let arguments = self.handler_arguments(py, handler_arguments)?;
+            let value = self.invoke(&self.variables(py)?, &arguments, about)?;
             self.reply(&value, spoken.get()).map(Response::new)
         })
     }
@@ -291,7 +346,7 @@ impl CallerEncoding {
 }
 
 impl RequestContext {
-    fn keyword<'py>(self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
+    fn shown(self, py: Python<'_>) -> PyResult<Bound<'_, Context>> {
         let (metadata, binary_metadata) = match &self.metadata {
             Some(metadata) => shown(py, metadata)?,
             None => (PyDict::new(py), PyDict::new(py)),
@@ -303,9 +358,7 @@ impl RequestContext {
             timeout: self.timeout.map(|timeout| timeout.as_secs_f64()),
             caller: self.caller,
         };
-        let keyword = PyDict::new(py);
-        keyword.set_item(name, Py::new(py, context)?)?;
-        Ok(keyword)
+        Bound::new(py, context)
     }
 }
 
@@ -313,8 +366,10 @@ impl RequestContext {
 pub(crate) struct Generated {
     pub(crate) function: Arc<Function>,
     spoken: CallerEncoding,
-    /// `None` once it has ended.
-    iterator: Option<Py<PyIterator>>,
+    iterator: Py<PyIterator>,
+    /// Its method for the next message.
+    step: Py<PyAny>,
+    variables: Variables,
 }
 
 impl Generated {
@@ -322,21 +377,25 @@ impl Generated {
     pub(crate) fn new(function: Arc<Function>, call: Call) -> Result<Self, Status> {
         let Call { handler_arguments, about } = call;
         let spoken = handler_arguments.spoken();
-        let iterator = attached(&function, |py| {
-            let iterable = function.invoke(&function.handler_arguments(py, handler_arguments)?, about)?;
-            let iterator = iterable.try_iter().map_err(|error| function.raised(py, &error))?;
-            Ok(iterator.unbind())
+        let (iterator, step, variables) = attached(&function, |py| {
+            let (variables, arguments) = (function.variables(py)?, function.handler_arguments(py, handler_arguments)?);
+            let iterable = function.invoke(&variables, &arguments, about)?;
+            let iterator = iterable.try_iter().and_then(|iterator| {
+                let step = iterator.getattr(intern!(py, "__next__"))?.unbind();
+                Ok((iterator.unbind(), step))
+            });
+            let (iterator, step) = iterator.map_err(|error| function.raised(py, &error))?;
+            Ok((iterator, step, variables))
         })?;
-        Ok(Self { function, spoken, iterator: Some(iterator) })
+        Ok(Self { function, spoken, iterator, step, variables })
     }
 
     /// The next message, made on this thread.
     pub(crate) fn next(&mut self) -> Option<Result<Payload, Status>> {
-        let iterator = self.iterator.as_ref()?;
-        let next = attached(&self.function, |py| match iterator.bind(py).clone().next() {
-            None => Ok(None),
-            Some(Ok(value)) => self.function.reply(&value, self.spoken.get()).map(Some),
-            Some(Err(error)) => Err(self.function.raised(py, &error)),
+        let next = attached(&self.function, |py| match self.variables.run(py, [self.step.bind(py).clone()], None) {
+            Ok(value) => self.function.reply(&value, self.spoken.get()).map(Some),
+            Err(error) if error.is_instance_of::<PyStopIteration>(py) => Ok(None),
+            Err(error) => Err(self.function.raised(py, &error)),
         });
         next.transpose()
     }
@@ -344,14 +403,13 @@ impl Generated {
 
 impl Drop for Generated {
     fn drop(&mut self) {
-        let Some(iterator) = self.iterator.take() else { return };
         introduce_thread();
         // Without an interpreter there is nothing to end.
         Python::try_attach(|py| {
-            let iterator = iterator.bind(py);
-            if iterator.hasattr("close").unwrap_or(false)
-                && let Err(error) = iterator.call_method0("close")
-            {
+            // An iterator that is no generator has nothing to close.
+            let close = self.iterator.bind(py).getattr_opt("close");
+            let closed = close.and_then(|close| close.map(|close| self.variables.run(py, [close], None)).transpose());
+            if let Err(error) = closed {
                 error.write_unraisable(py, None);
             }
         });
@@ -387,7 +445,9 @@ pub(crate) struct Completion {
 impl Completion {
     /// The task of the coroutine, which is cancelled with the call.
     fn set_task(&self, task: Py<PyAny>) {
-        *self.task.lock() = Some(task);
+        // The last reference to the task before must not be dropped under the lock, since that runs code of Python.
+        let before = self.task.lock().replace(task);
+        drop(before);
     }
 
     /// The coroutine has returned.
@@ -465,10 +525,12 @@ pub(crate) async fn run_in_loop(
         let reply = Mutex::new(Some(reply));
         let completion =
             Completion { function: function.clone(), spoken: handler_arguments.spoken(), is_step: false, reply, task };
-        let coroutine =
-            function.handler_arguments(py, handler_arguments).and_then(|arguments| function.invoke(&arguments, about));
+        let variables = Variables::new(py)?;
+        let coroutine = function
+            .handler_arguments(py, handler_arguments)
+            .and_then(|arguments| function.invoke(&variables, &arguments, about));
         match coroutine {
-            Ok(coroutine) => begin.call1(py, (coroutine, Py::new(py, completion)?)).map(drop),
+            Ok(coroutine) => begin.call1(py, (coroutine, Py::new(py, completion)?, variables.of_task(py))).map(drop),
             Err(status) => {
                 completion.end(Err(status));
                 Ok(())
@@ -519,7 +581,7 @@ pub(crate) async fn run_elsewhere(function: Arc<Function>, call: Call) -> Result
             PyTuple::new(py, std::iter::once(first).chain(arguments.iter()).collect::<Vec<_>>())
         });
         let handler_arguments = handler_arguments.map_err(|error| function.raised(py, &error))?;
-        let started = function.invoke(&handler_arguments, None)?;
+        let started = function.invoke(&function.variables(py)?, &handler_arguments, None)?;
         *task.lock() = Some(started.unbind());
         Ok(())
     })?;
@@ -535,9 +597,15 @@ pub(crate) struct AsyncGenerated {
     pub(crate) begin: Arc<Py<PyAny>>,
     /// Set when it has been called.
     spoken: Arc<OnceLock<Encoding>>,
-    generator: Arc<Mutex<Option<Py<PyAny>>>>,
+    generator: Arc<Mutex<Option<Arc<OpenGenerator>>>>,
     /// The task of the step that runs.
     task: Arc<Mutex<Option<Py<PyAny>>>>,
+}
+
+/// A generator, and the variables of its call.
+struct OpenGenerator {
+    generator: Py<PyAny>,
+    variables: Variables,
 }
 
 impl AsyncGenerated {
@@ -570,28 +638,30 @@ impl AsyncGenerated {
             let reply = Mutex::new(Some(reply));
             let completion = Completion { function: function.clone(), spoken, is_step: true, reply, task };
             if let Some(Call { handler_arguments, about }) = first {
+                let variables = Variables::new(py)?;
                 let made = function
                     .handler_arguments(py, handler_arguments)
-                    .and_then(|arguments| function.invoke(&arguments, about));
+                    .and_then(|arguments| function.invoke(&variables, &arguments, about));
                 match made {
-                    Ok(made) => *generator.lock() = Some(made.unbind()),
+                    Ok(made) => {
+                        *generator.lock() = Some(Arc::new(OpenGenerator { generator: made.unbind(), variables }));
+                    }
                     Err(status) => {
                         completion.end(Err(status));
                         return Ok(());
                     }
                 }
             }
-            let Some(generator) = generator.lock().as_ref().map(|generator| generator.clone_ref(py)) else {
-                return Ok(());
-            };
-            let next = match generator.call_method0(py, "__anext__") {
+            let Some(open) = generator.lock().clone() else { return Ok(()) };
+            let step = open.generator.bind(py).getattr(intern!(py, "__anext__"));
+            let next = match step.and_then(|step| open.variables.run(py, [step], None)) {
                 Ok(next) => next,
                 Err(error) => {
                     completion.end(Err(function.raised(py, &error)));
                     return Ok(());
                 }
             };
-            begin.call1(py, (next, Py::new(py, completion)?)).map(drop)
+            begin.call1(py, (next, Py::new(py, completion)?, open.variables.of_task(py))).map(drop)
         }));
         let outcome = replied.await;
         guard.is_over = true;
@@ -604,12 +674,12 @@ impl Drop for AsyncGenerated {
         let (generator, begin, sender) = (self.generator.clone(), self.begin.clone(), self.sender.clone());
         let (method, task) = (self.function.endpoint.method, self.task.clone());
         sender.leave(Box::new(move |py| {
-            let Some(generator) = generator.lock().take() else { return Ok(()) };
+            let Some(open) = generator.lock().take() else { return Ok(()) };
             // An iterator that is no generator has nothing to close.
-            let Some(close) = generator.bind(py).getattr_opt("aclose")? else { return Ok(()) };
+            let Some(close) = open.generator.bind(py).getattr_opt("aclose")? else { return Ok(()) };
             // A step that was cancelled may have more to do, and a generator that runs cannot be closed.
             let running = task.lock().take();
-            begin.call1(py, (close, method.to_string(), running)).map(drop)
+            begin.call1(py, (close, method.to_string(), open.variables.of_task(py), running)).map(drop)
         }));
     }
 }

@@ -5,7 +5,9 @@ use crate::client::duration;
 use crate::drive::{self, Waiter};
 use crate::encode::refused;
 use crate::fork;
-use crate::handler::{AsyncGenerated, Call, Function, Generated, announce, run_elsewhere, run_in_loop};
+use crate::handler::{
+    AsyncGenerated, Call, ContextParameter, Function, Generated, announce, run_elsewhere, run_in_loop,
+};
 use crate::inbox::Inbox;
 use crate::openrpc;
 use crate::payload::{Payload, json_format, protobuf_format};
@@ -58,6 +60,7 @@ pub(crate) struct Settings {
     /// Patterns, how many messages of each topic the broker keeps, and for how many seconds.
     history: Vec<(String, usize, Option<f64>)>,
     body_max: Option<u32>,
+    memory_max: Option<usize>,
     /// In seconds.
     shutdown_timeout: f64,
 }
@@ -140,7 +143,7 @@ enum Mode {
 
 /// A function as Python describes it: the schema, the index of its method there, the function, the word for its mode, the parameter for the
 /// context, and the most calls and the seconds of a batch.
-pub(crate) type Described = (Py<Api>, usize, Py<PyAny>, String, Option<String>, Option<(usize, f64)>);
+pub(crate) type Described = (Py<Api>, usize, Py<PyAny>, String, Option<ContextParameter>, Option<(usize, f64)>);
 
 /// A broker with histories.
 fn broker(histories: Vec<(String, usize, Option<f64>)>) -> PyResult<Broker> {
@@ -186,6 +189,7 @@ impl Server {
             has_topics,
             history,
             body_max,
+            memory_max,
             shutdown_timeout,
         } = settings;
         let runtime = Builder::new_multi_thread()
@@ -208,6 +212,9 @@ impl Server {
         builder = opened(builder, &protocols, hosts, origins)?;
         if let Some(body_max) = body_max {
             builder = builder.config(frpc::frisbee::Config::default().body_max(body_max));
+        }
+        if let Some(memory_max) = memory_max {
+            builder = builder.memory_max(memory_max);
         }
         builder = builder.shutdown_timeout(duration("shutdown_timeout", shutdown_timeout)?);
         if let Some((chain, key, clients)) = tls {
@@ -279,10 +286,20 @@ impl Server {
         drive::is_in_handler(&self.pool)
     }
 
-    /// Begins the shutdown, and ends a future of asyncio, or returns, when the calls have ended.
-    #[pyo3(signature = (inbox = None, future = None))]
-    fn stop(&self, py: Python<'_>, inbox: Option<&Inbox>, future: Option<Py<PyAny>>) -> PyResult<()> {
-        self.made.check()?;
+    /// Begins the shutdown, and ends a future of asyncio, or returns, when the calls have ended, or after `limit` seconds.
+    /// The server of a parent process continues.
+    #[pyo3(signature = (inbox = None, future = None, limit = None))]
+    fn stop(
+        &self,
+        py: Python<'_>,
+        inbox: Option<&Inbox>,
+        future: Option<Py<PyAny>>,
+        limit: Option<f64>,
+    ) -> PyResult<()> {
+        if self.made.check().is_err() {
+            return Ok(());
+        }
+        let limit = limit.map(|limit| duration("limit", limit)).transpose()?.unwrap_or(Duration::MAX);
         self.stop.lock().take();
         let mut ended = self.ended.clone();
         let Some(handle) = self.runtime.lock().as_ref().map(|runtime| runtime.handle().clone()) else { return Ok(()) };
@@ -294,7 +311,8 @@ impl Server {
                 });
             }
             _ => {
-                let waited = Waiter::Other(&handle).wait(py, async move { outcome(&mut ended).await });
+                let waited = Waiter::Other(&handle)
+                    .wait(py, async move { tokio::time::timeout(limit, outcome(&mut ended)).await.unwrap_or(Ok(())) });
                 py.detach(|| self.end());
                 waited?.map_err(PyRuntimeError::new_err)?;
             }
@@ -396,9 +414,7 @@ pub(crate) fn services(
 ) -> PyResult<Vec<Functions>> {
     let event_loop = || {
         let (inbox, begin) = event_loop.ok_or_else(|| {
-            PyRuntimeError::new_err(
-                "coroutine functions need an event loop: use `server.run()` or `await server.serve()`",
-            )
+            PyRuntimeError::new_err("coroutine functions of a client need an event loop: make the client in it")
         })?;
         PyResult::Ok((inbox.get().sender(), Arc::new(begin.clone_ref(py))))
     };

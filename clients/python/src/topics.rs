@@ -138,9 +138,9 @@ impl Topics {
         })
     }
 
-    /// Ends the connection, its subscriptions, and the waits for it.
+    /// Ends the connection, its subscriptions, and the waits for it. That of a parent process stays open.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        let shared = self.shared()?;
+        let Ok(shared) = self.shared() else { return Ok(()) };
         shared.is_closed.send_replace(true);
         self.wait(py, async move {
             if let Some(client) = shared.client.lock().await.take()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import functools
 import threading
 import time
 from pathlib import Path
@@ -357,6 +358,79 @@ def test_tasks_that_go_on_with_a_reply_have_their_own_context() -> None:
 
                 tasks = [asyncio.create_task(call(own)) for own in range(20)]
                 await asyncio.gather(*tasks)
+
+    run(main)
+
+
+def test_coroutines_of_a_started_server_have_a_loop() -> None:
+    server = Server()
+    threads = set()
+
+    @server
+    async def double(n: int) -> int:
+        await asyncio.sleep(0)
+        threads.add(threading.current_thread().name)
+        return 2 * n
+
+    @server
+    async def count(n: int) -> AsyncIterator[int]:
+        for number in range(n):
+            yield number
+
+    @server
+    async def leave() -> str:
+        try:
+            server.stop()
+        except RuntimeError as error:
+            return str(error)
+        return ""
+
+    with server.start("127.0.0.1:0"), Client(server.address, timeout=LIMIT) as client:
+        assert (client.double(4), list(client.count(3))) == (8, [0, 1, 2])
+        assert "cannot stop its server" in client.leave()
+    assert threads == {"frisbee-rpc-loop"} and not [
+        thread for thread in threading.enumerate() if thread.name == "frisbee-rpc-loop"
+    ]
+
+
+def test_coroutines_have_variables_of_their_own() -> None:
+    """A generator had new ones for each step, and those of a plain wrapper were seen by later calls."""
+    caller: contextvars.ContextVar[str] = contextvars.ContextVar("caller", default="unset")
+    server = Server()
+
+    def marked(function: Any) -> Any:
+        @functools.wraps(function)
+        def wrapper(name: str) -> Any:
+            before = caller.get()
+            caller.set(name)
+            return function(before)
+
+        return wrapper
+
+    @server
+    @marked
+    async def enter(name: str) -> str:
+        await asyncio.sleep(0)
+        return f"{name} {caller.get()}"
+
+    @server
+    async def steps(name: str) -> AsyncIterator[str]:
+        before = caller.get()
+        caller.set(name)
+        yield before
+        await asyncio.sleep(0)
+        yield caller.get()
+
+    async def main() -> None:
+        started = asyncio.Event()
+        serving = asyncio.create_task(server.serve("127.0.0.1:0", started=started.set))
+        await started.wait()
+        async with AsyncClient(server.address) as client:
+            assert await asyncio.gather(*(client.enter(name) for name in "abc")) == ["unset a", "unset b", "unset c"]
+            for name in "ab":
+                assert [step async for step in client.steps(name)] == ["unset", name]
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
 
     run(main)
 

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import builtins
+import contextvars
+import copy
 import dataclasses
+import enum
 import os
+import pickle
+import shutil
 import signal
+import socket
+import struct
+import subprocess
 import threading
 import time
 from concurrent import futures
@@ -34,6 +42,11 @@ class Shape:
     corners: list[Point]
     center: Optional[Point] = None
     tags: dict[str, int] = dataclasses.field(default_factory=dict)
+
+
+class Level(enum.Enum):
+    LOW = "low"
+    HIGH = "high"
 
 
 def test_a_function_is_called_by_its_name(server: Server, connect: Connect) -> None:
@@ -102,6 +115,132 @@ def test_a_message_that_has_to_be_sent_is_missed_by_name(server: Server, connect
         client.union()
 
 
+def test_argument_that_is_absent_is_missed_by_its_name(server: Server, connect: Connect) -> None:
+    """It was 0, an empty text or an empty message."""
+
+    @server
+    def sum(a: int, b: float, c: str, d: bytes, e: bool, f: int = 1) -> int:
+        return a
+
+    @server.batch()
+    def longest(texts: list[str], limits: list[int]) -> list[int]:
+        return [len(text) for text in texts]
+
+    @server
+    def count(n: int) -> Iterator[int]:
+        yield n
+
+    client = connect()
+    for call, text in [
+        (client.sum, "the request is not a valid test.SumRequest: a, b, c, d, e are missing"),
+        (lambda: client.sum(1, c="", e=False), "SumRequest: b, d are missing"),
+        (lambda: client.longest(""), "LongestRequest: limits is missing"),
+        (lambda: list(client.count()), "CountRequest: n is missing"),
+    ]:
+        with pytest.raises(Status) as caught:
+            call()
+        assert caught.value.code is Code.INVALID_ARGUMENT and caught.value.message.endswith(text), caught.value
+    assert client.sum(0, 0, "", b"", False) == 0
+
+
+@pytest.mark.parametrize("body", [b"", b"text", b"x", b"\xff\xff", b"\x08", b"\x0a\x01", b"\x06\x05\x0a\x01!"])
+def test_native_request_that_is_malformed_is_refused(server: Server, connect: Connect, body: bytes) -> None:
+    """Those of no kind that the wire has were read as empty messages."""
+
+    @server
+    def count(n: int = 0) -> int:
+        return n
+
+    @server.batch()
+    def counts(n: list[int]) -> list[int]:
+        return n
+
+    @server(blocking=True)
+    def later(n: int = 0) -> int:
+        return n
+
+    connect()
+    host, port = server.address.split(":")
+    for id, operation in enumerate((10, 11, 12), 1):
+        with socket.create_connection((host, int(port)), LIMIT) as peer:
+            peer.sendall(struct.pack(">HHHI", 0x000F, id, operation, len(body)) + body)
+            _, _, _, length = struct.unpack(">HHHI", peer.recv(10, socket.MSG_WAITALL))
+            reply = peer.recv(length, socket.MSG_WAITALL)
+        assert reply.startswith(b"\x06\x05") and (b"the request is " in reply), (operation, reply)
+
+
+def test_context_is_any_parameter(server: Server, connect: Connect) -> None:
+    """Only the last one worked. With another one every call was INTERNAL."""
+
+    @server
+    def first(context: Context, name: str, times: int) -> str:
+        return name * times + context.metadata["mark"]
+
+    @server(blocking=True)
+    def middle(name: str, context: Context, times: int = 2) -> str:
+        return name * times + context.metadata["mark"]
+
+    @server
+    def named(name: str, *, context: Context) -> Iterator[str]:
+        yield name + context.metadata["mark"]
+
+    @server
+    def summed(context: Context, numbers: Iterator[int]) -> str:
+        return f"{sum(numbers)}{context.metadata['mark']}"
+
+    client = connect().with_options(metadata={"mark": "!"})
+    assert (client.first("a", 3), client.middle("b"), list(client.named("c"))) == ("aaa!", "bb!", ["c!"])
+    assert client.summed([1, 2]) == "3!"
+
+    def batch(texts: list[str], context: Context) -> list[str]:
+        return texts
+
+    def twice(one: Context, other: Context) -> None: ...
+
+    for add, function, text in ((server.batch(), batch, "no context"), (server, twice, "other is its second context")):
+        add(function)
+        with pytest.raises(TypeError, match=text):
+            server.proto()
+        server._functions.pop()
+
+
+def test_calls_have_variables_of_their_own(server: Server, connect: Connect) -> None:
+    """Those of a call were seen by the next one on the same thread."""
+    caller: contextvars.ContextVar[str] = contextvars.ContextVar("caller", default="unset")
+
+    def enter(name: str) -> str:
+        before = caller.get()
+        caller.set(name)
+        return before
+
+    for number in range(2):
+        server(name=f"plain{number}", blocking=number == 1)(enter)
+
+    @server
+    def steps(name: str) -> Iterator[str]:
+        caller.set(name)
+        yield caller.get()
+        yield caller.get()
+
+    @server(blocking=True)
+    def slow(name: str) -> Iterator[str]:
+        before = caller.get()
+        caller.set(name)
+        yield before
+        yield caller.get()
+
+    @server.batch(max_size=1)
+    def batch(names: list[str]) -> list[str]:
+        return [enter(name) for name in names]
+
+    client = connect()
+    for call in (client.plain0, client.plain1, client.batch):
+        assert [call(name) for name in ("a", "b", "c")] == ["unset"] * 3
+    one, two = client.steps("one"), client.steps("two")
+    assert [next(one), next(two), next(one), next(two)] == ["one", "two", "one", "two"]
+    assert [list(client.slow("a")), list(client.slow("b"))] == [["unset", "a"], ["unset", "b"]]
+
+
 def test_a_value_of_another_type_is_refused_before_it_is_sent(server: Server, connect: Connect) -> None:
     @server
     def sum(a: int, b: int) -> int:
@@ -116,6 +255,55 @@ def test_a_value_of_another_type_is_refused_before_it_is_sent(server: Server, co
         client.sum(c=2)
     with pytest.raises(AttributeError, match="no method product; it has: sum"):
         client.product
+
+
+def test_replies_can_be_pickled_and_copied(server: Server, connect: Connect) -> None:
+    @server
+    def find(level: Level) -> Shape:
+        assert level is Level.HIGH
+        return Shape("s", [Point(3)], Point(1, 2), {"a": 7})
+
+    @server
+    def top() -> list[Level]:
+        return [Level.HIGH]
+
+    client = connect()
+    level = client.top()[0]
+    for reply in (client.find("HIGH"), level):
+        for copied in (pickle.loads(pickle.dumps(reply)), copy.deepcopy(reply)):
+            assert copied == reply and type(copied) is type(reply)
+    assert client.find(pickle.loads(pickle.dumps(level))).tags == {"a": 7}
+
+
+def test_server_holds_no_more_memory_than_it_may() -> None:
+    def length(data: bytes) -> int:
+        return len(data)
+
+    for memory_max, fits in [(1 << 20, False), (64 << 20, True)]:
+        server = Server(body_max=8 << 20, memory_max=memory_max)
+        server(length)
+        with server.start("127.0.0.1:0"), Client(server.address, timeout=LIMIT, body_max=8 << 20) as client:
+            if fits:
+                assert client.length(bytes(4 << 20)) == 4 << 20
+            else:
+                with pytest.raises(Status) as caught:
+                    client.length(bytes(4 << 20))
+                assert caught.value.code is Code.RESOURCE_EXHAUSTED
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="the certificate is one of openssl")
+def test_certificate_of_an_authority_is_named(tmp_path: Path) -> None:
+    """The text was that of a type in Rust."""
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"]
+    command += ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(command, check=True, capture_output=True)
+    server = Server(tls=ServerTls(certificate.read_bytes(), key.read_bytes()))
+    server(name="nothing")(lambda: None)
+    tls = Tls(certificate.read_bytes(), server_name="localhost")
+    with server.start("127.0.0.1:0"), Client(server.address, tls=tls, timeout=LIMIT) as client:
+        with pytest.raises(Status, match="certificate is invalid: it is that of an authority .* add `-addext"):
+            client.nothing()
 
 
 def test_a_status_is_raised_with_all_of_its_parts(server: Server, connect: Connect) -> None:

@@ -118,29 +118,38 @@ def test_method_that_returns_no_generator_fails(caplog: pytest.LogCaptureFixture
 
 
 @pytest.mark.parametrize("leave", [SystemExit, KeyboardInterrupt])
-def test_exit_within_a_handler_answers_its_call(leave: type[BaseException]) -> None:
+def test_exit_within_a_handler_ends_its_call_alone(leave: type[BaseException]) -> None:
+    """It ended the event loop of the server, so one caller of a handler with `argparse` stopped all others."""
     text = f"""
 import asyncio, threading
+from typing import AsyncIterator
 from frisbee_rpc import Client, Server, Status
 server = Server()
 @server
 async def leave() -> None:
     raise {leave.__name__}
-def call():
+@server
+async def count(n: int) -> AsyncIterator[int]:
     try:
-        Client(server.address).leave()
-    except Status as status:
-        print(status.code.name, flush=True)
+        for number in range(n):
+            yield number
+    finally:
+        raise {leave.__name__}
+def call():
+    with Client(server.address) as client:
+        for call in (client.leave, lambda: list(client.count(1)), lambda: next(client.count(1000)), client.leave):
+            try:
+                print(call(), flush=True)
+            except Status as status:
+                print(status.code.name, flush=True)
+    server.stop()
 thread = threading.Thread(target=call)
 async def main():
     await server.serve("127.0.0.1:0", started=thread.start)
-try:
-    asyncio.run(main())
-except BaseException as error:
-    thread.join()
-    print(type(error).__name__)
+    print("stopped")
+asyncio.run(main())
 """
-    assert program(text) == f"INTERNAL\n{leave.__name__}\n"
+    assert program(text) == "INTERNAL\nINTERNAL\n0\nINTERNAL\nstopped\n"
 
 
 def test_main_that_returns_during_a_stream_ends_the_loop() -> None:

@@ -293,6 +293,73 @@ def test_sigterm_lets_calls_in_flight_end(asynchronous: bool) -> None:
     assert ran.stderr.endswith(" (native, http); Ctrl-C stops it\n"), ran.stderr
 
 
+def test_sigterm_ends_serve_and_lets_its_program_go_on() -> None:
+    text = """
+import asyncio, os, signal
+from frisbee_rpc import Server
+server = Server()
+@server
+async def sum(a: int, b: int) -> int:
+    return a + b
+async def main():
+    await server.serve("127.0.0.1:0", started=lambda: os.kill(os.getpid(), signal.SIGTERM))
+    print("stopped", signal.getsignal(signal.SIGTERM) is signal.SIG_DFL)
+asyncio.run(main())
+"""
+    assert program(text) == "stopped True\n"
+
+
+@pytest.mark.parametrize(("kind", "hook"), [("def", "def"), ("def", "async def"), ("async def", "def"), ("async def", "async def")])
+def test_run_calls_a_function_once_it_listens(kind: str, hook: str) -> None:
+    text = f"""
+import os, signal
+from frisbee_rpc import Server
+server = Server()
+@server
+{kind} sum(a: int, b: int) -> int:
+    return a + b
+{hook} begin():
+    print(server.address.rpartition(":")[0])
+    os.kill(os.getpid(), signal.SIGTERM)
+server.run("127.0.0.1:0", started=begin)
+"""
+    assert program(text) == "127.0.0.1\n"
+
+
+@pytest.mark.parametrize("kind", ["def", "async def"])
+def test_exit_does_not_wait_for_open_streams(kind: str) -> None:
+    """It waited for the whole time of the shutdown."""
+    text = f"""
+from typing import AsyncIterator, Iterator
+from frisbee_rpc import Client, Server
+server = Server(shutdown_timeout=3600.0)
+@server
+{kind} count() -> {"Iterator" if kind == "def" else "AsyncIterator"}[int]:
+    while True:
+        yield 1
+client = Client(server.start("127.0.0.1:0").address)
+numbers = client.count()
+print(next(numbers))
+"""
+    assert program(text) == "1\n"
+
+
+def test_clients_and_servers_of_the_parent_close_in_a_child() -> None:
+    """A client raised at the end of its block."""
+    text = SERVER + """
+with server, Client(server.address) as client, Client(server.address) as other:
+    print(client.sum(1, 2), other.sum(1, 1), flush=True)
+    pid = os.fork()
+    if pid:
+        assert os.waitpid(pid, 0)[1] == 0
+        print(client.sum(3, 4), flush=True)
+print("left", flush=True)
+if not pid:
+    os._exit(0)
+"""
+    assert program(text) == "3 2\nleft\n7\nleft\n"
+
+
 def can_be_first() -> bool:
     """Whether a program can be the first process of a namespace."""
     return subprocess.run(["unshare", "--pid", "--fork", "true"], capture_output=True).returncode == 0

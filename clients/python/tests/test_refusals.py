@@ -89,12 +89,13 @@ OF_SERVERS: dict[str, list[Any]] = {
     "workers": [0, -1, 1 << 80, 1.5],
     "history": [{"a..b": 1}, {"": 1}, {"a": 0}, {"a": 1 << 20}, {"a": (1, -1.0)}, {"a": (1, float("nan"))}],
     "body_max": [0, 1, 1023, 1 << 32, -1, "1 MiB"],
+    "memory_max": [0, -1, 1 << 64, "1 MiB"],
     "shutdown_timeout": [-1.0, float("nan"), 1e30, "20s"],
 }
 
 OF_PROTOCOLS: dict[str, list[Any]] = {
-    "hosts": [[1], "localhost", 1],
-    "origins": [[1], "http://localhost", 1],
+    "hosts": [[1], "localhost", 1, ["http://x"], ["x:80"], ["*"], ["x/"], [""]],
+    "origins": [[1], "http://localhost", 1, ["*"], ["x"], ["http://x/"], ["http://X"], ["https://x:443"], ["https://*.x"], ["null"]],
 }
 
 OF_CLIENTS: dict[str, list[Any]] = {
@@ -140,7 +141,6 @@ SETTINGS: dict[str, Callable[[], Any]] = {
     "Schema.parse proto2": lambda: Schema.parse([("x.proto", "syntax = 'proto2'; message A { required int32 b = 1; }")]),
     "Schema.parse name": lambda: Schema.parse([("", "")]),
     "no functions": lambda: Server().start(LOOPBACK),
-    "coroutine": lambda: serve(function=_coroutine),
     "batch": lambda: Server().batch(max_size=0),
     "delay": lambda: Server().batch(max_delay="soon"),
     "delay below zero": lambda: _batch(max_delay=-1.0),
@@ -148,10 +148,6 @@ SETTINGS: dict[str, Callable[[], Any]] = {
     "UdpClient": lambda: UdpClient("x"),
     "UdpClient timeout": lambda: UdpClient("127.0.0.1:1", timeout=0.0),
 }
-
-
-async def _coroutine(text: str) -> str:
-    return text
 
 
 def _batch(**options: Any) -> None:
@@ -245,7 +241,7 @@ def rust_words(text: str) -> list[str]:
 
 
 def test_words_of_rust_are_found() -> None:
-    assert rust_words("set `memory_max`, or `Config::body_max`") == ["memory_max", "Config::body_max"]
+    assert rust_words("set `stream_memory_max`, or `Config::body_max`") == ["stream_memory_max", "Config::body_max"]
     assert rust_words("a builder of u32") == ["u32", "builder"]
     assert rust_words("body_max = 0: must be at least 1024 bytes; timeout, 5 bytes of `text`") == []
 

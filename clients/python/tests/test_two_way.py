@@ -119,9 +119,19 @@ def test_a_client_without_functions_cannot_be_called(server: Server) -> None:
             said.set()
             return type(error).__name__
 
+    @server
+    async def ask_later(context: Context) -> str:
+        # A generated client needs no schema of the caller, which may be a page.
+        async with context.async_client as client:
+            try:
+                return str(await client.who("x"))
+            except RuntimeError as error:
+                return str(error)
+
     server.start("127.0.0.1:0")
     with Client(server.address, timeout=LIMIT) as client:
         assert client.ask() == "Status" and said.is_set()
+        assert "so use a generated client" in client.ask_later()
 
 
 def test_a_server_calls_a_client_at_any_time_and_after_it_has_come_back(server: Server) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Iterable, TypeVar
 
 _Kind = TypeVar("_Kind")
@@ -31,6 +32,24 @@ def texts(name: str, values: Iterable[Any]) -> list[str]:
     for value in values:
         instance(name, value, str)
     return values
+
+
+def origins(values: Iterable[Any]) -> list[str]:
+    """Origins as browsers send them. Others would match nothing."""
+    for value in (checked := texts("origins", values)):
+        scheme, _, rest = value.partition("://")
+        usual = {"http": ":80", "https": ":443"}.get(scheme, " ")
+        if not re.fullmatch(r"[a-z][a-z0-9+.-]*://[^/?#@*\sA-Z]+", value) or rest.endswith(usual):
+            raise ValueError(f"origins: {value!r} matches no page; one is such as 'https://app.example.com' or 'http://localhost:3000'")
+    return checked
+
+
+def hosts(values: Iterable[Any]) -> list[str]:
+    """Names of a server in requests. Others would match nothing."""
+    for value in (checked := texts("hosts", values)):
+        if not re.fullmatch(r"[\w.-]+|\[?[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F.]*\]?", value):
+            raise ValueError(f"hosts: {value!r} matches no request; a host is a name without scheme and port, such as 'app.example.com'")
+    return checked
 
 
 def instance(name: str, value: Any, kind: type[_Kind]) -> _Kind:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import keyword
 from typing import Any
 
@@ -25,7 +26,7 @@ def classes(schema: Schema, methods: list[tuple[str, str, bool, bool, str, str]]
     streamed = {request for _, name, takes, _, request, _ in methods if takes and request.rpartition(".")[2] == f"{_camel(name)}Request"}
     forms: dict[str, Any] = {}
     for name, members in schema.enums():
-        forms[name] = enum.IntEnum(name.rpartition(".")[2], _members(members), module="frisbee_rpc.messages")
+        forms[name] = _enum_class(name.rpartition(".")[2], tuple(_members(members)))
     for name, fields in schema.messages():
         names = [field for field, *_ in fields]
         if name == "frpc.Tensor":
@@ -88,16 +89,64 @@ def _members(values: list[tuple[str, int]]) -> list[tuple[str, int]]:
 
 
 def _class(name: str, fields: list[tuple[str, str, str, str]], forms: dict[str, Any]) -> type:
-    made: list[tuple[str, Any, Any]] = []
+    made: list[_Field] = []
     taken: set[str] = set()
     for field, shape, kind, _ in fields:
         field = _free(_attribute(field), taken)
-        if shape == "list":
-            made.append((field, list, dataclasses.field(default_factory=list)))
-        elif shape == "map":
-            made.append((field, dict, dataclasses.field(default_factory=dict)))
+        zero = _ZERO.get(kind)
+        if shape in ("list", "map"):
+            made.append((field, shape, None))
+        elif shape != "optional" and isinstance(forms.get(kind), enum.EnumType):
+            made.append((field, "enum", _MADE[forms[kind]]))
         else:
-            zero = forms[kind](0) if isinstance(forms.get(kind), enum.EnumType) else _ZERO.get(kind)
-            made.append((field, Any, None if shape == "optional" else zero))
-    short = name.rpartition(".")[2]
-    return dataclasses.make_dataclass(short, made, slots=True, namespace={"__module__": "frisbee_rpc.messages"})
+            made.append((field, type(zero).__name__, None if shape == "optional" else zero))
+    return _message_class(name.rpartition(".")[2], tuple(made))
+
+
+_Field = tuple[str, str, Any]
+"""The name of a field, and its default: the kind, and the value or for an enum its class."""
+
+#: The name and the fields of each class of messages, or the members of an enum.
+_MADE: dict[type, tuple[str, Any]] = {}
+
+
+@functools.cache
+def _message_class(name: str, fields: tuple[_Field, ...]) -> type:
+    """A class with these fields. Pickled objects have it made again."""
+    made: list[tuple[str, Any, Any]] = []
+    for field, kind, zero in fields:
+        if kind in ("list", "map"):
+            empty: Any = list if kind == "list" else dict
+            made.append((field, empty, dataclasses.field(default_factory=empty)))
+        else:
+            made.append((field, Any, _enum_class(*zero)(0) if kind == "enum" else zero))
+    namespace = {"__module__": "frisbee_rpc.messages", "__reduce__": _reduce}
+    of = dataclasses.make_dataclass(name, made, slots=True, namespace=namespace)
+    _MADE[of] = (name, fields)
+    return of
+
+
+@functools.cache
+def _enum_class(name: str, members: tuple[tuple[str, int], ...]) -> Any:
+    make: Any = enum.IntEnum  # Type checkers expect names that are known before the program runs.
+    of = make(name, members, module="frisbee_rpc.messages")
+    of.__reduce_ex__ = _reduce_member
+    _MADE[of] = (name, members)
+    return of
+
+
+def _reduce(message: Any) -> tuple[Any, ...]:
+    name, fields = _MADE[type(message)]
+    return _message, (name, fields, tuple(getattr(message, field) for field, *_ in fields))
+
+
+def _message(name: str, fields: tuple[_Field, ...], values: tuple[Any, ...]) -> Any:
+    return _message_class(name, fields)(*values)
+
+
+def _reduce_member(member: Any, _: int) -> tuple[Any, ...]:
+    return _member, (*_MADE[type(member)], int(member))
+
+
+def _member(name: str, members: tuple[tuple[str, int], ...], number: int) -> Any:
+    return _enum_class(name, members)(number)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, ClassVar, Iterab
 from ._checks import BODY_MAX, instance, integer, seconds
 from ._native import Api, AsyncMessages, Channel, Inbox, Reply, Requests, Schema
 from ._native import Topics as NativeTopics
-from ._status import Metadata
+from ._status import Metadata, Status
 
 if TYPE_CHECKING:
     import asyncio
@@ -316,6 +316,9 @@ class AsyncClient(_Base):
 
     _blocking = False
 
+    #: Why the caller of a function has not described itself.
+    _refused: Status | None = None
+
     @classmethod
     async def connect(cls, address: str = DEFAULT_ADDRESS, **options: Any) -> AsyncClient:
         """A client that knows its schema."""
@@ -324,7 +327,13 @@ class AsyncClient(_Base):
 
     async def __aenter__(self) -> AsyncClient:
         if self._schemas is None:
-            self._schemas = _Schemas(await _wait(self._channel.start_reflect))
+            try:
+                self._schemas = _Schemas(await _wait(self._channel.start_reflect))
+            except Status as status:
+                if self._where is not None:
+                    raise
+                # A caller that does not describe itself, such as a page, has a generated client.
+                self._refused = status
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -340,7 +349,8 @@ class AsyncClient(_Base):
         if name.startswith("_"):
             raise AttributeError(name)
         if self._schemas is None:
-            raise RuntimeError("the client does not know its schema: write `async with client:`")
+            text = "write `async with client:`" if self._refused is None else "the caller has none, so use a generated client"
+            raise RuntimeError(f"the client does not know its schema: {text}") from self._refused
         call = self._call(self._schemas, name)
         self.__dict__[name] = call
         return call

@@ -109,7 +109,7 @@ def hints_of(holder: Any, what: str, local: Mapping[str, Any] | None) -> dict[st
         unknown = error.name
         for name, hint in getattr(holder, "__annotations__", {}).items():
             if isinstance(hint, str) and unknown in re.findall(r"\w+", hint):
-                part = "what it returns" if name == "return" else name
+                part = "the result" if name == "return" else name
                 raise TypeError(f"{what}: {part}: {unknown!r} of the hint {hint!r} is not defined") from None
         raise TypeError(f"{what}: {error}") from None
 
@@ -245,7 +245,7 @@ class Builder:
             if batch:
                 hint = self._element(hint, f"{what}: {parameter.name}")
             self._field(lines, request, parameter.name, hint, parameter.default, what)
-        returned = _plain(hints.get("return", Any), f"{what}: what it returns")
+        returned = _plain(hints.get("return", Any), f"{what}: the result")
         kind, returned = self._kind(function, returned, blocking, batch, what)
         if batch and context is not None:
             raise TypeError(f"{what}: a batch of many calls has no context")
@@ -291,14 +291,14 @@ class Builder:
         if batch:
             if form:
                 raise TypeError(f"{what}: a batch is a plain function")
-            return "batch", self._element(returned, f"{what}: what it returns")
+            return "batch", self._element(returned, f"{what}: the result")
         if form == "coroutine" and origin in _ASYNC_STREAMS + _STREAMS[:2]:
             raise TypeError(f"{what}: a coroutine function that returns a stream has to be a generator: `yield` its messages")
         if form == "async generator" or origin in _ASYNC_STREAMS:
-            return "async generator", self._argument(returned, _ASYNC_STREAMS, f"{what}: what it returns")
+            return "async generator", self._argument(returned, _ASYNC_STREAMS, f"{what}: the result")
         if form == "generator" or origin in _STREAMS[:2]:
             kind = "pool generator" if blocking else "generator"
-            return kind, self._argument(returned, _STREAMS, f"{what}: what it returns")
+            return kind, self._argument(returned, _STREAMS, f"{what}: the result")
         if form == "coroutine":
             return "loop", returned
         return ("pool" if blocking else "here"), returned

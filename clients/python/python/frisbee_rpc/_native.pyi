@@ -157,7 +157,7 @@ class Server:
     def __init__(
         self,
         address: str,
-        functions: Sequence[tuple[Api, int, Callable[..., Any], str, str | None, tuple[int, float] | None]],
+        functions: Sequence[tuple[Api, int, Callable[..., Any], str, int | str | None, tuple[int, float] | None]],
         report: Callable[[str, BaseException], None],
         settings: Mapping[str, Any],
         event_loop: tuple[Inbox, Callable[..., None]] | None = None,
@@ -166,7 +166,7 @@ class Server:
     @property
     def address(self) -> str: ...
     def is_in_function(self) -> bool: ...
-    def stop(self, inbox: Inbox | None = None, future: Any = None) -> None: ...
+    def stop(self, inbox: Inbox | None = None, future: Any = None, limit: float | None = None) -> None: ...
     def close(self) -> None: ...
 
 class Topics:

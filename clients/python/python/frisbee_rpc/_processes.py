@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextvars
 import multiprocessing
 import os
 import pickle
@@ -41,7 +42,9 @@ def _run(call: bytes) -> _Outcome:
     """Runs a function in a process. An exception within the pickling of the pool itself would end all of its calls."""
     try:
         function, arguments = pickle.loads(call)
-        return True, pickle.dumps(function(*arguments)), ""
+        # A context variable that a call sets is not seen by the next one.
+        result = contextvars.copy_context().run(function, *arguments)
+        return True, pickle.dumps(result), ""
     except BaseException as error:
         text = "".join(traceback.format_exception(error))
         try:

@@ -6,7 +6,7 @@ import sys
 import weakref
 from typing import TYPE_CHECKING, Any, Awaitable, Callable, Iterable, Mapping, TypeVar, overload
 
-from ._checks import BODY_MAX, instance, integer, seconds, texts
+from ._checks import BODY_MAX, hosts as checked_hosts, instance, integer, origins as checked_origins, seconds, texts
 from ._client import DEFAULT_ADDRESS, inbox_of, pem
 from ._native import Api, Completion, Schema
 from ._native import Server as NativeServer
@@ -14,7 +14,9 @@ from ._status import Code, Status
 
 if TYPE_CHECKING:
     import asyncio
+    import threading
     import types
+    from contextvars import Context
 
     from ._hints import Builder, Described
     from ._processes import Processes
@@ -27,7 +29,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 #: The schema, the index of a method in it, the function, how it is called, its parameter for the context, and the most calls
 #: and the seconds of a batch.
-_Bound = tuple[Api, int, Callable[..., Any], str, "str | None", "tuple[int, float] | None"]
+_Bound = tuple[Api, int, Callable[..., Any], str, "int | str | None", "tuple[int, float] | None"]
 
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
@@ -78,8 +80,8 @@ class Server:
     ``protocols`` opens others than the native one: ``"json-rpc"``, ``"http"`` (Connect), ``"grpc"`` and ``"websocket"``.
     ``hosts`` and ``origins`` are the names of the server and the pages that may call it there. With ``topics`` it is a
     broker as well, and any client may publish and subscribe; ``history`` has patterns of topics, and how many messages of each
-    it keeps, or also for how many seconds: ``{"prices.>": 1, "orders.>": (100, 60.0)}``. ``body_max`` is the longest message in bytes, and
-    ``shutdown_timeout`` the time in seconds that calls have to end when the server stops.
+    it keeps, or also for how many seconds: ``{"prices.>": 1, "orders.>": (100, 60.0)}``. ``body_max`` is the longest message in bytes,
+    ``memory_max`` the most memory in bytes that is held for all peers, and ``shutdown_timeout`` the time in seconds that calls have to end when the server stops.
     """
 
     def __init__(
@@ -97,6 +99,7 @@ class Server:
         topics: bool = False,
         history: Mapping[str, int | tuple[int, float]] | None = None,
         body_max: int | None = None,
+        memory_max: int | None = None,
         shutdown_timeout: float = 20.0,
     ) -> None:
         self._name = instance("name", name, str)
@@ -106,14 +109,15 @@ class Server:
             "threads": integer("threads", threads, 1, 65536),
             "workers": integer("workers", workers, 1, 1024),
             "protocols": texts("protocols", protocols),
-            "hosts": texts("hosts", hosts),
-            "origins": texts("origins", origins),
+            "hosts": checked_hosts(hosts),
+            "origins": checked_origins(origins),
             "tls": None if tls is None else instance("tls", tls, ServerTls).pem,
             "has_topics": topics or bool(history),
             "history": [
                 (pattern, *(kept if isinstance(kept, tuple) else (kept, None))) for pattern, kept in (history or {}).items()
             ],
             "body_max": None if body_max is None else integer("body_max", body_max, *BODY_MAX),
+            "memory_max": None if memory_max is None else integer("memory_max", memory_max, 1024, 2**63 - 1),
             "shutdown_timeout": seconds("shutdown_timeout", shutdown_timeout),
         }
         self._functions: list[_Added] = []
@@ -121,6 +125,8 @@ class Server:
         self._services: list[tuple[Service, bool]] = []
         self._native: NativeServer | None = None
         self._stopped: Any = None
+        #: The loop and the thread of coroutine functions after :meth:`start`.
+        self._background: tuple[asyncio.AbstractEventLoop, threading.Thread] | None = None
         #: The tasks of coroutine functions. Their loop refers to them weakly.
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -198,14 +204,30 @@ class Server:
         return self._native.address
 
     def start(self, address: str = DEFAULT_ADDRESS, *, _loop: asyncio.AbstractEventLoop | None = None) -> Server:
-        """Serves in the background. Coroutine functions need :meth:`serve` or :meth:`run` instead."""
+        """Serves in the background. Coroutine functions run in an event loop of a thread of its own."""
         if self._native is not None:
             raise RuntimeError("the server has started before")
         functions = self._all_bound()
         if not functions and not self._has_topics:
             raise RuntimeError("the server has no functions")
+        own = None
+        if _loop is None and self._needs_loop():
+            import asyncio
+
+            _loop = own = asyncio.new_event_loop()
         event_loop = None if _loop is None else (inbox_of(_loop), _beginner(_loop, self._tasks))
-        self._native = NativeServer(address, functions, _report, self._settings, event_loop)
+        try:
+            self._native = NativeServer(address, functions, _report, self._settings, event_loop)
+        except BaseException:
+            if own is not None:
+                own.close()
+            raise
+        if own is not None:
+            import threading
+
+            thread = threading.Thread(target=_drive, args=(own,), name="frisbee-rpc-loop", daemon=True)
+            self._background = (own, thread)
+            thread.start()
         _RUNNING.add(self)
         return self
 
@@ -273,14 +295,22 @@ class Server:
     def stop(self) -> None:
         """Shuts the server down, and returns when the calls in flight have ended. Raises ``RuntimeError`` if it could
         not serve, and within its functions, whose calls are in flight."""
+        self._stop(None)
+
+    def _stop(self, limit: float | None) -> None:
         if self._is_in_function():
             raise RuntimeError("a function cannot stop its server, which would wait for it: use another thread")
         native, self._native = self._native, None
+        background, self._background = self._background, None
         try:
             if native is not None:
-                native.stop()
+                native.stop(limit=limit)
         finally:
             self._close_processes()
+            if background is not None:
+                loop, thread = background
+                loop.call_soon_threadsafe(loop.stop)
+                thread.join(limit)
             if self._stopped is not None:
                 self._stopped()
 
@@ -288,7 +318,10 @@ class Server:
         """Whether one of the functions runs here."""
         if self._native is None:
             return False
-        if self._native.is_in_function():
+        import threading
+
+        own = None if self._background is None else self._background[1]
+        if self._native.is_in_function() or threading.current_thread() is own:
             return True
         import asyncio
 
@@ -301,16 +334,32 @@ class Server:
         self.stop()
 
     async def serve(self, address: str = DEFAULT_ADDRESS, *, started: Callable[[], Any] | None = None) -> None:
-        """Serves in the current event loop until the task is cancelled. ``started`` is called once it listens."""
+        """Serves in the current event loop until the task is cancelled, :meth:`stop` is called in another thread, or
+        SIGTERM comes, unless the program handles that. ``started``, a function or coroutine function, is called once it
+        listens."""
         import asyncio
+        import signal
+        import threading
 
         loop = asyncio.get_running_loop()
         self.start(address, _loop=loop)
         until = loop.create_future()
         self._stopped = lambda: loop.call_soon_threadsafe(_end, until)
+        task = asyncio.current_task()
+
+        def terminate() -> None:
+            if not until.done():
+                until.set_result(None)
+            elif task is not None:
+                task.cancel()
+
+        has_signals = threading.current_thread() is threading.main_thread()
+        handles = has_signals and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+        if handles:
+            loop.add_signal_handler(signal.SIGTERM, terminate)
         try:
-            if started is not None:
-                started()
+            if started is not None and asyncio.iscoroutine(begun := started()):
+                await begun
             await until
         finally:
             self._stopped = None
@@ -325,25 +374,29 @@ class Server:
                     self._close_processes()
             else:
                 self._close_processes()
+            if handles:
+                loop.remove_signal_handler(signal.SIGTERM)
 
-    def run(self, address: str = DEFAULT_ADDRESS) -> None:
+    def run(self, address: str = DEFAULT_ADDRESS, *, started: Callable[[], Any] | None = None) -> None:
         """Serves until Ctrl-C, SIGTERM, or :meth:`stop` in another thread. Calls in flight have the time to end that
-        ``shutdown_timeout`` says; another signal ends them."""
+        ``shutdown_timeout`` says; another signal ends them. ``started``, a function or coroutine function, is called once
+        it listens."""
         import signal
         import threading
 
+        def begin() -> Any:
+            self._announce()
+            return None if started is None else started()
+
         has_signals = threading.current_thread() is threading.main_thread()
-        if self._needs_loop():
+        if self._needs_loop() or (started is not None and _kind(started) == "loop"):
             import asyncio
 
             async def main() -> None:
-                task = asyncio.current_task()
-                if has_signals and task is not None:
-                    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
                 try:
-                    await self.serve(address, started=self._announce)
+                    await self.serve(address, started=begin)
                 except asyncio.CancelledError:
-                    # By SIGTERM. Ctrl-C becomes a KeyboardInterrupt.
+                    # By a second SIGTERM. Ctrl-C becomes a KeyboardInterrupt.
                     pass
 
             try:
@@ -356,7 +409,7 @@ class Server:
         before = signal.signal(signal.SIGTERM, signal.default_int_handler) if has_signals else None
         try:
             self.start(address)
-            self._announce()
+            begin()
             # A signal at another thread, or right before a wait, interrupts none.
             while not stopped.wait(0.5):
                 pass
@@ -395,8 +448,6 @@ def _kind(call: Callable[..., Any], gives: bool = False, blocking: bool = False)
 
 def _methods(service: Service, blocking: bool) -> list[_Bound]:
     """The methods of an object, and how they are called."""
-    import inspect
-
     api, indexes, streams = service._package.bound()
     bound: list[_Bound] = []
     for own, name in service._methods.items():
@@ -406,9 +457,24 @@ def _methods(service: Service, blocking: bool) -> list[_Bound]:
         if gives != kind.endswith("generator"):
             raise TypeError(f"{type(service).__name__}.{own}: {'it has to be a generator' if gives else 'no generator'}")
         kind = f"requests {kind}" if takes else kind
-        context = list(inspect.signature(call).parameters)[1]
-        bound.append((api, indexes[service._service, name], call, kind, context, None))
+        bound.append((api, indexes[service._service, name], call, kind, 1, None))
     return bound
+
+
+def _drive(loop: asyncio.AbstractEventLoop) -> None:
+    """Runs a loop until it is stopped, and ends its tasks."""
+    import asyncio
+
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+        tasks = asyncio.all_tasks(loop)
+        for task in tasks:
+            task.cancel()
+        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    finally:
+        loop.close()
 
 
 def _end(future: asyncio.Future[None]) -> None:
@@ -432,11 +498,10 @@ def _beginner(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -
                 # It has waited for something that was cancelled.
                 completion.fail(error)
             raise
-        except Exception as error:
-            completion.fail(error)
         except BaseException as error:
             completion.fail(error)
-            raise
+            if _is_signal(error):
+                raise
         finally:
             # The traceback of an exception refers to this frame.
             del awaitable, completion
@@ -446,19 +511,42 @@ def _beginner(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -
             if step is not None:
                 await wait([step])
             await aclose()
-        except Exception as error:
+        except CancelledError:
+            raise
+        except BaseException as error:
             _report(method, error)
+            if _is_signal(error):
+                raise
 
-    def begin(awaitable: Any, completion: Completion | str, step: asyncio.Task[None] | None = None) -> None:
+    def begin(
+        awaitable: Any, completion: Completion | str, variables: Context, step: asyncio.Task[None] | None = None
+    ) -> None:
         if isinstance(completion, str):
-            task = loop.create_task(close(awaitable, completion, step))
+            task = loop.create_task(close(awaitable, completion, step), context=variables)
         else:
-            task = loop.create_task(complete(awaitable, completion))
+            task = loop.create_task(complete(awaitable, completion), context=variables)
             completion.set_task(task)
         tasks.add(task)
         task.add_done_callback(tasks.discard)
 
     return begin
+
+
+def _is_signal(error: BaseException) -> bool:
+    """Whether an exception is Ctrl-C rather than one that a function has raised, which fails its call alone."""
+    import signal
+    import threading
+    from asyncio import Runner
+
+    if not isinstance(error, KeyboardInterrupt) or threading.current_thread() is not threading.main_thread():
+        return False
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        return True
+    # The handler of `asyncio.run` raises it for the second signal.
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_code is Runner._on_sigint.__code__  # type: ignore[attr-defined]
 
 
 def _report(method: str, error: BaseException) -> None:
@@ -470,13 +558,23 @@ def _report(method: str, error: BaseException) -> None:
 
 _RUNNING: weakref.WeakSet[Server] = weakref.WeakSet()
 
+#: Parts of the servers of a parent process. Dropping them could wait for threads of the parent.
+_OF_PARENT: list[Any] = []
+
+EXIT = 1.0
+"""Seconds that calls in flight have to end when the interpreter exits."""
+
 
 def forget_all() -> None:
     """The servers of a parent process are not served here."""
+    for server in list(_RUNNING):
+        _OF_PARENT.append((server._background, server._processes))
+        server._background = None
+        server._processes = (server._processes[0], None)
     _RUNNING.clear()
 
 
 def stop_all() -> None:
     """Stops servers that the program has left running, before the interpreter ends."""
     for server in list(_RUNNING):
-        server.stop()
+        server._stop(EXIT)
