@@ -3,6 +3,8 @@
 use crate::budget::Budget;
 use crate::clock::{now, tokio_timer};
 use crate::connection::Connection;
+use crate::executor::tasks::Job;
+use crate::executor::workers::{StartThreads, Worker, Workers, shared_threads, wake_queue};
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::pool::WorkerPool;
@@ -10,8 +12,6 @@ use crate::runtime::tokio::Driver;
 use crate::settings::{MEMORY_MAX, SettingError, check_config, check_positive, settings};
 use crate::transport::Transport;
 use crate::transport::endpoint::EndpointInfo;
-use crate::work::Job;
-use crate::workers::{StartThreads, Worker, Workers, shared_threads, wake_queue};
 use crate::{Config, Error, HeaderForm, IoBackend, Protocol};
 use frisbee_core::ClientConfig;
 use std::future::poll_fn;

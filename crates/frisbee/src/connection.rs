@@ -4,13 +4,13 @@ use self::attachments::Attachments;
 use self::stream::Stream;
 use crate::budget::{MemoryBudget, MemoryCharge, WAITING_COST};
 use crate::debug::opaque_debug;
+use crate::executor::tasks::{ConnectionTasks, Executor, HomeWorker, Job, JobSlotId};
 use crate::mailbox::deferred::Deferred;
 use crate::mailbox::hand_off::HandOffAccepted;
 use crate::mailbox::{Mailbox, Waiter};
 pub(crate) use crate::transport::endpoint::EndpointInfo;
 #[cfg(unix)]
 use crate::transport::endpoint::UnixCredentials;
-use crate::work::{ConnectionTasks, Executor, HomeWorker, Job, JobSlotId};
 use crate::{HandOffError, Operation, Outbox, Packet, PacketId, PeerKind, RawTransport, SendError, TrySendError};
 use bytes::Bytes;
 use frisbee_core::Role;

@@ -22,13 +22,13 @@
 pub(crate) mod open_connections;
 
 pub use crate::budget::LastClose;
+pub use crate::executor::workers::worker::WorkerView;
 pub use crate::mailbox::stream::StreamView;
-pub use crate::workers::executor::WorkerView;
 
 use crate::budget::{Budget, Stats};
 use crate::debug::opaque_debug;
+use crate::executor::workers::WorkerWatch;
 use crate::inspect::open_connections::OpenConnections;
-use crate::workers::WorkerWatch;
 use crate::{CloseReason, Connection, Operation, PeerKind};
 use std::sync::Arc;
 use std::time::Duration;

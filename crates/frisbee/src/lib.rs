@@ -53,6 +53,7 @@ mod clock;
 mod connection;
 mod debug;
 mod error;
+mod executor;
 pub mod guide;
 pub mod inspect;
 mod log_limit;
@@ -73,8 +74,6 @@ mod tests {
     pub(crate) mod wake_counter;
 }
 mod transport;
-mod work;
-mod workers;
 
 pub use acceptor::Acceptor;
 pub use adapter::AdapterContext;
@@ -88,6 +87,8 @@ pub use connection::stream::io::StreamIo;
 pub use connection::stream::{Stream, StreamBatch, StreamReceiver, StreamSender};
 pub use connection::{AbortHandle, Connection};
 pub use error::{Error, HandOffError, MountError, SendError, TrySendError};
+pub use executor::tasks::Policy;
+pub use executor::workers::Workers;
 pub use frisbee_core::{
     BODY_MAX, BODY_MAX_LEAST, Body, CloseKind, CloseReason, Config, Header, HeaderForm, Hello, Operation, Outbox,
     Packet, PacketId, PacketWriter, PeerKind, ProtocolError, TooLong, tlv,
@@ -116,5 +117,3 @@ pub use transport::memory;
 pub use transport::raw::RawTransport;
 #[cfg(target_os = "linux")]
 pub use transport::split_send::send_split;
-pub use work::Policy;
-pub use workers::Workers;

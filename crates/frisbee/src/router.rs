@@ -6,8 +6,6 @@
 //! [`Router`] implements with its defaults: static dispatch, and a router that grows changes the name of the trait alone.
 
 pub(crate) mod handlers;
-pub(crate) mod inline;
-pub(crate) mod inline_policy;
 pub(crate) mod mounts;
 pub mod opening;
 

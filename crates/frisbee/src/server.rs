@@ -13,6 +13,8 @@ use crate::adapter::peers::AdapterListener;
 use crate::adapter::{AdapterHost, ProtocolAdapter, ProtocolAdapters};
 use crate::budget::{Budget, Stats};
 use crate::connection::AgeLimit;
+use crate::executor::tasks::Job;
+use crate::executor::workers::{StartThreads, Workers, start_threads};
 use crate::inspect::Inspector;
 use crate::inspect::open_connections::{CloseOnDrop, OpenConnections};
 use crate::runtime::pending_handshakes::{HandshakeLimiter, SILENT_MAX};
@@ -21,8 +23,6 @@ use crate::settings::{MEMORY_MAX, SettingError, check_config, check_positive, se
 use crate::transport::endpoint::EndpointInfo;
 use crate::transport::proxied::{self, ReadHeader};
 use crate::transport::{Transport, second};
-use crate::work::Job;
-use crate::workers::{StartThreads, Workers, start_threads};
 use crate::{Config, Error, IoBackend, Protocol};
 use frisbee_core::ServerConfig;
 use std::future::pending;

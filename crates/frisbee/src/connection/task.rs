@@ -1,7 +1,7 @@
 //! The handle of a connection's task, by which it answers.
 
 use super::Connection;
-use crate::work::{AssignedJob, Call, CarrierHandle, Executor, FinishedJob, Job, JobSlotId, JobStart};
+use crate::executor::tasks::{AssignedJob, Call, CarrierHandle, Executor, FinishedJob, Job, JobSlotId, JobStart};
 use crate::{Outbox, SendError};
 
 /// Held by a task of a connection for as long as it runs; see [`Connection::spawn_call`].

@@ -1,7 +1,7 @@
 //! Steps of a hand-off that handles request from the driver, and the next owner of a transport.
 
 use crate::debug::opaque_debug;
-use crate::work::Job;
+use crate::executor::tasks::Job;
 use crate::{CloseReason, HandOffError, Operation, Outbox, RawTransport};
 use bytes::Bytes;
 use frisbee_core::HandOffAnswer;

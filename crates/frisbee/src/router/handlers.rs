@@ -3,10 +3,10 @@
 use crate::budget::READ_BUFFER;
 use crate::connection::Task;
 use crate::debug::opaque_debug;
+use crate::executor::inline::{Cell, Continuation, FirstPoll, ParkedFuture, UnwindResult, panic_text};
+use crate::executor::inline_policy::{InlinePolicy, TrustHandle, note_panic};
+use crate::executor::tasks::Executor;
 use crate::log_limit::{LineLimit, LogLimit};
-use crate::router::inline::{Cell, Continuation, FirstPoll, ParkedFuture, UnwindResult, panic_text};
-use crate::router::inline_policy::{InlinePolicy, TrustHandle, note_panic};
-use crate::work::Executor;
 use crate::{Connection, Operation, Outbox, OverflowPolicy, Packet, Policy, Protocol, Routed, Stream};
 use bytes::Bytes;
 use parking_lot::Mutex;

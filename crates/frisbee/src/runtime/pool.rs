@@ -1,9 +1,9 @@
 //! The threads that drive connections: the caller's, workers, or those of rings.
 
 use crate::IoBackend;
+use crate::executor::workers::{StartThreads, Worker, WorkerWatch, Workers};
 #[cfg(all(feature = "uring", target_os = "linux"))]
 use crate::runtime::uring::Rings;
-use crate::workers::{StartThreads, Worker, WorkerWatch, Workers};
 use std::io;
 use std::sync::Arc;
 

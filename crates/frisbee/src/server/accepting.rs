@@ -12,12 +12,12 @@
 use super::Listener;
 use crate::Protocol;
 use crate::acceptor::{AcceptedConnection, ServerShared};
+use crate::executor::workers::worker::wake_last;
+use crate::executor::workers::{Worker, wake_queue};
 use crate::inspect::open_connections::{OpenConnection, OpenConnections};
 use crate::runtime::pool::WorkerPool;
 use crate::transport::Transport;
 use crate::transport::endpoint::EndpointInfo;
-use crate::workers::executor::wake_last;
-use crate::workers::{Worker, wake_queue};
 use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::io;

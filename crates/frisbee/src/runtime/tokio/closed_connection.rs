@@ -1,8 +1,8 @@
 //! A connection that is over, and the next owner of its transport.
 
+use crate::executor::tasks::Job;
 use crate::mailbox::hand_off::{AdapterFuture, HandOffTarget};
 use crate::transport::Transport;
-use crate::work::Job;
 use crate::{CloseReason, RawTransport};
 use bytes::Bytes;
 use std::io;

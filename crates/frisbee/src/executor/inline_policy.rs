@@ -1,7 +1,7 @@
 //! Whether the handlers of one method may be polled in place, or have held up a thread, so that they get tasks.
 
 use crate::Connection;
-use crate::work::Job;
+use crate::executor::tasks::Job;
 use parking_lot::Mutex;
 use std::fmt;
 use std::ops::Deref;

@@ -10,7 +10,7 @@
 //! woken, and the queues of tokio stay short.
 
 use super::Worker;
-use crate::work::Job;
+use crate::executor::tasks::Job;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::pin::Pin;

@@ -11,9 +11,9 @@
 use super::carrier::{AssignedJob, CarrierFuture, CarrierHandle};
 use crate::Connection;
 use crate::debug::opaque_debug;
+use crate::executor::workers::worker::DriverTask;
 #[cfg(all(feature = "uring", target_os = "linux"))]
 use crate::runtime::uring::RingHome;
-use crate::workers::executor::DriverTask;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Context, Poll};

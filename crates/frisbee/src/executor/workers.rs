@@ -11,12 +11,12 @@
 //! the cache before it is processed. Connections with more work at the end of a turn continue four at a time between two polls
 //! of the sockets, so that a thousand flooding clients delay the others by four turns.
 
-pub(crate) mod executor;
 mod task;
 #[cfg(test)]
 mod tests;
 pub(crate) mod wake_queue;
 pub(crate) mod watchdog;
+pub(crate) mod worker;
 
 use crate::settings::SettingError;
 use parking_lot::Mutex;
@@ -24,7 +24,7 @@ use std::io;
 use std::sync::Arc;
 use std::thread;
 
-pub(crate) use executor::{Worker, WorkerWatch};
+pub(crate) use worker::{Worker, WorkerWatch};
 
 /// The threads that drive connections.
 ///

@@ -4,9 +4,9 @@
 #[cfg(all(test, frisbee_loom))]
 mod model_tests;
 
-use super::executor::ExecutorShared;
+use super::worker::ExecutorShared;
 use crate::debug::opaque_debug;
-use crate::work::Job;
+use crate::executor::tasks::Job;
 use parking_lot::Mutex;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -11,7 +11,7 @@ use super::home_worker::WorkerTaskShared;
 use super::{Executor, JobSlotId};
 use crate::Connection;
 use crate::debug::opaque_debug;
-use crate::router::inline_policy::TrustHandle;
+use crate::executor::inline_policy::TrustHandle;
 use crate::sync::{AtomicBool, Mutex};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;

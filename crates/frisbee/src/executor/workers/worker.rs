@@ -18,8 +18,8 @@
 
 use super::task::WorkerTask;
 use super::watchdog::{self, BlockingTask, PollId, WatchedThread};
-use crate::work::HomeWorker;
-use crate::work::Job;
+use crate::executor::tasks::HomeWorker;
+use crate::executor::tasks::Job;
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};

@@ -4,7 +4,7 @@
 //! It sleeps while none has. Workers pay one load for it at each poll of a task.
 
 use crate::debug::opaque_debug;
-use crate::router::inline_policy::report_later;
+use crate::executor::inline_policy::report_later;
 use crate::{Connection, Operation, Protocol};
 use parking_lot::Mutex;
 use std::io;

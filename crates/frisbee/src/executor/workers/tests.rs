@@ -1,5 +1,5 @@
-use super::executor::{Worker, settle, wake_last};
 use super::watchdog::BlockingTask;
+use super::worker::{Worker, settle, wake_last};
 use crate::budget::Budget;
 use crate::{Connection, Operation, Outbox, Packet, Protocol, Routed};
 use parking_lot::Mutex;

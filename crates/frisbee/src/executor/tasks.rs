@@ -15,7 +15,7 @@ mod model_tests;
 #[cfg(test)]
 mod tests;
 
-use crate::router::inline_policy::{TaskPenalty, TrustHandle};
+use crate::executor::inline_policy::{TaskPenalty, TrustHandle};
 use crate::sync::Mutex;
 use crate::{Operation, PacketId};
 use calls::Calls;
