@@ -28,6 +28,33 @@ const FRPC: [&str; 17] = [
     "debug",
 ];
 
+/// The modules of `frisbee`, the highest first.
+const FRISBEE: [&str; 23] = [
+    "tasks",
+    "testing",
+    "guide",
+    "client",
+    "server",
+    "acceptor",
+    "inspect",
+    "runtime",
+    "router",
+    "adapter",
+    "connection",
+    "mailbox",
+    "transport",
+    "executor",
+    "budget",
+    "sync",
+    "clock",
+    "error",
+    "pool",
+    "log_limit",
+    "settings",
+    "malloc_trim",
+    "debug",
+];
+
 /// A word, `::` or another character, with the number of its line.
 type Token<'a> = (usize, &'a str);
 
@@ -144,6 +171,12 @@ fn imports_up(name: &str, layers: &[&str]) -> Vec<String> {
 #[test]
 fn modules_of_frpc_import_only_from_lower_ones() {
     let found = imports_up("frpc", &FRPC);
+    assert!(found.is_empty(), "these imports point up, see the table of this test:\n{}", found.join("\n"));
+}
+
+#[test]
+fn modules_of_frisbee_import_only_from_lower_ones() {
+    let found = imports_up("frisbee", &FRISBEE);
     assert!(found.is_empty(), "these imports point up, see the table of this test:\n{}", found.join("\n"));
 }
 

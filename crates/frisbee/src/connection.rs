@@ -4,7 +4,7 @@ use self::attachments::Attachments;
 use self::stream::Stream;
 use crate::budget::{MemoryBudget, MemoryCharge, WAITING_COST};
 use crate::debug::opaque_debug;
-use crate::executor::tasks::{ConnectionTasks, Executor, HomeWorker, Job, JobSlotId};
+use crate::executor::tasks::{ConnectionTasks, Executor, Home, Job, JobSlotId, TaskOwner, has_threads};
 use crate::mailbox::deferred::Deferred;
 use crate::mailbox::hand_off::HandOffAccepted;
 use crate::mailbox::{Mailbox, Waiter};
@@ -20,9 +20,10 @@ use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::runtime::Handle;
 
 pub(crate) mod attachments;
+pub(crate) mod blocked;
 mod closing;
 pub(crate) mod hand_off;
 pub(crate) mod lifetime;
@@ -101,10 +102,24 @@ pub(crate) struct ConnectionShared {
     /// The caller's, for all that is spawned.
     pub(crate) runtime: Handle,
     /// The worker that drives it, unless the caller's runtime does.
-    pub(crate) home: OnceLock<HomeWorker>,
+    pub(crate) home: OnceLock<Box<dyn Home>>,
     /// When a server drains and closes it, if it limits ages.
     pub(crate) lifetime: Option<Box<Lifetime>>,
     ends: EndpointInfo,
+}
+
+impl TaskOwner for ConnectionShared {
+    fn tasks(&self) -> &ConnectionTasks {
+        &self.work
+    }
+
+    fn runtime(&self) -> &Handle {
+        &self.runtime
+    }
+
+    fn set_routed(&self, operation: u16) {
+        self.routed.store(operation, Ordering::Relaxed);
+    }
 }
 
 impl Connection {
@@ -362,7 +377,7 @@ impl Connection {
     }
 
     /// Notes the worker that drives the connection.
-    pub(crate) fn set_home(&self, home: HomeWorker) {
+    pub(crate) fn set_home(&self, home: Box<dyn Home>) {
         let _ = self.0.home.set(home);
     }
 
@@ -386,7 +401,7 @@ impl Connection {
 
     /// Whether a task of [`spawn`](Self::spawn) that blocks leaves threads to others: the runtime has more than one.
     pub(crate) fn has_threads(&self) -> bool {
-        self.0.runtime.runtime_flavor() != RuntimeFlavor::CurrentThread
+        has_threads(&self.0.runtime)
     }
 
     /// Aborts the task that answers a call, or forgets a request that [waits](crate::OverflowPolicy::Wait) to be routed; the

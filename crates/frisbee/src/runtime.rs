@@ -1,5 +1,6 @@
 //! Drivers: what moves bytes between sockets and the protocol.
 
+pub(crate) mod blocked;
 pub(crate) mod busy;
 pub(crate) mod choose;
 pub(crate) mod engine;

@@ -91,7 +91,8 @@
 //! tasks from the start ([`Cell::park`]), until they are tried in place again.
 
 pub use crate::connection::Task;
+pub use crate::connection::blocked::note_panic;
 pub use crate::executor::inline::{Cell, Continuation, FirstPoll, ParkedFuture, UnwindResult, panic_text};
-pub use crate::executor::inline_policy::{APART_MAX, APART_MIN, InlinePolicy, TaskPenalty, TrustHandle, note_panic};
+pub use crate::executor::inline_policy::{APART_MAX, APART_MIN, InlinePolicy, TaskPenalty, TrustHandle};
 pub use crate::executor::tasks::{Executor, Job};
 pub use crate::executor::workers::worker::worker_runtime;

@@ -48,7 +48,7 @@ impl Connection {
         let carrier = CarrierHandle::new(on_worker);
         self.0.work.start(slot, &carrier);
         match home.filter(|_| on_worker) {
-            Some(home) => home.spawn(carrier.carry_on_worker(assigned, self)),
+            Some(home) => home.spawn(Box::pin(carrier.carry_on_worker(assigned, self.0.clone()))),
             None => drop(self.0.runtime.spawn(carrier.carry(assigned))),
         }
         Ok(Some(slot))

@@ -1,9 +1,6 @@
 //! Whether the handlers of one method may be polled in place, or have held up a thread, so that they get tasks.
 
-use crate::Connection;
-use crate::executor::tasks::Job;
 use parking_lot::Mutex;
-use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,29 +13,6 @@ pub const APART_MIN: Duration = Duration::from_secs(1);
 /// The longest time for handlers that are long at every trial: by then their delay of others is a thousandth of the
 /// original.
 pub const APART_MAX: Duration = Duration::from_secs(1024);
-
-/// How long the log waits before it names a handler that holds up its thread. A panic also holds it up, while a backtrace
-/// is printed, and has a line of its own. Shorter than [`APART_MIN`], so that the line comes while calls get tasks. A
-/// backtrace can take longer, so the line names that cause as well: only a panic hook would know, and hooks belong to the
-/// program.
-const LOGGED_AFTER: Duration = Duration::from_millis(700);
-
-/// Notes that a handler of a connection has panicked, before that is logged. The time that printing the backtrace took is
-/// not logged as that of a handler that blocks its thread.
-pub fn note_panic(connection: &Connection) {
-    connection.0.mailbox.account.budget().counts.note_panic(connection.address_of_shared());
-}
-
-/// Reports, a moment after a thread of the connection has been held up, whether a panic was the reason.
-pub(crate) fn report_later(connection: &Connection, report: impl FnOnce(bool) + Send + 'static) {
-    let (budget, number) = (connection.0.mailbox.account.budget().clone(), connection.address_of_shared());
-    budget.counts.take_panic(number); // One of before.
-    let reporting: Job = Box::pin(async move {
-        tokio::time::sleep(LOGGED_AFTER).await;
-        report(budget.counts.take_panic(number));
-    });
-    connection.0.runtime.spawn(reporting);
-}
 
 /// How long handlers that have taken long get tasks of their own. Pure state; time is an argument.
 #[derive(Debug, Default)]
@@ -84,20 +58,21 @@ impl InlinePolicy {
         !self.is_lost.load(Ordering::Relaxed) || self.is_regained(Instant::now())
     }
 
-    /// A handler has held up its thread; whether it is the first one.
-    fn lose(&self, now: Instant) -> bool {
+    /// A handler has held up its thread; whether it is the first one. Handlers get tasks unless those would hold up the
+    /// whole runtime, which has a single thread then.
+    pub(crate) fn lose(&self, now: Instant, has_threads: bool) -> bool {
         let mut apart = self.apart.lock();
         // Those that had begun when handlers got tasks count for nothing.
-        if !self.is_lost.swap(true, Ordering::Relaxed) {
+        if !has_threads || !self.is_lost.swap(true, Ordering::Relaxed) {
             apart.begin(now);
         }
+        drop(apart);
         !self.is_noticed.swap(true, Ordering::Relaxed)
     }
 
-    /// As [`lose`](Self::lose), but that handlers are polled in place all the same.
-    fn record(&self, now: Instant) -> bool {
-        self.apart.lock().begin(now);
-        !self.is_noticed.swap(true, Ordering::Relaxed)
+    /// The handler that was reported has printed a backtrace: the next one is noticed.
+    pub(crate) fn forget_notice(&self) {
+        self.is_noticed.store(false, Ordering::Relaxed);
     }
 
     /// Whether it is time to try handlers in place again.
@@ -108,40 +83,6 @@ impl InlinePolicy {
             self.is_lost.store(false, Ordering::Relaxed);
         }
         is_over
-    }
-
-    /// Handles a report that a handler of `method` holds up the thread of a connection. Handlers get tasks unless those
-    /// would hold up the whole runtime. The first report is logged after a moment, unless the handler has
-    /// [panicked](note_panic).
-    #[cold]
-    pub fn handle_blocked(self: &Arc<Self>, connection: &Connection, method: &dyn fmt::Display) {
-        let has_threads = connection.has_threads();
-        let now = Instant::now();
-        let is_first = if has_threads { self.lose(now) } else { self.record(now) };
-        if !is_first {
-            return;
-        }
-        let (trust, method, peer) = (self.clone(), method.to_string(), connection.peer_addr());
-        report_later(connection, move |has_panicked| {
-            if has_panicked {
-                trust.is_noticed.store(false, Ordering::Relaxed);
-            } else if has_threads {
-                tracing::warn!(target: "frisbee::handler",
-                    %method,
-                    ?peer,
-                    "a handler blocks its thread, computes for long, or prints the backtrace of a panic; its calls get \
-                     tasks for a second or more: set Policy::Concurrent for it, or use spawn_blocking"
-                );
-            } else {
-                tracing::warn!(target: "frisbee::handler",
-                    %method,
-                    ?peer,
-                    "a handler blocks its thread, computes for long, or prints the backtrace of a panic; it is called \
-                     in place all the same, since the runtime that serves has a single thread: serve in a \
-                     multi-threaded one, or use spawn_blocking"
-                );
-            }
-        });
     }
 }
 
@@ -170,25 +111,26 @@ impl Deref for TrustHandle {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Connection;
 
     #[test]
     fn blocking_handlers_are_retried_inline_after_a_second() {
         let trust = InlinePolicy::default();
         let now = Instant::now();
         assert!(trust.is_kept());
-        assert!(trust.lose(now));
+        assert!(trust.lose(now, true));
         assert!(!trust.is_regained(now + APART_MIN / 2));
         assert!(trust.is_regained(now + APART_MIN));
         assert!(trust.is_kept());
-        assert!(!trust.lose(now + APART_MIN), "it is the second one");
+        assert!(!trust.lose(now + APART_MIN, true), "it is the second one");
     }
 
     #[test]
     fn handlers_begun_before_first_notice_do_not_count() {
         let trust = InlinePolicy::default();
         let now = Instant::now();
-        assert!(trust.lose(now));
-        (0..8).for_each(|_| assert!(!trust.lose(now)));
+        assert!(trust.lose(now, true));
+        (0..8).for_each(|_| assert!(!trust.lose(now, true)));
         assert!(trust.is_regained(now + APART_MIN));
     }
 
@@ -215,7 +157,7 @@ mod tests {
         let handles = [(); 2].map(|()| TrustHandle::of_connection(&trust));
         assert!(handles.iter().all(|handle| handle.is_kept()));
         // In an hour, so that it is not over yet.
-        trust.lose(Instant::now() + Duration::from_secs(3600));
+        trust.lose(Instant::now() + Duration::from_secs(3600), true);
         assert!(!handles.iter().any(|handle| handle.is_kept()));
     }
 
@@ -238,7 +180,7 @@ mod tests {
     fn handlers_noticed_without_effect_are_noticed_once() {
         let trust = InlinePolicy::default();
         let now = Instant::now();
-        assert!(trust.record(now));
-        assert!(!trust.record(now) && trust.is_kept());
+        assert!(trust.lose(now, false));
+        assert!(!trust.lose(now, false) && trust.is_kept());
     }
 }

@@ -21,7 +21,7 @@ use crate::{Operation, PacketId};
 use calls::Calls;
 pub use carrier::Job;
 pub(crate) use carrier::{AssignedJob, CarrierHandle};
-pub(crate) use home_worker::HomeWorker;
+pub(crate) use home_worker::{Home, TaskOwner, has_threads};
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -2,9 +2,10 @@
 
 use crate::budget::READ_BUFFER;
 use crate::connection::Task;
+use crate::connection::blocked::note_panic;
 use crate::debug::opaque_debug;
 use crate::executor::inline::{Cell, Continuation, FirstPoll, ParkedFuture, UnwindResult, panic_text};
-use crate::executor::inline_policy::{InlinePolicy, TrustHandle, note_panic};
+use crate::executor::inline_policy::{InlinePolicy, TrustHandle};
 use crate::executor::tasks::Executor;
 use crate::log_limit::{LineLimit, LogLimit};
 use crate::{Connection, Operation, Outbox, OverflowPolicy, Packet, Policy, Protocol, Routed, Stream};

@@ -11,14 +11,16 @@ use self::ending::GoingAway;
 use self::hand_off::OutgoingHandOff;
 use crate::budget::{Output, Traffic};
 use crate::clock::now as clock;
+use crate::connection::blocked::note_panic;
 use crate::connection::{Age, Connection};
-use crate::executor::inline_policy::note_panic;
-use crate::executor::workers::watchdog::BlockingTask;
+use crate::executor::tasks::Home;
+use crate::executor::workers::watchdog::Blocked;
 use crate::log_limit::LineLimit;
 use crate::mailbox::hand_off::HandOffWaiter;
 use crate::mailbox::stream::StreamShared;
 use crate::mailbox::{MailReader, Order, TakeOutcome};
 use crate::pool::POOL;
+use crate::runtime::blocked::DrivenConnection;
 use crate::runtime::pending_handshakes::PendingHandshake;
 use crate::{BatchEnd, CloseReason, Operation, Outbox, Packet, Protocol, ProtocolError, Routed};
 use bytes::Bytes;
@@ -168,8 +170,13 @@ impl<R: Protocol> Engine<R> {
     }
 
     /// The culprit to report if the connection blocks its thread.
-    pub(crate) fn culprit(&self) -> BlockingTask {
-        BlockingTask::new(&self.handle, &self.router)
+    pub(crate) fn culprit(&self) -> Arc<dyn Blocked> {
+        Arc::new(DrivenConnection { connection: self.handle.clone(), router: self.router.clone() })
+    }
+
+    /// Notes the worker or the ring that drives the connection.
+    pub(crate) fn set_home(&self, home: impl Home + 'static) {
+        self.handle.set_home(Box::new(home));
     }
 
     /// Releases the handshake slot when the client has sent its first packet.

@@ -259,7 +259,9 @@ where
     /// Drives the connection to its end. To be spawned `unconstrained`: tokio's budget for cooperation would interrupt
     /// batches, and turns are bounded here.
     pub(crate) fn run(self) -> DriveFuture<T, R, C> {
-        settle(|| self.engine.culprit());
+        if let Some(driver) = settle(|| self.engine.culprit()) {
+            self.engine.set_home(driver);
+        }
         DriveFuture(Some(self))
     }
 

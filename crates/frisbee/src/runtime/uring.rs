@@ -5,8 +5,8 @@ use super::engine::Engine;
 use super::tokio::Driver;
 use super::tokio::closed_connection::Tasks;
 use crate::clock::{Timer, now};
-use crate::executor::tasks::HomeWorker;
-use crate::executor::workers::watchdog::{self, BlockingTask, PollId, ThreadClock, WatchedThread};
+use crate::executor::tasks::{Home, Job};
+use crate::executor::workers::watchdog::{self, Blocked, PollId, ThreadClock, WatchedThread};
 use crate::transport::Transport;
 use crate::{Protocol, RawTransport};
 use bytes::Bytes;
@@ -56,7 +56,7 @@ struct RingWatch {
     poll: AtomicU64,
     /// The connection that is being polled.
     polled: AtomicU64,
-    culprits: Mutex<HashMap<u64, BlockingTask>>,
+    culprits: Mutex<HashMap<u64, Arc<dyn Blocked>>>,
     clock: OnceLock<ThreadClock>,
 }
 
@@ -74,7 +74,7 @@ impl RingWatch {
     }
 
     /// Enters a connection, for as long as the returned guard lives.
-    fn enter(self: &Arc<Self>, culprit: BlockingTask) -> WatchedConnection {
+    fn enter(self: &Arc<Self>, culprit: Arc<dyn Blocked>) -> WatchedConnection {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         self.clock.get_or_init(ThreadClock::of_this_thread);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -89,7 +89,7 @@ impl WatchedThread for RingWatch {
         (PollId(poll), poll % 2 == 1)
     }
 
-    fn culprit(&self, poll: PollId) -> Option<BlockingTask> {
+    fn culprit(&self, poll: PollId) -> Option<Arc<dyn Blocked>> {
         let culprit = self.culprits.lock().get(&self.polled.load(Ordering::Relaxed)).cloned();
         culprit.filter(|_| self.current_poll() == (poll, true))
     }
@@ -125,14 +125,11 @@ pub(crate) struct RingHome {
     number: u64,
 }
 
-impl RingHome {
+impl Home for RingHome {
     /// Runs a job of the connection there. If the ring has ended, the job is dropped.
-    pub(crate) fn spawn(&self, job: impl Future<Output = ()> + Send + 'static) {
+    fn spawn(&self, mut job: Job) {
         let (watch, number) = (self.watch.clone(), self.number);
-        self.ring.spawn(move || {
-            let mut job = Box::pin(job);
-            poll_fn(move |context| watch.poll(number, || job.as_mut().poll(context)))
-        });
+        self.ring.spawn(move || poll_fn(move |context| watch.poll(number, || job.as_mut().poll(context))));
     }
 }
 
@@ -207,12 +204,9 @@ impl Rings {
                     }
                     (_, None) => return tracing::error!(target: "frisbee::worker", "a ring worker has no timers"),
                 };
-                let culprit = engine.culprit();
-                let connection = culprit.connection().clone();
-                let watching = watch.enter(culprit);
+                let watching = watch.enter(engine.culprit());
                 if let Some(ring) = ring {
-                    let home = RingHome { ring, watch, number: watching.number };
-                    connection.set_home(HomeWorker::Ring(Box::new(home)));
+                    engine.set_home(RingHome { ring, watch, number: watching.number });
                 }
                 (watching, Box::pin(Driver::new(socket, engine, None, timer, BusyPoll::new(busy_poll)).run()))
             };

@@ -7,9 +7,8 @@
 #[cfg(all(test, frisbee_loom))]
 mod model_tests;
 
-use super::home_worker::WorkerTaskShared;
+use super::home_worker::{TaskOwner, WorkerTaskShared};
 use super::{Executor, JobSlotId};
-use crate::Connection;
 use crate::debug::opaque_debug;
 use crate::executor::inline_policy::TrustHandle;
 use crate::sync::{AtomicBool, Mutex};
@@ -81,9 +80,9 @@ impl CarrierHandle {
         CarrierFuture { carrier: self, current: Some(assigned), resident: None }
     }
 
-    /// As [`carry`](Self::carry), to be spawned on the worker of a connection.
-    pub(crate) fn carry_on_worker(self: Arc<Self>, assigned: AssignedJob, connection: &Connection) -> CarrierFuture {
-        CarrierFuture { carrier: self, current: Some(assigned), resident: Some(WorkerTaskShared::new(connection)) }
+    /// As [`carry`](Self::carry), to be spawned on the worker of the owner.
+    pub(crate) fn carry_on_worker(self: Arc<Self>, assigned: AssignedJob, owner: Arc<dyn TaskOwner>) -> CarrierFuture {
+        CarrierFuture { carrier: self, current: Some(assigned), resident: Some(WorkerTaskShared::new(owner)) }
     }
 
     /// Gives the task its next job, once it is done with the last one.

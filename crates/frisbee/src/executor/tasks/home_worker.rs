@@ -8,17 +8,15 @@
 //! to that runtime, and, unlike `Handle::enter`, a cooperative budget. A job moves to the caller's runtime when its method is no
 //! longer trusted, or when its polls take a millisecond or more three times in a row.
 
-use super::carrier::{AssignedJob, CarrierFuture, CarrierHandle};
-use crate::Connection;
+use super::ConnectionTasks;
+use super::carrier::{AssignedJob, CarrierHandle, Job};
 use crate::debug::opaque_debug;
-use crate::executor::workers::worker::DriverTask;
-#[cfg(all(feature = "uring", target_os = "linux"))]
-use crate::runtime::uring::RingHome;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
-use tokio::runtime::EnterGuard;
+use tokio::runtime::{EnterGuard, Handle, RuntimeFlavor};
 
 /// A poll on the worker that takes longer than this is long, as a turn with handlers in place is.
 const LONG: Duration = Duration::from_millis(1);
@@ -30,28 +28,31 @@ const LONG_POLLS: u32 = 3;
 /// After a single poll of this length, too: by then the watchdog has noticed it, or was about to.
 const BLOCKED: Duration = Duration::from_millis(8);
 
-/// The worker that drives a connection.
-#[derive(Debug)]
-pub(crate) enum HomeWorker {
-    Worker(DriverTask),
-    #[cfg(all(feature = "uring", target_os = "linux"))]
-    Ring(Box<RingHome>),
+/// The worker or the ring that drives a connection.
+pub(crate) trait Home: Send + Sync {
+    /// Runs a task there. If the worker has ended, the task is dropped.
+    fn spawn(&self, task: Job);
 }
 
-impl HomeWorker {
-    /// Runs a task there. If the worker has ended, the task is dropped.
-    pub(crate) fn spawn(&self, carrying: CarrierFuture) {
-        match self {
-            Self::Worker(driver) => driver.spawn(carrying),
-            #[cfg(all(feature = "uring", target_os = "linux"))]
-            Self::Ring(home) => home.spawn(carrying),
-        }
-    }
+/// The owner of tasks: a connection.
+pub(crate) trait TaskOwner: Send + Sync {
+    fn tasks(&self) -> &ConnectionTasks;
+
+    /// The caller's runtime, to which the sockets and timers of tasks belong.
+    fn runtime(&self) -> &Handle;
+
+    /// Sets the operation to report if the thread blocks, 0 for none.
+    fn set_routed(&self, operation: u16);
+}
+
+/// Whether a task of a runtime that blocks leaves threads to others.
+pub(crate) fn has_threads(runtime: &Handle) -> bool {
+    runtime.runtime_flavor() != RuntimeFlavor::CurrentThread
 }
 
 /// The part of a task on a worker that its jobs share.
 pub(super) struct WorkerTaskShared {
-    connection: Connection,
+    owner: Arc<dyn TaskOwner>,
     /// Successive long polls.
     long_polls: u32,
     /// Jobs take long, and have to leave the worker.
@@ -59,26 +60,26 @@ pub(super) struct WorkerTaskShared {
 }
 
 impl WorkerTaskShared {
-    pub(super) fn new(connection: &Connection) -> Self {
-        Self { connection: connection.clone(), long_polls: 0, is_slow: false }
+    pub(super) fn new(owner: Arc<dyn TaskOwner>) -> Self {
+        Self { owner, long_polls: 0, is_slow: false }
     }
 
     /// Enters the caller's runtime, which owns a job's tokio resources.
     pub(super) fn enter(&self) -> EnterGuard<'_> {
-        self.connection.0.runtime.enter()
+        self.owner.runtime().enter()
     }
 
     /// Polls a job as a task of the caller's runtime would be: in its context, and within a budget of cooperation.
     /// Returns whether the job continues.
     pub(super) fn poll(&mut self, assigned: &mut AssignedJob, context: &mut Context<'_>) -> bool {
-        self.connection.set_routed(assigned.operation);
+        self.owner.set_routed(assigned.operation);
         let began = Instant::now();
         // Ready at once, so that nothing blocks. `Handle::enter` would set the context alone: a job that always has
         // something to do would never return.
-        let polled =
-            self.connection.0.runtime.block_on(poll_fn(|_| {
-                Poll::Ready(catch_unwind(AssertUnwindSafe(|| assigned.job.as_mut().poll(context))))
-            }));
+        let polled = self
+            .owner
+            .runtime()
+            .block_on(poll_fn(|_| Poll::Ready(catch_unwind(AssertUnwindSafe(|| assigned.job.as_mut().poll(context))))));
         self.record(began);
         matches!(polled, Ok(Poll::Pending))
     }
@@ -92,9 +93,9 @@ impl WorkerTaskShared {
             return;
         }
         self.long_polls += 1;
-        if (self.long_polls >= LONG_POLLS || took >= BLOCKED) && self.connection.has_threads() {
+        if (self.long_polls >= LONG_POLLS || took >= BLOCKED) && has_threads(self.owner.runtime()) {
             self.is_slow = true;
-            self.connection.0.work.detach(now);
+            self.owner.tasks().detach(now);
         }
     }
 
@@ -109,11 +110,11 @@ impl WorkerTaskShared {
     pub(super) fn leave(&self, current: &mut Option<AssignedJob>) -> bool {
         let Some(slot) = current.as_ref().map(|assigned| assigned.slot) else { return false };
         let carrier = CarrierHandle::new(false);
-        if !self.connection.0.work.move_job(slot, &carrier) {
+        if !self.owner.tasks().move_job(slot, &carrier) {
             return false;
         }
         if let Some(assigned) = current.take() {
-            self.connection.0.runtime.spawn(carrier.carry(assigned));
+            self.owner.runtime().spawn(carrier.carry(assigned));
         }
         true
     }

@@ -1,6 +1,6 @@
-use super::watchdog::BlockingTask;
 use super::worker::{Worker, settle, wake_last};
 use crate::budget::Budget;
+use crate::runtime::blocked::DrivenConnection;
 use crate::{Connection, Operation, Outbox, Packet, Protocol, Routed};
 use parking_lot::Mutex;
 use std::future::{pending, poll_fn};
@@ -109,7 +109,7 @@ fn threads_are_taken_over_after_a_router_has_panicked() {
     let worker = worker();
     let (release, released) = mpsc::channel::<()>();
     spawn(&worker, async move {
-        settle(|| BlockingTask::new(&connection, &Arc::new(Panics)));
+        settle(|| Arc::new(DrivenConnection { connection, router: Arc::new(Panics) }));
         let _ = released.recv();
     });
     // Each begins in the thread that has taken over from the last.

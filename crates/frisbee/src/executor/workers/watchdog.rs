@@ -3,11 +3,11 @@
 //! One thread for the whole process looks at all workers every few milliseconds while any of them has something to do.
 //! It sleeps while none has. Workers pay one load for it at each poll of a task.
 
+use crate::Operation;
 use crate::debug::opaque_debug;
-use crate::executor::inline_policy::report_later;
-use crate::{Connection, Operation, Protocol};
 use parking_lot::Mutex;
 use std::io;
+use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,7 +38,7 @@ pub(crate) trait WatchedThread: Send + Sync {
     fn current_poll(&self) -> (PollId, bool);
 
     /// The culprit of a running poll.
-    fn culprit(&self, poll: PollId) -> Option<BlockingTask>;
+    fn culprit(&self, poll: PollId) -> Option<Arc<dyn Blocked>>;
 
     /// How long the thread has waited for a processor.
     fn waited(&self) -> Duration;
@@ -47,36 +47,22 @@ pub(crate) trait WatchedThread: Send + Sync {
     fn hand_over(self: Arc<Self>, poll: PollId) -> io::Result<()>;
 }
 
-/// The culprit of a task that blocks its thread.
-#[derive(Clone)]
-pub(crate) struct BlockingTask {
-    connection: Connection,
-    router: Arc<dyn OnBlocked>,
+/// A connection and its router, which a blocked thread is reported to.
+pub(crate) trait Blocked: Send + Sync {
+    /// The operation that is being routed.
+    fn operation(&self) -> Option<Operation>;
+
+    /// The address of the peer.
+    fn peer(&self) -> Option<SocketAddr>;
+
+    /// Notifies the router; `false` if it does nothing about it.
+    fn handle(&self, operation: Operation) -> bool;
+
+    /// Reports, a moment later, whether a panic was the reason.
+    fn report_later(&self, report: Box<dyn FnOnce(bool) + Send>);
 }
 
-impl BlockingTask {
-    pub(crate) fn new<R: Protocol>(connection: &Connection, router: &Arc<R>) -> Self {
-        Self { connection: connection.clone(), router: router.clone() }
-    }
-
-    /// The connection that the task drives.
-    pub(crate) fn connection(&self) -> &Connection {
-        &self.connection
-    }
-}
-
-opaque_debug!([] BlockingTask, "BlockingTask");
-
-/// Any router.
-trait OnBlocked: Send + Sync {
-    fn blocked(&self, connection: &Connection, operation: Operation) -> bool;
-}
-
-impl<R: Protocol> OnBlocked for R {
-    fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
-        Protocol::blocked(self, connection, operation)
-    }
-}
+opaque_debug!([] dyn Blocked, "Blocked");
 
 static WATCHDOG: Watchdog = Watchdog {
     is_asleep: AtomicBool::new(true),
@@ -196,7 +182,7 @@ impl WorkerSample {
         };
         if now.saturating_duration_since(since).saturating_sub(waited.saturating_sub(before)) >= HELD_UP_MIN {
             let culprit = worker.culprit(poll);
-            let operation = culprit.as_ref().and_then(|culprit| culprit.connection.routed());
+            let operation = culprit.as_ref().and_then(|culprit| culprit.operation());
             match worker.clone().hand_over(poll) {
                 Ok(()) => {
                     self.is_reported = true;
@@ -219,16 +205,16 @@ struct ReportedLines {
 
 impl ReportedLines {
     /// Notifies the router, or if it does nothing about it the log, once.
-    fn report(&mut self, culprit: Option<BlockingTask>, operation: Option<Operation>) {
-        if let (Some(BlockingTask { connection, router }), Some(operation)) = (&culprit, operation)
-            && router.blocked(connection, operation)
+    fn report(&mut self, culprit: Option<Arc<dyn Blocked>>, operation: Option<Operation>) {
+        if let (Some(culprit), Some(operation)) = (&culprit, operation)
+            && culprit.handle(operation)
         {
             return;
         }
         let number = operation.map(Operation::number);
         let Err(place) = self.operations.binary_search(&number) else { return };
         self.operations.insert(place, number);
-        let peer = culprit.as_ref().and_then(|culprit| culprit.connection.peer_addr());
+        let peer = culprit.as_ref().and_then(|culprit| culprit.peer());
         let log = move |has_panicked: bool| {
             if !has_panicked {
                 tracing::warn!(target: "frisbee::worker",
@@ -240,7 +226,7 @@ impl ReportedLines {
             }
         };
         match culprit {
-            Some(BlockingTask { connection, .. }) => report_later(&connection, log),
+            Some(culprit) => culprit.report_later(Box::new(log)),
             None => log(false),
         }
     }

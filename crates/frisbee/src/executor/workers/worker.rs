@@ -17,9 +17,8 @@
 //! the other connections of the ring.
 
 use super::task::WorkerTask;
-use super::watchdog::{self, BlockingTask, PollId, WatchedThread};
-use crate::executor::tasks::HomeWorker;
-use crate::executor::tasks::Job;
+use super::watchdog::{self, Blocked, PollId, WatchedThread};
+use crate::executor::tasks::{Home, Job};
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -117,7 +116,7 @@ struct State {
 struct ExecutorEntry {
     task: Arc<WorkerTask>,
     /// The culprit to report if the task blocks its thread.
-    culprit: Option<BlockingTask>,
+    culprit: Option<Arc<dyn Blocked>>,
 }
 
 /// A task that continues after everything else.
@@ -133,11 +132,11 @@ enum DeferredTask {
 #[derive(Clone, Debug)]
 pub(crate) struct DriverTask(Weak<WorkerTask>);
 
-impl DriverTask {
+impl Home for DriverTask {
     /// Runs a job of the connection next to it. If it has ended, the job is dropped.
-    pub(crate) fn spawn(&self, job: impl Future<Output = ()> + Send + 'static) {
+    fn spawn(&self, task: Job) {
         let Some(driver) = self.0.upgrade() else { return };
-        driver.worker().spawn(Box::pin(job), Some(driver.number()));
+        driver.worker().spawn(task, Some(driver.number()));
     }
 }
 
@@ -234,20 +233,17 @@ impl Drop for Worker {
     }
 }
 
-/// Notes on the worker of this thread that the polled task drives a connection: the culprit to name if that blocks it
-/// up, and the connection where its jobs belong.
-pub(crate) fn settle(culprit: impl FnOnce() -> BlockingTask) {
+/// Notes on the worker of this thread that the polled task drives a connection, to report if that blocks the thread.
+/// Returns the task, next to which the jobs of the connection run; `None` on a thread that is no worker's.
+pub(crate) fn settle(culprit: impl FnOnce() -> Arc<dyn Blocked>) -> Option<DriverTask> {
     CURRENT.with_borrow(|current| {
-        let Some((shared, number)) = current.as_ref().zip(WorkerTask::current()) else { return };
+        let (shared, number) = current.as_ref().zip(WorkerTask::current())?;
         let culprit = culprit();
-        let connection = culprit.connection().clone();
         let mut state = shared.state.lock();
-        let Some(entry) = state.tasks.get_mut(&number) else { return };
-        let driver = DriverTask(Arc::downgrade(&entry.task));
+        let entry = state.tasks.get_mut(&number)?;
         entry.culprit = Some(culprit);
-        drop(state);
-        connection.set_home(HomeWorker::Worker(driver));
-    });
+        Some(DriverTask(Arc::downgrade(&entry.task)))
+    })
 }
 
 /// The runtime of the worker that this thread belongs to, for sockets and timers of your own: what becomes ready there
@@ -395,7 +391,7 @@ impl WatchedThread for Core {
         (state.poll, state.polled.is_some())
     }
 
-    fn culprit(&self, poll: PollId) -> Option<BlockingTask> {
+    fn culprit(&self, poll: PollId) -> Option<Arc<dyn Blocked>> {
         let state = self.shared.state.lock();
         let polled = state.polled.filter(|_| state.poll == poll)?;
         state.tasks.get(&polled)?.culprit.clone()

@@ -1,0 +1,66 @@
+//! Reports of handlers that block the thread of their connection.
+
+use super::Connection;
+use crate::executor::inline_policy::InlinePolicy;
+use crate::executor::tasks::Job;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long the log waits before it names a handler that holds up its thread. A panic also holds it up, while a backtrace
+/// is printed, and has a line of its own. Shorter than [`APART_MIN`](crate::tasks::APART_MIN), so that the line comes while calls get tasks. A
+/// backtrace can take longer, so the line names that cause as well: only a panic hook would know, and hooks belong to the
+/// program.
+const LOGGED_AFTER: Duration = Duration::from_millis(700);
+
+/// Notes that a handler of a connection has panicked, before that is logged. The time that printing the backtrace took is
+/// not logged as that of a handler that blocks its thread.
+pub fn note_panic(connection: &Connection) {
+    connection.0.mailbox.account.budget().counts.note_panic(connection.address_of_shared());
+}
+
+/// Reports, a moment after a thread of the connection has been held up, whether a panic was the reason.
+pub(crate) fn report_later(connection: &Connection, report: impl FnOnce(bool) + Send + 'static) {
+    let (budget, number) = (connection.0.mailbox.account.budget().clone(), connection.address_of_shared());
+    budget.counts.take_panic(number); // One of before.
+    let reporting: Job = Box::pin(async move {
+        tokio::time::sleep(LOGGED_AFTER).await;
+        report(budget.counts.take_panic(number));
+    });
+    connection.0.runtime.spawn(reporting);
+}
+
+impl InlinePolicy {
+    /// Handles a report that a handler of `method` holds up the thread of a connection. Handlers get tasks unless those
+    /// would hold up the whole runtime. The first report is logged after a moment, unless the handler has
+    /// [panicked](note_panic).
+    #[cold]
+    pub fn handle_blocked(self: &Arc<Self>, connection: &Connection, method: &dyn fmt::Display) {
+        let has_threads = connection.has_threads();
+        let now = Instant::now();
+        if !self.lose(now, has_threads) {
+            return;
+        }
+        let (trust, method, peer) = (self.clone(), method.to_string(), connection.peer_addr());
+        report_later(connection, move |has_panicked| {
+            if has_panicked {
+                trust.forget_notice();
+            } else if has_threads {
+                tracing::warn!(target: "frisbee::handler",
+                    %method,
+                    ?peer,
+                    "a handler blocks its thread, computes for long, or prints the backtrace of a panic; its calls get \
+                     tasks for a second or more: set Policy::Concurrent for it, or use spawn_blocking"
+                );
+            } else {
+                tracing::warn!(target: "frisbee::handler",
+                    %method,
+                    ?peer,
+                    "a handler blocks its thread, computes for long, or prints the backtrace of a panic; it is called \
+                     in place all the same, since the runtime that serves has a single thread: serve in a \
+                     multi-threaded one, or use spawn_blocking"
+                );
+            }
+        });
+    }
+}

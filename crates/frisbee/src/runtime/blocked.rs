@@ -1,0 +1,31 @@
+//! A connection and its router, as the watchdog of the executor knows them.
+
+use crate::connection::blocked::report_later;
+use crate::executor::workers::watchdog::Blocked;
+use crate::{Connection, Operation, Protocol};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// A connection and its router.
+pub(crate) struct DrivenConnection<R> {
+    pub(crate) connection: Connection,
+    pub(crate) router: Arc<R>,
+}
+
+impl<R: Protocol> Blocked for DrivenConnection<R> {
+    fn operation(&self) -> Option<Operation> {
+        self.connection.routed()
+    }
+
+    fn peer(&self) -> Option<SocketAddr> {
+        self.connection.peer_addr()
+    }
+
+    fn handle(&self, operation: Operation) -> bool {
+        self.router.blocked(&self.connection, operation)
+    }
+
+    fn report_later(&self, report: Box<dyn FnOnce(bool) + Send>) {
+        report_later(&self.connection, report);
+    }
+}
