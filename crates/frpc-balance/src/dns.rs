@@ -1,4 +1,4 @@
-//! Servers of frpc that are found by DNS: for [`DnsResolver`] one name is many servers.
+//! Service discovery by DNS: [`DnsResolver`] resolves a name to the addresses of many servers.
 //!
 //! ```no_run
 //! use frpc::Channel;
@@ -16,8 +16,8 @@
 //! # }
 //! ```
 //!
-//! A name is looked up again after the time to live of its records, within [bounds](DnsResolver::with_bounds). A
-//! missing answer, or one without records, is an error, and channels keep the servers that they know.
+//! A name is resolved again when its records expire, within [bounds](DnsResolver::with_bounds). A failed lookup or an answer
+//! without records is an error, and channels keep the known servers.
 
 mod address;
 mod resolver;

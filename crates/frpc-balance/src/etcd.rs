@@ -1,7 +1,7 @@
-//! Servers of frpc that are found by [etcd](https://etcd.io): [`EtcdResolver`] watches the keys below a prefix for a
-//! channel, and a [`Registration`] keeps the key of a server for as long as that lives.
+//! Service discovery by [etcd](https://etcd.io): [`EtcdResolver`] watches the keys below a prefix for a channel, and a
+//! [`Registration`] keeps the key of a server while the server runs.
 //!
-//! A key is the prefix and the address of its server. Its value is an [`Endpoint`](crate::resolve::Endpoint) as text:
+//! A key consists of the prefix and the server's address. Its value is an [`Endpoint`](crate::resolve::Endpoint) as text:
 //! `10.0.0.1:8080 weight=2 zone=a`.
 //!
 //! ```no_run
@@ -24,8 +24,8 @@
 //! # }
 //! ```
 //!
-//! While etcd is away, channels keep the servers that they know, and servers keep serving. A server that has died is
-//! gone from all channels within a second of the end of its lease.
+//! While etcd is unreachable, channels keep the known servers, and servers continue to serve. A server that died is removed from
+//! all channels within a second of the expiry of its lease.
 
 mod cluster;
 mod messages;

@@ -1,4 +1,4 @@
-//! The fleet of a channel: several interchangeable servers, and the choice of a connection for each call.
+//! The fleet of a channel: several interchangeable servers and the choice of a connection for each call.
 
 pub(crate) mod builder;
 mod choice;
@@ -32,23 +32,23 @@ const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 /// Interchangeable servers.
 pub(crate) struct Fleet {
     members: RwLock<Members>,
-    /// Those with a connection, the candidates of calls. Invariant: code that locks both locks the members first.
+    /// The members with a connection, among which calls choose. Lock order: members before `choice`.
     choice: Mutex<CandidateSet>,
-    /// The time of the last change of the members' state.
+    /// The shared clock, which also marks changes of members.
     clock: Arc<FleetClock>,
-    /// The calls that find no connection.
+    /// Counts calls that wait for a connection.
     urgency: Arc<Urgency>,
-    /// How long a call waits for a connection.
+    /// Maximum time that a call waits for a connection.
     patience: Duration,
     is_closed: AtomicBool,
     /// The runtime of the channel.
     runtime: Handle,
-    /// Who states the members, unless they are fixed.
+    /// The task of the resolver. Empty for a fixed list of servers.
     resolving: OnceLock<ResolverTask>,
 }
 
 impl Fleet {
-    /// A fleet whose members come later.
+    /// Creates a fleet without members.
     fn new(terms: FleetOptions, clock: Arc<FleetClock>, patience: Duration, runtime: &Handle) -> Self {
         Self {
             members: RwLock::new(Members::new(terms)),
@@ -62,25 +62,25 @@ impl Fleet {
         }
     }
 
-    /// The connection for a call.
+    /// Chooses the connection for a call.
     fn chosen(&self, call: &PendingCall<'_>) -> Option<PickedConnection> {
         let quick = match call.is_unary() {
             true if self.clock.is_marked() => self.weighed(),
             true => self.choice.lock().next().map(ChosenServer::usual),
-            // Streams are not timed, and an ejection ends all the same.
+            // Streams are not timed. An ejection also ends without them.
             false => None,
         };
         quick.or_else(|| self.chosen_slowly()).map(|chosen| chosen.for_call(call))
     }
 
-    /// As [`chosen`](Self::chosen), with a look at the clock. If no server is to get calls, the best of all.
+    /// Like [`chosen`](Self::chosen), but reads the clock. Falls back to the best server of all if none is eligible.
     #[cold]
     fn chosen_slowly(&self) -> Option<ChosenServer> {
         self.clock.refresh();
         self.weighed().or_else(|| any(&self.members.read()).map(ChosenServer::usual))
     }
 
-    /// Chooses with care.
+    /// Chooses by the complete cost of each server.
     #[inline(never)]
     fn weighed(&self) -> Option<ChosenServer> {
         if self.clock.is_due() {
@@ -89,10 +89,10 @@ impl Fleet {
         self.choice.lock().choose_by_cost(&self.clock)
     }
 
-    /// Computes the basis of the choice.
+    /// Recomputes the costs of all candidates.
     #[cold]
     fn assess(&self) {
-        // Before the check for due work: later events are seen by the next call.
+        // Reset before the check for due work, so that the next call notices later events.
         self.clock.relax();
         if let Some(now) = self.clock.take_due() {
             if self.clock.take_changed() {
@@ -105,14 +105,14 @@ impl Fleet {
         }
     }
 
-    /// Has calls choose among those that have a connection now.
+    /// Replaces the candidates by the members that have a connection now.
     fn rebuild_choice(&self, members: &Members) {
         *self.choice.lock() = members.choice();
         self.clock.forget_reports();
     }
 
-    /// The first connection that is made, for a call that waits within the patience and its deadline. The tasks of
-    /// the members make connections: otherwise each waiting call would need a future for each server.
+    /// Waits for the first connection, within the timeout and the deadline of the call. The tasks of members connect, because
+    /// each waiting call would otherwise need a future per server.
     async fn connected(&self, wait: WaitPolicy) -> Result<PickedConnection, Status> {
         let connected = self.next_connection();
         let (Some(end), is_late) = wait.end(self.patience) else { return connected.await };
@@ -125,7 +125,7 @@ impl Fleet {
         })
     }
 
-    /// Waits for the first connection of a new channel. The error is a text.
+    /// Waits for the first connection of a new channel. Returns the error as text.
     async fn first_connection(&self, timeout: Duration) -> Result<(), String> {
         match tokio::time::timeout(timeout, self.next_connection()).await {
             Ok(Ok(_)) => Ok(()),
@@ -157,13 +157,13 @@ impl Fleet {
         self.with_trouble(format!("no connection to any of {count} servers within {within:?}"))
     }
 
-    /// Whether connections are no longer made, since the runtime of the channel has ended.
+    /// Returns whether the runtime of the channel has shut down, so that no connection will be made.
     fn is_abandoned(&self) -> bool {
         self.resolving.get().is_none_or(ResolverTask::is_finished)
             && self.members.read().rows().iter().all(|row| row.member.is_finished())
     }
 
-    /// The text, with the trouble of a server or of the resolver if there is some.
+    /// Appends the last error of a server or of the resolver to `text`.
     fn with_trouble(&self, text: String) -> String {
         let members = self.members.read();
         let trouble = members.rows().iter().find_map(|row| row.member.links.trouble());
@@ -174,14 +174,14 @@ impl Fleet {
         }
     }
 
-    /// The status of a call that got no connection before its deadline.
+    /// Returns the status of a call whose deadline passed before it got a connection.
     fn late(&self) -> Status {
         let why = String::from("not sent: no connection before the deadline");
         Status::deadline_exceeded(self.with_trouble(why))
     }
 
     fn close_all(&self) {
-        // Adding a member holds the lock and checks this first.
+        // `add` checks this under the same lock.
         let members = self.members.read();
         self.is_closed.store(true, Ordering::Release);
         let all: Vec<_> = members.rows().iter().map(|row| row.member.clone()).collect();
@@ -193,13 +193,13 @@ impl Fleet {
         self.clock.connected.notify_waiters();
     }
 
-    /// Adds members, unless the channel has been closed.
+    /// Adds members, unless the channel is closed.
     fn add(&self, rows: Vec<Row>) {
         let mut members = self.members.write();
         if !self.is_closed.load(Ordering::Acquire) {
             members.add(rows);
             self.rebuild_choice(&members);
-            // A member may have connected before it had a row.
+            // A member may have connected before its row existed.
             self.clock.connected.notify_waiters();
         }
     }
@@ -225,7 +225,7 @@ impl Picker for Fleet {
         any(&self.members.read())
     }
 
-    /// Connections to several servers are always replaced.
+    /// Does nothing, because the tasks of members always replace lost connections.
     fn stay_connected(&self) -> BoxFuture<'_, ()> {
         Box::pin(pending())
     }
@@ -247,13 +247,13 @@ impl Picker for Fleet {
     }
 }
 
-/// A random number below another, or 0: the same with the same generator on machines of every word length.
+/// Returns a random number below `count`, or 0 if `count` is 0. Independent of the word size of the machine.
 fn below(count: usize) -> usize {
     fastrand::u64(..(count as u64).max(1)) as usize
 }
 
-/// The best connection of all: to a server that is known to be alive, that is not doubted, that has a weight, and that
-/// has the fewest calls. A server that hangs never shows that it is alive, each time that it is dialled.
+/// Returns the best connection of all: to a server that has shown a sign of life, is not suspected, has a weight, and has the
+/// fewest calls. A server that hangs accepts connections without ever showing a sign of life.
 #[cold]
 fn any(members: &Members) -> Option<Arc<Link>> {
     let rows = members.rows();
@@ -265,7 +265,7 @@ fn any(members: &Members) -> Option<Arc<Link>> {
     best.map(|(_, link)| link)
 }
 
-/// The first success, or the last failure; `None` if there are no futures.
+/// Returns the first success or the last failure. `None` without futures.
 async fn first<F, T, E>(all: impl Iterator<Item = F>) -> Option<Result<T, E>>
 where
     F: Future<Output = Result<T, E>>,
@@ -288,7 +288,7 @@ where
     .await
 }
 
-/// The status of calls on a closed channel.
+/// Returns the status of calls on a closed channel.
 fn closed() -> Status {
     Status::failed_precondition("not sent: the channel was closed by its owner")
 }

@@ -1,8 +1,8 @@
-//! Channels to several [frpc](https://docs.rs/frpc-rs) servers: a fleet of which any can serve a call.
+//! Client-side load balancing for [frpc](https://docs.rs/frpc-rs): channels to a fleet of interchangeable servers.
 //!
-//! [`Balance`] makes such a channel from a [`ChannelBuilder`](frpc::ChannelBuilder), to a fixed list of servers or to those
-//! of a [`Resolver`](resolve::Resolver). It places each call by the latency, the load and the failures of the servers. By
-//! feature there are resolvers:
+//! [`Balance`] creates such a channel from a [`ChannelBuilder`](frpc::ChannelBuilder), for a fixed list of servers or for those
+//! of a [`Resolver`](resolve::Resolver). The server of each call is chosen by latency, load and failures. Features add
+//! resolvers:
 //!
 //! | feature | module | servers |
 //! |---|---|---|
@@ -27,7 +27,7 @@ pub mod resolve;
 pub use fleet::builder::{Balance, FleetBuilder};
 pub use fleet::view::{FleetServer, FleetView};
 
-/// The runtime's clock, which tests may stop.
+/// Returns the time of the runtime's clock, which tests can pause.
 fn now() -> std::time::Instant {
     tokio::time::Instant::now().into_std()
 }

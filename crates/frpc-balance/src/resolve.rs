@@ -1,24 +1,21 @@
-//! Resolvers: the servers of a name, and their changes while a channel lives.
+//! Resolvers: the servers behind a name, and their changes during the life of a channel.
 //!
-//! A channel made by [`connect_resolved`](crate::FleetBuilder::connect_resolved) balances its calls over the
-//! [endpoints](Endpoint) that a [`Resolver`] states, and follows it:
+//! A channel created by [`connect_resolved`](crate::FleetBuilder::connect_resolved) balances its calls over the
+//! [endpoints](Endpoint) of a [`Resolver`] and follows its updates:
 //!
-//! * **A set is a whole.** Each answer replaces the set before. An endpoint that stays is not touched: its connection continues,
-//!   and a new weight, zone or metadata counts from the next call.
-//! * **An answer without endpoints, or without a valid one, changes nothing**, and neither does an error. The last good
-//!   set stays until then. Errors are logged, at most once a minute, and the resolver is queried again after
-//!   growing pauses.
-//! * **A missing endpoint is removed after half a second.** If it returns before, as in
-//!   answers that flap, nothing has happened.
-//! * **Removal drains.** Calls and streams in progress end on the old connection, which closes after the last of them.
-//!   New ones do not go there.
-//! * **Two records of one address are one endpoint**; the last of them counts. Addresses are compared without regard to
-//!   case, and IP addresses by their value.
-//! * **A thousand clients do not connect in the same second.** A connection to an endpoint that has joined, or in place
-//!   of one that was lost, is made after a random part of
-//!   [`connection_spread`](crate::FleetBuilder::connection_spread), unless a call finds no connection at all.
+//! * **Updates are complete sets.** Each set replaces the previous one. The connections of remaining endpoints continue, and a
+//!   changed weight, zone or metadata applies from the next call on.
+//! * **Errors and sets without a valid endpoint are ignored**: the last valid set remains in use. Errors are logged at most once a
+//!   minute, and the resolver is polled again with exponential backoff.
+//! * **A missing endpoint is removed after half a second.** Nothing changes if it reappears within this time.
+//! * **Removal drains.** Calls and streams in progress complete on the old connection, which then closes. New calls use other
+//!   endpoints.
+//! * **Duplicate addresses are merged**; the last record applies. Addresses are compared case-insensitively, IP addresses by
+//!   value.
+//! * **Connections are spread over time.** A connection to a new endpoint, or one that replaces a lost connection, is made after a
+//!   random part of [`connection_spread`](crate::FleetBuilder::connection_spread), unless a call finds no connection at all.
 //!
-//! [`StaticResolver`] states one set, [`WatchResolver`] those of the program, and [`FileResolver`] those in a file.
+//! [`StaticResolver`] has a fixed set, [`WatchResolver`] the sets that the program sends, and [`FileResolver`] those in a file.
 //!
 //! ```
 //! use samples::greeter::{GreeterClient, Name};
@@ -50,11 +47,11 @@ use std::io;
 use std::pin::Pin;
 use tokio::sync::watch;
 
-/// The most endpoints of a set; further ones are left out, and the log says so. A client with more connections needs
-/// another plan, and a resolver that goes mad no limit of memory.
+/// Maximum number of endpoints of a set. Further ones are ignored with a log line. The limit bounds the memory that a faulty
+/// resolver can use.
 pub const ENDPOINTS_MAX: usize = 10_000;
 
-/// A stream of sets of endpoints; see the [module](self) for a channel's use of them.
+/// A source of sets of endpoints. The [module](self) describes how channels use them.
 ///
 /// ```
 /// use frpc_balance::resolve::{Endpoint, Resolver};
@@ -70,7 +67,7 @@ pub const ENDPOINTS_MAX: usize = 10_000;
 ///         if std::mem::replace(&mut self.asked, true) {
 ///             tokio::time::sleep(Duration::from_secs(10)).await;
 ///         }
-///         Ok(vec![Endpoint::new("10.0.0.1:8080")]) // From wherever they come.
+///         Ok(vec![Endpoint::new("10.0.0.1:8080")]) // From any source.
 ///     }
 ///
 ///     fn name(&self) -> String {
@@ -79,26 +76,26 @@ pub const ENDPOINTS_MAX: usize = 10_000;
 /// }
 /// ```
 pub trait Resolver: Send + 'static {
-    /// The present set at the first call. At each further call, waits until there may be another one. A set that equals
-    /// the one before does no harm. A resolver that has nothing more to say waits for ever.
+    /// Returns the current set at the first call. Each further call waits until the set may have changed. Returning an equal set
+    /// has no effect. A resolver without further updates waits forever.
     ///
-    /// It is polled in the runtime of the channel, and is dropped with it.
+    /// The future is polled on the runtime of the channel and is dropped with it.
     ///
     /// # Errors
-    /// If the set cannot be known at present. The next call follows after a pause, which the resolver need not
-    /// implement. So it does after a panic.
+    /// If the set is currently unknown. The channel calls again after a pause, as it does after a panic, so the resolver need not
+    /// implement a backoff.
     fn next(&mut self) -> impl Future<Output = io::Result<Vec<Endpoint>>> + Send;
 
-    /// The resolved name, for the log and for error texts.
+    /// Returns the resolved name for logs and error texts.
     fn name(&self) -> String;
 }
 
-/// A set that never changes.
+/// A resolver with a fixed set.
 #[derive(Clone, Debug)]
 pub struct StaticResolver(Option<Vec<Endpoint>>);
 
 impl StaticResolver {
-    /// States these endpoints.
+    /// Creates a resolver with these endpoints.
     pub fn new<E: Into<Endpoint>>(endpoints: impl IntoIterator<Item = E>) -> Self {
         Self(Some(endpoints.into_iter().map(Into::into).collect()))
     }
@@ -117,7 +114,7 @@ impl Resolver for StaticResolver {
     }
 }
 
-/// Sets that the program states, one after the other.
+/// A resolver whose sets the program sends.
 #[derive(Debug)]
 pub struct WatchResolver {
     sets: watch::Receiver<Vec<Endpoint>>,
@@ -125,8 +122,7 @@ pub struct WatchResolver {
 }
 
 impl WatchResolver {
-    /// A resolver that begins with these endpoints, and the sender for the sets that follow. When the sender is dropped,
-    /// the last set stays.
+    /// Creates a resolver with these endpoints and a sender for further sets. The last set remains when the sender is dropped.
     pub fn new(endpoints: Vec<Endpoint>) -> (watch::Sender<Vec<Endpoint>>, Self) {
         let (sender, sets) = watch::channel(endpoints);
         (sender, sets.into())
@@ -154,7 +150,7 @@ impl Resolver for WatchResolver {
 
 type Answering<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<Endpoint>>> + Send + 'a>>;
 
-/// A resolver whose type does not matter any more.
+/// A type-erased resolver.
 pub(crate) struct AnyResolver(Box<dyn ErasedResolver>);
 
 trait ErasedResolver: Send {

@@ -1,4 +1,4 @@
-//! The settings of a fleet, and the ways to connect a channel to one.
+//! The settings of a fleet and the methods that connect a channel to it.
 
 use crate::fleet::clock::FleetClock;
 use crate::fleet::estimate::ServerEstimate;
@@ -16,16 +16,16 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 
-/// The time over which connections to endpoints that join are spread: a thousand clients are then some three hundred in a
-/// second, and a channel that waits has lost nothing but evenness.
+/// Default time over which connections to new endpoints are spread. A thousand clients then make about three hundred connections
+/// per second. A waiting channel only loses some balance.
 const CONNECTION_SPREAD: Duration = Duration::from_secs(3);
 
-/// The name of a server that a connector reaches.
+/// Name of a server that is reached by a connector.
 const CONNECTOR: &str = "the server";
 
-/// Makes a channel to several servers from a [`ChannelBuilder`].
+/// Extension of [`ChannelBuilder`] for channels to several servers.
 pub trait Balance {
-    /// The settings of a channel to several servers with the same services. Settings of the channel come before.
+    /// Returns a builder for a channel to several servers with the same services. Call the setters of the channel before.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), frpc::Error> {
@@ -45,7 +45,7 @@ impl Balance for ChannelBuilder {
     }
 }
 
-/// The settings of a channel to several servers, by [`Balance::balance`].
+/// The builder of a channel to several servers, created by [`Balance::balance`].
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct FleetBuilder {
@@ -58,10 +58,9 @@ pub struct FleetBuilder {
 type Server = (Links, Arc<ServerEstimate>);
 
 impl FleetBuilder {
-    /// Sets the zone of this client. Servers whose [zone](Endpoint::with_zone) is the same get all its calls as long as
-    /// 70 % of their weight can work, and otherwise as many as these can serve; the rest goes to other zones. Servers
-    /// that cannot work are those without a connection and those that are ejected. Default: none, and zones do not
-    /// matter.
+    /// Sets the zone of this client. Servers in the same [zone](Endpoint::with_zone) receive all calls while at least 70 % of their
+    /// weight is available. Below that, a proportional share of the calls goes to other zones. Servers without a connection and
+    /// ejected servers are unavailable. By default zones are ignored.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), frpc::Error> {
@@ -80,40 +79,37 @@ impl FleetBuilder {
         self
     }
 
-    /// Sets the most servers of the channel, at least 1, of those that a [resolver](crate::resolve) states. With a
-    /// thousand clients and a thousand servers there would be a million connections otherwise. Which ones these are
-    /// follows from chance, in proportion to their weights, so that each server has as many clients as its weight says;
-    /// servers of the client's own [zone](Self::zone) come first. A server that joins or leaves changes at most one of
-    /// them. Default: all.
+    /// Limits the channel to a random subset of the [resolver's](crate::resolve) servers, at least 1. A thousand clients of a
+    /// thousand servers would otherwise make a million connections. Servers are selected in proportion to their weights, so each
+    /// server gets a number of clients that matches its weight; servers in the client's own [zone](Self::zone) are preferred. A
+    /// server that joins or leaves changes at most one member of the subset. By default the channel uses all servers.
     ///
-    /// Twenty are plenty: with few, a channel has not enough to choose from.
+    /// Twenty servers are usually enough. A small subset limits the choice of the balancer.
     pub fn subset(mut self, servers: usize) -> Self {
         self.options.subset = Some(servers.max(1));
         self
     }
-    /// Sets over how long the clients of a [resolver](crate::resolve) spread their connections to an endpoint that joins,
-    /// or that has closed its connections: each waits for a random part of this, unless a call finds no connection at
-    /// all. Default: 3 s.
+    /// Sets the time over which clients of a [resolver](crate::resolve) spread their connections to an endpoint that joined or
+    /// closed its connections. Each client waits for a random part of it, unless a call finds no connection at all. Defaults to
+    /// 3 s.
     pub fn connection_spread(mut self, spread: Duration) -> Self {
         self.spread = spread;
         self
     }
 
-    /// Connects to several servers with the same services, each by an address as in
-    /// [`connect`](ChannelBuilder::connect). Ready
-    /// when the first connection is established.
+    /// Connects to several servers with the same services, by addresses as in [`connect`](ChannelBuilder::connect). Completes when
+    /// the first connection is established.
     ///
-    /// For each call two of the connected servers are drawn at random. Of these, and of the one that got the call before,
-    /// the one gets it at which it is expected to end first: by the calls and streams of this channel there, and by how long
-    /// calls have taken there of late. A call that was not sent, or may be made once more, is placed again; so is one of a
-    /// method without side effects that is answered with [`Unavailable`](frpc::Code::Unavailable). A server that answers so,
-    /// or with [`ResourceExhausted`](frpc::Code::ResourceExhausted), or not at all, gets a call now and then, until it
-    /// answers otherwise; this holds for at most 30 % of the servers. A lost connection is replaced at once, with growing
-    /// pauses while its server is away. An address that is given several times gets as many connections; a name with several
-    /// addresses gets one.
+    /// Each call considers two random servers and the server of the previous call, and uses the one with the lowest expected
+    /// completion time, which depends on the channel's calls and streams there and on recent latencies. A call that was not sent
+    /// or may be repeated is retried on another server, as is a call of a method without side effects that fails with
+    /// [`Unavailable`](frpc::Code::Unavailable). A server that fails so, or with
+    /// [`ResourceExhausted`](frpc::Code::ResourceExhausted), or does not reply, is ejected: it receives only occasional trial calls
+    /// until one succeeds. At most 30 % of the servers are ejected at a time. Lost connections are replaced immediately, with
+    /// exponential backoff while the server is unreachable. An address that is listed several times gets as many connections; a
+    /// name that resolves to several addresses gets one.
     ///
-    /// Steps that are done once for a connection, such as logging in, do not work on such a channel: each call may use
-    /// another connection.
+    /// Per-connection state, such as a login, does not work on such a channel, because each call may use another connection.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), frpc::Error> {
@@ -125,8 +121,8 @@ impl FleetBuilder {
     /// ```
     ///
     /// # Errors
-    /// If no server accepts a connection (the error of the last one), if there is no address or an invalid one, or if
-    /// two services or mounted routers overlap.
+    /// If no server accepts a connection (returns the last error), the list is empty or contains an invalid address, or two
+    /// services or mounted routers overlap.
     ///
     /// # Cancel safety
     /// Dropping the future gives up; there is no channel then, and open connections are closed.
@@ -141,11 +137,11 @@ impl FleetBuilder {
         .await
     }
 
-    /// Connects to several servers as [`connect_all`](Self::connect_all) does, each by a function as in
+    /// Like [`connect_all`](Self::connect_all), but connects through functions as in
     /// [`connect_with_connector`](ChannelBuilder::connect_with_connector).
     ///
     /// # Errors
-    /// As [`connect_all`](Self::connect_all).
+    /// Like [`connect_all`](Self::connect_all).
     ///
     /// # Cancel safety
     /// Dropping the future gives up; there is no channel then, and open connections are closed.
@@ -168,9 +164,8 @@ impl FleetBuilder {
         .await
     }
 
-    /// Connects to the servers that a [`Resolver`] states, and follows it: servers join and leave while the channel lives;
-    /// see [`resolve`](crate::resolve). Calls are balanced as by [`connect_all`](Self::connect_all). Ready when the first
-    /// connection is established.
+    /// Connects to the servers of a [`Resolver`] and follows its updates, as described in [`resolve`](crate::resolve). Calls are
+    /// balanced as by [`connect_all`](Self::connect_all). Completes when the first connection is established.
     ///
     /// ```
     /// # use samples::started::greeter;
@@ -189,8 +184,8 @@ impl FleetBuilder {
     /// ```
     ///
     /// # Errors
-    /// If no endpoint has accepted a connection within [`connect_timeout`](ChannelBuilder::connect_timeout), or if two services or
-    /// mounted routers overlap.
+    /// If no endpoint accepts a connection within [`connect_timeout`](ChannelBuilder::connect_timeout), or two services or mounted
+    /// routers overlap.
     ///
     /// # Cancel safety
     /// Dropping the future gives up; there is no channel then, and open connections are closed.
@@ -198,10 +193,10 @@ impl FleetBuilder {
         self.connect_fleet(resolver, dialled, check_address).await
     }
 
-    /// Connects as [`connect_resolved`](Self::connect_resolved) does, by a function that makes a transport to an endpoint.
+    /// Like [`connect_resolved`](Self::connect_resolved), but connects through a function that returns a transport to an endpoint.
     ///
     /// # Errors
-    /// As [`connect_resolved`](Self::connect_resolved).
+    /// Like [`connect_resolved`](Self::connect_resolved).
     ///
     /// # Cancel safety
     /// Dropping the future gives up; there is no channel then, and open connections are closed.
@@ -218,8 +213,8 @@ impl FleetBuilder {
         self.connect_fleet(resolver, |factory| connected(connector, factory), |_| Ok(())).await
     }
 
-    /// Creates a channel to the servers that a [`Resolver`] states without waiting for it. Calls wait for the first
-    /// connection as after a [lost one](ChannelBuilder::reconnect_patience).
+    /// Creates a channel to the servers of a [`Resolver`] without waiting. Calls wait for the first connection as they do after
+    /// [a lost one](ChannelBuilder::reconnect_patience).
     ///
     /// # Errors
     /// If two services or mounted routers overlap.
@@ -273,7 +268,7 @@ impl FleetBuilder {
         }
     }
 
-    /// The channel, its fleet, and the timeout of connecting.
+    /// Creates the channel. Also returns its fleet and the timeout of connecting.
     fn channel_to_fleet(
         self,
         resolver: impl Resolver,
@@ -296,7 +291,7 @@ impl FleetBuilder {
     }
 }
 
-/// Connections to endpoints by their addresses.
+/// Connects to endpoints by their addresses.
 fn dialled(factory: &LinkFactory) -> Connects {
     let factory = factory.clone();
     Box::new(move |stated: &ResolvedEndpoint, estimate: Arc<ServerEstimate>| {
@@ -308,7 +303,7 @@ fn check_address(endpoint: &Endpoint) -> Result<(), Error> {
     Ok(Client::check_address(endpoint.address())?)
 }
 
-/// Connections to endpoints by a function.
+/// Connects to endpoints by a function.
 fn connected<C, F, T>(connector: C, factory: &LinkFactory) -> Connects
 where
     C: Fn(Endpoint) -> F + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! The inspectable state of a fleet.
+//! Inspection of a fleet.
 
 use crate::fleet::Fleet;
 use crate::resolve::Endpoint;
@@ -6,15 +6,15 @@ use frpc::Channel;
 use frpc::picker::Link;
 use std::time::Duration;
 
-/// The servers of a channel at one moment, by [`FleetView::of`].
+/// A snapshot of the servers of a channel, created by [`FleetView::of`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FleetView {
     /// The servers, in no particular order.
     pub servers: Vec<FleetServer>,
-    /// The name of the resolver, if the channel has one.
+    /// The name of the resolver, if any.
     pub resolver: Option<String>,
-    /// Why the resolver could not answer, if its last answer was a failure.
+    /// The last error of the resolver. `None` if its last update succeeded.
     pub resolver_trouble: Option<String>,
 }
 
@@ -22,23 +22,23 @@ pub struct FleetView {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FleetServer {
-    /// The server as its resolver states it; of other channels, its address alone.
+    /// The endpoint as resolved. Contains only the address if the channel has no resolver.
     pub endpoint: Endpoint,
-    /// Whether there is a connection that takes calls.
+    /// Whether a connection accepts calls.
     pub is_connected: bool,
-    /// The number of calls and streams of the channel in progress on that connection.
+    /// Number of calls and streams in progress on the connection.
     pub load: usize,
-    /// Whether the server has answered that it cannot work, or has not answered, and not otherwise since. It gets a call
-    /// now and then, unless too many are doubted.
+    /// Whether the server is ejected because its last calls failed or timed out. It receives only occasional trial calls, unless too
+    /// many servers are ejected.
     pub is_doubted: bool,
-    /// How long calls have taken there of late: the peak, which falls again by and by. `None` before the first.
+    /// Peak latency, which decays over time. `None` before the first call.
     pub latency: Option<Duration>,
-    /// Whether the resolver states it no more; it is about to be removed.
+    /// Whether the server is missing in the last update of the resolver and about to be removed.
     pub is_missing: bool,
 }
 
 impl FleetView {
-    /// The servers among which a channel chooses, with what it knows of them. `None` for a channel without a fleet.
+    /// Returns the servers of a channel. `None` for a channel without a fleet.
     pub fn of(channel: &Channel) -> Option<Self> {
         channel.picker::<Fleet>().map(Fleet::view)
     }

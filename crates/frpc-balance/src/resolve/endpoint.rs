@@ -1,15 +1,15 @@
-//! One server as a resolver states it.
+//! The endpoints of resolvers.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use std::{fmt, io};
 
-/// One server as a [`Resolver`](super::Resolver) states it.
+/// A server returned by a [`Resolver`](super::Resolver).
 ///
-/// As text it is the address, followed by `weight=`, `zone=`, `server_name=` and pairs of metadata in any order,
-/// separated by white space, which no part of it can contain. The rest of a line after a `#` at the beginning of a word
-/// is a comment.
+/// The text form is the address, followed by `weight=`, `zone=`, `server_name=` and metadata pairs in any order, separated by
+/// white space. No part may contain white space. A word that starts with `#` begins a comment, which extends to the end of the
+/// line.
 ///
 /// ```
 /// use frpc_balance::resolve::Endpoint;
@@ -30,15 +30,14 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// An endpoint of weight 1, without a zone. Addresses have the form that
-    /// [`ChannelBuilder::connect`](frpc::ChannelBuilder::connect) takes, unless the channel has a connector of its own,
-    /// which may give them any meaning.
+    /// Creates an endpoint of weight 1 without a zone. Addresses have the forms of
+    /// [`ChannelBuilder::connect`](frpc::ChannelBuilder::connect); a custom connector may interpret them differently.
     pub fn new(address: impl Into<String>) -> Self {
         Self { address: address.into(), weight: 1, zone: None, server_name: None, metadata: BTreeMap::new() }
     }
 
-    /// Sets the share of calls, in proportion to the weights of the others. With 0 it gets calls only while no other
-    /// endpoint is connected.
+    /// Sets the weight, which determines the share of calls. An endpoint of weight 0 receives calls only while no other endpoint is
+    /// connected.
     #[must_use]
     pub fn with_weight(mut self, weight: u32) -> Self {
         self.weight = weight;
@@ -52,7 +51,7 @@ impl Endpoint {
         self
     }
 
-    /// Sets the name that the server's certificate must have. Default: that of the channel, or else the host of the
+    /// Sets the expected name in the server's certificate. Defaults to the name set on the channel, or else to the host of the
     /// address.
     #[must_use]
     pub fn with_server_name(mut self, name: impl Into<String>) -> Self {
@@ -60,43 +59,43 @@ impl Endpoint {
         self
     }
 
-    /// Adds a pair that the channel does not interpret; its connector and observers see it.
+    /// Adds a metadata pair for connectors and observers. The channel does not interpret it.
     #[must_use]
     pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.metadata.insert(key.into(), value.into());
         self
     }
 
-    /// The address.
+    /// Returns the address.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// The weight.
+    /// Returns the weight.
     pub fn weight(&self) -> u32 {
         self.weight
     }
 
-    /// The zone, if there is one.
+    /// Returns the zone, if any.
     pub fn zone(&self) -> Option<&str> {
         self.zone.as_deref()
     }
 
-    /// The name in the certificate, if it is not that of the channel.
+    /// Returns the expected name in the certificate, if set.
     pub fn server_name(&self) -> Option<&str> {
         self.server_name.as_deref()
     }
 
-    /// The pairs that the channel does not interpret.
+    /// Returns the metadata.
     pub fn metadata(&self) -> &BTreeMap<String, String> {
         &self.metadata
     }
 
-    /// The same for all records of one server: connections to it are the same.
+    /// Returns the key that identifies the server, which all records of one server share.
     pub(crate) fn key(&self) -> Key {
         let address = match self.address.parse::<SocketAddr>() {
             Ok(address) => canonical(address).to_string(),
-            // Paths of Unix sockets are to the letter.
+            // Paths of Unix sockets are case-sensitive.
             Err(_) if self.address.starts_with("unix:") || self.address.starts_with("unix+shm:") => {
                 self.address.clone()
             }
@@ -106,17 +105,17 @@ impl Endpoint {
     }
 }
 
-/// What distinguishes an endpoint from others.
+/// The identity of an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     address: String,
     server_name: Option<String>,
 }
 
-/// An IPv4 address that is written as one of IPv6 is the IPv4 address.
+/// Converts IPv4-mapped IPv6 addresses to IPv4.
 fn canonical(address: SocketAddr) -> SocketAddr {
     match address {
-        // A scope stays: the same address is another host on another link.
+        // The scope is kept, because the same address is another host on another link.
         SocketAddr::V6(v6) => v6.ip().to_ipv4_mapped().map_or(address, |v4| SocketAddr::new(IpAddr::V4(v4), v6.port())),
         SocketAddr::V4(_) => address,
     }

@@ -1,25 +1,25 @@
-//! Endpoints in a file that is watched.
+//! Endpoints from a watched file.
 
 use super::{ENDPOINTS_MAX, Endpoint, Resolver};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often the file is read. Reading some kilobytes takes microseconds, and is the same on all systems and file
-/// systems, where notices of changes are not.
+/// Interval at which the file is read. Reading a few kilobytes takes microseconds and works on every file system, unlike change
+/// notifications.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// After a change the file is read again: a program that writes it in place may not have finished.
+/// Time for which a changed file must stay the same, because a program may be writing it in place.
 const SETTLES: Duration = Duration::from_millis(50);
 
-/// The longest file, in bytes: more than 100 for each of the most endpoints of a set.
+/// Maximum length of the file in bytes: more than 100 for each of [`ENDPOINTS_MAX`] endpoints.
 const LENGTH_MAX: u64 = 1 << 20;
 const _: () = assert!(LENGTH_MAX > 100 * ENDPOINTS_MAX as u64);
 
-/// The endpoints in a text file, which is looked at once a second.
+/// A resolver that reads endpoints from a text file once a second.
 ///
-/// A line is an [endpoint as text](Endpoint), empty, or a comment after `#`. A file with any other line is an error as
-/// a whole, so that the last good set stays.
+/// A line is an [endpoint as text](Endpoint), empty, or a comment after `#`. Any other line makes the whole file an error, so the
+/// last valid set remains in use.
 ///
 /// ```text
 /// # The shop's servers.
@@ -27,8 +27,7 @@ const _: () = assert!(LENGTH_MAX > 100 * ENDPOINTS_MAX as u64);
 /// 10.0.0.2:8080 zone=b rack=7
 /// ```
 ///
-/// A change counts when the file has been the same for 50 ms. Programs that write it should write another file and
-/// rename it.
+/// A change takes effect once the file has been stable for 50 ms. Programs should write a new file and rename it.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -46,17 +45,17 @@ const _: () = assert!(LENGTH_MAX > 100 * ENDPOINTS_MAX as u64);
 #[derive(Debug)]
 pub struct FileResolver {
     path: PathBuf,
-    /// The text that was stated last.
+    /// The last text that was reported.
     stated: Option<String>,
 }
 
 impl FileResolver {
-    /// Watches the file at a path, which need not exist yet.
+    /// Creates a resolver for a file, which need not exist yet.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), stated: None }
     }
 
-    /// The text of the file, once it does not change any more.
+    /// Returns the text of the file once it is stable.
     async fn text(&self) -> io::Result<String> {
         let mut text = read(self.path.clone()).await?;
         while self.stated.as_ref() != Some(&text) {
@@ -74,7 +73,7 @@ impl FileResolver {
 impl Resolver for FileResolver {
     async fn next(&mut self) -> io::Result<Vec<Endpoint>> {
         loop {
-            // After an error the same set is stated again: it ends the error.
+            // After an error the same set is reported again, which clears the error.
             let text = self.text().await.inspect_err(|_| self.stated = None)?;
             if self.stated.as_ref() != Some(&text) {
                 let endpoints = parse(&text);
@@ -98,7 +97,7 @@ async fn read(path: PathBuf) -> io::Result<String> {
 fn read_now(path: &Path) -> io::Result<String> {
     use io::Read;
     let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
-    // To open a pipe blocks the thread until another program writes to it, and the runtime could not end before.
+    // Opening a pipe would block the thread until another program writes to it, and with it the shutdown of the runtime.
     if !std::fs::metadata(path)?.is_file() {
         return Err(invalid("not a regular file".to_owned()));
     }
@@ -151,7 +150,7 @@ mod tests {
         std::fs::remove_file(&path).expect("it is there");
     }
 
-    /// The thread that opened it waited for a writer, and the runtime for the thread.
+    /// Regression: the thread that opened the pipe waited for a writer, and the runtime waited for the thread.
     #[cfg(unix)]
     #[test]
     fn pipe_is_an_error_and_blocks_no_thread() {
