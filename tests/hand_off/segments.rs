@@ -198,7 +198,7 @@ async fn a_handed_off_transport_can_be_taken_as_its_own_type() {
     let address = server.local_addr();
     tokio::spawn(server.serve());
     let connection = Client::builder().tls(authority.client()).connect(address, Handlers::new()).await.unwrap();
-    expect_kind::<TlsStream<TcpStream>>(connection.hand_off(TUNNEL, "accept").await.unwrap().transport).await;
+    expect_kind::<TlsStream<RawTransport>>(connection.hand_off(TUNNEL, "accept").await.unwrap().transport).await;
 
     let path = std::env::temp_dir().join(format!("frisbee-handed-{}", std::process::id()));
     let server = Server::builder().bind_unix(&path, Gateway { held: None }).await.unwrap();

@@ -8,7 +8,7 @@ use rustix::net::{
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
-use tokio::io::{AsyncWriteExt, Interest};
+use tokio::io::Interest;
 use tokio::net::UnixStream;
 
 /// How many descriptors one message may carry: all sockets and the control socket.
@@ -22,6 +22,13 @@ const READ: usize = 4096;
 const FLAGS: RecvFlags = RecvFlags::CMSG_CLOEXEC;
 #[cfg(not(target_os = "linux"))]
 const FLAGS: RecvFlags = RecvFlags::empty();
+
+/// The flags of a write: SIGPIPE would end a process that does not ignore it. On Apple's systems mio sets an option of the
+/// socket instead.
+#[cfg(not(target_vendor = "apple"))]
+const SEND_FLAGS: SendFlags = SendFlags::NOSIGNAL;
+#[cfg(target_vendor = "apple")]
+const SEND_FLAGS: SendFlags = SendFlags::empty();
 
 #[derive(Debug)]
 pub(crate) struct Wire {
@@ -43,19 +50,21 @@ impl Wire {
     /// Sends a message with at most [`DESCRIPTORS_MAX`] descriptors.
     pub(crate) async fn send(&mut self, message: &Message, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
         let bytes = message.encode();
-        let mut sent = 0;
-        if !descriptors.is_empty() {
+        let (mut unsent, mut descriptors) = (&bytes[..], descriptors);
+        while !unsent.is_empty() {
             let send = || {
                 let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
                 let mut ancillary = SendAncillaryBuffer::new(&mut space);
-                if !ancillary.push(SendAncillaryMessage::ScmRights(descriptors)) {
+                if !descriptors.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(descriptors)) {
                     return Err(io::Error::new(io::ErrorKind::InvalidInput, "too many descriptors"));
                 }
-                Ok(rustix::net::sendmsg(&self.socket, &[IoSlice::new(&bytes)], &mut ancillary, SendFlags::empty())?)
+                Ok(rustix::net::sendmsg(&self.socket, &[IoSlice::new(unsent)], &mut ancillary, SEND_FLAGS)?)
             };
-            sent = self.socket.async_io(Interest::WRITABLE, send).await?;
+            let sent = self.socket.async_io(Interest::WRITABLE, send).await?;
+            unsent = unsent.get(sent..).unwrap_or_default();
+            descriptors = &[];
         }
-        self.socket.write_all(bytes.get(sent..).unwrap_or_default()).await
+        Ok(())
     }
 
     /// The next message and its descriptors; `None` at the end of input.

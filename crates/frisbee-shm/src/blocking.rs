@@ -3,6 +3,7 @@
 use crate::exchange::{Exchange, PeerLink};
 use crate::handshake::Permit;
 use crate::memory::Memory;
+use crate::offer;
 use crate::ring_socket;
 use crate::wakers::WaitEvent;
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -158,7 +159,7 @@ impl Write for BlockingStream {
     #[inline]
     fn write_vectored(&mut self, from: &[IoSlice<'_>]) -> io::Result<usize> {
         match &mut self.state {
-            State::Plain(socket) => socket.write_vectored(from),
+            State::Plain(socket) => offer::send_bytes(socket, from),
             State::Shared(shared) => shared.write(from),
         }
     }

@@ -40,6 +40,9 @@ pub(crate) const LEN: usize = 16;
 /// The descriptors sent with `ACCEPTED`: the memory, the bell of the client and that of the server.
 pub(crate) const DESCRIPTORS: usize = 3;
 
+/// The most slices that one system call accepts: Linux's `UIO_MAXIOV`.
+const SLICES_MAX: usize = 1024;
+
 /// A message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Message {
@@ -138,6 +141,12 @@ pub(crate) fn send(socket: impl AsFd, message: Message, descriptors: &[BorrowedF
     let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
     let sent = rustix::net::sendmsg(socket, &[IoSlice::new(&message.encode())], &mut ancillary, flags)?;
     if sent == LEN { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
+}
+
+/// Sends bytes of a connection that shares no memory. std's `write_vectored` would raise SIGPIPE if the peer is gone.
+pub(crate) fn send_bytes(socket: impl AsFd, from: &[IoSlice<'_>]) -> io::Result<usize> {
+    let from = from.get(..SLICES_MAX).unwrap_or(from);
+    Ok(rustix::net::sendmsg(socket, from, &mut SendAncillaryBuffer::default(), SendFlags::NOSIGNAL)?)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::blocking::BlockingStream;
 use crate::handshake::{Decision, PendingConnection};
+use crate::offer;
 use crate::shared::SharedStream;
 use crate::wakers::WaitEvent;
 use std::fmt;
@@ -9,7 +10,7 @@ use std::io::{self, IoSlice};
 use std::os::fd::AsFd;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::net::unix::UCred;
 
@@ -119,7 +120,13 @@ impl Stream {
     fn poll_write_slices(&mut self, context: &mut Context<'_>, from: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         ready!(self.poll_decided(WaitEvent::Room, context))?;
         match &mut self.state {
-            State::Plain(socket) => Pin::new(socket).poll_write_vectored(context, from),
+            State::Plain(socket) => loop {
+                ready!(socket.poll_write_ready(context))?;
+                match socket.try_io(Interest::WRITABLE, || offer::send_bytes(&*socket, from)) {
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    sent => return Poll::Ready(sent),
+                }
+            },
             State::Shared(shared) => shared.poll_write(context, from),
             State::Deciding(_) | State::Failed => Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
         }

@@ -4,6 +4,8 @@ pub(crate) mod endpoint;
 pub(crate) mod proxied;
 pub(crate) mod raw;
 pub(crate) mod read_pauses;
+#[cfg(unix)]
+pub(crate) mod send;
 #[cfg(target_os = "linux")]
 pub(crate) mod split_send;
 #[cfg(unix)]
@@ -100,10 +102,13 @@ impl Transport {
         let mut io = Some(io);
         let any: &mut dyn Any = &mut io;
         if let Some(socket) = any.downcast_mut().and_then(Option::take) {
+            #[cfg(unix)]
+            send::disable_signal(&socket);
             return Self::Tcp(socket);
         }
         #[cfg(unix)]
         if let Some(socket) = any.downcast_mut().and_then(Option::take) {
+            send::disable_signal(&socket);
             return Self::Unix(socket);
         }
         #[cfg(all(feature = "shm", target_os = "linux"))]
@@ -150,7 +155,7 @@ pub(crate) type Secured = (Transport, Option<Box<Arc<[crate::tls::CertificateDer
 
 #[cfg(feature = "tls")]
 impl Transport {
-    fn secured<T: Io>(stream: crate::tls::TlsStream<T>) -> Secured {
+    fn secured(stream: crate::tls::TlsStream<RawTransport>) -> Secured {
         let certificates = crate::tls::peer_certificates(&stream);
         (Self::Other(Box::new(stream)), certificates)
     }
@@ -161,7 +166,7 @@ impl Transport {
         tls: &crate::tls::Handshakes,
         silence: &Arc<impl crate::tls::SilenceLimit>,
     ) -> Result<Secured, crate::CloseReason> {
-        each!(self, io => tls.accept(io, silence).await.map(Self::secured))
+        tls.accept(RawTransport::whole(self), silence).await.map(Self::secured)
     }
 
     /// Makes the handshake of a client: also whether the server may still refuse its certificate.
@@ -171,10 +176,8 @@ impl Transport {
         address: &str,
         name: Option<&str>,
     ) -> Result<(Secured, bool), crate::tls::TlsError> {
-        each!(self, io => {
-            let (stream, may_be_refused) = tls.connect(io, address, name).await?;
-            Ok((Self::secured(stream), may_be_refused))
-        })
+        let (stream, may_be_refused) = tls.connect(RawTransport::whole(self), address, name).await?;
+        Ok((Self::secured(stream), may_be_refused))
     }
 }
 
@@ -195,6 +198,10 @@ impl AsyncWrite for Transport {
                 return Poll::Ready(written);
             }
         }
+        #[cfg(unix)]
+        if let Self::Unix(socket) = &*self {
+            return send::poll_send_unix(socket, context, &[IoSlice::new(bytes)]);
+        }
         each!(self.get_mut(), io => Pin::new(io).poll_write(context, bytes))
     }
 
@@ -203,12 +210,11 @@ impl AsyncWrite for Transport {
         context: &mut Context<'_>,
         from: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        #[cfg(target_os = "linux")]
-        if let Self::Tcp(socket) = &*self
-            && split_send::is_due(from)
-            && let Some(sent) = ready!(poll_send_split(socket, context, from))?
-        {
-            return Poll::Ready(Ok(sent));
+        #[cfg(unix)]
+        match &*self {
+            Self::Tcp(socket) => return send::poll_send_tcp(socket, context, from),
+            Self::Unix(socket) => return send::poll_send_unix(socket, context, from),
+            _ => {}
         }
         each!(self.get_mut(), io => Pin::new(io).poll_write_vectored(context, from))
     }
@@ -222,31 +228,11 @@ impl AsyncWrite for Transport {
     }
 }
 
-/// Sends the head of a long message apart; `None` if it is to be sent with the message.
-#[cfg(target_os = "linux")]
-fn poll_send_split(
-    socket: &TcpStream,
-    context: &mut Context<'_>,
-    from: &[IoSlice<'_>],
-) -> Poll<io::Result<Option<usize>>> {
-    use std::os::fd::AsFd;
-    loop {
-        ready!(socket.poll_write_ready(context))?;
-        let send = || split_send::send_split(socket.as_fd(), from).transpose();
-        match socket.try_io(tokio::io::Interest::WRITABLE, send) {
-            // The next look at the socket has this task woken.
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            sent => return Poll::Ready(sent),
-        }
-    }
-}
-
 /// Leaves the reactor that a transport belongs to for that of the current runtime, if it is a socket or has one beneath.
 pub(crate) fn move_to_current_runtime(io: &mut dyn Io) -> io::Result<()> {
     let io: &mut dyn Any = io;
     let tcp = |socket: &mut TcpStream| TcpStream::from_std(second(socket)?.into()).map(|moved| *socket = moved);
     let moved = move_if(io, tcp).or_else(|| move_if(io, RawTransport::move_to_current_runtime));
-    let moved = moved.or_else(|| move_if(io, |boxed: &mut Box<dyn Io>| move_to_current_runtime(&mut **boxed)));
     #[cfg(unix)]
     let moved = moved.or_else(|| {
         move_if(io, |socket: &mut UnixStream| UnixStream::from_std(second(socket)?.into()).map(|moved| *socket = moved))

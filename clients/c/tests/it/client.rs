@@ -1,10 +1,9 @@
 //! C programs that call servers in Rust.
 
-use crate::support::{Program, read};
+use crate::support::{Authority, Program, read};
 use frpc::tls::{Identity, ServerTls};
 use frpc::{Call, CallResponse, Middleware, Next, Request, Response, ResponseStream, Server, ServerBuilder, Status};
 use frpc_reflection::Reflection;
-use rcgen::{CertificateParams, KeyPair};
 use samples::greet::{Greeter, GreeterServer, Greeting, Name};
 use samples::started::Polite;
 use std::future::pending;
@@ -58,13 +57,12 @@ async fn c_client_calls_by_unix_socket() {
 
 #[tokio::test]
 async fn c_client_calls_by_tls() {
-    let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
-    let identity = Identity::from_pem(certificate.pem(), key.serialize_pem()).unwrap();
+    let authority = Authority::new();
+    let identity = Identity::from_pem(&authority.certificate, &authority.key).unwrap();
     let server = builder().tls(ServerTls::new(identity).unwrap()).bind("127.0.0.1:0").await.unwrap();
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
-    assert_eq!(run("tests/programs/client.c", vec![address, certificate.pem()]).await, "done\n");
+    assert_eq!(run("tests/programs/client.c", vec![address, authority.certificate]).await, "done\n");
 }
 
 #[tokio::test]

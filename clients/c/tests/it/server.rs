@@ -1,12 +1,13 @@
 //! Servers in C, called by Rust and C, and in each protocol.
 
-use crate::support::{Program, read};
+use crate::support::{Authority, Program, read};
 use frpc::{Channel, Code, Request};
 use frpc_reflection::ServerSchema;
 use samples::quickstart::{CalculatorClient, Number, Range, Terms};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Stdio};
+use std::thread;
 use std::time::Duration;
 
 /// A running server.
@@ -14,7 +15,7 @@ struct Server {
     child: Child,
     output: BufReader<std::process::ChildStdout>,
     address: String,
-    _program: Program,
+    program: Program,
 }
 
 fn schema() -> String {
@@ -23,14 +24,19 @@ fn schema() -> String {
 
 impl Server {
     fn start() -> Self {
-        let program = Program::new("tests/programs/server.c");
-        let mut command = program.command([&*schema()]);
+        Self::start_program("tests/programs/server.c", [&*schema()])
+    }
+
+    /// Starts a program that prints its address, and serves until its input ends.
+    fn start_program<'a>(source: &str, arguments: impl IntoIterator<Item = &'a str>) -> Self {
+        let program = Program::new(source);
+        let mut command = program.command(arguments);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut address = String::new();
         output.read_line(&mut address).unwrap();
         assert!(!address.is_empty(), "{:?}", child.wait());
-        Self { child, output, address: address.trim().to_owned(), _program: program }
+        Self { child, output, address: address.trim().to_owned(), program }
     }
 
     /// Ends its input; it stops, and frees everything.
@@ -40,6 +46,12 @@ impl Server {
         self.output.read_to_string(&mut rest).unwrap();
         assert!(self.child.wait().unwrap().success());
         assert_eq!(rest, "done\n");
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        line
     }
 
     /// Sends bytes, and reads until the reply contains a text.
@@ -140,5 +152,64 @@ fn c_client_streams_and_queues_to_c_server() {
     assert_eq!(Program::new("tests/programs/streams.c").run([&*server.address, &*schema()]), "done\n");
     // By reflection.
     assert_eq!(Program::new("tests/programs/streams.c").run([&*server.address]), "done\n");
+    server.stop();
+}
+
+/// SIGPIPE ended a host whose `main` is not Rust's.
+#[test]
+fn lost_client_does_not_end_server() {
+    let (folder, authority) = (tempfile::tempdir().unwrap(), Authority::new());
+    let socket = format!("unix:{}", folder.path().join("socket").display());
+    let plain = ["serve", "127.0.0.1:0", ""];
+    let secure = ["serve", "127.0.0.1:0", &authority.certificate, &authority.key];
+    for arguments in [&plain[..], &["serve", &socket, ""], &secure] {
+        let mut server = Server::start_program("tests/programs/lost_peer.c", arguments.iter().copied());
+        let client = ["call", &server.address, "1"].into_iter().chain((arguments == secure).then_some(secure[2]));
+        let mut client = server.program.command(client).spawn().unwrap();
+        assert_eq!(server.line(), "called\n");
+        client.kill().and_then(|()| client.wait()).unwrap();
+        server.child.stdin.as_mut().unwrap().write_all(b"r").unwrap();
+        if arguments == plain {
+            let mut caller = TcpStream::connect(&server.address).unwrap();
+            let head = "POST /t.Peers/long HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
+            caller.write_all(format!("{head}content-length: 2\r\n\r\n{{}}").as_bytes()).unwrap();
+            assert_eq!(server.line(), "called\n");
+            drop(caller);
+            server.child.stdin.as_mut().unwrap().write_all(b"r").unwrap();
+        }
+        server.stop();
+    }
+}
+
+/// Passes bytes between a client and a server, and closes both connections at the beginning of a long message. The client
+/// is then about to write its next part, which a peer that is gone answers by a reset, and the part after it.
+fn relay(mut client: TcpStream, server: &str) {
+    let mut server = TcpStream::connect(server).unwrap();
+    let (mut replies, mut to_client) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+    thread::spawn(move || io::copy(&mut replies, &mut to_client));
+    let mut buffer = vec![0; 1 << 18];
+    while let Ok(len @ 1..=10_000) = client.read(&mut buffer) {
+        server.write_all(&buffer[..len]).unwrap();
+    }
+    let _ = client.shutdown(Shutdown::Both);
+    let _ = server.shutdown(Shutdown::Both);
+}
+
+#[test]
+fn lost_server_does_not_end_client() {
+    let authority = Authority::new();
+    let server = ["serve", "127.0.0.1:0", &authority.certificate, &authority.key];
+    let server = Server::start_program("tests/programs/lost_peer.c", server);
+    let (relayed, address) = (TcpListener::bind("127.0.0.1:0").unwrap(), server.address.clone());
+    let arguments = ["call", &relayed.local_addr().unwrap().to_string(), "20", &authority.certificate];
+    let client = server.program.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
+    thread::spawn(move || {
+        for client in relayed.incoming() {
+            relay(client.unwrap(), &address);
+        }
+    });
+    let output = client.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", output.status);
+    assert_eq!(output.stdout, b"done\n");
     server.stop();
 }

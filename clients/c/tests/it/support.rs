@@ -1,5 +1,6 @@
 //! Compiles and runs the C programs of the tests.
 
+use rcgen::{CertificateParams, KeyPair};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -19,6 +20,20 @@ fn library() -> PathBuf {
     }
     let program = env::current_exe().unwrap();
     program.parent().unwrap().to_owned()
+}
+
+/// The certificate and the key of a server of the name `localhost`, as PEM.
+pub(crate) struct Authority {
+    pub(crate) certificate: String,
+    pub(crate) key: String,
+}
+
+impl Authority {
+    pub(crate) fn new() -> Self {
+        let key = KeyPair::generate().unwrap();
+        let certificate = CertificateParams::new(["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
+        Self { certificate: certificate.pem(), key: key.serialize_pem() }
+    }
 }
 
 impl Program {

@@ -48,6 +48,8 @@ impl ServerBuilder {
         let failed = |source| Error::Bind { address: local.to_string(), source };
         #[cfg(target_os = "linux")]
         check(&listener).and_then(|()| super::set_options(&listener)).map_err(failed)?;
+        #[cfg(unix)]
+        crate::transport::send::disable_signal(&listener);
         listener.set_nonblocking(true).map_err(failed)?;
         let listener = TcpListener::from_std(listener).map_err(failed)?;
         Ok(self.bound(TcpSocketListener { listener, local }, router))

@@ -3,6 +3,8 @@
 use super::read_pauses::ReadPauses;
 use crate::budget::{Account, Traffic, TrafficCounts};
 use crate::debug::opaque_debug;
+#[cfg(unix)]
+use crate::transport::send::{poll_send, poll_write_unix};
 use crate::transport::{Io, Transport, fill, move_to_current_runtime};
 use bytes::Bytes;
 use std::any::Any;
@@ -11,6 +13,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 
 /// The transport of a connection that was handed off, for any other protocol.
@@ -81,13 +84,16 @@ impl RawTransport {
     }
 
     /// Whether the transport is a `T`: [`TcpStream`](tokio::net::TcpStream), [`UnixStream`](tokio::net::UnixStream),
-    /// `TlsStream<TcpStream>`, or a user's type.
+    /// `TlsStream<RawTransport>`, or a user's type.
     pub fn is<T: 'static>(&self) -> bool {
         let io: &dyn Any = &*self.io;
         io.is::<T>()
     }
 
     /// The transport as its own type, and the bytes that have been read of it already, which come first.
+    ///
+    /// Vectored writes of a socket by itself raise SIGPIPE if the peer is gone, which ends a process that does not ignore
+    /// it. Those of a `RawTransport` raise none.
     ///
     /// # Errors
     /// If it is something else; nothing has changed then.
@@ -98,6 +104,13 @@ impl RawTransport {
         let Self { early, io, .. } = self;
         let io: Box<dyn Any> = io;
         Ok((*io.downcast::<T>().expect("the type has just been checked"), early))
+    }
+}
+
+impl From<TcpStream> for RawTransport {
+    /// Wraps a socket whose writes should raise no SIGPIPE.
+    fn from(socket: TcpStream) -> Self {
+        Self::whole(Transport::of(socket))
     }
 }
 
@@ -124,7 +137,12 @@ impl AsyncRead for RawTransport {
 
 impl AsyncWrite for RawTransport {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let written = ready!(Pin::new(&mut *self.io).poll_write(context, bytes))?;
+        #[cfg(unix)]
+        let sent = poll_write_unix(&*self.io, context, bytes);
+        #[cfg(not(unix))]
+        let sent = None;
+        let sent = sent.unwrap_or_else(|| Pin::new(&mut *self.io).poll_write(context, bytes));
+        let written = ready!(sent)?;
         self.count(Traffic::Written, written);
         Poll::Ready(Ok(written))
     }
@@ -134,7 +152,12 @@ impl AsyncWrite for RawTransport {
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let written = ready!(Pin::new(&mut *self.io).poll_write_vectored(context, slices))?;
+        #[cfg(unix)]
+        let sent = poll_send(&*self.io, context, slices);
+        #[cfg(not(unix))]
+        let sent = None;
+        let sent = sent.unwrap_or_else(|| Pin::new(&mut *self.io).poll_write_vectored(context, slices));
+        let written = ready!(sent)?;
         self.count(Traffic::Written, written);
         Poll::Ready(Ok(written))
     }

@@ -39,7 +39,7 @@ thread_local! {
 
 /// Whether the first of these slices is better sent separately from the long one after it.
 #[inline]
-pub(crate) fn is_due(from: &[IoSlice<'_>]) -> bool {
+fn is_due(from: &[IoSlice<'_>]) -> bool {
     let [head, long, ..] = from else { return false };
     let distance = head.len().wrapping_sub(long.as_ptr().addr()) % PAGE;
     long.len() >= LONG && !head.is_empty() && head.len() <= PAGE && NEAR.contains(&distance)

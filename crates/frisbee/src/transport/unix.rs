@@ -55,6 +55,7 @@ impl UnixSocket {
     /// Of a socket that listens already, whose file belongs to others.
     pub(crate) fn inherited(listener: std::os::unix::net::UnixListener) -> io::Result<Self> {
         let path = listener.local_addr()?.as_pathname().map(Path::to_owned).unwrap_or_default();
+        super::send::disable_signal(&listener);
         listener.set_nonblocking(true)?;
         Ok(Self { listener: UnixListener::from_std(listener)?, path, made: None, sharing: None })
     }

@@ -5,6 +5,7 @@ use super::transport::Binary;
 use super::upgrade::{Subprotocol, accept};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use bytes::{Buf, Bytes, BytesMut};
+use frisbee::RawTransport;
 use std::fmt;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -54,7 +55,7 @@ pub struct WebSocket<T>(Binary<PrefixedTransport<T>>);
 ///
 /// # Cancel safety
 /// Dropping the future closes the connection.
-pub async fn connect(url: &str) -> io::Result<WebSocket<TcpStream>> {
+pub async fn connect(url: &str) -> io::Result<WebSocket<RawTransport>> {
     let invalid = || io::Error::new(io::ErrorKind::InvalidInput, format!("{url:?} is not a ws:// URL"));
     let rest = url.strip_prefix("ws://").ok_or_else(invalid)?;
     let at = rest.find('/').unwrap_or(rest.len());
@@ -63,7 +64,7 @@ pub async fn connect(url: &str) -> io::Result<WebSocket<TcpStream>> {
     let address = if has_port { host.to_owned() } else { format!("{host}:80") };
     let socket = TcpStream::connect(address).await?;
     socket.set_nodelay(true)?;
-    connect_io(socket, host, if path.is_empty() { "/" } else { path }).await
+    connect_io(RawTransport::from(socket), host, if path.is_empty() { "/" } else { path }).await
 }
 
 /// Requests the upgrade on a transport, such as one of TLS, from a server of this name and port for this path.

@@ -1,0 +1,139 @@
+//! Writes to sockets that raise no SIGPIPE.
+//!
+//! The system raises SIGPIPE in a thread that writes to a socket whose peer is gone, and its default action ends the process.
+//! Rust's `main` ignores the signal; hosts in C or C++ and programs that reset it do not. std's `write_vectored` is `writev`,
+//! which has no flag against the signal, so slices are sent by `sendmsg`. Apple's systems have an option of the socket
+//! instead, which std and mio set on their own sockets, and [`disable_signal`] on all others.
+
+#[cfg(target_os = "linux")]
+use super::split_send::send_split;
+use socket2::SockRef;
+use std::any::Any;
+use std::io::{self, IoSlice};
+use std::os::fd::AsFd;
+use std::task::{Context, Poll, ready};
+use tokio::io::Interest;
+use tokio::net::{TcpStream, UnixStream};
+
+#[cfg(not(target_vendor = "apple"))]
+const FLAGS: i32 = libc::MSG_NOSIGNAL;
+#[cfg(target_vendor = "apple")]
+const FLAGS: i32 = 0;
+
+/// The most slices of one system call: `IOV_MAX` of Linux and of Apple's systems.
+const SLICES_MAX: usize = 1024;
+
+/// Calls `$send` whenever the socket is writable, until it is not told to wait.
+macro_rules! poll_until_sent {
+    ($socket:expr, $context:expr, $send:expr) => {
+        loop {
+            ready!($socket.poll_write_ready($context))?;
+            match $socket.try_io(Interest::WRITABLE, $send) {
+                // The next look at the socket has this task woken.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                sent => return Poll::Ready(sent),
+            }
+        }
+    };
+}
+
+/// Sends slices to a TCP socket, the head of a long message perhaps apart.
+pub(crate) fn poll_send_tcp(
+    socket: &TcpStream,
+    context: &mut Context<'_>,
+    from: &[IoSlice<'_>],
+) -> Poll<io::Result<usize>> {
+    poll_until_sent!(socket, context, || {
+        #[cfg(target_os = "linux")]
+        if let Some(sent) = send_split(socket.as_fd(), from) {
+            return sent;
+        }
+        send(socket, from)
+    })
+}
+
+/// Sends slices to a Unix socket.
+pub(crate) fn poll_send_unix(
+    socket: &UnixStream,
+    context: &mut Context<'_>,
+    from: &[IoSlice<'_>],
+) -> Poll<io::Result<usize>> {
+    poll_until_sent!(socket, context, || send(socket, from))
+}
+
+/// Sends slices to a socket of either type; `None` if `io` is something else.
+pub(crate) fn poll_send(
+    io: &dyn Any,
+    context: &mut Context<'_>,
+    from: &[IoSlice<'_>],
+) -> Option<Poll<io::Result<usize>>> {
+    if let Some(socket) = io.downcast_ref() {
+        return Some(poll_send_tcp(socket, context, from));
+    }
+    io.downcast_ref().map(|socket| poll_send_unix(socket, context, from))
+}
+
+/// Writes to a Unix socket; `None` if `io` is something else. std's `write` has the flag for TCP, but for Unix sockets only in
+/// recent versions.
+pub(crate) fn poll_write_unix(
+    io: &dyn Any,
+    context: &mut Context<'_>,
+    bytes: &[u8],
+) -> Option<Poll<io::Result<usize>>> {
+    io.downcast_ref().map(|socket| poll_send_unix(socket, context, &[IoSlice::new(bytes)]))
+}
+
+fn send(socket: &impl AsFd, from: &[IoSlice<'_>]) -> io::Result<usize> {
+    SockRef::from(socket).send_vectored_with_flags(from.get(..SLICES_MAX).unwrap_or(from), FLAGS)
+}
+
+/// Sets the option of a socket that others have made, or of a listener for the sockets that it accepts.
+#[cfg_attr(not(target_vendor = "apple"), allow(unused_variables))]
+pub(crate) fn disable_signal(socket: &impl AsFd) {
+    // It fails if the peer is gone already; then the first write may raise the signal.
+    #[cfg(target_vendor = "apple")]
+    let _ = SockRef::from(socket).set_nosigpipe(true);
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::RawTransport;
+    use crate::transport::Transport;
+    use nix::sys::signal::{SigSet, Signal};
+    use nix::sys::signalfd::{SfdFlags, SignalFd};
+    use std::net::Shutdown;
+    use tokio::io::{AsyncWrite, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    /// Writes to a transport that can no longer send, and checks that no signal is pending in this thread.
+    async fn expect_no_signal(mut io: impl AsyncWrite + Unpin) {
+        let mut broken = SigSet::empty();
+        broken.add(Signal::SIGPIPE);
+        // A blocked signal stays pending, although tests ignore it.
+        broken.thread_block().expect("signal should be blockable");
+        let pending = SignalFd::with_flags(&broken, SfdFlags::SFD_NONBLOCK).expect("descriptor should be available");
+        let failed = [
+            io.write(b"lost").await.expect_err("write should fail"),
+            io.write_vectored(&[IoSlice::new(b"lo"), IoSlice::new(b"st")]).await.expect_err("write should fail"),
+        ];
+        assert_eq!(failed.map(|error| error.kind()), [io::ErrorKind::BrokenPipe; 2]);
+        assert!(pending.read_signal().expect("signals should be readable").is_none());
+    }
+
+    #[tokio::test]
+    async fn write_to_lost_peer_raises_no_signal() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("port should be available");
+        let address = listener.local_addr().expect("listener should be bound");
+        let tcp = async || {
+            let socket = TcpStream::connect(address).await.expect("listener should accept");
+            SockRef::from(&socket).shutdown(Shutdown::Write).expect("socket should be connected");
+            Transport::of(socket)
+        };
+        let unix = || Transport::of(UnixStream::pair().expect("socket should be available").0);
+        expect_no_signal(tcp().await).await;
+        expect_no_signal(unix()).await;
+        expect_no_signal(RawTransport::whole(tcp().await)).await;
+        expect_no_signal(RawTransport::whole(unix())).await;
+    }
+}
