@@ -59,7 +59,7 @@ export type Init<T> = T extends Uint8Array | string | number | bigint | boolean 
       ? readonly Init<E>[]
       : T extends { readonly case: infer C; readonly value: infer V }
         ? { readonly case: C; readonly value: Init<V> }
-        : { readonly [K in keyof T]?: Init<T[K]> };
+        : { readonly [K in keyof T]?: Init<T[K]> | undefined };
 
 /** Makes the table of a message. For generated code. */
 export function message<T>(name: string, spec: string, refs?: () => readonly Ref[]): Type<T> {

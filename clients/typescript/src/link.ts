@@ -30,7 +30,7 @@ export interface Transport {
   /** How many bytes wait to be sent. */
   buffered(): number;
   /** Whether messages are written in the flat form, for compat peers. Default: no. */
-  readonly isFlat?: boolean;
+  readonly isFlat?: boolean | undefined;
 }
 
 /** The events of a transport. */

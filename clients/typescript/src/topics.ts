@@ -57,16 +57,16 @@ export interface Published {
 /** Options of a subscription. */
 export interface SubscribeOptions {
   /** Each message goes to one of the group's subscriptions. */
-  readonly group?: string;
+  readonly group?: string | undefined;
   /**
    * The first message, of topics with a history: published from now on, the last one of each topic, the oldest one, or the
    * one after a position. Such a subscription loses no message with a connection unless it says so. A broker without a
    * history begins with the next message.
    */
-  readonly from?: "now" | "last" | "oldest" | Position;
+  readonly from?: "now" | "last" | "oldest" | Position | undefined;
 }
 
-/** The messages of a subscription. Leaving a loop over them ends it. */
+/** The messages of a subscription. Leaving a loop over them ends it, and so does `close` of its channel. */
 export type Subscription = AsyncIterableIterator<Published, undefined>;
 
 interface Message {
@@ -217,7 +217,11 @@ export class Topics {
           if (!requests.has(key)) return;
           link = next;
           request(follows ? Op.Follow : operation);
-        }, patience).catch(fail);
+        }, patience).catch((status: Status) => {
+          // A subscription ends with its channel.
+          if (isResumed && status.code === Is.FAILED_PRECONDITION) end(true);
+          fail(status);
+        });
       };
       const activate = (): void => {
         isActive = true;

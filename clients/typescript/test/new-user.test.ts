@@ -17,12 +17,16 @@ const APPLICATION = `
 import { connect, Status, Topics } from "frisbee-rpc";
 import { DeskClient } from "./generated/desk.js";
 
+// Fields and options may be undefined, also with the compiler's option exactOptionalPropertyTypes.
+const unset: { a?: bigint | undefined } = { a: undefined };
+
 export async function use(url: string): Promise<string> {
   const channel = connect(url, { metadata: { authorization: "Bearer token" } });
   const desk = new DeskClient(channel);
   const topics = new Topics(channel);
-  const created = await topics.subscribe("orders.*.created");
+  const created = await topics.subscribe("orders.*.created", { group: undefined, from: undefined });
   const { total } = await desk.add({ a: 40n, b: 2n }, { timeout: 5000 });
+  await desk.add(unset);
   let count = 0;
   for await (const { value } of desk.count({ from: 1n, count: 3 })) count += Number(value);
   await topics.publish("orders.7.created", "an order");

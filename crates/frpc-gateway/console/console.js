@@ -1,8 +1,8 @@
 "use strict";(()=>{function l(t,e={},...n){let r=document.createElement(t);for(let[s,o]of Object.entries(e))o!==void 0&&(s.startsWith("on")?r.addEventListener(s.slice(2),o):s.includes(
 "-")||s==="role"||s==="list"?r.setAttribute(s,String(o)):r[s]=o);return Er(r,...n),r}function Er(t,...e){for(let n of e)n!==!1&&n!==void 0&&t.append(typeof n=="\
-number"?String(n):n)}function M(t,...e){t.replaceChildren(),Er(t,...e)}function fe(t,e,...n){let r=document.createElementNS("http://www.w3.org/2000/svg",t);for(let[
+number"?String(n):n)}function T(t,...e){t.replaceChildren(),Er(t,...e)}function fe(t,e,...n){let r=document.createElementNS("http://www.w3.org/2000/svg",t);for(let[
 s,o]of Object.entries(e))r.setAttribute(s,String(o));return r.append(...n),r}function ge(t){let e=document.getElementById(t);if(!e)throw new Error(`the page has\
- no ${t}`);return e}var so=0,re=()=>`e${++so}`;function $n(t,e,n){let r=t.map(i=>l("button",{type:"button",role:"tab",onclick:()=>s(i)},i)),s=i=>{for(let a of r){
+ no ${t}`);return e}var so=0,re=()=>`e${++so}`;function Tn(t,e,n){let r=t.map(i=>l("button",{type:"button",role:"tab",onclick:()=>s(i)},i)),s=i=>{for(let a of r){
 let c=a.textContent===i;a.setAttribute("aria-selected",String(c)),a.tabIndex=c?0:-1}n(i)};return{element:l("div",{className:"tabs",role:"tablist","aria-label":e,
 onkeydown:i=>{let a=i.key==="ArrowRight"?1:i.key==="ArrowLeft"?-1:0;if(a===0)return;let c=r[(r.indexOf(i.target)+a+r.length)%r.length];c?.focus(),c?.click(),i.preventDefault()}},
 ...r),select:s}}function tt(t){let e=l("button",{type:"button",className:"quiet",onclick:async()=>{await navigator.clipboard?.writeText(t()).then(()=>"Copied",()=>"\
@@ -29,16 +29,16 @@ ext is not UTF-8")}}return t.at+=e,s}var Wt=ao();var P=class t extends Error{con
 LED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMEN\
 TED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED".split(" ").map((e,n)=>[e,n]))}var jt=t=>t instanceof Error?t.message:String(t),j=(t,e)=>new P(t,e,{mayHaveRun:!1}),
 Mr=t=>{let e=P.from(t);return e.mayHaveRun?e:new P(e.code,e.message,{...e,mayHaveRun:!0})},Gt=t=>t>0&&t<=16?t:2,xt=(t,e,n)=>new P(t,n?e:`not sent: ${e}`,{mayHaveRun:n}),
-Xt=t=>xt(1,"the caller cancelled the call",t),$r=(t,e="")=>xt(4,`deadline exceeded${e}`,t);var Yt=100,lo=64<<20,co=12,Cn=8,In=56,Tn=new Uint8Array(8),Tr=new DataView(Tn.buffer);function L(t,e,n){let r;return{name:t,fields:()=>r??=uo(e,n?.()??[])}}function Rn(t,e){
+Xt=t=>xt(1,"the caller cancelled the call",t),Tr=(t,e="")=>xt(4,`deadline exceeded${e}`,t);var Yt=100,lo=64<<20,co=12,Cn=8,In=56,$n=new Uint8Array(8),$r=new DataView($n.buffer);function L(t,e,n){let r;return{name:t,fields:()=>r??=uo(e,n?.()??[])}}function Rn(t,e){
 let n=vt(256);return kt(n,t,e),wt(n)}var On=(t,e)=>Nt(W(e),t,0);function kt(t,e,n){t.depth=Yt,Rr(t,e,n)}function Nt(t,e,n){return t.depth=Yt,t.memory=Math.max(lo,
 V(t)*co),Or(t,e,n)??Fr(t,e)}function uo(t,e){let n=new Map,r=0;return(t?t.split(" "):[]).map(s=>{let o=/^([^:/]+):(?:([^:/]+)\/(\d+)\/)?([?*]?|%\w)(\w)$/.exec(s);
 if(!o)throw new Error(`invalid table entry: ${s}`);let[,i,a,c,d,p]=o,u=p==="m"?mo(e[r++]):p==="e"?yo(e[r++]):Cr[p],f=Cr[d[1]??""],h=f?[2,f.wire,u.wire,10]:d==="\
-*"?[1,u.wire,10]:void 0,b=a?n.get(a):void 0;a&&!b&&n.set(a,b=[]);let C={name:a??i,of:u,isOptional:d==="?",key:f,head:h,case:i,number:+c,all:b};return b?.push(C),
-C})}var Et=({head:t,key:e,isOptional:n,of:r})=>e?new Map:t?[]:n?void 0:r.zero();function Rr(t,e,n){if(!t.depth--)throw Ir(e.name,`nests deeper than ${Yt}`);D(t,
+*"?[1,u.wire,10]:void 0,b=a?n.get(a):void 0;a&&!b&&n.set(a,b=[]);let I={name:a??i,of:u,isOptional:d==="?",key:f,head:h,case:i,number:+c,all:b};return b?.push(I),
+I})}var Et=({head:t,key:e,isOptional:n,of:r})=>e?new Map:t?[]:n?void 0:r.zero();function Rr(t,e,n){if(!t.depth--)throw Ir(e.name,`nests deeper than ${Yt}`);D(t,
 8),D(t,0);let r="";try{for(let s of e.fields()){let{all:o,name:i}=s,a=n[r=i];if(!o)po(t,s,a);else if(t.isFlat||s===o[0]){let c=a,d=o.find(u=>u.case===c?.case);if(c&&
 !d)throw new Error(`has no member ${c.case}`);t.isFlat||(D(t,3),B(t,d?d.number:0));let p=t.isFlat?s:d;p&&St(t,p.of,p===d?c?.value:void 0)}}}catch(s){throw s instanceof
 P?s:Ir(`${e.name}.${r}`,s.message)}t.depth++}function po(t,e,n){let{head:r,key:s,of:o}=e;if(n===void 0&&(r||e.isOptional)&&(n=Et(e)),r){let i=n,a=n,c=s?i.size:a.
-length;Te(c>=0,n);for(let d of r)D(t,d);if(B(t,c),s)for(let[d,p]of i)St(t,s,d),St(t,o,p);else for(let d of a)St(t,o,d)}else n===void 0&&e.isOptional&&!t.isFlat?
+length;$e(c>=0,n);for(let d of r)D(t,d);if(B(t,c),s)for(let[d,p]of i)St(t,s,d),St(t,o,p);else for(let d of a)St(t,o,d)}else n===void 0&&e.isOptional&&!t.isFlat?
 D(t,0):St(t,o,n)}function St(t,e,n){e.table||D(t,e.wire),e.put(t,n===void 0?e.zero():n)}function Or(t,e,n){if(We(t)===0)return void t.at++;Me(t,8),Y(t),t.depth--||
 q(`${e.name} nests deeper than ${Yt}`);let r=e.fields();Fn(t,In+Cn*r.length);let s={},o="";for(let i of r){let{name:a,all:c,of:d}=i,p=c&&c[0]===i;if(p&&(s[a]=void 0),
 n>0&&!V(t))n--,c||(s[a]=Et(i));else if(!c)s[a]=fo(t,i);else if(p&&We(t)===3){t.at++,o+=` ${a} `;let u=F(t),f=c.find(h=>h.number===u);f?s[a]={case:f.case,value:An(
@@ -46,17 +46,17 @@ t,f.of)}:u&&q(`${e.name}.${a} has no member ${u}`)}else if(!o.includes(` ${a} `)
 {case:i.case,value:u})}}return t.depth++,s}function fo(t,e){let{head:n,key:r,of:s}=e;if((r||e.isOptional)&&We(t)===0)return t.at++,Et(e);if(!n)return zt(t,s);for(let a of n)
 Me(t,a);let o=F(t),i=Et(e);for(;o-- >0;)Fn(t,r?In:Cn),r?i.set(zt(t,r),An(t,s)):i.push(An(t,s));return i}function zt(t,{wire:e,table:n,take:r}){return n||Me(t,e),
 r(t)}var An=(t,e)=>zt(t,e)??Fr(t,e.table);function Fr(t,e){let n={},r=e.fields();Fn(t,In+Cn*r.length);for(let s of r)n[s.name]=s.all?void 0:Et(s);return n}function Fn(t,e){
-(t.memory-=e)<0&&q("exceeds the memory limit")}var $e=(t,e,n,r,s)=>({wire:t,zero:e,put:n,take:r,table:s}),mo=t=>$e(3,()=>{},(e,n)=>n?Rr(e,t,n):D(e,0),e=>Or(e,t,
-0),t);function yo(t){let e=Object.values(t);return $e(10,()=>e[0],(n,r)=>{let s=e.indexOf(r),o=r+2147483648;Te(s>=0||r===(r|0)&&r<0&&o>=e.length,r),B(n,s<0?o:s)},
-n=>{let r=F(n)>>>0,s=r-2147483648;return r>=e.length&&(s>=0||e.includes(s))&&q(`an enum has the index ${r}`),e[r]??s})}var Kt=(t,e)=>$e(t?13:11,()=>e?0:0n,(n,r)=>{
-let s=BigInt(r),o=Number(s),i=t?o<0?-2*o-1:2*o:o;if(Number.isSafeInteger(i)&&i>=0)return B(n,i);Te((t?BigInt.asIntN:BigInt.asUintN)(64,s)===s,r);let a=t?s<<1n^s>>
+(t.memory-=e)<0&&q("exceeds the memory limit")}var Te=(t,e,n,r,s)=>({wire:t,zero:e,put:n,take:r,table:s}),mo=t=>Te(3,()=>{},(e,n)=>n?Rr(e,t,n):D(e,0),e=>Or(e,t,
+0),t);function yo(t){let e=Object.values(t);return Te(10,()=>e[0],(n,r)=>{let s=e.indexOf(r),o=r+2147483648;$e(s>=0||r===(r|0)&&r<0&&o>=e.length,r),B(n,s<0?o:s)},
+n=>{let r=F(n)>>>0,s=r-2147483648;return r>=e.length&&(s>=0||e.includes(s))&&q(`an enum has the index ${r}`),e[r]??s})}var Kt=(t,e)=>Te(t?13:11,()=>e?0:0n,(n,r)=>{
+let s=BigInt(r),o=Number(s),i=t?o<0?-2*o-1:2*o:o;if(Number.isSafeInteger(i)&&i>=0)return B(n,i);$e((t?BigInt.asIntN:BigInt.asUintN)(64,s)===s,r);let a=t?s<<1n^s>>
 63n:s;for(;a>>53n;a>>=7n)D(n,Number(a&127n)|128);B(n,Number(a))},n=>{let{at:r}=n,s=F(n,10);if(s<=Number.MAX_SAFE_INTEGER)t&&(s=s%2?(s+1)/-2:s/2);else{let o=0n;for(let i=0n;r<
 n.at;i+=7n)o|=BigInt(n.bytes[r++]&127)<<i;o=BigInt.asUintN(64,o),s=t?o>>1n^-(o&1n):o}return e?(Number.isSafeInteger(Number(s))||q("an integer is beyond 2^53"),Number(
-s)):BigInt(s)}),Ar=(t,e)=>$e(t,()=>0,(n,r)=>{Te(typeof r=="number",r),Tr[e>4?"setFloat64":"setFloat32"](0,r);for(let s=0;s<e;s++)D(n,Tn[s])},n=>{for(let r=0;r<e;r++)
-Tn[r]=Y(n);return Tr[e>4?"getFloat64":"getFloat32"](0)}),Cr={b:$e(7,()=>!1,(t,e)=>{Te(typeof e=="boolean",e),D(t,+e)},t=>{let e=Y(t);return e>1&&q(`a bool is ${e}`),
-e>0}),i:$e(12,()=>0,(t,e)=>{Te(e===(e|0),e),B(t,(e<<1^e>>31)>>>0)},t=>{let e=F(t);return e>>>1^-(e&1)}),u:$e(10,()=>0,(t,e)=>{Te(e===e>>>0,e),B(t,e)},t=>F(t)>>>
-0),l:Kt(!0,!1),w:Kt(!1,!1),L:Kt(!0,!0),W:Kt(!1,!0),f:Ar(14,4),d:Ar(15,8),s:$e(5,()=>"",(t,e)=>{Te(typeof e=="string",e),D(t,10),Ne(t,e)},t=>(Me(t,10),se(t))),y:$e(
-4,()=>new Uint8Array,(t,e)=>{Te(Jt(e),e),D(t,10),Ve(t,e)},t=>(Me(t,10),new Uint8Array(de(t))))},Ir=(t,e)=>j(3,`${t} ${e}`);function Te(t,e){if(!t)throw new Error(
+s)):BigInt(s)}),Ar=(t,e)=>Te(t,()=>0,(n,r)=>{$e(typeof r=="number",r),$r[e>4?"setFloat64":"setFloat32"](0,r);for(let s=0;s<e;s++)D(n,$n[s])},n=>{for(let r=0;r<e;r++)
+$n[r]=Y(n);return $r[e>4?"getFloat64":"getFloat32"](0)}),Cr={b:Te(7,()=>!1,(t,e)=>{$e(typeof e=="boolean",e),D(t,+e)},t=>{let e=Y(t);return e>1&&q(`a bool is ${e}`),
+e>0}),i:Te(12,()=>0,(t,e)=>{$e(e===(e|0),e),B(t,(e<<1^e>>31)>>>0)},t=>{let e=F(t);return e>>>1^-(e&1)}),u:Te(10,()=>0,(t,e)=>{$e(e===e>>>0,e),B(t,e)},t=>F(t)>>>
+0),l:Kt(!0,!1),w:Kt(!1,!1),L:Kt(!0,!0),W:Kt(!1,!0),f:Ar(14,4),d:Ar(15,8),s:Te(5,()=>"",(t,e)=>{$e(typeof e=="string",e),D(t,10),Ne(t,e)},t=>(Me(t,10),se(t))),y:Te(
+4,()=>new Uint8Array,(t,e)=>{$e(Jt(e),e),D(t,10),Ve(t,e)},t=>(Me(t,10),new Uint8Array(de(t))))},Ir=(t,e)=>j(3,`${t} ${e}`);function $e(t,e){if(!t)throw new Error(
 `cannot be the ${typeof e} ${String(e)}`)}var Un=16,Lr=65536,Ur=256,go=61440,ho={metadata:{}},Ln=t=>t.endsWith("-bin"),Dr=(t,e)=>Ln(t)!==(typeof e=="string")&&/^[a-z0-9_.-]{1,256}\n[ -~]*$/.test(`${t}
 ${Ln(t)?"":e}`);function Dn(t){if(typeof t=="string")return he(t);if(!Jt(t))throw j(3,`content is a Uint8Array or a string, not ${String(t)}`);return t}function Pn(t,{
 isBackward:e,timeout:n,metadata:r={},status:s}){let{at:o}=t;me(t,Un,()=>{e&&me(t,4,()=>{}),n!==void 0&&me(t,1,()=>B(t,Math.min(Math.max(0,Math.round(n*1e3)),Number.
@@ -71,85 +71,85 @@ ce(t,[6,5,10]),Ne(t,e.message)}var Ge=(t,e,n,r)=>({name:t,fingerprint:e,compatib
 e layouts of ${t.name}`);return 1}var qr=({added:t=[0,0]},e,n)=>e*t[n];function Bn(t,e){let n=s=>s.match(/../g)?.forEach(o=>D(t,parseInt(o,16)));Ne(t,e.name),n(
 e.fingerprint),B(t,e.compatible.length),e.compatible.forEach(n);let r=0;for(let s of[...e.operations].sort((o,i)=>o-i))B(t,s-r),r=s}function Hr(t){let e=()=>{let r="";
 for(;r.length<16;)r+=Y(t).toString(16).padStart(2,"0");return r},n={service:se(t),fingerprint:e(),compatible:[],operations:[]};for(let r=F(t);r>0;r--)n.compatible.
-push(e());for(let r=0;V(t);)n.operations.push(r+=F(t));return n}var _n=5<<20,vo=1024,wo=65536,st=10,Xe=16384,xo=Xe/2,So=256,en=262144,Eo=1e5,ko=64<<20,Jr=8<<20,No=10,Mo=65536,$o=2e3,To=5,Ao=1e4,Vr="the server is going away",
-Co=2147483647,Mt=(t,e)=>setTimeout(e,Math.min(Math.max(0,t),Co));function Wr(t,e,n,r,s){let o=vt(16384),i=new Map,a=new Map,c=new Map,d=[],p=0,u=0,f=0,h=0,b=0,C=32767,
-E=[0,_n,1/0,Xe,0],I=!1,ue=!1,ee,K=st,xe=0,pe=!1,G=0,Z=!1,X=!1,Q=0,z,ie=g=>{if(!(I||!Se))try{g(Se)}catch(v){_(jt(v));try{Se.close()}catch{}}},te=()=>{o.at&&(Z=!1,
+push(e());for(let r=0;V(t);)n.operations.push(r+=F(t));return n}var _n=5<<20,vo=1024,wo=65536,st=10,Xe=16384,xo=Xe/2,So=256,en=262144,Eo=1e5,ko=64<<20,Jr=8<<20,No=10,Mo=65536,To=2e3,$o=5,Ao=1e4,Vr="the server is going away",
+Co=2147483647,Mt=(t,e)=>setTimeout(e,Math.min(Math.max(0,t),Co));function Wr(t,e,n,r,s){let o=vt(16384),i=new Map,a=new Map,c=new Map,d=[],p=0,u=0,f=0,h=0,b=0,I=32767,
+E=[0,_n,1/0,Xe,0],A=!1,ue=!1,ee,K=st,xe=0,pe=!1,G=0,Z=!1,X=!1,Q=0,z,ie=g=>{if(!(A||!Se))try{g(Se)}catch(v){_(jt(v));try{Se.close()}catch{}}},te=()=>{o.at&&(Z=!1,
 X=!0,ie(g=>g.send(wt(o))),o.at=G=0,o.bytes.length>1<<20&&(o.bytes=new Uint8Array(16384)),ie(g=>{let v=g.buffered();v>ko?R("too many unsent bytes"):v>Jr&&!k.isFull&&
 (k.isFull=!0,O())}))},O=()=>ie(g=>{if(g.buffered()>Jr/2)return void Mt(No,O);k.isFull=!1,e.room(k)}),m=()=>{o.at!==G?(G=o.at,queueMicrotask(m)):(pe=!1,te())},y=(g,v,S,U)=>{
 let{at:De}=o;try{Vt(o,st),o.at+=st,S?.(o,U);let ye=o.at,Ee=ye-De-st,_t=Math.max(E[1],vo);if(Ee>_t)throw j(8,`the message has ${Ee} bytes of at most ${_t}`);o.at=
 De;for(let ro of[15,g,v,Ee>>>16,Ee])Nr(o,ro);o.at=ye}catch(ye){throw o.at=De,ye}o.at>Mo?te():pe||(pe=!0,G=0,queueMicrotask(m))},w=(g,{code:v,message:S})=>y(g,7,
-U=>{B(U,v),ce(U,he(S.slice(0,256)))}),x=(g,v)=>{y(g,5,B,0),w(g,v)},T=g=>{if(!I){if(Q=0,ee){if(ce(ee,g),ee.at<K)return;g=wt(ee),ee=void 0}try{let v=0,S=U=>g[v+U]<<
-8|g[v+U+1];for(;!I&&!(g.length<(K=v+st));v=K){S(0)!==15&&q("a header without its magic");let U=S(6)*65536+S(8);if(U>_n&&q(`a packet of ${U} bytes`),g.length<(K+=
-U))break;A(S(2),S(4),g.subarray(v+st,K))}v<g.length&&(K-=v,ce(ee=vt(),g.subarray(v)))}catch(v){R(`the server broke the protocol: ${v.message}`)}}},A=(g,v,S)=>{let U=W(
+U=>{B(U,v),ce(U,he(S.slice(0,256)))}),x=(g,v)=>{y(g,5,B,0),w(g,v)},$=g=>{if(!A){if(Q=0,ee){if(ce(ee,g),ee.at<K)return;g=wt(ee),ee=void 0}try{let v=0,S=U=>g[v+U]<<
+8|g[v+U+1];for(;!A&&!(g.length<(K=v+st));v=K){S(0)!==15&&q("a header without its magic");let U=S(6)*65536+S(8);if(U>_n&&q(`a packet of ${U} bytes`),g.length<(K+=
+U))break;C(S(2),S(4),g.subarray(v+st,K))}v<g.length&&(K-=v,ce(ee=vt(),g.subarray(v)))}catch(v){R(`the server broke the protocol: ${v.message}`)}}},C=(g,v,S)=>{let U=W(
 S),De=i.get(g);if(v>=10){k.isUp||q("a packet before HELLO");let ye=Pr(S),Ee=d[g%Xe];if(!ye&&Ee?.id===g&&Ee.operation===v)return ae(g),e.answered(),Ee.isGivenUp?
-u--:e.replied(Ee,S),N();if(s.filter(_t=>_t.packet(k,g,v,S)).length)return;if(ye&&J)return J.packet(g,v,S,!1)}else if(v<2){S.length&&q("a PING with a body"),v===
-1?k.isUp||R("the server is a compat peer"):Z||(Z=!0,y(0,1));return}else{if(v===3&&!k.isUp)return ne(U);if(v===4)return $();if(v===6)return J?.cancel(g,F(U));if(v===
-8)q("a stray hand-off");else{if(De&&v!==3&&v<8)return e.answered(),De.packet(v,S);if(v===2){let ye=g-C&32767;if(g>=32768&&ye&&ye<=16384)return C=g,J?J.packet(g,
+u--:e.replied(Ee,S),M();if(s.filter(_t=>_t.packet(k,g,v,S)).length)return;if(ye&&J)return J.packet(g,v,S,!1)}else if(v<2){S.length&&q("a PING with a body"),v===
+1?k.isUp||R("the server is a compat peer"):Z||(Z=!0,y(0,1));return}else{if(v===3&&!k.isUp)return ne(U);if(v===4)return N();if(v===6)return J?.cancel(g,F(U));if(v===
+8)q("a stray hand-off");else{if(De&&v!==3&&v<8)return e.answered(),De.packet(v,S);if(v===2){let ye=g-I&32767;if(g>=32768&&ye&&ye<=16384)return I=g,J?J.packet(g,
 2,S,!0):x(g,j(12,"no service is served"))}}}++xe>Eo&&R("too many stray packets")},ne=g=>{for((V(g)>wo||se(g,4)!=="fris"||!Y(g))&&q("no HELLO");V(g);){let v=Y(g),
 S=W(de(g));if(v in E)E[v]=F(S,10);else if(v===32||v===33)try{let U=Hr(S);(v===32?a:c).set(U.service,U)}catch{}}E[3]=Math.min(E[3],Xe),k.isUp=!0,clearTimeout(Je),
-e.room(k)},ae=g=>{d[g%Xe]=void 0,p--===E[3]&&e.room(k)},Ue=(g,v,S)=>{i.set(v,g),g.begin(k,v,E[4],S)},N=()=>{ue&&p===u&&!i.size&&!J?.progress.size&&queueMicrotask(
-()=>R(Vr))},$=()=>{ue||(ue=!0,e.closing(k,Vr),N())},R=g=>{I||(te(),ie(v=>v.close()),_(g))},_=g=>{if(I)return;I=!0,clearInterval(z),clearTimeout(Je),e.closing(k,
+e.room(k)},ae=g=>{d[g%Xe]=void 0,p--===E[3]&&e.room(k)},Ue=(g,v,S)=>{i.set(v,g),g.begin(k,v,E[4],S)},M=()=>{ue&&p===u&&!i.size&&!J?.progress.size&&queueMicrotask(
+()=>R(Vr))},N=()=>{ue||(ue=!0,e.closing(k,Vr),M())},R=g=>{A||(te(),ie(v=>v.close()),_(g))},_=g=>{if(A)return;A=!0,clearInterval(z),clearTimeout(Je),e.closing(k,
 g),k.isUp=!1;let v=new P(14,`the connection was lost: ${g}`);for(let S of d)S&&!S.isGivenUp&&e.lost(S,v);for(let S of i.values())S.lost(v);J?.down(v);for(let S of s)
 S.down(k,v)},k={isUp:!1,isFull:!1,write:y,reset:w,refuse:x,fits(g){let v=a.get(g.name);if(v)return v.fingerprint===g.fingerprint||n.includes(g)?_r(g,v):void 0;for(let S of a.
 values())if(S.operations.some(U=>g.operations.includes(U)))throw j(12,`the server has ${S.service} instead of ${g.name}`);return 0},call(g,v){if(k.isFull||p>=E[3])
-return!1;do f=f+1&65535;while(d[f%Xe]);let S=g.id=f;d[S%Xe]=g,p++;try{y(S,g.operation,v,g)}catch(U){throw ae(S),U}return!0},cancel(g){I||(g.isGivenUp=!0,y(g.id,
-6,B,g.operation),++u>=xo&&$(),N())},open(g,v,S){if(!E[2])throw j(12,"the server does not accept streams");if(k.isFull||h>=Math.min(E[2],28672))return!1;do b=b%32767+
+return!1;do f=f+1&65535;while(d[f%Xe]);let S=g.id=f;d[S%Xe]=g,p++;try{y(S,g.operation,v,g)}catch(U){throw ae(S),U}return!0},cancel(g){A||(g.isGivenUp=!0,y(g.id,
+6,B,g.operation),++u>=xo&&N(),M())},open(g,v,S){if(!E[2])throw j(12,"the server does not accept streams");if(k.isFull||h>=Math.min(E[2],28672))return!1;do b=b%32767+
 1;while(i.has(b));let U=b;i.set(U,g),h++;try{y(U,2,S)}catch(De){throw k.over(U),De}return g.begin(k,U,E[4],v),!0},accept:Ue,over(g){i.delete(g),g<32768&&(h--,e.
-room(k)),N()},drain:$,closeIfIdle:N},J=r?.on(k,c),Je=Mt(Ao,()=>R("handshake timeout")),bt=()=>{o.isFlat=Se?.isFlat,y(0,3,g=>{ce(g,he("fris"));let v=J?So:0;[_n,
-v,v,en].forEach((S,U)=>me(g,U+1,()=>B(g,S)));for(let S of r?.services??[])me(g,32,()=>Bn(g,S));for(let S of n)me(g,33,()=>Bn(g,S))}),y(1,0),te(),!I&&(z=setInterval(
-()=>{if(++Q>To)return R("keepalive timeout");(Q>1||!X)&&y(0,0),X=!1;let g=performance.now();for(let v of d)v&&v.until<=g&&!v.isGivenUp&&e.expired(v)},$o))},Se,xr=g=>Se?
-g():queueMicrotask(g),Sr=g=>xr(()=>_(g));try{Se=t({open:()=>xr(bt),data:T,close:Sr})}catch(g){Sr(jt(g))}return k}function tn(t,e){let n=[],r=0,s=!1,o=()=>{},i=f=>{s||=f,o()},a=()=>n[r],c=()=>{let f=a();return f!==void 0&&(n[r++]=void 0,r>999&&r*2>n.length&&(n.splice(0,r),r=
+room(k)),M()},drain:N,closeIfIdle:M},J=r?.on(k,c),Je=Mt(Ao,()=>R("handshake timeout")),bt=()=>{o.isFlat=Se?.isFlat,y(0,3,g=>{ce(g,he("fris"));let v=J?So:0;[_n,
+v,v,en].forEach((S,U)=>me(g,U+1,()=>B(g,S)));for(let S of r?.services??[])me(g,32,()=>Bn(g,S));for(let S of n)me(g,33,()=>Bn(g,S))}),y(1,0),te(),!A&&(z=setInterval(
+()=>{if(++Q>$o)return R("keepalive timeout");(Q>1||!X)&&y(0,0),X=!1;let g=performance.now();for(let v of d)v&&v.until<=g&&!v.isGivenUp&&e.expired(v)},To))},Se,xr=g=>Se?
+g():queueMicrotask(g),Sr=g=>xr(()=>_(g));try{Se=t({open:()=>xr(bt),data:$,close:Sr})}catch(g){Sr(jt(g))}return k}function tn(t,e){let n=[],r=0,s=!1,o=()=>{},i=f=>{s||=f,o()},a=()=>n[r],c=()=>{let f=a();return f!==void 0&&(n[r++]=void 0,r>999&&r*2>n.length&&(n.splice(0,r),r=
 0)),f},d=()=>{n=[],r=0},p=(async function*(){try{for(;;){let f=c();if(f!==void 0){let h=t(f);h!==void 0&&(yield h)}else if(s){if(s!==!0)throw s;return}else await new Promise(
 h=>o=h)}}finally{e()}})(),{return:u}=p;return p.return=()=>(e(),d(),i(!0),u.call(p,void 0)),{messages:p,first:a,take:c,clear:d,put:f=>{n.push(f),o()},end:i}}var qn=64,Io=4,Ro=4096,Hn=(t,e)=>t instanceof ke?new P(13,`not a valid ${e.name}: ${t.message}`):P.from(t);function jr(t,e,n,r,s){let o,i=0,a=0,c=0,d=0,p=0,u=!0,
-f=!0,h=!1,b=!1,C=()=>{},E,I=()=>!u&&!f,{messages:ue,clear:ee,put:K,end:xe}=tn(O=>{let m=O.length+qn;d-=m,p+=m,f&&p*Io>=en&&(o?.write(i,5,B,p),p=0);try{let y=W(O),
+f=!0,h=!1,b=!1,I=()=>{},E,A=()=>!u&&!f,{messages:ue,clear:ee,put:K,end:xe}=tn(O=>{let m=O.length+qn;d-=m,p+=m,f&&p*Io>=en&&(o?.write(i,5,B,p),p=0);try{let y=W(O),
 w=Zt(y);if(y.at&&(s?.(pe.metadata=w.metadata),!V(y)))return;let x=Qt(y,w);if(x)throw x;return Nt(y,e,a)}catch(y){throw Hn(y,e)}},()=>n?Q(!0):ie()),pe=Object.assign(
-ue,{metadata:{}}),G=()=>{I()&&(C(),E?.(),o?.over(i),o=E=void 0,r())},Z=()=>{u&&(u=!1,o?.write(i,7),G())},X=O=>{u=f=!1,xe(O),G()},Q=(O,m=Xt(!0))=>{I()||o?.reset(
+ue,{metadata:{}}),G=()=>{A()&&(I(),E?.(),o?.over(i),o=E=void 0,r())},Z=()=>{u&&(u=!1,o?.write(i,7),G())},X=O=>{u=f=!1,xe(O),G()},Q=(O,m=Xt(!0))=>{A()||o?.reset(
 i,m),ee(),X(O)},z=O=>Q(O,O),ie=()=>{ee(),h=!0},te=O=>{if(!o||!u)return;let m=O instanceof P;o.write(i,2,y=>{let{at:w}=y;m?Br(y,O,!1):kt(y,t,O),c-=y.at-w+qn}),m&&
 Z()};return{messages:pe,begin(O,m,y,w){o=O,i=m,c=y,a=w},packet(O,m){if(O===2)return!f||h?void 0:d+p>=en?z(new P(8,"the peer exceeded its credit")):(d+=m.length+
-qn,K(new Uint8Array(m)));let y=W(m);if(O===5){let w=F(y,10);b||=!w,(c+=w)>0&&C()}else if(m.length){let w=Gt(F(y));X(new P(w,new TextDecoder().decode(je(y).subarray(
+qn,K(new Uint8Array(m)));let y=W(m);if(O===5){let w=F(y,10);b||=!w,(c+=w)>0&&I()}else if(m.length){let w=Gt(F(y));X(new P(w,new TextDecoder().decode(je(y).subarray(
 0,Ro)),{mayHaveRun:!b}))}else f=!1,xe(!0),G()},send:te,async pump(O,m){try{let y=O,w=y?.[Symbol.asyncIterator]?.()??y?.[Symbol.iterator]?.();if(!w)throw j(3,`me\
-ssages of a stream are an iterable, not ${String(O)}`);for(E=async()=>{try{await w.return?.()}catch{}};;){for(;c<=0&&!I();)await new Promise(A=>C=A);if(I())return;
-let{done:x,value:T}=await w.next();if(I())return;if(x)break;te(T)}E=void 0,Z()}catch(y){if(!n)throw E?.(),E=void 0,y;Q(m?Mr(y):P.from(y))}},finish:Z,discard:ie,
-fail:z,lost:X}}var Oo=3e4,Fo=5e3,Lo=20,Gr=2e3,Xr=10,$t=class{constructor(e,{timeout:n,patience:r=Fo,metadata:s,serve:o,stayConnected:i}={}){let a,c=0,d=Xr,p=0,u,f=!1,h="",b=[new Set,
-new Set],C=({method:{sends:m,receives:y}})=>b[m||y?1:0],E=new Set,I=[],ue=()=>{a||u||f||!(b[0].size||b[1].size||i)||(p=performance.now(),a=Wr(e,ee,[...E],o,I))},
+ssages of a stream are an iterable, not ${String(O)}`);for(E=async()=>{try{await w.return?.()}catch{}};;){for(;c<=0&&!A();)await new Promise(C=>I=C);if(A())return;
+let{done:x,value:$}=await w.next();if(A())return;if(x)break;te($)}E=void 0,Z()}catch(y){if(!n)throw E?.(),E=void 0,y;Q(m?Mr(y):P.from(y))}},finish:Z,discard:ie,
+fail:z,lost:X}}var Oo=3e4,Fo=5e3,Lo=20,Gr=2e3,Xr=10,Tt=class{constructor(e,{timeout:n,patience:r=Fo,metadata:s,serve:o,stayConnected:i}={}){let a,c=0,d=Xr,p=0,u,f=!1,h="",b=[new Set,
+new Set],I=({method:{sends:m,receives:y}})=>b[m||y?1:0],E=new Set,A=[],ue=()=>{a||u||f||!(b[0].size||b[1].size||i)||(p=performance.now(),a=Wr(e,ee,[...E],o,A))},
 ee={room:m=>queueMicrotask(()=>{for(let y of b)for(let w of y){if(a!==m||!K(w,m))break;a===m&&y.delete(w)}}),closing(m,y){if(a===m){if(a=void 0,h=y,m.isUp)for(let w of b)
 w.forEach(pe);m.isUp&&performance.now()-p>=Gr?c=0:f||(clearTimeout(u),u=Mt(Math.random()*Math.min(Lo*2**Math.min(c++,16),Gr),()=>{u=void 0,ue()})),ue()}},answered:()=>void(c=
-0),replied(m,y){let w=m,{method:{reply:x},options:{onMetadata:T}}=w;Z(w);try{let A=W(y),ne=Zt(A),ae=Qt(A,ne);if(ae)throw ae;A.at&&T?.(ne.metadata),w.resolve(Nt(
-A,x,w.missing)),d<Xr&&(d+=.1)}catch(A){w.reject(Hn(A,x))}},expired:m=>G(m),lost(m,y){let w=m;if(w.link=void 0,!w.method.idempotent||d<1)return X(w,y);d--,xe(w)}},
-K=(m,y)=>{let{service:w,method:x}=m;try{let T=w?y.fits(w):0;return T!==void 0?(m.missing=qr(x,T,1),m.start(m,y)&&(m.isSent=!0)):(E.add(w),c=0,y.drain(),!1)}catch(T){
-return X(m,P.from(T)),!0}},xe=m=>{if(!(a?.isUp&&K(m,a))){if(f)return X(m,Kr(m.isSent));C(m).add(m),ue(),pe(m)}},pe=m=>{m.patientUntil=performance.now()+(m.options.
-patience??r),G(m)},G=m=>{let{until:y,isSent:w,patientUntil:x}=m,T=performance.now(),A=C(m).has(m)&&!a?.isUp&&`no connection to the server${h&&`: ${h}`}`;clearTimeout(
-m.timer),T>=y?X(m,$r(w,A?`; ${A}`:"")):T>=x&&A?X(m,xt(14,A,w)):m.timer=Mt((T<x?Math.min(y,x):y)-T,()=>G(m))},Z=m=>{C(m).delete(m),clearTimeout(m.timer),m.options.
+0),replied(m,y){let w=m,{method:{reply:x},options:{onMetadata:$}}=w;Z(w);try{let C=W(y),ne=Zt(C),ae=Qt(C,ne);if(ae)throw ae;C.at&&$?.(ne.metadata),w.resolve(Nt(
+C,x,w.missing)),d<Xr&&(d+=.1)}catch(C){w.reject(Hn(C,x))}},expired:m=>G(m),lost(m,y){let w=m;if(w.link=void 0,!w.method.idempotent||d<1)return X(w,y);d--,xe(w)}},
+K=(m,y)=>{let{service:w,method:x}=m;try{let $=w?y.fits(w):0;return $!==void 0?(m.missing=qr(x,$,1),m.start(m,y)&&(m.isSent=!0)):(E.add(w),c=0,y.drain(),!1)}catch($){
+return X(m,P.from($)),!0}},xe=m=>{if(!(a?.isUp&&K(m,a))){if(f)return X(m,Kr(m.isSent));I(m).add(m),ue(),pe(m)}},pe=m=>{m.patientUntil=performance.now()+(m.options.
+patience??r),G(m)},G=m=>{let{until:y,isSent:w,patientUntil:x}=m,$=performance.now(),C=I(m).has(m)&&!a?.isUp&&`no connection to the server${h&&`: ${h}`}`;clearTimeout(
+m.timer),$>=y?X(m,Tr(w,C?`; ${C}`:"")):$>=x&&C?X(m,xt(14,C,w)):m.timer=Mt(($<x?Math.min(y,x):y)-$,()=>G(m))},Z=m=>{I(m).delete(m),clearTimeout(m.timer),m.options.
 signal?.removeEventListener("abort",m.abort)},X=(m,y)=>{Z(m),m.link?.cancel(m),m.reject(y)},Q=(m,{sentTimeout:y,until:w,options:{metadata:x}})=>{(y!==void 0||s||
 x)&&Pn(m,{timeout:y&&w-performance.now(),metadata:{...s,...x}})},z=(m,y)=>{Q(m,y),kt(m,y.method.request,y.request)},ie=(m,y)=>{let w=y.call(m,z);return w&&(m.link=
-y),w},te=(m,y,w,x,T,A,ne,ae,Ue=1/0)=>{let{signal:N}=x,$={id:0,operation:y.operation,until:performance.now()+ +(T??Ue),isGivenUp:!1,isSent:!1,patientUntil:1/0,missing:0,
-timer:void 0,link:void 0,service:m,method:y,request:w,options:x,sentTimeout:T,start:A,resolve:ne,reject:ae,abort:N&&(()=>X($,Xt($.isSent)))};return Number.isNaN(
-$.until)?ae(j(3,"the timeout is not a number; it is in milliseconds")):N?.aborted?$.abort?.():(N?.addEventListener("abort",$.abort),T!==void 0&&G($),(T===void 0||
-T>0)&&xe($)),$},O=(m,y,w,x={})=>{let T,A=jr(y.request,y.reply,!0,()=>T&&Z(T),x.onMetadata);return T=te(m,y,w,x,x.timeout,(ne,ae)=>{let Ue=ae.open(A,ne.missing,N=>{
-Q(N,ne),D(N,9),B(N,ne.operation)});return Ue&&A.pump(w,y.sends),Ue},()=>{},A.fail),A};this.unary=(m,y,w,x={})=>new Promise((T,A)=>void te(m,y,w,x,x.timeout??n,ie,
-T,A,Oo)),this.serverStreaming=(m,y,w,x)=>O(m,y,[w],x).messages,this.twoWay=(m,y,w,x)=>O(m,y,w,x).messages,this.clientStreaming=async(m,y,w,x)=>{let{messages:T}=O(
-m,y,w,x),{done:A,value:ne}=await T.next();if(A)throw new P(13,"there is no reply");return T.return?.(),ne},this.name=m=>void E.add(m),this.mount=m=>void I.push(
-m),this.connected=(m,y)=>new Promise((w,x)=>{te(void 0,{},void 0,{patience:y},void 0,(T,A)=>A.isFull?!1:(m?.(A),Z(T),w(A),!0),w,x)}),this.close=()=>{f=!0,clearTimeout(
+y),w},te=(m,y,w,x,$,C,ne,ae,Ue=1/0)=>{let{signal:M}=x,N={id:0,operation:y.operation,until:performance.now()+ +($??Ue),isGivenUp:!1,isSent:!1,patientUntil:1/0,missing:0,
+timer:void 0,link:void 0,service:m,method:y,request:w,options:x,sentTimeout:$,start:C,resolve:ne,reject:ae,abort:M&&(()=>X(N,Xt(N.isSent)))};return Number.isNaN(
+N.until)?ae(j(3,"the timeout is not a number; it is in milliseconds")):M?.aborted?N.abort?.():(M?.addEventListener("abort",N.abort),$!==void 0&&G(N),($===void 0||
+$>0)&&xe(N)),N},O=(m,y,w,x={})=>{let $,C=jr(y.request,y.reply,!0,()=>$&&Z($),x.onMetadata);return $=te(m,y,w,x,x.timeout,(ne,ae)=>{let Ue=ae.open(C,ne.missing,M=>{
+Q(M,ne),D(M,9),B(M,ne.operation)});return Ue&&C.pump(w,y.sends),Ue},()=>{},C.fail),C};this.unary=(m,y,w,x={})=>new Promise(($,C)=>void te(m,y,w,x,x.timeout??n,ie,
+$,C,Oo)),this.serverStreaming=(m,y,w,x)=>O(m,y,[w],x).messages,this.twoWay=(m,y,w,x)=>O(m,y,w,x).messages,this.clientStreaming=async(m,y,w,x)=>{let{messages:$}=O(
+m,y,w,x),{done:C,value:ne}=await $.next();if(C)throw new P(13,"there is no reply");return $.return?.(),ne},this.name=m=>void E.add(m),this.mount=m=>void A.push(
+m),this.connected=(m,y)=>new Promise((w,x)=>{te(void 0,{},void 0,{patience:y},void 0,($,C)=>C.isFull?!1:(m?.(C),Z($),w(C),!0),w,x)}),this.close=()=>{f=!0,clearTimeout(
 u);for(let m of b)for(let y of m)X(y,Kr(y.isSent));a?.drain()},i&&queueMicrotask(ue)}},Kr=t=>xt(9,"the channel is closed",t);var ot=65280,Uo=16<<20,Jn=64,Do=255,Po=65536,Bo=4,nn={now:0,last:1,oldest:2},zr=t=>j([8,12,7][Y(t)-3]??3,se(t,V(t))),Yr=t=>{let e=F(t);return e>Do&&q("a topic i\
-s too long"),se(t,e)},Zr=new WeakMap,Tt=class{constructor(e){this.channel=e;this.requests=new Map;this.last=0;let{requests:n}=this,r=Zr.get(e);if(r)return r;Zr.
+s too long"),se(t,e)},Zr=new WeakMap,$t=class{constructor(e){this.channel=e;this.requests=new Map;this.last=0;let{requests:n}=this,r=Zr.get(e);if(r)return r;Zr.
 set(e,this),e.mount({packet:(s,o,i,a)=>{if(i<ot)return!1;!o&&i===ot+5&&(this.refused??=zr(W(a)));for(let c of o?[n.get(o)]:n.values())c?.packet(s,o,i-ot,W(a));return!0},
 down(s,o){for(let i of[...n.values()])i.down(s,o)}})}subscribe(e,{group:n="",from:r}={}){return this.request(0,e,n,r)}async publish(e,n){await this.channel.connected(
 r=>r.write(0,ot+2,s=>{Ve(s,he(e)),ce(s,Dn(n))}))}async sync(){await(await this.request(3)).return?.();let{refused:e}=this;if(this.refused=void 0,e)throw e}request(e,n,r="",s){
-let{channel:o,requests:i}=this;do this.last=this.last%65535+1;while(i.has(this.last));let a=this.last;return new Promise((c,d)=>{let p,u=0,f=0,h=!1,{first:b,messages:C,
-put:E,end:I,take:ue}=tn(N=>(u-=N.payload.length+Jn,N),()=>{i.delete(a)&&n!==void 0&&p?.isUp&&p.write(a,ot+1)}),ee=N=>{i.delete(a),d(N),I(N)},K=r?[]:n?.split(".")??
-[],xe=K[K.length-1]===">",pe=N=>{let $=N.split(".");return(xe?$.length>=K.length:$.length===K.length)&&K.every((R,_)=>R===">"||R==="*"||R===$[_])},G=e===0&&!r&&
+let{channel:o,requests:i}=this;do this.last=this.last%65535+1;while(i.has(this.last));let a=this.last;return new Promise((c,d)=>{let p,u=0,f=0,h=!1,{first:b,messages:I,
+put:E,end:A,take:ue}=tn(M=>(u-=M.payload.length+Jn,M),()=>{i.delete(a)&&n!==void 0&&p?.isUp&&p.write(a,ot+1)}),ee=M=>{i.delete(a),d(M),A(M)},K=r?[]:n?.split(".")??
+[],xe=K[K.length-1]===">",pe=M=>{let N=M.split(".");return(xe?N.length>=K.length:N.length===K.length)&&K.every((R,_)=>R===">"||R==="*"||R===N[_])},G=e===0&&!r&&
 s!==void 0,Z=typeof s=="object";if(Z&&!(/^[\da-f]{16}$/.test(s.epoch)&&s.offset>=0))throw j(3,`${s.epoch}, ${s.offset} is not a position`);let X=Z||s===void 0?nn.
-oldest:nn[s],Q=new Map(Z?[[n,{...s,offset:s.offset+1}]]:[]),z=new Map,ie=0,te="",O=!1,m=!1,y=!1,w=!1,x=!1,T=N=>{p?.write(a,ot+N,$=>{if(n!==void 0&&Ve($,he(n)),N===
-6){D($,X);for(let[R,_]of Q){Ne($,R);for(let k=0;k<16;k+=2)D($,parseInt(_.epoch.slice(k,k+2),16));B($,_.offset)}}else ce($,he(r))})},A=N=>{o.connected($=>{i.has(
-a)&&(p=$,T(G?6:e))},N).catch(ee)},ne=()=>{x=!0,m&&(y||!(G&&w))&&(h=!0),c(C)},ae=N=>Array.from(de(N,8),$=>$.toString(16).padStart(2,"0")).join(""),Ue=(N,$,R)=>{if($===
-5&&N&&!x&&G&&R.bytes[R.at]===Bo)y=!0,T(0);else if($===6&&N&&R.bytes[R.at]===0){Y(R),w=Y(R)===1;let _=ae(R);ie=F(R,10);let k=te!==""&&te!==_,J=!n?.match(/[*>]/)&&
-Q.size>0;te=_,ne(),y=!1,h||=J?!ie:k}else if($===7)for(;V(R);){let _=Yr(R),k={epoch:ae(R),offset:F(R,10)};if(Number.isSafeInteger(k.offset)||q("an integer is bey\
-ond 2^53"),!x||!N&&!pe(_))continue;let J=z.get(_);N&&!J?(ie--,J=Q.get(_)??(O?{...k,offset:1}:void 0)):!N&&J?.epoch!==k.epoch&&(J=void 0),J&&w&&(J.epoch===k.epoch&&
-J.offset<=k.offset?f+=k.offset-J.offset:h=!0),z.size>=Po&&(z.clear(),y=!0),z.set(_,k)}else return!1;return!0};i.set(a,{packet(N,$,R,_){if(!(N!==p||G&&Ue($,R,_)))
-if(R===2){let k=Yr(_);if(!$&&(!x||!pe(k)))return;let J=je(_),Je=z.get(k);for(Je&&z.set(k,{...Je,offset:Je.offset+1}),u+=J.length+Jn,E({topic:k,payload:J,position:Je,
-lagged:f,reconnected:h}),f=0,h=!1;u>Uo;){let bt=ue();u-=bt.payload.length+Jn;let Se=b();Se.lagged+=bt.lagged+1,Se.reconnected||=bt.reconnected}}else R===4?G&&w&&
-x||(f+=F(_,10)):$&&(V(_)?ee(zr(_)):ne())},down(N,$){if(N===p){if(n===void 0||!x&&!m)return ee($);if(x)if(ie>0)for(let[R,_]of z)Q.set(R,_);else Q=y?new Map:z,X=y?
-nn.now:nn.oldest,O=!y;z=new Map,x=!1,m=!0,A(1/0)}}}),A()})}};var rn="frisbee.1";function Vn(t,{protocols:e=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{if(!n)throw new Error("no global WebSocket; set the option `We\
+oldest:nn[s],Q=new Map(Z?[[n,{...s,offset:s.offset+1}]]:[]),z=new Map,ie=0,te="",O=!1,m=!1,y=!1,w=!1,x=!1,$=M=>{p?.write(a,ot+M,N=>{if(n!==void 0&&Ve(N,he(n)),M===
+6){D(N,X);for(let[R,_]of Q){Ne(N,R);for(let k=0;k<16;k+=2)D(N,parseInt(_.epoch.slice(k,k+2),16));B(N,_.offset)}}else ce(N,he(r))})},C=M=>{o.connected(N=>{i.has(
+a)&&(p=N,$(G?6:e))},M).catch(N=>{m&&N.code===9&&A(!0),ee(N)})},ne=()=>{x=!0,m&&(y||!(G&&w))&&(h=!0),c(I)},ae=M=>Array.from(de(M,8),N=>N.toString(16).padStart(2,
+"0")).join(""),Ue=(M,N,R)=>{if(N===5&&M&&!x&&G&&R.bytes[R.at]===Bo)y=!0,$(0);else if(N===6&&M&&R.bytes[R.at]===0){Y(R),w=Y(R)===1;let _=ae(R);ie=F(R,10);let k=te!==
+""&&te!==_,J=!n?.match(/[*>]/)&&Q.size>0;te=_,ne(),y=!1,h||=J?!ie:k}else if(N===7)for(;V(R);){let _=Yr(R),k={epoch:ae(R),offset:F(R,10)};if(Number.isSafeInteger(
+k.offset)||q("an integer is beyond 2^53"),!x||!M&&!pe(_))continue;let J=z.get(_);M&&!J?(ie--,J=Q.get(_)??(O?{...k,offset:1}:void 0)):!M&&J?.epoch!==k.epoch&&(J=
+void 0),J&&w&&(J.epoch===k.epoch&&J.offset<=k.offset?f+=k.offset-J.offset:h=!0),z.size>=Po&&(z.clear(),y=!0),z.set(_,k)}else return!1;return!0};i.set(a,{packet(M,N,R,_){
+if(!(M!==p||G&&Ue(N,R,_)))if(R===2){let k=Yr(_);if(!N&&(!x||!pe(k)))return;let J=je(_),Je=z.get(k);for(Je&&z.set(k,{...Je,offset:Je.offset+1}),u+=J.length+Jn,E(
+{topic:k,payload:J,position:Je,lagged:f,reconnected:h}),f=0,h=!1;u>Uo;){let bt=ue();u-=bt.payload.length+Jn;let Se=b();Se.lagged+=bt.lagged+1,Se.reconnected||=bt.
+reconnected}}else R===4?G&&w&&x||(f+=F(_,10)):N&&(V(_)?ee(zr(_)):ne())},down(M,N){if(M===p){if(n===void 0||!x&&!m)return ee(N);if(x)if(ie>0)for(let[R,_]of z)Q.set(
+R,_);else Q=y?new Map:z,X=y?nn.now:nn.oldest,O=!y;z=new Map,x=!1,m=!0,C(1/0)}}}),C()})}};var rn="frisbee.1";function Vn(t,{protocols:e=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{if(!n)throw new Error("no global WebSocket; set the option `We\
 bSocket`, or connect by frisbee-rpc/node");let s=new n(String(t),[rn,...e]);s.binaryType="arraybuffer";let o="";return s.onopen=()=>{if(s.protocol===rn)return r.
 open();o=`the server does not speak ${rn}`,s.close()},s.onmessage=({data:i})=>{i instanceof ArrayBuffer?r.data(new Uint8Array(i)):s.close()},s.onerror=({message:i=""})=>void(o||=
 i),s.onclose=({code:i,reason:a})=>{r.close(o||`the WebSocket was closed (${i}${a&&`, ${a}`})`)},{send:i=>s.send(i),close:()=>s.close(),buffered:()=>s.bufferedAmount}}}var _o=64;var sn=class{constructor(e){this.messages=new Map;this.enums=new Map;for(let{number:n,bytes:r}of be(e))n===1&&this.file(r)}message(e){let n=this.messages.get(e);
@@ -157,9 +157,9 @@ if(!n)throw new Error(`the schema has no message ${e}`);return n}enumeration(e){
 let n=e.isRepeated&&e.kind===11?this.messages.get(e.type):void 0;return n?.isEntry?n:void 0}file(e){let n="",r=[],s=new Map;for(let{number:i,bytes:a}of be(e))i===
 2?n=Ae(a):i===4||i===5?r.push({number:i,bytes:a}):i===9&&(s=Jo(a));let o={4:0,5:0};for(let{number:i,bytes:a}of r){let c=o[i]??0;o[i]=c+1;let d=`${i},${c}`;i===4?
 this.declare(a,n,[],d,s,0):this.declareEnum(a,n,[],d,s)}}declare(e,n,r,s,o,i){if(i>_o)throw new ke("types are declared too deep within each other");let a=[],c=[],
-d=[],p=[],u="",f=!1;for(let{number:E,bytes:I}of be(e))E===1?u=Ae(I):E===2?a.push(I):E===3?c.push(I):E===4?d.push(I):E===7?f=rs(I,7):E===8&&p.push({name:ts(I),docs:o.
-get(`${s},8,${p.length}`)??""});let h=[...r,u],b=es(n,h),C=a.map((E,I)=>qo(E,o.get(`${s},2,${I}`)??""));this.messages.set(b,{name:b,package:n,path:h,docs:o.get(
-s)??"",fields:C,oneofs:p,isEntry:f}),c.forEach((E,I)=>this.declare(E,n,h,`${s},3,${I}`,o,i+1)),d.forEach((E,I)=>this.declareEnum(E,n,h,`${s},4,${I}`,o))}declareEnum(e,n,r,s,o){
+d=[],p=[],u="",f=!1;for(let{number:E,bytes:A}of be(e))E===1?u=Ae(A):E===2?a.push(A):E===3?c.push(A):E===4?d.push(A):E===7?f=rs(A,7):E===8&&p.push({name:ts(A),docs:o.
+get(`${s},8,${p.length}`)??""});let h=[...r,u],b=es(n,h),I=a.map((E,A)=>qo(E,o.get(`${s},2,${A}`)??""));this.messages.set(b,{name:b,package:n,path:h,docs:o.get(
+s)??"",fields:I,oneofs:p,isEntry:f}),c.forEach((E,A)=>this.declare(E,n,h,`${s},3,${A}`,o,i+1)),d.forEach((E,A)=>this.declareEnum(E,n,h,`${s},4,${A}`,o))}declareEnum(e,n,r,s,o){
 let i=[],a="";for(let{number:p,bytes:u}of be(e)){if(p===1&&(a=Ae(u)),p!==2)continue;let f=0;for(let h of be(u))h.number===2&&(f=h.low|0);i.push({name:ts(u),number:f,
 docs:o.get(`${s},2,${i.length}`)??""})}let c=[...r,a],d=es(n,c);this.enums.set(d,{name:d,package:n,path:c,docs:o.get(s)??"",values:i})}},ns=t=>t===11||t===10||t===
 14,es=(t,e)=>[...t?[t]:[],...e].join(".");function qo(t,e){let n="",r="",s="",[o,i,a,c]=[0,0,0,-1],d=!1,p=!1;for(let u of be(t))u.number===1?n=Ae(u.bytes):u.number===
@@ -186,8 +186,8 @@ pc.reflection.v1.ListRequest","etag:s"),zo=L("frpc.reflection.v1.Method","name:s
 precated:b compatible:*s methods:*m",()=>[jn,zo]),lt=Ge("frpc.reflection.v1.Reflection","e1620cb3723b0c31",[],{list:{operation:65e3,request:Ko,reply:Xo,receives:!0,
 idempotent:!0},files:{operation:65001,request:Go,reply:jo,receives:!0,idempotent:!0}});var os=32<<20,Ce=t=>`${t.service.name}/${t.name}`,an=class{constructor(e,n){this.url=e;this.metadata={};this.wire="connecting";this.traffic={since:0,connections:0,
 sent:0,received:0};let r=Vn(e),s=i=>{this.wire=i,n()},o=i=>{let a=r({open:()=>{this.traffic.since=Date.now(),this.traffic.connections++,i.open(),s("open")},data:c=>{
-this.traffic.received+=c.length,i.data(c)},close:c=>{s("lost"),i.close(c)}});return{...a,send:c=>{this.traffic.sent+=c.length,a.send(c)}}};this.channel=new $t(o,
-{stayConnected:!0}),this.channel.name(lt),this.topics=new Tt(this.channel)}async catalog(e){let{channel:n,metadata:r}=this,s=new Map,o="";for await(let f of n.serverStreaming(
+this.traffic.received+=c.length,i.data(c)},close:c=>{s("lost"),i.close(c)}});return{...a,send:c=>{this.traffic.sent+=c.length,a.send(c)}}};this.channel=new Tt(o,
+{stayConnected:!0}),this.channel.name(lt),this.topics=new $t(this.channel)}async catalog(e){let{channel:n,metadata:r}=this,s=new Map,o="";for await(let f of n.serverStreaming(
 lt,lt.methods.list,{etag:e?.etag??""},{metadata:r})){if(f.notModified)return;o||=f.etag;for(let h of f.services){let b=s.get(h.name);b?b.methods.push(...h.methods):
 s.set(h.name,h)}}let i=[],a=0;for await(let{data:f}of n.serverStreaming(lt,lt.methods.files,{},{metadata:r}))if(i.push(f),a+=f.length,a>os)throw new P(Wt.RESOURCE_EXHAUSTED,
 `the schema has more than ${os} bytes`);let c=new Uint8Array(a),d=0;for(let f of i)c.set(f,d),d+=f.length;let p=new sn(c),u=new it(p);return{etag:o,schema:p,services:[
@@ -267,7 +267,7 @@ p(requests);"]:[]),p.push("while let Some(reply) = replies.message().await? {",'
 `)}function ys({path:t,package:e}){let n=[...t.slice(0,-1).map(mn),Qe(t[t.length-1]??"")].join("::");return e==="google.protobuf"?`frpc::prost_types::${n}`:n}var Yn=(t,e)=>`${"\
     ".repeat(e)}${t}`;function gs(t,e,n,r){let s=t.message(e),o=ys(s),i=typeof n=="object"&&n!==null&&!Array.isArray(n)?n:{},a=[],c=new Set;for(let u of s.fields){
 let f=i[i[u.jsonName]===void 0?u.name:u.jsonName];if(f===void 0||f===null&&u.type!=="google.protobuf.Value")continue;let h=u.oneof===void 0?void 0:s.oneofs[u.oneof],
-b=ui(t,s,u,f,r+1),C=h?h.name:u.name;c.add(C);let E=[...s.path.map(mn),Qe(h?.name??"")].join("::");a.push(Yn(`${mn(C)}: ${h?`Some(${E}::${Qe(u.name)}(${b}))`:b},`,
+b=ui(t,s,u,f,r+1),I=h?h.name:u.name;c.add(I);let E=[...s.path.map(mn),Qe(h?.name??"")].join("::");a.push(Yn(`${mn(I)}: ${h?`Some(${E}::${Qe(u.name)}(${b}))`:b},`,
 r+1))}let d=new Set(s.fields.map(u=>u.oneof===void 0?u.name:s.oneofs[u.oneof]?.name));if(a.length===0)return`${o}${d.size===0?" {}":"::default()"}`;c.size<d.size&&
 a.push(Yn(`..${o}::default()`,r+1));let p=`${o} { ${a.map(u=>u.trim().replace(/,$/,"")).join(", ")} }`;return p.length<90&&!p.includes(`
 `)?p:`${o} {
@@ -303,14 +303,14 @@ trim()&&Rt(t,o()))),s=l("input",{type:"text",id:e,className:"number",inputMode:z
 let i=s.value.trim();return Number.isSafeInteger(Number(i))&&!mi(n)||/^-?[\d.]+(e[+-]?\d+)?$/i.test(i)&&!zn(n)?Number(i):i};return ut({element:s,id:e,get:()=>s.
 value.trim()?yi(o()):void 0,set(i){s.value=i==null?"":String(i),r()}},0)}var mi=t=>t===3||t===4||t===6||t===16||t===18,yi=t=>t===0&&!Object.is(t,-0)||t==="0"?void 0:
 t;function Ms(t){let e=re(),n=l("select",{id:e},...t.values.map(({name:s,number:o,docs:i})=>l("option",{value:s,title:i},`${s} = ${o}`))),[r]=t.values;return ut(
-{element:n,id:e,get:()=>n.value===r?.name?void 0:n.value,set:s=>n.value=t.values.find(({name:o,number:i})=>o===s||i===s)?.name??r?.name??""},r?.name??0)}function $s(){
+{element:n,id:e,get:()=>n.value===r?.name?void 0:n.value,set:s=>n.value=t.values.find(({name:o,number:i})=>o===s||i===s)?.name??r?.name??""},r?.name??0)}function Ts(){
 let t=re(),e,n=er({id:t,oninput:()=>f()}),r=l("select",{"aria-label":"written as",onchange:()=>u()},...["text","base64","hex"].map(b=>l("option",{},b))),s=r.value,
 o=l("span",{className:"muted"}),i=l("input",{type:"file",hidden:!0,"aria-label":"file",onchange:async()=>{let b=i.files?.[0];if(b){if(b.size>Ns){o.textContent=`${b.
 name} has more than ${Ns>>20} MiB`;return}e=new Uint8Array(await b.arrayBuffer()),o.textContent=`${b.name}, ${e.length} bytes`,n.disabled=r.disabled=!0,a.hidden=
 !1,h.dispatchEvent(new Event("change",{bubbles:!0}))}}}),a=l("button",{type:"button",className:"icon","aria-label":"No file",hidden:!0,onclick:()=>c()},"×"),c=()=>{
 e=void 0,o.textContent=i.value="",n.disabled=r.disabled=!1,a.hidden=!0},d=b=>{if(b==="text")return new TextEncoder().encode(n.value);if(b==="base64")return ve(n.
-value.replace(/\s/g,""));let C=n.value.replace(/\s/g,"");if(!/^([\da-f]{2})*$/i.test(C))throw new Error("not pairs of hexadecimal digits");return Uint8Array.from(
-C.match(/../g)??[],E=>parseInt(E,16))},p=(b,C)=>{let E=C==="text"?ct(b):void 0;r.value=s=C==="text"&&E===void 0?"base64":C,n.value=r.value==="text"?E??"":r.value===
+value.replace(/\s/g,""));let I=n.value.replace(/\s/g,"");if(!/^([\da-f]{2})*$/i.test(I))throw new Error("not pairs of hexadecimal digits");return Uint8Array.from(
+I.match(/../g)??[],E=>parseInt(E,16))},p=(b,I)=>{let E=I==="text"?ct(b):void 0;r.value=s=I==="text"&&E===void 0?"base64":I,n.value=r.value==="text"?E??"":r.value===
 "hex"?Ye(b):Ie(b),f()},u=()=>{try{p(d(s),r.value)}catch{s=r.value,f()}},f=()=>tr(n,()=>void d(r.value)),h=l("div",{className:"bytes"},n,r,l("button",{type:"butt\
 on",className:"quiet",onclick:()=>i.click()},"File…"),i,o,a);return ut({element:h,id:t,get(){let b=e??d(r.value);return b.length>0?Ie(b):void 0},set(b){c(),p(
 typeof b=="string"?ve(b):new Uint8Array,r.value)}},"")}function et(t,e,n){let r=re(),s=er({id:r,placeholder:e,oninput:()=>tr(s,()=>void(t==="json"&&s.value&&JSON.
@@ -319,14 +319,14 @@ value.trim()?t==="json"?JSON.parse(s.value):s.value.trim():void 0,set:i=>s.value
 element)}get(){return this.editor.get()??oe()}set(e){this.editor.set(e)}example(){this.set(As(this.schema,this.name,[]))}};function As(t,e,n){switch(e){case"goo\
 gle.protobuf.Timestamp":return new Date().toISOString().replace(/\.\d+/,"");case"google.protobuf.Duration":return"1.500s";case"google.protobuf.FieldMask":return"\
 name";case"google.protobuf.Struct":return{key:"value"};case"google.protobuf.Value":return"value";case"google.protobuf.ListValue":return["value"]}let r=t.message(
-e),s=r.fields[0];if(Ke(e)&&s)return Ts(t,s,n);let o=oe(),i=[...n,e];for(let a of r.fields){let c=t.entry(a),d=c?.fields[1]??a,p=a.oneof===void 0||r.fields.find(
-b=>b.oneof===a.oneof)===a,u=d.kind===11&&(i.includes(d.type)||i.length>gi);if(!p||u||d.kind===10||a.isDeprecated)continue;let f=Ts(t,d,i),h=c?.fields[0];h?o[a.jsonName]=
-Object.assign(oe(),{[h.kind===9?"key":h.kind===8?"true":"1"]:f}):o[a.jsonName]=a.isRepeated?[f]:f}return o}function Ts(t,e,n){switch(e.kind){case 11:return As(t,
+e),s=r.fields[0];if(Ke(e)&&s)return $s(t,s,n);let o=oe(),i=[...n,e];for(let a of r.fields){let c=t.entry(a),d=c?.fields[1]??a,p=a.oneof===void 0||r.fields.find(
+b=>b.oneof===a.oneof)===a,u=d.kind===11&&(i.includes(d.type)||i.length>gi);if(!p||u||d.kind===10||a.isDeprecated)continue;let f=$s(t,d,i),h=c?.fields[0];h?o[a.jsonName]=
+Object.assign(oe(),{[h.kind===9?"key":h.kind===8?"true":"1"]:f}):o[a.jsonName]=a.isRepeated?[f]:f}return o}function $s(t,e,n){switch(e.kind){case 11:return As(t,
 e.type,n);case 14:{let{values:r}=t.enumeration(e.type);return(r.find(({number:s})=>s!==0)??r[0])?.name??0}case 8:return!0;case 9:return e.name.replace(/_/g," ");case 12:
 return btoa("bytes");case 1:case 2:return 1.5;case 3:case 4:case 6:case 16:case 18:return"1";default:return 1}}function hi(t,e){let n=t.entry(e),[r,s]=n?.fields??
 [];return r&&s?`map<${gn(r)}, ${gn(s)}>`:`${e.isRepeated?"repeated ":e.isOptional?"optional ":""}${gn(e)}`}var bi=["","double","float","int64","uint64","int32",
 "fixed64","fixed32","bool","string","group","","bytes","uint32","","sfixed32","sfixed64","sint32","sint64"],gn=t=>bi[t.kind]||(t.type.split(".").pop()??"");function pt(t,e){
-return e.kind===14?Ms(t.enumeration(e.type)):e.kind===12?$s():e.kind!==11?nr(e):vi(t,e.type)}function vi(t,e){switch(e){case"google.protobuf.Timestamp":return et(
+return e.kind===14?Ms(t.enumeration(e.type)):e.kind===12?Ts():e.kind!==11?nr(e):vi(t,e.type)}function vi(t,e){switch(e){case"google.protobuf.Timestamp":return et(
 "text","2030-01-31T12:00:00Z",{label:"Now",json:()=>new Date().toISOString()});case"google.protobuf.Duration":return et("text","1.5s");case"google.protobuf.Fiel\
 dMask":return et("text","name,homeAddress.city");case"google.protobuf.Struct":return et("json",'{ "key": "value" }');case"google.protobuf.Value":return et("json",
 "any JSON");case"google.protobuf.ListValue":return et("json","[1, 2]")}let n=Ke(e)?t.message(e).fields[0]:void 0;if(!n)return Is(t,e);let r=pt(t,n);return{...r,
@@ -339,39 +339,39 @@ function Rs(t,e,n,r,s){let o=r.id?l("label",{htmlFor:r.id,className:"name"},t):l
 r.element.setAttribute("aria-label",t)),l("div",{className:"row"},l("div",{className:"about"},o,l("span",{className:"type"},e),s&&l("span",{className:"tag"},"de\
 precated")),l("div",{className:"value"},r.element,n&&l("p",{className:"docs"},n)))}function wi(t,e){let n=t.entry(e);return n?Ei(t,n):e.isRepeated?Si(()=>pt(t,e)):
 e.isOptional||e.kind===11?xi(()=>pt(t,e),()=>e.kind===11?oe():Cs(e)):pt(t,e)}function xi(t,e){let n=re(),r,s=l("input",{type:"checkbox",id:n,"aria-label":"set",
-onchange:()=>a(s.checked)}),o=l("div",{className:"inside"}),i=l("div",{className:"presence"},s,o),a=c=>{s.checked=c,c?M(o,(r??=t()).element):M(o,l("span",{className:"\
+onchange:()=>a(s.checked)}),o=l("div",{className:"inside"}),i=l("div",{className:"presence"},s,o),a=c=>{s.checked=c,c?T(o,(r??=t()).element):T(o,l("span",{className:"\
 muted"},"not set"))};return a(!1),{element:i,get:()=>s.checked?r?.get()??e():void 0,set(c){a(c!=null),s.checked&&r?.set(c)}}}var Os=t=>l("button",{type:"button",
 className:"icon","aria-label":"Remove",title:"Remove",onclick:t},"×");function Si(t){let e=[],n=l("div",{className:"items"}),r=o=>{let i=t();o!==void 0&&i.set(
 o),e.push(i);let a=l("div",{className:"item"},i.element,Os(()=>{e=e.filter(c=>c!==i),a.remove()}));return n.append(a),i},s=l("button",{type:"button",className:"\
-quiet",onclick:()=>Fs(r().element)},"Add");return{element:l("div",{className:"list"},n,s),get:()=>e.length>0?e.map(o=>o.get()??Ut(o)):void 0,set(o){e=[],M(n);for(let i of Array.
+quiet",onclick:()=>Fs(r().element)},"Add");return{element:l("div",{className:"list"},n,s),get:()=>e.length>0?e.map(o=>o.get()??Ut(o)):void 0,set(o){e=[],T(n);for(let i of Array.
 isArray(o)?o:[])r(i)}}}var Fs=t=>(t.matches("input, textarea, select")?t:t.querySelector("input, textarea, select"))?.focus();function Ei(t,e){let[n,r]=e.fields;
 if(!n||!r)throw new Error(`${e.name} is not a map entry`);let s=[],o=l("div",{className:"items"}),i=(c,d)=>{let p={key:nr({...n,kind:n.kind===8?9:n.kind}),value:pt(
 t,r)};p.key.element.classList.add("key"),p.key.element.setAttribute("aria-label","key"),c!==void 0&&p.key.set(c),d!==void 0&&p.value.set(d),s.push(p);let u=l("d\
 iv",{className:"item"},p.key.element,p.value.element,Os(()=>{s=s.filter(f=>f!==p),u.remove()}));return o.append(u),p.key},a=l("button",{type:"button",className:"\
 quiet",onclick:()=>Fs(i().element)},"Add");return{element:l("div",{className:"list"},o,a),get(){if(s.length===0)return;let c=oe();for(let{key:d,value:p}of s)c[String(
-d.get()??Ut(d))]=p.get()??Ut(p);return c},set(c){if(s=[],M(o),typeof c=="object"&&c!==null)for(let[d,p]of Object.entries(c))i(d,p)}}}function ki(t,e,n){let r=e.
+d.get()??Ut(d))]=p.get()??Ut(p);return c},set(c){if(s=[],T(o),typeof c=="object"&&c!==null)for(let[d,p]of Object.entries(c))i(d,p)}}}function ki(t,e,n){let r=e.
 fields.filter(f=>f.oneof===n),s=re(),o=l("div",{className:"inside"}),i=new Map,a=l("select",{id:s,onchange:()=>c(a.value)},l("option",{value:""},"not set"),...r.
-map(f=>l("option",{value:f.jsonName},`${f.name}: ${gn(f)}`))),c=f=>{a.value=f;let h=r.find(C=>C.jsonName===f);if(!h)return void M(o);let b=i.get(f)??pt(t,h);return i.
-set(f,b),b.id&&document.getElementById(b.id)?.setAttribute("aria-label",h.name),M(o,b.element,h.docs&&l("p",{className:"docs"},h.docs)),b},{name:d,docs:p}=e.oneofs[n]??
+map(f=>l("option",{value:f.jsonName},`${f.name}: ${gn(f)}`))),c=f=>{a.value=f;let h=r.find(I=>I.jsonName===f);if(!h)return void T(o);let b=i.get(f)??pt(t,h);return i.
+set(f,b),b.id&&document.getElementById(b.id)?.setAttribute("aria-label",h.name),T(o,b.element,h.docs&&l("p",{className:"docs"},h.docs)),b},{name:d,docs:p}=e.oneofs[n]??
 {name:"oneof",docs:""},u={element:l("div",{className:"oneof"},a,o),id:s,get:()=>{},set(){}};return{element:Rs(d,"oneof",p,u,!1),get(){let f=i.get(a.value);return a.
-value&&f?Object.assign(oe(),{[a.value]:f.get()??Ut(f)}):oe()},set(f){let h=f,b=r.find(C=>(h[C.jsonName]??h[C.name])!==void 0);c(b?.jsonName??"")?.set(b&&(h[b.jsonName]??
+value&&f?Object.assign(oe(),{[a.value]:f.get()??Ut(f)}):oe()},set(f){let h=f,b=r.find(I=>(h[I.jsonName]??h[I.name])!==void 0);c(b?.jsonName??"")?.set(b&&(h[b.jsonName]??
 h[b.name]))}}}var ft=class{constructor(e){this.changed=e;this.rows=l("div",{className:"items"});let n=l("button",{type:"button",className:"quiet",onclick:()=>this.add("","").
 focus()},"Add");this.element=l("div",{className:"list metadata",oninput:e},this.rows,n)}get(){let e={};for(let n of this.rows.children){let[r="",s=""]=[...n.querySelectorAll(
-"input")].map(i=>i.value),o=r.trim().toLowerCase();o&&(e[o]=o.endsWith("-bin")?ve(s,o):s)}return e}set(e){M(this.rows);for(let[n,r]of Object.entries(e))this.add(
+"input")].map(i=>i.value),o=r.trim().toLowerCase();o&&(e[o]=o.endsWith("-bin")?ve(s,o):s)}return e}set(e){T(this.rows);for(let[n,r]of Object.entries(e))this.add(
 n,typeof r=="string"?r:Ie(r))}add(e,n){let r=l("input",{type:"text",value:e,placeholder:"key","aria-label":"key",spellcheck:!1,autocomplete:"off"}),s=l("input",
 {type:"text",value:n,placeholder:"value, or base64 for …-bin","aria-label":"value",spellcheck:!1,autocomplete:"off"}),o=l("div",{className:"item"},r,s,l("butt\
 on",{type:"button",className:"icon","aria-label":"Remove",onclick:()=>{o.remove(),this.changed()}},"×"));return this.rows.append(o),r}},rr=t=>l("dl",{className:"\
 pairs"},...Object.entries(t).flatMap(([e,n])=>[l("dt",{},e),l("dd",{},typeof n=="string"?n:Ie(n))]));var sr=1e5,Ni=90;function Ls(t,e){let n=l("div",{className:"status",role:"status"}),r=l("div",{}),s=l("ol",{className:"log","aria-label":"Messages"}),{method:o}=e,
-i=o.sends||o.receives;i||s.classList.add("one");let a=0;return M(t,n,r,s),()=>{M(n,...Mi(e)),M(r,e.isOver&&e.status&&$i(e),e.metadata&&Object.keys(e.metadata).length>
+i=o.sends||o.receives;i||s.classList.add("one");let a=0;return T(t,n,r,s),()=>{T(n,...Mi(e)),T(r,e.isOver&&e.status&&Ti(e),e.metadata&&Object.keys(e.metadata).length>
 0&&l("div",{className:"block"},l("h3",{},"Metadata"),rr(e.metadata)));let c=s.scrollHeight-s.scrollTop-s.clientHeight<40,d=Math.max(0,a-e.dropped),p=e.messages.
 length-d;for(;s.childElementCount>0&&s.childElementCount+p>e.messages.length;)s.firstElementChild?.remove();for(let u of e.messages.slice(d))(i||!u.isSent)&&s.append(
 Ai(u,i));a=e.dropped+e.messages.length,c&&(s.scrollTop=s.scrollHeight)}}function Mi(t){let{sent:e,received:n,method:r}=t,o=[r.sends&&`${e} sent`,(r.sends||r.receives)&&
 `${n} received`,t.waiting>0&&r.sends&&`${t.waiting} waiting`,t.dropped>0&&`${t.dropped} not kept`].filter(a=>!!a).join(", ");if(!t.isOver)return[l("span",{className:"\
 badge busy"},"in progress"),l("span",{className:"muted"},o)];let i=t.status?.code??0;return[l("span",{className:i===0?"badge ok":"badge failed"},`${ln(i)}${i===
-0?"":` ${i}`}`),l("span",{className:"muted"},le(t.took),o&&`, ${o}`)]}function $i({status:t}){let e=t?.details??new Uint8Array;return l("div",{className:"block \
+0?"":` ${i}`}`),l("span",{className:"muted"},le(t.took),o&&`, ${o}`)]}function Ti({status:t}){let e=t?.details??new Uint8Array;return l("div",{className:"block \
 failure"},l("p",{},t?.message??""),l("p",{className:"muted"},t?.mayHaveRun?"It may have run.":"It has not run."),e.length>0&&l("h3",{},`Details, ${e.length} byt\
 es`),e.length>0&&l("pre",{className:"code"},ct(e)??Ye(e.subarray(0,4096))),t&&Object.keys(t.metadata).length>0&&l("h3",{},"Metadata"),t&&Object.keys(t.metadata).
-length>0&&rr(t.metadata))}function Ti(t){let e=t.replace(/\n\s*/g," ");return e.length<=Ni?e:t}function Ai(t,e){let n=e?Ti(t.json):t.json,r=l("pre",{className:"\
+length>0&&rr(t.metadata))}function $i(t){let e=t.replace(/\n\s*/g," ");return e.length<=Ni?e:t}function Ai(t,e){let n=e?$i(t.json):t.json,r=l("pre",{className:"\
 code",tabIndex:0},qt(n.slice(0,sr)),n.length>sr&&`
 … ${n.length-sr} characters more`);return l("li",{className:t.isSent?"sent":"received"},l("div",{className:"bar"},l("span",{className:"muted"},e&&`${t.isSent?
 "↑":"↓"} ${t.number}`,e&&` · ${le(t.at)}`),l("span",{className:"grow"}),tt(()=>n)),r)}var Ci=500,Ii=16<<20,bn=class{constructor(e,n,r,s,o){this.catalog=n;this.method=r;this.terms=s;this.changed=o;this.messages=[];this.dropped=0;this.sent=0;this.received=
@@ -390,9 +390,9 @@ client stream",sign:"⇉"}:e?{name:"server stream",sign:"⇇"}:{name:"unary",sig
 r;this.records=s;this.json=l("textarea",{className:"code",spellcheck:!1,"aria-label":"The request as JSON",oninput:()=>this.note("")});this.metadata=new ft(()=>this.
 note(""));this.timeout=l("input",{type:"text",id:re(),className:"number",inputMode:"decimal",placeholder:"30000",autocomplete:"off"});this.problem=l("p",{className:"\
 problem",role:"alert"});this.body=l("div",{className:"request-body"});this.actions=l("div",{className:"actions"});this.output=l("section",{className:"pane respo\
-nse","aria-label":"Response"});this.tabs=$n(Ri,"Request",e=>this.show(e));this.tab="Form";this.command="curl";let o="";try{r.callable(),this.form=new hn(n.schema,
+nse","aria-label":"Response"});this.tabs=Tn(Ri,"Request",e=>this.show(e));this.tab="Form";this.command="curl";let o="";try{r.callable(),this.form=new hn(n.schema,
 r.request,()=>this.note("")),this.form.example()}catch(i){o=i.message}this.element=l("article",{className:"method"},this.header(),o?l("p",{className:"notice"},`\
-This method cannot be called here: ${o}.`):l("div",{className:"panes"},this.request(),this.output)),o||(this.tabs.select("Form"),this.act(),M(this.output,l("p",
+This method cannot be called here: ${o}.`):l("div",{className:"panes"},this.request(),this.output)),o||(this.tabs.select("Form"),this.act(),T(this.output,l("p",
 {className:"empty"},"Nothing has been called yet.")))}send(){this.attempt(()=>{let e=this.text(),n=this.run&&!this.run.isOver;if(n&&!this.method.sends)return;let r=ze(
 this.catalog.schema,this.method.request,Be(e));n||this.begin(),this.run?.send(e,r)})}end(){this.run&&!this.run.isOver&&this.method.sends&&this.run.end()}cancel(){
 let e=this.run!==void 0&&!this.run.isOver;return this.run?.cancel(),e}get isBusy(){return this.run!==void 0&&!this.run.isOver}restore({request:e,metadata:n,timeout:r}){
@@ -406,9 +406,9 @@ element,l("span",{className:"grow"}),e("Example",()=>n()),e("Clear",()=>n({}))),
 this.metadata.element,l("div",{className:"row"},l("div",{className:"about"},l("label",{htmlFor:this.timeout.id,className:"name"},"deadline")),l("div",{className:"\
 value unit"},this.timeout,"ms"))),this.problem,this.actions)}formText(){return JSON.stringify(this.form?.get()??{},void 0,2)}text(){return this.tab==="JSON"?this.
 json.value.trim()||"{}":this.formText()}show(e){let n=this.tab;this.attempt(()=>{e==="JSON"&&n!=="JSON"&&(this.json.value=this.formText()),e!=="JSON"&&n==="JSON"&&
-this.form?.set(Be(this.json.value))}),this.tab=e,e==="Form"?M(this.body,this.form?.element):e==="JSON"?M(this.body,this.json):this.attempt(()=>M(this.body,this.
+this.form?.set(Be(this.json.value))}),this.tab=e,e==="Form"?T(this.body,this.form?.element):e==="JSON"?T(this.body,this.json):this.attempt(()=>T(this.body,this.
 commands()))}commands(){let e=l("pre",{className:"code",tabIndex:0}),{method:n}=this,r=this.run?.messages.filter(a=>a.isSent).map(a=>Be(a.json)),s=n.sends&&r&&r.
-length>0?r:[Be(this.formText())],o={schema:this.catalog.schema,method:n,requests:s,origin:location.origin,...this.terms()},i=$n(Object.keys(Us),"Copy as",a=>{this.
+length>0?r:[Be(this.formText())],o={schema:this.catalog.schema,method:n,requests:s,origin:location.origin,...this.terms()},i=Tn(Object.keys(Us),"Copy as",a=>{this.
 command=a,e.textContent="",this.attempt(()=>e.textContent=Us[this.command](o))});return i.select(this.command),l("div",{className:"commands"},l("div",{className:"\
 bar"},i.element,l("span",{className:"grow"}),tt(()=>e.textContent??"")),e)}terms(){let e=this.timeout.value.trim(),n=e===""?void 0:Number(e);if(n!==void 0&&!(n>=
 0))throw new Error(`the deadline is a number of milliseconds, not ${e}`);return{metadata:this.metadata.get(),timeout:n}}begin(){let e=new bn(this.server,this.catalog,
@@ -418,7 +418,7 @@ messages.filter(r=>r.isSent);this.records.add({path:Ce(this.method),beganAt:e.be
 run===this.run&&this.drawn.draw(),this.act()}act(){let{method:e,run:n}=this,r=n!==void 0&&!n.isOver,s=c=>l("kbd",{},c),o=`${r},${n?.hasEnded}`;if(this.actions.dataset.
 state===o)return;this.actions.dataset.state=o;let i=this.actions.contains(document.activeElement),a=e.sends?l("button",{type:"button",className:"primary",disabled:r&&
 n.hasEnded,onclick:()=>this.send()},r?"Send":"Open and send",s("Ctrl ↵")):l("button",{type:"button",className:"primary",disabled:r,onclick:()=>this.send()},"C\
-all",s("Ctrl ↵"));M(this.actions,a,e.sends&&!r&&l("button",{type:"button",onclick:()=>this.attempt(()=>this.begin())},"Open"),e.sends&&r&&l("button",{type:"bu\
+all",s("Ctrl ↵"));T(this.actions,a,e.sends&&!r&&l("button",{type:"button",onclick:()=>this.attempt(()=>this.begin())},"Open"),e.sends&&r&&l("button",{type:"bu\
 tton",disabled:n.hasEnded,onclick:()=>this.end()},"End",s("Ctrl ⇧ ↵")),r&&l("button",{type:"button",onclick:()=>this.cancel()},"Cancel",s("Esc"))),i&&[...this.
 actions.querySelectorAll("button")].find(c=>!c.disabled)?.focus()}attempt(e){this.note("");try{e()}catch(n){this.note(n.message)}}note(e){this.problem.textContent!==
 e&&(this.problem.textContent=e)}};var Oi={UNKNOWN:0,COMPAT:1,NATIVE:2,OTHER_PROTOCOL:3},Fi=L("frpc.introspection.v1.Call","id:u method:s ageMs:w timeLeftMs:w hasDeadline:b"),Li=L("frpc.introspec\
@@ -453,7 +453,7 @@ ailed"}))}),n}var Js=1e3,Zi=256,Qi=50,Sn=class{constructor(e,n){this.server=e;th
 this.content=l("div",{});this.before=new Map;this.element.append(this.content)}see(e){let n=this.catalog()?.services.some(({name:r})=>r===wn.name)??!1;this.element.
 hidden=!n,!e||!n?(this.watched?.abort(),this.watched=void 0):this.watched||(this.watched=new AbortController,this.watch(this.watched))}async watch(e){let{channel:n,
 metadata:r}=this.server,{signal:s}=e;try{let o=n.serverStreaming(wn,wn.methods.watch,{intervalMs:Js,connections:Zi},{signal:s,metadata:r});for await(let{servers:i}of o)
-M(this.content,...i.map(a=>this.draw(a)))}catch(o){s.aborted||M(this.content,l("p",{className:"problem"},o.message))}setTimeout(()=>{this.watched===e&&(this.watched=
+T(this.content,...i.map(a=>this.draw(a)))}catch(o){s.aborted||T(this.content,l("p",{className:"problem"},o.message))}setTimeout(()=>{this.watched===e&&(this.watched=
 void 0)},Js)}draw({server:e,connections:n}){if(!e)return l("div",{});let r=Date.now(),s=this.before.get(e.name),o=new Map(e.methods.map(u=>[u.name,ta(u,s?.methods.
 get(u.name),r,s?.at)])),i=u=>pr([...o.values()].map(({rates:f})=>f.at(-1)?.values[u]??0)),a=pr(n.map(u=>Number(u.streams))),c=pr(n.map(u=>Number(u.queued))),d={
 at:r,methods:o,rates:s?ht(s.rates,{at:r,values:[i(0),i(1)]}):[],open:ht(s?.open??[],{at:r,values:[Number(e.open),a]}),bytes:ht(s?.bytes??[],{at:r,values:[c,Number(
@@ -483,10 +483,10 @@ element,l("section",{},l("h2",{},"History"),this.history),l("section",{},l("h2",
 ept until the page is closed."),i.element,this.problem,l("button",{type:"button",onclick:o},"Reload the schema"))),setInterval(()=>this.draw(),sa)}draw(){let e=this.
 element.isConnected&&!document.hidden;if(this.figures.see(e),!e)return;let{server:{wire:n,traffic:r},records:s}=this,o=this.catalog(),i=o?.services.reduce((p,u)=>p+
 u.methods.length,0)??0,a=[["connection",n==="open"?`open since ${nt(r.since)}`:n],["connections made",String(r.connections)],["sent",Gs(r.sent)],["received",Gs(
-r.received)],["services",o?`${o.services.length}, with ${i} methods`:"unknown"]];M(this.facts,...a.map(([p,u])=>l("div",{},l("dt",{},p),l("dd",{},u))));let c=Date.
-now();M(this.plots,l("figure",{},l("figcaption",{},"Calls in each two seconds, ",l("span",{className:"failed"},"errors")," below"),Ps(s.all,c)),l("figure",{},l(
+r.received)],["services",o?`${o.services.length}, with ${i} methods`:"unknown"]];T(this.facts,...a.map(([p,u])=>l("div",{},l("dt",{},p),l("dd",{},u))));let c=Date.
+now();T(this.plots,l("figure",{},l("figcaption",{},"Calls in each two seconds, ",l("span",{className:"failed"},"errors")," below"),Ps(s.all,c)),l("figure",{},l(
 "figcaption",{},"Latency of each call; of a stream, its duration"),qs(s.all,c)));let d=s.all.length===0?0:(s.all[s.all.length-1]?.beganAt??0)+s.all.length;d!==this.
-drawnOf&&(this.drawnOf=d,M(this.methods,s.all.length>0&&this.table()),M(this.history,cn(s.all,this.open,!1)))}table(){let e=n=>l("td",{className:"count"},n);return l(
+drawnOf&&(this.drawnOf=d,T(this.methods,s.all.length>0&&this.table()),T(this.history,cn(s.all,this.open,!1)))}table(){let e=n=>l("td",{className:"count"},n);return l(
 "table",{},l("thead",{},l("tr",{},...["method","calls","errors","p50","p95","longest","the last calls"].map((n,r)=>l("th",{scope:"col",className:r>0&&r<6?"count":
 ""},n)))),l("tbody",{},...this.records.totals().map(({path:n,calls:r,errors:s,p50:o,p95:i,max:a,last:c})=>{let d=l("a",{href:`#/${n}`},n);return l("tr",{},l("td",
 {},d),e(String(r)),l("td",{className:s>0?"count failed":"count"},String(s)),e(le(o)),e(le(i)),e(le(a)),l("td",{},Hs(c)))})))}};function Gs(t){return t<1e4?`${t}\
@@ -500,7 +500,7 @@ that follow.")),this.problem,l("div",{className:"panes"},l("section",{className:
 n.value.trim()),l("label",{htmlFor:n.id},"Pattern"),n,l("button",{type:"submit",className:"primary"},"Watch")),this.list,l("h2",{},"Publish"),i("inline",()=>this.
 publish(r.value.trim(),s.value,o.value),l("label",{htmlFor:r.id},"Topic"),r,l("label",{htmlFor:s.id},"Payload"),s,o,l("button",{type:"submit",className:"primary"},
 "Publish")),this.types),l("section",{className:"pane","aria-label":"Messages"},l("div",{className:"bar"},l("h2",{},"Messages"),l("span",{className:"grow"}),this.
-as,l("button",{type:"button",className:"quiet",onclick:()=>M(this.log)},"Clear")),this.log)))}know(e){this.schema={catalog:e,tables:new it(e.schema)},M(this.types,
+as,l("button",{type:"button",className:"quiet",onclick:()=>T(this.log)},"Clear")),this.log)))}know(e){this.schema={catalog:e,tables:new it(e.schema)},T(this.types,
 ...["text","base64","hex",...[...e.schema.messages.values()].filter(({isEntry:n})=>!n).map(({name:n})=>n)].map(n=>l("option",{value:n})))}typed(e){return l("inp\
 ut",{type:"text",list:this.types.id,value:"text","aria-label":e,title:`${e}: text, base64, hex or a message`,className:"as",spellcheck:!1,autocomplete:"off"})}async watch(e){
 if(!e||this.watches.has(e))return;let n=await this.server.topics.subscribe(e);this.watches.set(e,n);let r=l("span",{className:"watch"},l("code",{},e),l("button",
@@ -522,23 +522,23 @@ void 0:Fe;try{let r=await Oe.catalog(n);if(e!==gr)return;if(Bt="",r){Fe=r;for(le
 vr(),wr(),Zs=await Oe.hasBroker(),ge("to-topics").hidden=!Zs}function ia(){Ys.textContent=Oe.wire==="open"?"connected":Oe.wire==="lost"?"connection lost":"conne\
 cting",Ys.className=`state ${Oe.wire}`,Oe.wire==="open"&&setTimeout(()=>void eo(!1))}function vr(){let t=Pt.value.trim().toLowerCase().split(/\s+/),e=o=>t.every(
 i=>Ce(o).toLowerCase().includes(i)),n=decodeURIComponent(location.hash.slice(2)),r=(Fe?.services??[]).map(o=>({service:o,methods:o.methods.filter(e)})).filter(({
-methods:o})=>o.length>0),s=o=>/^(frpc|grpc)\./.test(o);r.sort((o,i)=>Number(s(o.service.name))-Number(s(i.service.name))),M(zs,...r.map(({service:o,methods:i})=>l(
+methods:o})=>o.length>0),s=o=>/^(frpc|grpc)\./.test(o);r.sort((o,i)=>Number(s(o.service.name))-Number(s(i.service.name))),T(zs,...r.map(({service:o,methods:i})=>l(
 "details",{open:!s(o.name)||Pt.value!==""||n.startsWith(`${o.name}/`)},l("summary",{title:o.docs},l("span",{},o.name.includes(".")&&l("span",{className:"of"},o.
 name.slice(0,o.name.lastIndexOf("."))),o.name.slice(o.name.lastIndexOf(".")+1))),l("ul",{},...i.map(c=>{let d=Ce(c),p=ir(c),u=l("a",{href:`#/${encodeURI(d)}`,title:c.
 docs,className:c.isDeprecated?"deprecated":""},c.name,l("span",{className:"sign",title:p.name,"aria-label":p.name,role:"img"},p.sign));return d===n&&u.setAttribute(
-"aria-current","page"),l("li",{},u)}))))),r.length===0&&M(zs,l("p",{className:"empty"},Fe?"No method has this name.":Bt?"No services.":"Loading the services…"))}
+"aria-current","page"),l("li",{},u)}))))),r.length===0&&T(zs,l("p",{className:"empty"},Fe?"No method has this name.":Bt?"No services.":"Loading the services…"))}
 function wr(){let t=decodeURIComponent(location.hash.slice(2));for(let n of document.querySelectorAll("nav a"))decodeURIComponent(n.hash.slice(2))===t?n.setAttribute(
 "aria-current","page"):n.removeAttribute("aria-current");document.body.classList.remove("listing"),Le=void 0;let e=Fe?.services.flatMap(n=>n.methods).find(n=>Ce(
-n)===t);if(document.title=e?`${e.name} · frpc console`:`${location.host} · frpc console`,t==="topics")M(yr,Qs.element);else if(e&&Fe)Le=Nn.get(t)??new vn(Oe,Fe,
-e,Mn),Nn.set(t,Le),M(yr,Le.element,la(t));else{let n=t&&Fe?`The server shows no method ${t}.`:"";M(yr,Bt&&aa(),n&&l("p",{className:"notice"},n),br.element),br.draw()}}
+n)===t);if(document.title=e?`${e.name} · frpc console`:`${location.host} · frpc console`,t==="topics")T(yr,Qs.element);else if(e&&Fe)Le=Nn.get(t)??new vn(Oe,Fe,
+e,Mn),Nn.set(t,Le),T(yr,Le.element,la(t));else{let n=t&&Fe?`The server shows no method ${t}.`:"";T(yr,Bt&&aa(),n&&l("p",{className:"notice"},n),br.element),br.draw()}}
 function aa(){return l("div",{className:"notice"},l("p",{},`The schema of the server could not be had: ${Bt}.`),l("p",{className:"muted"},"The console needs a s\
 erver with Reflection::new() of frpc-reflection. If its middleware requires metadata, such as a token, enter it below and try again."))}function la(t){let e=l("\
-div",{}),n=()=>M(e,cn(Mn.all.filter(r=>r.path===t),no,!0));return n(),to=n,l("section",{className:"past"},l("h2",{},"History"),e)}var to=()=>{};Mn.listen(()=>{to(),
+div",{}),n=()=>T(e,cn(Mn.all.filter(r=>r.path===t),no,!0));return n(),to=n,l("section",{className:"past"},l("h2",{},"History"),e)}var to=()=>{};Mn.listen(()=>{to(),
 br.draw()});function no(t){location.hash===`#/${encodeURI(t.path)}`?Le?.restore(t):(location.hash=`#/${encodeURI(t.path)}`,addEventListener("hashchange",()=>Le?.
 restore(t),{once:!0}))}function ca(t){let e=[...document.querySelectorAll("nav a, nav summary")].filter(r=>r.offsetParent!==null),n=e.indexOf(document.activeElement);
 e[Math.max(0,Math.min(e.length-1,n+t))]?.focus()}addEventListener("keydown",t=>{let e=t.target,n=e.matches("input, textarea, select"),r=t.ctrlKey||t.metaKey;if(t.
 key==="Enter"&&r)t.shiftKey?Le?.end():Le?.send();else if(t.key==="Escape"&&!hr.open){if(!Le?.cancel())return}else if(t.key==="/"&&!n)Pt.focus();else if(t.key===
 "?"&&!n)hr.showModal();else if((t.key==="ArrowDown"||t.key==="ArrowUp")&&e.closest("nav")&&!e.matches("select"))ca(t.key==="ArrowDown"?1:-1);else return;t.preventDefault()});
 addEventListener("hashchange",wr);Pt.addEventListener("input",vr);ge("menu").addEventListener("click",()=>{document.body.classList.toggle("listing"),document.body.
-classList.contains("listing")&&Pt.focus()});ge("help").addEventListener("click",()=>hr.showModal());M(ge("key-list"),...oa.flatMap(([t,e])=>[l("dt",{},...t.split(
+classList.contains("listing")&&Pt.focus()});ge("help").addEventListener("click",()=>hr.showModal());T(ge("key-list"),...oa.flatMap(([t,e])=>[l("dt",{},...t.split(
 " ").map(n=>l("kbd",{},n))),l("dd",{},e)]));vr();wr();})();

@@ -54,70 +54,70 @@ t.fingerprint),P(e,t.compatible.length),t.compatible.forEach(n);let o=0;for(let 
 for(;o.length<16;)o+=Y(e).toString(16).padStart(2,"0");return o},n={service:oe(e),fingerprint:t(),compatible:[],operations:[]};for(let o=R(e);o>0;o--)n.compatible.
 push(t());for(let o=0;j(e);)n.operations.push(o+=R(e));return n}var Nt=5<<20,Vn=1024,Hn=65536,_e=10,Ne=16384,qn=Ne/2,ft=256,pt=262144,Wn=1e5,Xn=64<<20,sn=8<<20,Gn=10,Kn=65536,jn=2e3,zn=5,Yn=1e4,an="the server is going away",
 Jn=2147483647,Re=(e,t)=>setTimeout(t,Math.min(Math.max(0,e),Jn));function dn(e,t,n,o,r){let i=Je(16384),a=new Map,u=new Map,m=new Map,p=[],y=0,b=0,h=0,S=0,T=0,X=32767,
-x=[0,Nt,1/0,Ne,0],O=!1,ee=!1,q,G=_e,le=0,J=!1,_=0,W=!1,H=!1,z=0,F,te=d=>{if(!(O||!be))try{d(be)}catch(c){B(De(c));try{be.close()}catch{}}},Q=()=>{i.at&&(W=!1,H=
+E=[0,Nt,1/0,Ne,0],O=!1,ee=!1,q,G=_e,le=0,J=!1,_=0,W=!1,H=!1,z=0,F,te=d=>{if(!(O||!be))try{d(be)}catch(c){B(De(c));try{be.close()}catch{}}},Q=()=>{i.at&&(W=!1,H=
 !0,te(d=>d.send(et(i))),i.at=_=0,i.bytes.length>1<<20&&(i.bytes=new Uint8Array(16384)),te(d=>{let c=d.buffered();c>Xn?I("too many unsent bytes"):c>sn&&!w.isFull&&
 (w.isFull=!0,M())}))},M=()=>te(d=>{if(d.buffered()>sn/2)return void Re(Gn,M);w.isFull=!1,t.room(w)}),s=()=>{i.at!==_?(_=i.at,queueMicrotask(s)):(J=!1,Q())},l=(d,c,v,N)=>{
-let{at:xe}=i;try{Ze(i,_e),i.at+=_e,v?.(i,N);let fe=i.at,ge=fe-xe-_e,Ye=Math.max(x[1],Vn);if(ge>Ye)throw $(8,`the message has ${ge} bytes of at most ${Ye}`);i.at=
+let{at:xe}=i;try{Ze(i,_e),i.at+=_e,v?.(i,N);let fe=i.at,ge=fe-xe-_e,Ye=Math.max(E[1],Vn);if(ge>Ye)throw $(8,`the message has ${ge} bytes of at most ${Ye}`);i.at=
 xe;for(let Mn of[15,d,c,ge>>>16,ge])Gt(i,Mn);i.at=fe}catch(fe){throw i.at=xe,fe}i.at>Kn?Q():J||(J=!0,_=0,queueMicrotask(s))},f=(d,{code:c,message:v})=>l(d,7,N=>{
 P(N,c),re(N,pe(v.slice(0,256)))}),g=(d,c)=>{l(d,5,P,0),f(d,c)},k=d=>{if(!O){if(z=0,q){if(re(q,d),q.at<G)return;d=et(q),q=void 0}try{let c=0,v=N=>d[c+N]<<8|d[c+N+
 1];for(;!O&&!(d.length<(G=c+_e));c=G){v(0)!==15&&D("a header without its magic");let N=v(6)*65536+v(8);if(N>Nt&&D(`a packet of ${N} bytes`),d.length<(G+=N))break;
 C(v(2),v(4),d.subarray(c+_e,G))}c<d.length&&(G-=c,re(q=Je(),d.subarray(c)))}catch(c){I(`the server broke the protocol: ${c.message}`)}}},C=(d,c,v)=>{let N=K(v),
 xe=a.get(d);if(c>=10){w.isUp||D("a packet before HELLO");let fe=rn(v),ge=p[d%Ne];if(!fe&&ge?.id===d&&ge.operation===c)return ne(d),t.answered(),ge.isGivenUp?b--:
-t.replied(ge,v),A();if(r.filter(Ye=>Ye.packet(w,d,c,v)).length)return;if(fe&&V)return V.packet(d,c,v,!1)}else if(c<2){v.length&&D("a PING with a body"),c===1?w.
-isUp||I("the server is a compat peer"):W||(W=!0,l(0,1));return}else{if(c===3&&!w.isUp)return Z(N);if(c===4)return E();if(c===6)return V?.cancel(d,R(N));if(c===8)
+t.replied(ge,v),x();if(r.filter(Ye=>Ye.packet(w,d,c,v)).length)return;if(fe&&V)return V.packet(d,c,v,!1)}else if(c<2){v.length&&D("a PING with a body"),c===1?w.
+isUp||I("the server is a compat peer"):W||(W=!0,l(0,1));return}else{if(c===3&&!w.isUp)return Z(N);if(c===4)return A();if(c===6)return V?.cancel(d,R(N));if(c===8)
 D("a stray hand-off");else{if(xe&&c!==3&&c<8)return t.answered(),xe.packet(c,v);if(c===2){let fe=d-X&32767;if(d>=32768&&fe&&fe<=16384)return X=d,V?V.packet(d,2,
 v,!0):g(d,$(12,"no service is served"))}}}++le>Wn&&I("too many stray packets")},Z=d=>{for((j(d)>Hn||oe(d,4)!=="fris"||!Y(d))&&D("no HELLO");j(d);){let c=Y(d),v=K(
-me(d));if(c in x)x[c]=R(v,10);else if(c===32||c===33)try{let N=on(v);(c===32?u:m).set(N.service,N)}catch{}}x[3]=Math.min(x[3],Ne),w.isUp=!0,clearTimeout(Te),t.room(
-w)},ne=d=>{p[d%Ne]=void 0,y--===x[3]&&t.room(w)},Ae=(d,c,v)=>{a.set(c,d),d.begin(w,c,x[4],v)},A=()=>{ee&&y===b&&!a.size&&!V?.progress.size&&queueMicrotask(()=>I(
-an))},E=()=>{ee||(ee=!0,t.closing(w,an),A())},I=d=>{O||(Q(),te(c=>c.close()),B(d))},B=d=>{if(O)return;O=!0,clearInterval(F),clearTimeout(Te),t.closing(w,d),w.isUp=
+me(d));if(c in E)E[c]=R(v,10);else if(c===32||c===33)try{let N=on(v);(c===32?u:m).set(N.service,N)}catch{}}E[3]=Math.min(E[3],Ne),w.isUp=!0,clearTimeout(Te),t.room(
+w)},ne=d=>{p[d%Ne]=void 0,y--===E[3]&&t.room(w)},Ae=(d,c,v)=>{a.set(c,d),d.begin(w,c,E[4],v)},x=()=>{ee&&y===b&&!a.size&&!V?.progress.size&&queueMicrotask(()=>I(
+an))},A=()=>{ee||(ee=!0,t.closing(w,an),x())},I=d=>{O||(Q(),te(c=>c.close()),B(d))},B=d=>{if(O)return;O=!0,clearInterval(F),clearTimeout(Te),t.closing(w,d),w.isUp=
 !1;let c=new U(14,`the connection was lost: ${d}`);for(let v of p)v&&!v.isGivenUp&&t.lost(v,c);for(let v of a.values())v.lost(c);V?.down(c);for(let v of r)v.down(
 w,c)},w={isUp:!1,isFull:!1,write:l,reset:f,refuse:g,fits(d){let c=u.get(d.name);if(c)return c.fingerprint===d.fingerprint||n.includes(d)?ut(d,c):void 0;for(let v of u.
-values())if(v.operations.some(N=>d.operations.includes(N)))throw $(12,`the server has ${v.service} instead of ${d.name}`);return 0},call(d,c){if(w.isFull||y>=x[3])
+values())if(v.operations.some(N=>d.operations.includes(N)))throw $(12,`the server has ${v.service} instead of ${d.name}`);return 0},call(d,c){if(w.isFull||y>=E[3])
 return!1;do h=h+1&65535;while(p[h%Ne]);let v=d.id=h;p[v%Ne]=d,y++;try{l(v,d.operation,c,d)}catch(N){throw ne(v),N}return!0},cancel(d){O||(d.isGivenUp=!0,l(d.id,
-6,P,d.operation),++b>=qn&&E(),A())},open(d,c,v){if(!x[2])throw $(12,"the server does not accept streams");if(w.isFull||S>=Math.min(x[2],28672))return!1;do T=T%32767+
-1;while(a.has(T));let N=T;a.set(N,d),S++;try{l(N,2,v)}catch(xe){throw w.over(N),xe}return d.begin(w,N,x[4],c),!0},accept:Ae,over(d){a.delete(d),d<32768&&(S--,t.
-room(w)),A()},drain:E,closeIfIdle:A},V=o?.on(w,m),Te=Re(Yn,()=>I("handshake timeout")),qe=()=>{i.isFlat=be?.isFlat,l(0,3,d=>{re(d,pe("fris"));let c=V?ft:0;[Nt,
+6,P,d.operation),++b>=qn&&A(),x())},open(d,c,v){if(!E[2])throw $(12,"the server does not accept streams");if(w.isFull||S>=Math.min(E[2],28672))return!1;do T=T%32767+
+1;while(a.has(T));let N=T;a.set(N,d),S++;try{l(N,2,v)}catch(xe){throw w.over(N),xe}return d.begin(w,N,E[4],c),!0},accept:Ae,over(d){a.delete(d),d<32768&&(S--,t.
+room(w)),x()},drain:A,closeIfIdle:x},V=o?.on(w,m),Te=Re(Yn,()=>I("handshake timeout")),qe=()=>{i.isFlat=be?.isFlat,l(0,3,d=>{re(d,pe("fris"));let c=V?ft:0;[Nt,
 c,c,pt].forEach((v,N)=>ue(d,N+1,()=>P(d,v)));for(let v of o?.services??[])ue(d,32,()=>Ot(d,v));for(let v of n)ue(d,33,()=>Ot(d,v))}),l(1,0),Q(),!O&&(F=setInterval(
 ()=>{if(++z>zn)return I("keepalive timeout");(z>1||!H)&&l(0,0),H=!1;let d=performance.now();for(let c of p)c&&c.until<=d&&!c.isGivenUp&&t.expired(c)},jn))},be,qt=d=>be?
 d():queueMicrotask(d),Wt=d=>qt(()=>B(d));try{be=e({open:()=>qt(qe),data:k,close:Wt})}catch(d){Wt(De(d))}return w}function mt(e,t){let n=[],o=0,r=!1,i=()=>{},a=h=>{r||=h,i()},u=()=>n[o],m=()=>{let h=u();return h!==void 0&&(n[o++]=void 0,o>999&&o*2>n.length&&(n.splice(0,o),o=
 0)),h},p=()=>{n=[],o=0},y=(async function*(){try{for(;;){let h=m();if(h!==void 0){let S=e(h);S!==void 0&&(yield S)}else if(r){if(r!==!0)throw r;return}else await new Promise(
 S=>i=S)}}finally{t()}})(),{return:b}=y;return y.return=()=>(t(),p(),a(!0),b.call(y,void 0)),{messages:y,first:u,take:m,clear:p,put:h=>{n.push(h),i()},end:a}}var Rt=64,Qn=4,Zn=4096,Lt=(e,t)=>e instanceof ke?new U(13,`not a valid ${t.name}: ${e.message}`):U.from(e);function yt(e,t,n,o,r){let i,a=0,u=0,m=0,p=0,y=0,b=!0,
-h=!0,S=!1,T=!1,X=()=>{},x,O=()=>!b&&!h,{messages:ee,clear:q,put:G,end:le}=mt(M=>{let s=M.length+Rt;p-=s,y+=s,h&&y*Qn>=pt&&(i?.write(a,5,P,y),y=0);try{let l=K(M),
+h=!0,S=!1,T=!1,X=()=>{},E,O=()=>!b&&!h,{messages:ee,clear:q,put:G,end:le}=mt(M=>{let s=M.length+Rt;p-=s,y+=s,h&&y*Qn>=pt&&(i?.write(a,5,P,y),y=0);try{let l=K(M),
 f=$e(l);if(l.at&&(r?.(J.metadata=f.metadata),!j(l)))return;let g=at(l,f);if(g)throw g;return Oe(l,t,u)}catch(l){throw Lt(l,t)}},()=>n?z(!0):te()),J=Object.assign(
-ee,{metadata:{}}),_=()=>{O()&&(X(),x?.(),i?.over(a),i=x=void 0,o())},W=()=>{b&&(b=!1,i?.write(a,7),_())},H=M=>{b=h=!1,le(M),_()},z=(M,s=Pe(!0))=>{O()||i?.reset(
+ee,{metadata:{}}),_=()=>{O()&&(X(),E?.(),i?.over(a),i=E=void 0,o())},W=()=>{b&&(b=!1,i?.write(a,7),_())},H=M=>{b=h=!1,le(M),_()},z=(M,s=Pe(!0))=>{O()||i?.reset(
 a,s),q(),H(M)},F=M=>z(M,M),te=()=>{q(),S=!0},Q=M=>{if(!i||!b)return;let s=M instanceof U;i.write(a,2,l=>{let{at:f}=l;s?lt(l,M,!1):Be(l,e,M),m-=l.at-f+Rt}),s&&W()};
 return{messages:J,begin(M,s,l,f){i=M,a=s,m=l,u=f},packet(M,s){if(M===2)return!h||S?void 0:p+y>=pt?F(new U(8,"the peer exceeded its credit")):(p+=s.length+Rt,G(new Uint8Array(
 s)));let l=K(s);if(M===5){let f=R(l,10);T||=!f,(m+=f)>0&&X()}else if(s.length){let f=nt(R(l));H(new U(f,new TextDecoder().decode(Me(l).subarray(0,Zn)),{mayHaveRun:!T}))}else
 h=!1,le(!0),_()},send:Q,async pump(M,s){try{let l=M,f=l?.[Symbol.asyncIterator]?.()??l?.[Symbol.iterator]?.();if(!f)throw $(3,`messages of a stream are an itera\
-ble, not ${String(M)}`);for(x=async()=>{try{await f.return?.()}catch{}};;){for(;m<=0&&!O();)await new Promise(C=>X=C);if(O())return;let{done:g,value:k}=await f.
-next();if(O())return;if(g)break;Q(k)}x=void 0,W()}catch(l){if(!n)throw x?.(),x=void 0,l;z(s?tt(l):U.from(l))}},finish:W,discard:te,fail:F,lost:H}}var er=3e4,tr=5e3,nr=20,un=2e3,cn=10,ht=class{constructor(t,{timeout:n,patience:o=tr,metadata:r,serve:i,stayConnected:a}={}){let u,m=0,p=cn,y=0,b,h=!1,S="",T=[new Set,
-new Set],X=({method:{sends:s,receives:l}})=>T[s||l?1:0],x=new Set,O=[],ee=()=>{u||b||h||!(T[0].size||T[1].size||a)||(y=performance.now(),u=dn(t,q,[...x],i,O))},
+ble, not ${String(M)}`);for(E=async()=>{try{await f.return?.()}catch{}};;){for(;m<=0&&!O();)await new Promise(C=>X=C);if(O())return;let{done:g,value:k}=await f.
+next();if(O())return;if(g)break;Q(k)}E=void 0,W()}catch(l){if(!n)throw E?.(),E=void 0,l;z(s?tt(l):U.from(l))}},finish:W,discard:te,fail:F,lost:H}}var er=3e4,tr=5e3,nr=20,un=2e3,cn=10,ht=class{constructor(t,{timeout:n,patience:o=tr,metadata:r,serve:i,stayConnected:a}={}){let u,m=0,p=cn,y=0,b,h=!1,S="",T=[new Set,
+new Set],X=({method:{sends:s,receives:l}})=>T[s||l?1:0],E=new Set,O=[],ee=()=>{u||b||h||!(T[0].size||T[1].size||a)||(y=performance.now(),u=dn(t,q,[...E],i,O))},
 q={room:s=>queueMicrotask(()=>{for(let l of T)for(let f of l){if(u!==s||!G(f,s))break;u===s&&l.delete(f)}}),closing(s,l){if(u===s){if(u=void 0,S=l,s.isUp)for(let f of T)
 f.forEach(J);s.isUp&&performance.now()-y>=un?m=0:h||(clearTimeout(b),b=Re(Math.random()*Math.min(nr*2**Math.min(m++,16),un),()=>{b=void 0,ee()})),ee()}},answered:()=>void(m=
 0),replied(s,l){let f=s,{method:{reply:g},options:{onMetadata:k}}=f;W(f);try{let C=K(l),Z=$e(C),ne=at(C,Z);if(ne)throw ne;C.at&&k?.(Z.metadata),f.resolve(Oe(C,g,
 f.missing)),p<cn&&(p+=.1)}catch(C){f.reject(Lt(C,g))}},expired:s=>_(s),lost(s,l){let f=s;if(f.link=void 0,!f.method.idempotent||p<1)return H(f,l);p--,le(f)}},G=(s,l)=>{
-let{service:f,method:g}=s;try{let k=f?l.fits(f):0;return k!==void 0?(s.missing=ct(g,k,1),s.start(s,l)&&(s.isSent=!0)):(x.add(f),m=0,l.drain(),!1)}catch(k){return H(
+let{service:f,method:g}=s;try{let k=f?l.fits(f):0;return k!==void 0?(s.missing=ct(g,k,1),s.start(s,l)&&(s.isSent=!0)):(E.add(f),m=0,l.drain(),!1)}catch(k){return H(
 s,U.from(k)),!0}},le=s=>{if(!(u?.isUp&&G(s,u))){if(h)return H(s,fn(s.isSent));X(s).add(s),ee(),J(s)}},J=s=>{s.patientUntil=performance.now()+(s.options.patience??
 o),_(s)},_=s=>{let{until:l,isSent:f,patientUntil:g}=s,k=performance.now(),C=X(s).has(s)&&!u?.isUp&&`no connection to the server${S&&`: ${S}`}`;clearTimeout(s.timer),
 k>=l?H(s,rt(f,C?`; ${C}`:"")):k>=g&&C?H(s,We(14,C,f)):s.timer=Re((k<g?Math.min(l,g):l)-k,()=>_(s))},W=s=>{X(s).delete(s),clearTimeout(s.timer),s.options.signal?.
 removeEventListener("abort",s.abort)},H=(s,l)=>{W(s),s.link?.cancel(s),s.reject(l)},z=(s,{sentTimeout:l,until:f,options:{metadata:g}})=>{(l!==void 0||r||g)&&Ke(
 s,{timeout:l&&f-performance.now(),metadata:{...r,...g}})},F=(s,l)=>{z(s,l),Be(s,l.method.request,l.request)},te=(s,l)=>{let f=l.call(s,F);return f&&(s.link=l),f},
-Q=(s,l,f,g,k,C,Z,ne,Ae=1/0)=>{let{signal:A}=g,E={id:0,operation:l.operation,until:performance.now()+ +(k??Ae),isGivenUp:!1,isSent:!1,patientUntil:1/0,missing:0,
-timer:void 0,link:void 0,service:s,method:l,request:f,options:g,sentTimeout:k,start:C,resolve:Z,reject:ne,abort:A&&(()=>H(E,Pe(E.isSent)))};return Number.isNaN(
-E.until)?ne($(3,"the timeout is not a number; it is in milliseconds")):A?.aborted?E.abort?.():(A?.addEventListener("abort",E.abort),k!==void 0&&_(E),(k===void 0||
-k>0)&&le(E)),E},M=(s,l,f,g={})=>{let k,C=yt(l.request,l.reply,!0,()=>k&&W(k),g.onMetadata);return k=Q(s,l,f,g,g.timeout,(Z,ne)=>{let Ae=ne.open(C,Z.missing,A=>{
-z(A,Z),L(A,9),P(A,Z.operation)});return Ae&&C.pump(f,l.sends),Ae},()=>{},C.fail),C};this.unary=(s,l,f,g={})=>new Promise((k,C)=>void Q(s,l,f,g,g.timeout??n,te,k,
+Q=(s,l,f,g,k,C,Z,ne,Ae=1/0)=>{let{signal:x}=g,A={id:0,operation:l.operation,until:performance.now()+ +(k??Ae),isGivenUp:!1,isSent:!1,patientUntil:1/0,missing:0,
+timer:void 0,link:void 0,service:s,method:l,request:f,options:g,sentTimeout:k,start:C,resolve:Z,reject:ne,abort:x&&(()=>H(A,Pe(A.isSent)))};return Number.isNaN(
+A.until)?ne($(3,"the timeout is not a number; it is in milliseconds")):x?.aborted?A.abort?.():(x?.addEventListener("abort",A.abort),k!==void 0&&_(A),(k===void 0||
+k>0)&&le(A)),A},M=(s,l,f,g={})=>{let k,C=yt(l.request,l.reply,!0,()=>k&&W(k),g.onMetadata);return k=Q(s,l,f,g,g.timeout,(Z,ne)=>{let Ae=ne.open(C,Z.missing,x=>{
+z(x,Z),L(x,9),P(x,Z.operation)});return Ae&&C.pump(f,l.sends),Ae},()=>{},C.fail),C};this.unary=(s,l,f,g={})=>new Promise((k,C)=>void Q(s,l,f,g,g.timeout??n,te,k,
 C,er)),this.serverStreaming=(s,l,f,g)=>M(s,l,[f],g).messages,this.twoWay=(s,l,f,g)=>M(s,l,f,g).messages,this.clientStreaming=async(s,l,f,g)=>{let{messages:k}=M(
-s,l,f,g),{done:C,value:Z}=await k.next();if(C)throw new U(13,"there is no reply");return k.return?.(),Z},this.name=s=>void x.add(s),this.mount=s=>void O.push(s),
+s,l,f,g),{done:C,value:Z}=await k.next();if(C)throw new U(13,"there is no reply");return k.return?.(),Z},this.name=s=>void E.add(s),this.mount=s=>void O.push(s),
 this.connected=(s,l)=>new Promise((f,g)=>{Q(void 0,{},void 0,{patience:l},void 0,(k,C)=>C.isFull?!1:(s?.(C),W(k),f(C),!0),f,g)}),this.close=()=>{h=!0,clearTimeout(
 b);for(let s of T)for(let l of s)H(l,fn(l.isSent));u?.drain()},a&&queueMicrotask(ee)}},fn=e=>We(9,"the channel is closed",e);function Dt(e,t,n){let o=new Map(n?.methods);for(let[r,i]of Object.entries(e.methods))o.set(i.operation,{service:e,method:i,handler:(a,u)=>t[r]?.(a,u)});return{
 services:[...n?.services??[],e],methods:o,on(r,i){let a=new Map,u=0,m=(p,y)=>{let b=o.get(p);if(!b||!(b.method.sends||b.method.receives)===y)throw $(12,`unknown\
  operation ${p}`);if(a.size>=ft||u>=ft)throw $(8,"too many calls are in progress");let{service:h,method:S}=b,T=i.get(h.name);return{...b,left:ct(S,T?ut(h,T):0,0)}};
-return{progress:a,packet(p,y,b,h){let S,T=x=>r.write(p,y,O=>{x instanceof U?lt(O,x,!0):(Ke(O,{isBackward:!0}),Be(O,S.reply,x))}),X=h?p:pn(p,y);a.has(X)&&D("a re\
-quest with the id of another");try{let x=K(b),{timeout:O,metadata:ee}=$e(x);h&&(ce(x,9),y=R(x,3));let q=m(y,h);({method:S}=q);let G=h||Oe(x,S.request,q.left),le=new AbortController,
+return{progress:a,packet(p,y,b,h){let S,T=E=>r.write(p,y,O=>{E instanceof U?lt(O,E,!0):(Ke(O,{isBackward:!0}),Be(O,S.reply,E))}),X=h?p:pn(p,y);a.has(X)&&D("a re\
+quest with the id of another");try{let E=K(b),{timeout:O,metadata:ee}=$e(E);h&&(ce(E,9),y=R(E,3));let q=m(y,h);({method:S}=q);let G=h||Oe(E,S.request,q.left),le=new AbortController,
 J=!1,_=F=>{J||(J=!0,clearTimeout(z),F||le.abort(),a.delete(X),r.closeIfIdle())},W=h?yt(S.reply,S.request,!1,()=>_(!1)):{send(F){J||(T(F),_(!0))},fail:T,finish(){},
 discard(){}},H=F=>{W.fail(F),_(!1)},z=O===void 0?void 0:Re(O,()=>H(rt(!0)));a.set(X,H),h&&r.accept(W,p,q.left),u++,rr(q,h,G,W,{signal:le.signal,metadata:ee}).finally(
-()=>u--)}catch(x){let O=x instanceof ke?$(3,`malformed request: ${x.message}`):U.from(x);h?r.refuse(p,O):T(O)}},cancel(p,y){a.get(pn(p,y))?.(Pe(!0))},down(p){for(let y of a.
+()=>u--)}catch(E){let O=E instanceof ke?$(3,`malformed request: ${E.message}`):U.from(E);h?r.refuse(p,O):T(O)}},cancel(p,y){a.get(pn(p,y))?.(Pe(!0))},down(p){for(let y of a.
 values())y(p)}}}}}var pn=(e,t)=>t*65536+e;async function rr({method:e,handler:t},n,o,r,i){let a=!1;try{if(e.sends)o=r.messages;else if(n){let m=await r.messages.
 next();if(m.done)throw $(3,"no request");o=m.value}a=!0;let u=t(o,i);e.receives?await r.pump?.(u):(r.send(await u),r.finish())}catch(u){try{r.send(a?tt(u):U.from(
 u))}catch(m){r.send(new U(13,De(m)))}}r.discard()}var Fe=65280,or=16<<20,Pt=64,ir=255,sr=65536,ar=4,bt={now:0,last:1,oldest:2},mn=e=>$([8,12,7][Y(e)-3]??3,oe(e,j(e))),yn=e=>{let t=R(e);return t>ir&&D("a topic i\
@@ -126,20 +126,20 @@ set(t,this),t.mount({packet:(r,i,a,u)=>{if(a<Fe)return!1;!i&&a===Fe+5&&(this.ref
 down(r,i){for(let a of[...n.values()])a.down(r,i)}})}subscribe(t,{group:n="",from:o}={}){return this.request(0,t,n,o)}async publish(t,n){await this.channel.connected(
 o=>o.write(0,Fe+2,r=>{Ce(r,pe(t)),re(r,Ut(n))}))}async sync(){await(await this.request(3)).return?.();let{refused:t}=this;if(this.refused=void 0,t)throw t}request(t,n,o="",r){
 let{channel:i,requests:a}=this;do this.last=this.last%65535+1;while(a.has(this.last));let u=this.last;return new Promise((m,p)=>{let y,b=0,h=0,S=!1,{first:T,messages:X,
-put:x,end:O,take:ee}=mt(A=>(b-=A.payload.length+Pt,A),()=>{a.delete(u)&&n!==void 0&&y?.isUp&&y.write(u,Fe+1)}),q=A=>{a.delete(u),p(A),O(A)},G=o?[]:n?.split(".")??
-[],le=G[G.length-1]===">",J=A=>{let E=A.split(".");return(le?E.length>=G.length:E.length===G.length)&&G.every((I,B)=>I===">"||I==="*"||I===E[B])},_=t===0&&!o&&r!==
+put:E,end:O,take:ee}=mt(x=>(b-=x.payload.length+Pt,x),()=>{a.delete(u)&&n!==void 0&&y?.isUp&&y.write(u,Fe+1)}),q=x=>{a.delete(u),p(x),O(x)},G=o?[]:n?.split(".")??
+[],le=G[G.length-1]===">",J=x=>{let A=x.split(".");return(le?A.length>=G.length:A.length===G.length)&&G.every((I,B)=>I===">"||I==="*"||I===A[B])},_=t===0&&!o&&r!==
 void 0,W=typeof r=="object";if(W&&!(/^[\da-f]{16}$/.test(r.epoch)&&r.offset>=0))throw $(3,`${r.epoch}, ${r.offset} is not a position`);let H=W||r===void 0?bt.oldest:
-bt[r],z=new Map(W?[[n,{...r,offset:r.offset+1}]]:[]),F=new Map,te=0,Q="",M=!1,s=!1,l=!1,f=!1,g=!1,k=A=>{y?.write(u,Fe+A,E=>{if(n!==void 0&&Ce(E,pe(n)),A===6){L(
-E,H);for(let[I,B]of z){ve(E,I);for(let w=0;w<16;w+=2)L(E,parseInt(B.epoch.slice(w,w+2),16));P(E,B.offset)}}else re(E,pe(o))})},C=A=>{i.connected(E=>{a.has(u)&&(y=
-E,k(_?6:t))},A).catch(q)},Z=()=>{g=!0,s&&(l||!(_&&f))&&(S=!0),m(X)},ne=A=>Array.from(me(A,8),E=>E.toString(16).padStart(2,"0")).join(""),Ae=(A,E,I)=>{if(E===5&&
-A&&!g&&_&&I.bytes[I.at]===ar)l=!0,k(0);else if(E===6&&A&&I.bytes[I.at]===0){Y(I),f=Y(I)===1;let B=ne(I);te=R(I,10);let w=Q!==""&&Q!==B,V=!n?.match(/[*>]/)&&z.size>
-0;Q=B,Z(),l=!1,S||=V?!te:w}else if(E===7)for(;j(I);){let B=yn(I),w={epoch:ne(I),offset:R(I,10)};if(Number.isSafeInteger(w.offset)||D("an integer is beyond 2^53"),
-!g||!A&&!J(B))continue;let V=F.get(B);A&&!V?(te--,V=z.get(B)??(M?{...w,offset:1}:void 0)):!A&&V?.epoch!==w.epoch&&(V=void 0),V&&f&&(V.epoch===w.epoch&&V.offset<=
-w.offset?h+=w.offset-V.offset:S=!0),F.size>=sr&&(F.clear(),l=!0),F.set(B,w)}else return!1;return!0};a.set(u,{packet(A,E,I,B){if(!(A!==y||_&&Ae(E,I,B)))if(I===2){
-let w=yn(B);if(!E&&(!g||!J(w)))return;let V=Me(B),Te=F.get(w);for(Te&&F.set(w,{...Te,offset:Te.offset+1}),b+=V.length+Pt,x({topic:w,payload:V,position:Te,lagged:h,
-reconnected:S}),h=0,S=!1;b>or;){let qe=ee();b-=qe.payload.length+Pt;let be=T();be.lagged+=qe.lagged+1,be.reconnected||=qe.reconnected}}else I===4?_&&f&&g||(h+=R(
-B,10)):E&&(j(B)?q(mn(B)):Z())},down(A,E){if(A===y){if(n===void 0||!g&&!s)return q(E);if(g)if(te>0)for(let[I,B]of F)z.set(I,B);else z=l?new Map:F,H=l?bt.now:bt.oldest,
-M=!l;F=new Map,g=!1,s=!0,C(1/0)}}}),C()})}};var gt="frisbee.1";function bn(e,{protocols:t=[],WebSocket:n=globalThis.WebSocket}={}){return o=>{if(!n)throw new Error("no global WebSocket; set the option `We\
+bt[r],z=new Map(W?[[n,{...r,offset:r.offset+1}]]:[]),F=new Map,te=0,Q="",M=!1,s=!1,l=!1,f=!1,g=!1,k=x=>{y?.write(u,Fe+x,A=>{if(n!==void 0&&Ce(A,pe(n)),x===6){L(
+A,H);for(let[I,B]of z){ve(A,I);for(let w=0;w<16;w+=2)L(A,parseInt(B.epoch.slice(w,w+2),16));P(A,B.offset)}}else re(A,pe(o))})},C=x=>{i.connected(A=>{a.has(u)&&(y=
+A,k(_?6:t))},x).catch(A=>{s&&A.code===9&&O(!0),q(A)})},Z=()=>{g=!0,s&&(l||!(_&&f))&&(S=!0),m(X)},ne=x=>Array.from(me(x,8),A=>A.toString(16).padStart(2,"0")).join(
+""),Ae=(x,A,I)=>{if(A===5&&x&&!g&&_&&I.bytes[I.at]===ar)l=!0,k(0);else if(A===6&&x&&I.bytes[I.at]===0){Y(I),f=Y(I)===1;let B=ne(I);te=R(I,10);let w=Q!==""&&Q!==
+B,V=!n?.match(/[*>]/)&&z.size>0;Q=B,Z(),l=!1,S||=V?!te:w}else if(A===7)for(;j(I);){let B=yn(I),w={epoch:ne(I),offset:R(I,10)};if(Number.isSafeInteger(w.offset)||
+D("an integer is beyond 2^53"),!g||!x&&!J(B))continue;let V=F.get(B);x&&!V?(te--,V=z.get(B)??(M?{...w,offset:1}:void 0)):!x&&V?.epoch!==w.epoch&&(V=void 0),V&&f&&
+(V.epoch===w.epoch&&V.offset<=w.offset?h+=w.offset-V.offset:S=!0),F.size>=sr&&(F.clear(),l=!0),F.set(B,w)}else return!1;return!0};a.set(u,{packet(x,A,I,B){if(!(x!==
+y||_&&Ae(A,I,B)))if(I===2){let w=yn(B);if(!A&&(!g||!J(w)))return;let V=Me(B),Te=F.get(w);for(Te&&F.set(w,{...Te,offset:Te.offset+1}),b+=V.length+Pt,E({topic:w,payload:V,
+position:Te,lagged:h,reconnected:S}),h=0,S=!1;b>or;){let qe=ee();b-=qe.payload.length+Pt;let be=T();be.lagged+=qe.lagged+1,be.reconnected||=qe.reconnected}}else
+I===4?_&&f&&g||(h+=R(B,10)):A&&(j(B)?q(mn(B)):Z())},down(x,A){if(x===y){if(n===void 0||!g&&!s)return q(A);if(g)if(te>0)for(let[I,B]of F)z.set(I,B);else z=l?new Map:
+F,H=l?bt.now:bt.oldest,M=!l;F=new Map,g=!1,s=!0,C(1/0)}}}),C()})}};var gt="frisbee.1";function bn(e,{protocols:t=[],WebSocket:n=globalThis.WebSocket}={}){return o=>{if(!n)throw new Error("no global WebSocket; set the option `We\
 bSocket`, or connect by frisbee-rpc/node");let r=new n(String(e),[gt,...t]);r.binaryType="arraybuffer";let i="";return r.onopen=()=>{if(r.protocol===gt)return o.
 open();i=`the server does not speak ${gt}`,r.close()},r.onmessage=({data:a})=>{a instanceof ArrayBuffer?o.data(new Uint8Array(a)):r.close()},r.onerror=({message:a=""})=>void(i||=
 a),r.onclose=({code:a,reason:u})=>{o.close(i||`the WebSocket was closed (${a}${u&&`, ${u}`})`)},{send:a=>r.send(a),close:()=>r.close(),buffered:()=>r.bufferedAmount}}}
