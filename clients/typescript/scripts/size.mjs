@@ -6,13 +6,12 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
-import { INTERNAL } from "./internal.mjs";
 import { minified } from "./minified.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const CASES = [
-  { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 11_200, esbuild: 11_775 } },
-  { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limits: { terser: 8_960, esbuild: 9_400 } },
+  { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 11_560, esbuild: 12_110 } },
+  { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limits: { terser: 9_260, esbuild: 9_690 } },
 ];
 let isTooLarge = false;
 for (const { name, code, limits } of CASES) {
@@ -44,7 +43,7 @@ function compressed(text) {
 async function parts() {
   const { outputFiles: [{ text }], metafile } = await build({
     stdin: { contents: 'export * from "./src/index.ts";', resolveDir: root },
-    bundle: true, minify: true, write: false, format: "esm", target: "es2022", mangleProps: INTERNAL, metafile: true, logLevel: "error",
+    bundle: true, minify: true, write: false, format: "esm", target: "es2022", metafile: true, logLevel: "error",
   });
   console.log("| part | minified | compressed |\n|---|---|---|");
   let at = 0;

@@ -1,37 +1,80 @@
-// Builds the tests and the server that they call, and runs them: `npm test [-- NAME…]`.
+// Packs the package, installs it in an empty folder, builds the tests and the server that they call, and runs the tests with
+// the installed package: `npm test [-- NAME…]`. With `--sources` they run with the sources, for coverage.
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { nodes } from "./runtimes.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const out = `${root}build/test`;
-const wanted = process.argv.slice(2);
+const app = `${root}build/app`;
+const isOfSources = process.argv.includes("--sources");
+const wanted = process.argv.slice(2).filter((word) => !word.startsWith("--"));
+/** Tests that run once: of other programs, of the package as a whole, or of long computations. */
+const ONCE = /^(chromium|console|copied|fuzz|new-user|offline|runtimes)\./;
 
 execFileSync("node", [`${root}node_modules/typescript/bin/tsc`, "--noEmit", "-p", root], { stdio: "inherit" });
 if (!process.env.FRISBEE_DESK) execFileSync("cargo", ["build", "--quiet", "--locked", "-p", "typescript-tests", "-p", "frpc-languages", "--bins"], { cwd: root, stdio: "inherit" });
 
-rmSync(out, { recursive: true, force: true });
-mkdirSync(out, { recursive: true });
+rmSync(app, { recursive: true, force: true });
+mkdirSync(app, { recursive: true });
+writeFileSync(`${app}/package.json`, '{ "private": true, "type": "module" }');
+const packed = execFileSync("npm", ["pack", "--silent", "--pack-destination", app], { cwd: root, encoding: "utf8" }).trim();
+execFileSync("npm", ["install", "--silent", "--offline", `./${packed}`], { cwd: app, stdio: "inherit" });
+
 const tests = readdirSync(`${root}test`).filter((name) => name.endsWith(".test.ts") && (wanted.length === 0 || wanted.some((part) => name.includes(part))));
-const common = { bundle: true, format: "esm", target: "es2022", sourcemap: "inline", logLevel: "warning", tsconfig: `${root}tsconfig.json` };
-await build({
-  ...common,
-  entryPoints: tests.map((name) => `${root}test/${name}`),
-  outdir: out,
-  outExtension: { ".js": ".mjs" },
-  platform: "node",
-  external: ["ws", "esbuild", "typescript"],
-});
-// For places without Node's modules.
+const { compilerOptions } = JSON.parse(readFileSync(`${root}tsconfig.json`, "utf8"));
+const common = {
+  bundle: true, format: "esm", target: "es2022", sourcemap: "inline", logLevel: "warning", outExtension: { ".js": ".mjs" },
+  ...(isOfSources ? { tsconfig: `${root}tsconfig.json` } : { tsconfigRaw: { compilerOptions: { ...compilerOptions, paths: {} } } }),
+};
+const PACKAGE = /^frisbee-rpc(\/|$)/;
+/** Puts the installed package into a bundle. From the folder of its sources the name would be that of their `dist`. */
+const installed = {
+  name: "installed",
+  setup({ onResolve, resolve }) {
+    onResolve({ filter: PACKAGE }, ({ path, kind, resolveDir }) => (resolveDir === app ? undefined : resolve(path, { kind, resolveDir: app })));
+  },
+};
+/** Has the package loaded by `require`. */
+const requiring = {
+  name: "requiring",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: PACKAGE }, ({ path, namespace }) => (namespace === "required" ? { path, external: true } : { path, namespace: "required" }));
+    onLoad({ filter: PACKAGE, namespace: "required" }, ({ path }) => ({ contents: `module.exports = require("${path}")` }));
+  },
+};
+
+/** Builds tests for Node in a folder, and returns the paths of their programs. */
+async function built(folder, names, options) {
+  const external = ["ws", "esbuild", "typescript"];
+  await build({ ...common, entryPoints: names.map((name) => `${root}test/${name}`), outdir: `${app}/${folder}`, platform: "node", external, ...options });
+  return names.map((name) => `${app}/${folder}/${name.replace(/\.ts$/, ".mjs")}`);
+}
+
+let status = 0;
+function run(node, files) {
+  // A hundred outages of a page take longer.
+  const timeout = process.env.FRISBEE_OFFLINE ? 1_800_000 : 240_000;
+  status ||= spawnSync(node, ["--enable-source-maps", "--test", `--test-timeout=${timeout}`, ...files], { cwd: root, stdio: "inherit" }).status ?? 1;
+}
+
+// The package within a bundle, for places without Node's modules.
 await build({
   ...common,
   entryPoints: [`${root}test/guest/guest.ts`],
-  outfile: `${out}/guest/guest.mjs`,
+  outdir: `${app}/esm/guest`,
   platform: "neutral",
+  plugins: isOfSources ? [] : [installed],
   alias: { "node:assert/strict": `${root}test/guest/assert.ts`, "node:test": `${root}test/guest/registry.ts` },
 });
-const files = tests.map((name) => `${out}/${name.replace(/\.ts$/, ".mjs")}`);
-// A hundred outages of a page take longer.
-const timeout = process.env.FRISBEE_OFFLINE ? 1_800_000 : 240_000;
-process.exitCode = spawnSync("node", ["--enable-source-maps", "--test", `--test-timeout=${timeout}`, ...files], { cwd: root, stdio: "inherit" }).status ?? 1;
+run("node", await built("esm", tests, isOfSources ? {} : { external: ["ws", "esbuild", "typescript", "frisbee-rpc"] }));
+const again = tests.filter((name) => !ONCE.test(name));
+if (!isOfSources && again.length > 0) {
+  const files = await built("cjs", again, {
+    plugins: [requiring],
+    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+  });
+  for (const node of ["node", ...nodes()]) run(node, files);
+}
+process.exitCode = status;

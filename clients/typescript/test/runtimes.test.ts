@@ -1,20 +1,33 @@
-/** The matrix in Deno and Bun, where they are installed: `npm install --prefix runtimes` installs Deno. */
+/** The matrix in other runtimes, with the package in a bundle: `npm install --prefix runtimes` installs them. */
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { folder, started } from "./desk.js";
 import { GUEST, startHost } from "./guest/host.js";
 
-/** Where npm puts Deno: in a package for the platform. */
-const DENO = "runtimes/node_modules/@deno";
+const INSTALLED = "runtimes/node_modules/";
+
+/** The programs of npm's packages whose names begin so: a runtime has one for each platform. */
+function installed(prefix: string, program: string): string[] {
+  const end = prefix.lastIndexOf("/") + 1;
+  try {
+    const names = readdirSync(INSTALLED + prefix.slice(0, end)).filter((name) => name.startsWith(prefix.slice(end)));
+    return names.map((name) => `${INSTALLED}${prefix.slice(0, end)}${name}/${program}`);
+  } catch {
+    return [];
+  }
+}
 
 const RUNTIMES = [
-  { name: "Deno", programs: ["deno", ...(existsSync(DENO) ? readdirSync(DENO).map((platform) => `${DENO}/${platform}/deno`) : [])], flags: ["run", "--no-lock", "--no-config", "--allow-net", "--allow-env"] },
-  { name: "Bun", programs: ["bun"], flags: ["run"] },
-] as const;
+  { name: "Deno", programs: ["deno", ...installed("@deno/", "deno")], flags: ["run", "--no-lock", "--no-config", "--allow-net", "--allow-env"] },
+  { name: "Bun", programs: ["bun", ...installed("@oven/bun-", "bin/bun")], flags: ["run"] },
+  // Node 20 has no WebSocket.
+  { name: "Node 22", programs: installed("node-22", "bin/node"), flags: [] },
+  { name: "Node 24", programs: installed("node-24", "bin/node"), flags: [] },
+];
 
 const { origin } = await startHost(folder());
 for (const { name, programs, flags } of RUNTIMES) {
