@@ -1,26 +1,26 @@
-//! The form of addresses.
+//! Parsing of `dns:` addresses.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-/// The beginning of addresses.
+/// Scheme of addresses.
 const SCHEME: &str = "dns:";
 
-/// The port of servers of DNS.
+/// Port of DNS servers.
 const DNS_PORT: u16 = 53;
 
-/// An address in its parts.
+/// A parsed address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
-    /// The server of DNS, unless it is that of the system.
+    /// The DNS server, or `None` for the system's.
     pub(crate) server: Option<SocketAddr>,
     pub(crate) question: Question,
 }
 
-/// The question of an address.
+/// The query of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// The address itself, without a lookup.
+    /// An IP address, which needs no lookup.
     Known(SocketAddr),
     /// The A and AAAA records of a name.
     Host { name: String, port: u16 },
@@ -29,7 +29,7 @@ pub(crate) enum Question {
 }
 
 impl Address {
-    /// Reads `dns:///name:port`, `dns:///_service._protocol.name`, or the same after `dns://server`.
+    /// Parses `dns:///name:port` or `dns:///_service._protocol.name`, also with a server as in `dns://server/…`.
     pub(crate) fn parse(text: &str) -> io::Result<Self> {
         let wrong = |why: &str| io::Error::new(io::ErrorKind::InvalidInput, format!("{text:?}: {why}"));
         let rest = text.strip_prefix(SCHEME).ok_or_else(|| wrong("must begin with dns:"))?;
@@ -61,9 +61,9 @@ fn server_of(text: &str) -> Option<SocketAddr> {
     text.parse().ok().or_else(|| Some(SocketAddr::new(ip()?, DNS_PORT)))
 }
 
-/// The name, if it can be one.
+/// Returns the name if it is valid.
 fn checked(name: &str) -> Option<String> {
-    // As RFC 1035 has it: 255 bytes, and 63 for each label.
+    // RFC 1035: at most 255 bytes, and 63 per label.
     let is_label = |label: &str| (1..=63).contains(&label.len()) && label.chars().all(is_of_label);
     let labels = name.strip_suffix('.').unwrap_or(name);
     (name.len() < 255 && labels.split('.').all(is_label)).then(|| name.to_owned())

@@ -1,4 +1,4 @@
-//! The resolver: looks up records, makes endpoints of them, and waits for the end of their time to live.
+//! The resolver: looks up records, converts them to endpoints, and waits until they expire.
 
 use super::address::{Address, Question};
 use crate::resolve::{ENDPOINTS_MAX, Endpoint, Resolver};
@@ -16,31 +16,31 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Answers are used for five seconds to five minutes, whatever their time to live: it spares servers of DNS, and limits
-/// the time of a mistake in a zone.
+/// Default bounds of the time for which an answer is used. The lower one limits the load of DNS servers, the upper one the effect of
+/// a mistake in a zone.
 const BOUNDS: RangeInclusive<Duration> = Duration::from_secs(5)..=Duration::from_secs(300);
 
-/// The timeout of a question to a server of DNS, and the number of attempts.
+/// Timeout and number of attempts of a query to a DNS server.
 const PATIENCE: Duration = Duration::from_secs(2);
 const ATTEMPTS: usize = 2;
 
-/// The most targets of SRV records that are looked up. Each takes two questions.
+/// Maximum number of SRV targets to resolve. Each takes two queries.
 const TARGETS_MAX: usize = 256;
 
-/// The targets that are looked up at one time: a family that is never answered takes some seconds.
+/// Maximum number of concurrent lookups of targets. A query that is never answered takes several seconds.
 const LOOKUPS: usize = 32;
 
-/// The servers of a name in DNS, for [`connect_resolved`](crate::FleetBuilder::connect_resolved).
+/// A DNS resolver for [`connect_resolved`](crate::FleetBuilder::connect_resolved).
 ///
-/// It is made of an address:
+/// It is created from an address:
 ///
 /// | address | servers |
 /// |---|---|
 /// | `dns:///shop.example:8080` | all A and AAAA records of the name, with this port |
 /// | `dns:///_shop._tcp.example` | the targets of the SRV records of lowest priority, with their ports and weights |
-/// | `dns://10.0.0.53/shop.example:8080` | as the first, by this server of DNS and not those of the system |
+/// | `dns://10.0.0.53/shop.example:8080` | like the first, through this DNS server instead of the system's |
 ///
-/// The file of hosts is heeded. For TLS the certificate of a server has to be for the name, or the target of the SRV
+/// The hosts file is respected. For TLS the certificate of a server must be valid for the name or for the target of the SRV
 /// record.
 ///
 /// ```
@@ -56,7 +56,7 @@ const LOOKUPS: usize = 32;
 pub struct DnsResolver {
     address: Address,
     bounds: RangeInclusive<Duration>,
-    /// How long the last answer may be used.
+    /// Time for which the last answer may be used.
     lasts: Option<Duration>,
     families: Families,
 }
@@ -69,12 +69,12 @@ impl FromStr for DnsResolver {
     }
 }
 
-/// Results, and their lifetime in seconds.
+/// Results and their lifetime in seconds.
 type Found<T> = (Vec<T>, u32);
 
 impl DnsResolver {
-    /// Sets for how long an answer is used at least and at most. Within these, that is the shortest time to live of its
-    /// records, and up to a tenth more by chance. Default: five seconds to five minutes.
+    /// Sets the bounds of the time for which an answer is used. Within them it is the shortest TTL of the records plus a random part
+    /// of up to a tenth. Defaults to five seconds to five minutes.
     #[must_use]
     pub fn with_bounds(mut self, bounds: RangeInclusive<Duration>) -> Self {
         self.bounds = bounds;
@@ -82,7 +82,7 @@ impl DnsResolver {
     }
 
     async fn query(&mut self) -> io::Result<Found<Endpoint>> {
-        // Each lookup reads the system's settings: its servers of DNS and its file of hosts may have changed.
+        // Each lookup reads the system's settings, because the DNS servers or the hosts file may have changed.
         let resolver = &asking(self.address.server).map_err(|error| failed(&error))?;
         let (found, families) = match &self.address.question {
             Question::Known(address) => ((vec![Endpoint::new(address.to_string())], u32::MAX), Families::new()),
@@ -103,7 +103,7 @@ impl Resolver for DnsResolver {
     async fn next(&mut self) -> io::Result<Vec<Endpoint>> {
         match (&self.address.question, self.lasts) {
             (Question::Known(_), Some(_)) => return pending().await,
-            // Clients do not repeat the lookup in the same moment.
+            // The random part prevents clients from repeating the lookup simultaneously.
             (_, Some(lasts)) => tokio::time::sleep(lasts.mul_f64(1.0 + fastrand::f64() / 10.0)).await,
             (_, None) => {}
         }
@@ -125,12 +125,12 @@ impl Resolver for DnsResolver {
     }
 }
 
-/// A time to live in seconds within bounds.
+/// Clamps a TTL in seconds.
 fn within(bounds: &RangeInclusive<Duration>, ttl: u32) -> Duration {
     Duration::from_secs(ttl.into()).min(*bounds.end()).max(*bounds.start())
 }
 
-/// A resolver for the server, or those of the system.
+/// Creates a resolver for the given DNS server, or for the system's.
 fn asking(server: Option<SocketAddr>) -> Result<TokioResolver, NetError> {
     let mut builder = match server {
         None => TokioResolver::builder_tokio()?,
@@ -145,21 +145,20 @@ fn asking(server: Option<SocketAddr>) -> Result<TokioResolver, NetError> {
         }
     };
     let options = builder.options_mut();
-    // This resolver waits itself for the end of answers.
+    // `DnsResolver` waits for the expiry of answers itself.
     options.cache_size = 0;
     options.timeout = PATIENCE;
     options.attempts = ATTEMPTS;
     builder.build()
 }
 
-/// The families of addresses that names had in the last good answer.
+/// The address families of names in the last successful answer.
 type Families = BTreeSet<(String, RecordType)>;
 
-/// The addresses of a name, and their families.
+/// Resolves a name to its addresses and their families.
 ///
-/// If the question for one family fails and the last answer had addresses of it, the servers of this family would seem
-/// to have left, so that is an error. If it had none, the other family is enough: some servers of DNS never answer a
-/// question for AAAA records.
+/// If the query for one family fails although the last answer contained addresses of it, the lookup fails, because these servers
+/// would seem to have left. Otherwise the other family suffices: some DNS servers never answer queries for AAAA records.
 async fn addresses(
     resolver: &TokioResolver,
     name: &str,
@@ -177,7 +176,7 @@ async fn addresses(
         let ip = match record.data {
             RData::A(ip) => IpAddr::V4(ip.0),
             RData::AAAA(ip) => IpAddr::V6(ip.0),
-            // Aliases on the way: when they change, so do the addresses.
+            // The TTL of aliases counts, because the addresses change with them.
             RData::CNAME(_) => {
                 ttl = ttl.min(record.ttl);
                 continue;
@@ -191,14 +190,14 @@ async fn addresses(
     Ok(((ips, ttl), families))
 }
 
-/// Logs that the addresses of a family are unknown. Returns the seconds after which they are looked up again.
+/// Logs that the addresses of a family are unknown. Returns the number of seconds until the next lookup.
 fn partial(name: &str, family: &str, error: &io::Error) -> u32 {
     tracing::debug!(name, family, %error, "DNS lookup failed, using the other addresses");
     30
 }
 
-/// The targets of the SRV records of a name. Those of another priority than the lowest are for the case that all of
-/// these are gone from DNS. A target whose lookup fails is left out, unless the last answer had addresses of it.
+/// Resolves the SRV records of a name. Only targets of the lowest priority are used. A target whose lookup fails is ignored, unless
+/// the last answer contained addresses of it.
 async fn services(
     resolver: &TokioResolver,
     name: &str,
@@ -208,7 +207,7 @@ async fn services(
     let mut ttl = u32::MAX;
     for record in records(resolver, name, RecordType::SRV).await? {
         ttl = ttl.min(record.ttl);
-        // The root as a target says that the service is decidedly not available.
+        // The root as target means that the service is not available (RFC 2782).
         if let RData::SRV(service) = record.data
             && !service.target.is_root()
         {
@@ -217,7 +216,7 @@ async fn services(
     }
     let lowest = services.iter().map(|service| service.priority).min();
     services.retain(|service| Some(service.priority) == lowest);
-    // A weight of 0 is a small chance among others.
+    // Weight 0 means a small share among weighted targets.
     let is_weighted = services.iter().any(|service| service.weight > 0);
     let lookups = services.into_iter().take(TARGETS_MAX).map(|service| async move {
         let target = service.target.to_utf8();
@@ -229,7 +228,7 @@ async fn services(
     while let Some((service, target, found)) = lookups.next().await {
         let ((ips, lasts), of_target) = match found {
             Ok(found) => found,
-            // As with one family of addresses: its servers would seem to have left.
+            // As with address families, its servers would seem to have left.
             Err(error) if families_before.iter().any(|(name, _)| *name == target) => return Err(error),
             Err(error) => {
                 ttl = ttl.min(partial(&target, "any", &error));
@@ -254,7 +253,7 @@ fn endpoint(ip: IpAddr, port: u16, name: &str) -> Endpoint {
     endpoint.with_server_name(name.strip_suffix('.').unwrap_or(name))
 }
 
-/// The records of this type, possibly none.
+/// Queries the records of a type. The result may be empty.
 async fn records(resolver: &TokioResolver, name: &str, kind: RecordType) -> io::Result<Vec<Record>> {
     match resolver.lookup(name, kind).await {
         Ok(lookup) => Ok(lookup.answers().to_vec()),

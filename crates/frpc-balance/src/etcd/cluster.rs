@@ -1,7 +1,7 @@
-//! The connection to etcd, and the calls of its API.
+//! The connection to etcd and the calls of its API.
 //!
-//! The crate `etcd-client` would replace this file and `messages.rs`, about 330 lines. Up to its version 0.21 its build
-//! script compiles the .proto files of etcd with `protoc`, which this workspace does not need anywhere else.
+//! The crate `etcd-client` would replace this file and `messages.rs`, about 330 lines. Its build script (up to version 0.21)
+//! requires `protoc`, which this workspace does not need otherwise.
 
 use super::messages::{
     LeaseGrantRequest, LeaseGrantResponse, LeaseKeepAliveRequest, LeaseKeepAliveResponse, LeaseRevokeRequest,
@@ -21,29 +21,28 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Streaming};
 use tonic_prost::ProstCodec;
 
-/// How long a member of etcd may take to accept a connection, or to answer a short question. Then the next one is used.
+/// Timeout for connecting to a member of etcd and for short calls. The next member is used after it expires.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The interval of keepalive pings, so that a watch does not wait for a dead machine.
+/// Interval of keepalive pings, which end watches on dead machines.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
 
-/// The most bytes of an answer: the most endpoints of a channel, with a hundred bytes each, many times over.
+/// Maximum size of a response in bytes. It exceeds that of the largest set of endpoints many times.
 const ANSWER_MAX: usize = 16 << 20;
 
-/// A cluster of etcd. Clones share their connections, which are made when they are needed, and again when they are
-/// lost.
+/// A client of an etcd cluster. Clones share the connections, which are made on demand and replaced when lost.
 #[derive(Clone, Debug)]
 pub struct Etcd {
     members: Arc<[Channel]>,
-    /// The member to use next. It changes after a failure.
+    /// Index of the member to use. Advances after a failure.
     at: Arc<AtomicUsize>,
 }
 
 impl Etcd {
-    /// A cluster by the addresses of its members, such as `http://10.0.0.7:2379`. Nothing is connected yet.
+    /// Creates a client from the addresses of the members, such as `http://10.0.0.7:2379`. Does not connect.
     ///
     /// # Errors
-    /// If there is no address, or one that is not a URI.
+    /// If the list is empty or contains an invalid URI.
     ///
     /// # Panics
     /// Outside of a tokio runtime, which drives the connections.
@@ -60,18 +59,18 @@ impl Etcd {
         Ok(Self { members: members.into(), at: Arc::default() })
     }
 
-    /// A cluster reached by a channel of tonic, for TLS and users of etcd. With keepalive pings of the channel, a watch
-    /// does not wait for a machine that has died.
+    /// Creates a client from a tonic channel, for TLS and authentication. Enable keepalive pings on the channel, so that watches on
+    /// dead machines end.
     pub fn from_channel(channel: Channel) -> Self {
         Self { members: Arc::new([channel]), at: Arc::default() }
     }
 
-    /// The number of members.
+    /// Returns the number of members.
     pub(crate) fn members(&self) -> usize {
         self.members.len()
     }
 
-    /// Calls of a member that can be reached, as far as is known.
+    /// Returns a client of a member that is not known to be unreachable.
     async fn ready(&self) -> io::Result<Grpc<Channel>> {
         let at = self.at.load(Ordering::Relaxed) % self.members.len();
         let mut grpc = Grpc::new(self.members[at].clone()).max_decoding_message_size(ANSWER_MAX);
@@ -99,14 +98,14 @@ impl Etcd {
         answer.map(tonic::Response::into_inner).inspect_err(|_| self.use_next_endpoint())
     }
 
-    /// All keys with a prefix.
+    /// Reads all keys with a prefix.
     pub(crate) async fn range(&self, prefix: &[u8], limit: usize) -> io::Result<RangeResponse> {
         let (key, range_end) = range(prefix);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.call("/etcdserverpb.KV/Range", RangeRequest { key, range_end, limit }).await
     }
 
-    /// Whether there is a key.
+    /// Returns whether a key exists.
     pub(crate) async fn has(&self, key: &str) -> io::Result<bool> {
         let request = RangeRequest { key: key.into(), range_end: Vec::new(), limit: 1 };
         let found: RangeResponse = self.call("/etcdserverpb.KV/Range", request).await?;
@@ -118,26 +117,26 @@ impl Etcd {
         Ok(())
     }
 
-    /// Makes a new lease with this id.
+    /// Grants a lease with this id.
     pub(crate) async fn grant(&self, id: i64, ttl: Duration) -> io::Result<()> {
         let ttl = i64::try_from(ttl.as_secs()).unwrap_or(i64::MAX);
         let LeaseGrantResponse {} = self.call("/etcdserverpb.Lease/LeaseGrant", LeaseGrantRequest { ttl, id }).await?;
         Ok(())
     }
 
-    /// Ends a lease, and with it the keys that depend on it.
+    /// Revokes a lease, which deletes its keys.
     pub(crate) async fn revoke(&self, id: i64) -> io::Result<()> {
         let LeaseRevokeResponse {} = self.call("/etcdserverpb.Lease/LeaseRevoke", LeaseRevokeRequest { id }).await?;
         Ok(())
     }
 
-    /// Renews a lease. Returns `false` if it has ended.
+    /// Renews a lease. Returns `false` if it has expired.
     pub(crate) async fn keep_alive(&self, id: i64) -> io::Result<bool> {
         let asking = async {
             let mut grpc = self.ready().await?;
             let path = PathAndQuery::from_static("/etcdserverpb.Lease/LeaseKeepAlive");
             let codec = ProstCodec::<LeaseKeepAliveRequest, LeaseKeepAliveResponse>::default();
-            // One request per stream: a longer stream would show no more about reachable members.
+            // One request per stream, because a longer stream would not detect unreachable members earlier.
             let request = Request::new(tokio_stream::once(LeaseKeepAliveRequest { id }));
             let mut answers = grpc.streaming(request, path, codec).await.map_err(failed)?.into_inner();
             let answer = answers.message().await.map_err(failed)?.ok_or(io::ErrorKind::UnexpectedEof)?;
@@ -147,7 +146,7 @@ impl Etcd {
         response.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).inspect_err(|_| self.use_next_endpoint())
     }
 
-    /// What happens to keys with a prefix from a revision on.
+    /// Watches the keys with a prefix from a revision on.
     pub(crate) async fn watch(&self, prefix: &[u8], start_revision: i64) -> io::Result<Streaming<WatchResponse>> {
         let (key, range_end) = range(prefix);
         let create = WatchCreateRequest { key, range_end, start_revision };
@@ -164,22 +163,21 @@ impl Etcd {
     }
 }
 
-/// The request for a watch, which a member ends when it is cut off from its cluster: it would not notice changes.
+/// Builds the request for a watch. A member ends the watch when it loses its cluster, because it would miss changes.
 fn watching(request: WatchRequest) -> Request<impl Stream<Item = WatchRequest>> {
-    // The stream of requests has to stay open, or etcd ends the watch.
+    // The request stream must stay open, or etcd ends the watch.
     let mut request = Request::new(tokio_stream::once(request).chain(tokio_stream::pending()));
     request.metadata_mut().insert("hasleader", MetadataValue::from_static("true"));
     request
 }
 
-/// The first key that may have the prefix, and the first after all that have it. No key is empty, so all keys begin
-/// at a zero byte.
+/// Returns the range of keys with a prefix. A range of all keys starts at a zero byte, because keys are not empty.
 fn range(prefix: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let first = if prefix.is_empty() { vec![0] } else { prefix.to_vec() };
     (first, prefix_end(prefix))
 }
 
-/// The first key after all that have the prefix; a zero byte means the end of all keys.
+/// Returns the first key after all keys with the prefix. A zero byte means the end of all keys.
 fn prefix_end(prefix: &[u8]) -> Vec<u8> {
     let mut end = prefix.to_vec();
     while let Some(last) = end.pop() {
@@ -195,7 +193,7 @@ fn invalid(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Erro
     io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
-/// The error of a call, with what caused it: tonic's own texts say little.
+/// Converts the error of a call, including its causes, which tonic's texts omit.
 pub(crate) fn failed(error: impl std::error::Error) -> io::Error {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,5 +1,4 @@
-//! The messages of etcd's API that the resolver and the registration use. Fields that they do not use are left out, and
-//! decoding skips them.
+//! The messages of etcd's API that the resolver and the registration use. Unused fields are omitted and skipped when decoding.
 
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct Header {
@@ -31,7 +30,7 @@ pub(crate) struct RangeResponse {
     pub(crate) header: Option<Header>,
     #[prost(message, repeated, tag = "2")]
     pub(crate) kvs: Vec<KeyValue>,
-    /// There are keys beyond the limit.
+    /// Whether keys beyond the limit exist.
     #[prost(bool, tag = "3")]
     pub(crate) more: bool,
 }

@@ -1,4 +1,4 @@
-//! The registration of a server: its key, and the lease that keeps it.
+//! The registration of a server: its key and the lease of the key.
 
 use super::cluster::Etcd;
 use crate::resolve::Endpoint;
@@ -8,16 +8,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// The default time to live of a lease: so long a server that has died seems to be there.
+/// Default TTL of a lease, for which a dead server remains listed.
 const TTL: Duration = Duration::from_secs(10);
 
-/// How long leaving may take. A server that stops does not wait for an etcd that is away.
+/// Maximum time for deregistration. A server that stops does not wait for an unreachable etcd.
 const LEAVING: Duration = Duration::from_secs(1);
 
-/// The longest pause after a failure.
+/// Maximum pause after a failure.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// A server that is to be found in etcd: the settings of [`Registered`].
+/// The settings of a server's registration in etcd.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Registration {
@@ -28,10 +28,10 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// A server below a prefix, such as `shop/`. Its key is the prefix and its address.
+    /// Creates a registration of a server below a prefix, such as `shop/`. The key is the prefix followed by the address.
     ///
     /// # Errors
-    /// If the endpoint has no form as text, since something in it contains white space.
+    /// If a part of the endpoint contains white space and it therefore has no text form.
     pub fn new(etcd: &Etcd, prefix: &str, endpoint: &Endpoint) -> io::Result<Self> {
         let value = endpoint.to_string();
         if value.parse::<Endpoint>().ok().as_ref() != Some(endpoint) {
@@ -41,14 +41,14 @@ impl Registration {
         Ok(Self { etcd: etcd.clone(), key: format!("{prefix}{}", endpoint.address()), value, ttl: TTL })
     }
 
-    /// Sets the time to live of the lease, rounded up to seconds: a server that has died is gone then. Default: 10 s.
-    /// It is renewed three times as often.
+    /// Sets the TTL of the lease, rounded up to seconds, after which a dead server is removed. Defaults to 10 s. The lease is renewed
+    /// three times per TTL.
     pub fn with_ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Duration::from_secs(ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0)).max(Duration::from_secs(1));
         self
     }
 
-    /// Registers the server from now on, by a task that continues while etcd is away.
+    /// Spawns a task that registers the server. It continues while etcd is unreachable.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -59,7 +59,7 @@ impl Registration {
         Registered { leave: Arc::new(leave), states }
     }
 
-    /// Keeps the key until it is to leave.
+    /// Maintains the key until the server leaves.
     async fn keep(self, state: watch::Sender<State>, mut leaving: watch::Receiver<()>) {
         let mut lease = None;
         let mut pause = Duration::ZERO;
@@ -89,8 +89,8 @@ impl Registration {
         state.send_replace(State::Left);
     }
 
-    /// Renews the lease, or puts the key with another. A key that was deleted is put again: by an operator, or since
-    /// another process registered the same address and has left.
+    /// Renews the lease, or puts the key with a new one. Also restores a key that was deleted by an operator or by another process
+    /// with the same address.
     async fn renew(&self, lease: &mut Option<Lease>) -> io::Result<()> {
         let id = match *lease {
             Some(Lease { id, has_key }) if self.etcd.keep_alive(id).await? => {
@@ -100,7 +100,7 @@ impl Registration {
                 id
             }
             _ => {
-                // Known before the request: a lease whose answer is lost is used next time, or revoked.
+                // The id is chosen here, so that a lease whose response is lost can be used or revoked later.
                 let id = fastrand::i64(1..);
                 *lease = Some(Lease { id, has_key: false });
                 self.etcd.grant(id, self.ttl).await?;
@@ -118,11 +118,11 @@ impl Registration {
 #[derive(Clone, Copy)]
 struct Lease {
     id: i64,
-    /// The key was put with it. One of the same name may depend on another lease.
+    /// Whether the key was put with this lease. A key of the same name may belong to another lease.
     has_key: bool,
 }
 
-/// How far a registration is.
+/// The state of a registration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     New,
@@ -130,8 +130,8 @@ enum State {
     Left,
 }
 
-/// A server that is registered, by [`Registration::start`]. It leaves [on request](Self::leave), when a server
-/// whose service is [around it](Self::around) stops, or when the last clone has been dropped.
+/// A registered server, created by [`Registration::start`]. It is deregistered by [`leave`](Self::leave), by the shutdown of a server
+/// with a service of [`around`](Self::around), or when the last clone is dropped.
 #[derive(Clone, Debug)]
 #[must_use = "the server leaves when this is dropped"]
 pub struct Registered {
@@ -140,7 +140,7 @@ pub struct Registered {
 }
 
 impl Registered {
-    /// Waits until the key is in etcd for the first time.
+    /// Waits until the key has been put for the first time.
     ///
     /// # Cancel safety
     /// Safe.
@@ -149,24 +149,24 @@ impl Registered {
         drop(states.wait_for(|state| *state != State::New).await);
     }
 
-    /// Removes the key, so that no channel looks for the server any more. Ready when that has happened, or after two
-    /// seconds if etcd is away; then the key goes with its lease.
+    /// Deletes the key, so that channels stop using the server. Completes when the key is deleted, or after two seconds if etcd is
+    /// unreachable, in which case the key expires with its lease.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves in the background.
+    /// If the future is dropped, the deregistration continues in the background.
     pub async fn leave(&self) {
         self.leave.send_replace(());
         let mut states = self.states.clone();
         drop(tokio::time::timeout(2 * LEAVING, states.wait_for(|state| *state == State::Left)).await);
     }
 
-    /// The same service, whose server leaves etcd when it shuts down, before it notifies its clients.
+    /// Wraps a service so that its server is deregistered when it shuts down, before clients are notified.
     pub fn around<S: Service>(&self, service: S) -> RegisteredService<S> {
         RegisteredService { service, registered: self.clone() }
     }
 }
 
-/// A service whose server leaves etcd before it stops, by [`Registered::around`].
+/// A service whose server is deregistered before it stops, created by [`Registered::around`].
 #[derive(Debug)]
 pub struct RegisteredService<S> {
     service: S,

@@ -1,4 +1,4 @@
-//! The resolver: the keys below a prefix, and what happens to them.
+//! The resolver: the keys below a prefix and their changes.
 
 use super::cluster::{Etcd, failed};
 use super::messages::{Event, KeyValue, WatchResponse};
@@ -9,38 +9,37 @@ use std::time::Duration;
 use tokio::time::sleep;
 use tonic::Streaming;
 
-/// The longest pause after the end of a watch: a member that stops ends those of all its clients at one time, and one that
-/// permits none ends each at once.
+/// Maximum pause after the end of a watch. A member that stops ends the watches of all clients simultaneously, and one that permits
+/// no watch ends each immediately.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The kind of an event that removes a key.
+/// Kind of the event of a deleted key.
 const DELETED: i32 = 1;
 
-/// The endpoints of the keys below a prefix, for
-/// [`connect_resolved`](crate::FleetBuilder::connect_resolved).
+/// A resolver of the endpoints below a prefix, for [`connect_resolved`](crate::FleetBuilder::connect_resolved).
 ///
-/// All keys are read once and then watched. When the watch ends, since etcd is away or has compacted its
-/// history, they are read again. A value that is no endpoint is left out.
+/// All keys are read once and then watched. They are read again if the watch ends because etcd became unreachable or compacted its
+/// history. Invalid values are ignored.
 #[derive(Debug)]
 pub struct EtcdResolver {
     etcd: Etcd,
     prefix: String,
     endpoints: BTreeMap<Vec<u8>, Endpoint>,
     watched: Option<Streaming<WatchResponse>>,
-    /// Whether keys were left out of a full set.
+    /// Whether keys were ignored because the set was full.
     is_truncated: bool,
-    /// How many members of etcd have failed one after the other.
+    /// Number of consecutive members that failed.
     failures: usize,
 }
 
 impl EtcdResolver {
-    /// Watches the keys with this prefix, such as `shop/`.
+    /// Creates a resolver for the keys with a prefix, such as `shop/`.
     pub fn new(etcd: &Etcd, prefix: impl Into<String>) -> Self {
         let (etcd, prefix) = (etcd.clone(), prefix.into());
         Self { etcd, prefix, endpoints: BTreeMap::new(), watched: None, is_truncated: false, failures: 0 }
     }
 
-    /// Reads all keys, and watches them from then on.
+    /// Reads all keys and starts to watch them.
     async fn read(&mut self) -> io::Result<()> {
         let all = self.etcd.range(self.prefix.as_bytes(), ENDPOINTS_MAX).await?;
         let revision = all.header.map_or(0, |header| header.revision);
@@ -50,7 +49,7 @@ impl EtcdResolver {
         Ok(())
     }
 
-    /// Waits for a change. Returns `false` if the keys have to be read again.
+    /// Waits for a change. Returns `false` if the keys must be read again.
     async fn changed(&mut self) -> io::Result<bool> {
         let Some(watched) = &mut self.watched else { return Ok(false) };
         loop {
@@ -68,7 +67,7 @@ impl EtcdResolver {
         }
     }
 
-    /// Applies events. Returns `false` if a key that was left out may have a place now.
+    /// Applies events. Returns `false` if an ignored key may fit into the set now.
     fn apply_all(&mut self, events: Vec<Event>) -> bool {
         let before = self.endpoints.len();
         for event in events {
@@ -78,8 +77,8 @@ impl EtcdResolver {
     }
 }
 
-/// Applies an event, with the same result as a new list: a value that is no endpoint removes the one before. Returns
-/// `false` if the set is full and a key had to be left out.
+/// Applies an event with the same result as reading the keys again: an invalid value removes the previous endpoint. Returns `false`
+/// if a key was ignored because the set is full.
 fn apply(endpoints: &mut BTreeMap<Vec<u8>, Endpoint>, event: Event) -> bool {
     let Some(kv) = event.kv else { return true };
     let endpoint = if event.kind == DELETED { None } else { parse(&kv) };
@@ -121,7 +120,7 @@ impl Resolver for EtcdResolver {
                         sleep(PAUSE.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
                     }
                     self.failures += 1;
-                    // The channel pauses when all members have failed in a row.
+                    // The error makes the channel pause once all members have failed in a row.
                     if self.failures.is_multiple_of(self.etcd.members()) {
                         return Err(error);
                     }
@@ -153,7 +152,7 @@ mod tests {
         assert_eq!(left, ["10.0.0.2:80"], "as a client that reads the keys now");
     }
 
-    /// Keys with invalid values leave the set below the maximum, and each event read all keys again.
+    /// Regression: with invalid values the set stays below the maximum, and each event caused all keys to be read again.
     #[tokio::test]
     async fn keys_are_read_again_only_when_one_has_gone() {
         let etcd = Etcd::new(["http://127.0.0.1:1"]).expect("it is an address");

@@ -1,4 +1,4 @@
-//! The members of a fleet, and the tasks that keep connections to them.
+//! The members of a fleet and the tasks that maintain their connections.
 
 use crate::fleet::choice::CandidateSet;
 use crate::fleet::estimate::ServerEstimate;
@@ -22,13 +22,13 @@ pub(crate) struct Members {
     terms: FleetOptions,
 }
 
-/// A member, and what its resolver states of it.
+/// A member and the state of its endpoint.
 pub(crate) struct Row {
     pub(crate) endpoint: Arc<Endpoint>,
     pub(crate) member: Arc<Member>,
-    /// How well the server works.
+    /// The performance estimate of the server.
     pub(crate) estimate: Arc<ServerEstimate>,
-    /// Since when the resolver has not stated it any more.
+    /// The time since which the endpoint is missing in the resolver's sets.
     pub(crate) missing_since: Option<Instant>,
 }
 
@@ -41,7 +41,7 @@ impl Row {
         self.endpoint.weight()
     }
 
-    /// The current connection.
+    /// Returns the current connection.
     pub(crate) fn current(&self) -> Option<Arc<Link>> {
         self.member.links.current()
     }
@@ -60,26 +60,26 @@ impl Members {
         self.rows.extend(rows);
     }
 
-    /// Changes rows, and removes those that `stays` rejects.
+    /// Removes and returns the rows that `stays` rejects.
     pub(crate) fn retain(&mut self, stays: impl FnMut(&mut Row) -> bool) -> Vec<Row> {
         let mut stays = stays;
         self.rows.extract_if(.., |row| !stays(row)).collect()
     }
 
-    /// The choice among those that have a connection now.
+    /// Returns the members that have a connection now, as candidates.
     pub(crate) fn choice(&self) -> CandidateSet {
         CandidateSet::among(&self.rows, &self.terms)
     }
 }
 
-/// A server, and the task that keeps a connection to it.
+/// A server and the task that maintains a connection to it.
 pub(crate) struct Member {
     pub(crate) links: Arc<Links>,
     stated: ResolvedEndpoint,
     keeping: JoinHandle<()>,
 }
 
-/// An endpoint as its resolver last stated it, for the next connection to it.
+/// The latest state of an endpoint, which the next connection uses.
 #[derive(Clone)]
 pub(crate) struct ResolvedEndpoint(Arc<Mutex<Arc<Endpoint>>>);
 
@@ -94,7 +94,7 @@ impl ResolvedEndpoint {
 }
 
 impl Member {
-    /// A server with a task that keeps a connection.
+    /// Creates a member with a task that maintains a connection.
     pub(crate) fn kept(
         links: Links,
         stated: ResolvedEndpoint,
@@ -108,18 +108,18 @@ impl Member {
         Self { links, stated, keeping }
     }
 
-    /// Makes further connections to the server as it is stated now.
+    /// Updates the endpoint for future connections.
     pub(crate) fn update(&self, endpoint: &Arc<Endpoint>) {
         *self.stated.0.lock() = endpoint.clone();
         self.links.set_server_name(endpoint.server_name());
     }
 
-    /// Whether its runtime has ended.
+    /// Returns whether the runtime of the member has shut down.
     pub(crate) fn is_finished(&self) -> bool {
         self.keeping.is_finished()
     }
 
-    /// Removes the member: calls in progress end where they are, and there are no further ones.
+    /// Drains the connection: calls in progress complete, and no new ones start.
     pub(crate) fn drain(&self) {
         self.keeping.abort();
         self.links.close();
@@ -132,8 +132,8 @@ impl Drop for Member {
     }
 }
 
-/// How long to wait at most before a connection is made, unless a call is in need of one. The pauses are random, so
-/// that many clients in the same situation do not connect at once.
+/// Maximum delays before a connection is made, unless a call waits for one. The delays are random, so that many clients do not
+/// connect simultaneously.
 #[derive(Clone, Copy)]
 pub(crate) struct ConnectDelays {
     pub(crate) first: Duration,
@@ -144,7 +144,7 @@ impl ConnectDelays {
     pub(crate) const NONE: Self = Self { first: Duration::ZERO, further: Duration::ZERO };
 }
 
-/// Keeps a connection until none can be made any more.
+/// Maintains a connection until the channel or its runtime ends.
 async fn keep(links: Arc<Links>, urgency: Arc<Urgency>, pauses: ConnectDelays) {
     let mut pause = pauses.first;
     loop {
@@ -158,7 +158,7 @@ async fn keep(links: Arc<Links>, urgency: Arc<Urgency>, pauses: ConnectDelays) {
     }
 }
 
-/// The calls of a channel that find no connection at all, which cut pauses short.
+/// The number of calls that wait for any connection. A waiting call ends all pauses.
 #[derive(Debug, Default)]
 pub(crate) struct Urgency {
     waiters: AtomicUsize,
@@ -166,14 +166,14 @@ pub(crate) struct Urgency {
 }
 
 impl Urgency {
-    /// Counts a call that waits, until the guard is dropped.
+    /// Counts a waiting call until the returned guard is dropped.
     pub(crate) fn wait(&self) -> impl Drop + '_ {
         self.waiters.fetch_add(1, Ordering::AcqRel);
         self.started.notify_waiters();
         UrgentCall(self)
     }
 
-    /// Pauses for as long as no call waits.
+    /// Pauses, but returns early when a call waits.
     async fn pause(&self, pause: Duration) {
         let mut started = pin!(self.started.notified());
         started.as_mut().enable();

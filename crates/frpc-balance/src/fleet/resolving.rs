@@ -1,10 +1,10 @@
-//! The task that follows a resolver: it requests sets, and updates the members of the fleet.
+//! The task that follows a resolver and updates the members of the fleet.
 //!
 //! # Decisions
 //!
-//! A resolver states sets and not changes: a whole set can be compared, refused and repeated. Rules for all resolvers, such as
-//! ignoring an empty answer, are applied here once. A missing endpoint stays for half a second with its calls, since its return
-//! would otherwise cost a connection of every client.
+//! Resolvers return complete sets and not changes, because sets can be compared, rejected and repeated. Rules for all resolvers, such
+//! as ignoring an empty set, are implemented here once. A missing endpoint is kept for half a second, because every client would
+//! otherwise have to reconnect when it reappears.
 
 use crate::fleet::estimate::ServerEstimate;
 use crate::fleet::members::{ConnectDelays, Member, ResolvedEndpoint, Row};
@@ -25,27 +25,27 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// How long an endpoint has to be missing before it is removed: sources that flap return sooner, and a second after the
-/// end of a lease its server is to be gone.
+/// Time for which an endpoint must be missing before it is removed. Flapping endpoints return sooner, and a server must be removed
+/// within a second of the expiry of its lease.
 const MISSING_FOR: Duration = Duration::from_millis(500);
 
-/// The longest pause after the first failure of a resolver, which doubles with each further one.
+/// Maximum pause after the first failure of a resolver. Doubles with each further failure.
 const PAUSE_FIRST: Duration = Duration::from_millis(100);
 
-/// The upper limit of the longest pause. A registry that returns after hours is found within half a minute.
+/// Upper bound of the pause. A registry that recovers after hours is noticed within half a minute.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
-/// The interval between log lines about failures of one resolver.
+/// Minimum interval of log lines about failures of a resolver.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
-/// So many connections are made at once when a channel begins, and the others of a large set after random pauses.
+/// Number of connections that a new channel makes immediately. Further ones of a large set follow after random pauses.
 pub(crate) const AT_ONCE: usize = 64;
 
-/// Connections that are still to be made to an endpoint.
+/// A function that connects to an endpoint.
 pub(crate) type Connects =
     Box<dyn Fn(&ResolvedEndpoint, Arc<ServerEstimate>) -> Result<Links, frpc::Error> + Send + Sync>;
 
-/// The task that follows a resolver, and how that goes. Ends with this.
+/// The task that follows a resolver and its last error. Dropping it ends the task.
 pub(crate) struct ResolverTask {
     pub(crate) name: String,
     shared: Arc<Shared>,
@@ -54,7 +54,7 @@ pub(crate) struct ResolverTask {
 
 #[derive(Default)]
 struct Shared {
-    /// The last failure, until an answer follows.
+    /// The last error. `None` after a success.
     trouble: Mutex<Option<String>>,
 }
 
@@ -67,7 +67,7 @@ impl ResolverTask {
         self.task.abort();
     }
 
-    /// The last failure, unless an answer has followed.
+    /// Returns the last error. `None` after a success.
     pub(crate) fn trouble(&self) -> Option<String> {
         self.shared.trouble.lock().clone()
     }
@@ -86,21 +86,21 @@ impl Drop for ResolverTask {
     }
 }
 
-/// A resolver with all that is needed to follow it.
+/// A resolver and everything needed to follow it.
 pub(crate) struct Follower {
     pub(crate) resolver: AnyResolver,
     pub(crate) connects: Connects,
-    /// The error of an endpoint, if there is one.
+    /// Validates an endpoint.
     pub(crate) check: fn(&Endpoint) -> Result<(), frpc::Error>,
     pub(crate) spread: Duration,
     pub(crate) terms: FleetOptions,
-    /// What distinguishes this client from others.
+    /// Random number that identifies this client.
     pub(crate) seed: u64,
     pub(crate) runtime: Handle,
 }
 
 impl Follower {
-    /// Follows the resolver for as long as the fleet lives.
+    /// Spawns the task, which ends with the fleet.
     pub(crate) fn start(self, fleet: &Arc<Fleet>) {
         let name = self.resolver.name();
         let shared = Arc::<Shared>::default();
@@ -152,11 +152,10 @@ impl Follower {
         }
     }
 
-    /// The valid endpoints of an answer for this client, of each key the last; and why others are left out, if any are
-    /// invalid.
+    /// Returns the valid endpoints of a set for this client, the last of each key, and the reason why others are ignored.
     fn judged(&self, endpoints: Vec<Endpoint>) -> io::Result<(Vec<Arc<Endpoint>>, Option<String>)> {
         let count = endpoints.len();
-        // In order, so that a simulation repeats itself.
+        // Ordered, so that simulations are reproducible.
         let mut judged = BTreeMap::new();
         let mut fault = None;
         for endpoint in endpoints {
@@ -180,8 +179,8 @@ impl Follower {
 }
 
 impl Fleet {
-    /// Makes this set of at least one endpoint that of the members. Returns when to [remove](Self::remove_missing)
-    /// those that are missing, if any are.
+    /// Updates the members to this set, which must not be empty. Returns when to [remove](Self::remove_missing) missing members, if
+    /// any.
     fn handle_set(&self, endpoints: Vec<Arc<Endpoint>>, follower: &Follower, now: Instant) -> Option<Instant> {
         let mut stated: BTreeMap<_, _> = endpoints.into_iter().map(|endpoint| (endpoint.key(), endpoint)).collect();
         let is_first = self.members.read().rows().is_empty();
@@ -202,13 +201,13 @@ impl Fleet {
         drop(members);
         debug_assert!(removed.is_empty(), "all stay until they have been missing for long");
         let mut joining: Vec<_> = stated.into_values().collect();
-        // Else all clients would begin with the same ones.
+        // Shuffled, because all clients would otherwise connect to the same endpoints first.
         (1..joining.len()).for_each(|at| joining.swap(at, below(at + 1)));
         self.join(joining, is_first, follower);
         self.remove_missing(now)
     }
 
-    /// Adds endpoints that are new.
+    /// Adds new endpoints.
     fn join(&self, joining: Vec<Arc<Endpoint>>, is_first: bool, follower: &Follower) {
         let mut rows = Vec::new();
         for endpoint in joining {
@@ -227,7 +226,7 @@ impl Fleet {
         }
     }
 
-    /// Removes members that have been missing for long enough. Returns when to look again, if any are missing.
+    /// Removes members that have been missing for long enough. Returns when to check again, if others are missing.
     fn remove_missing(&self, now: Instant) -> Option<Instant> {
         let end = |since: Instant| since + MISSING_FOR;
         let next = |members: &super::members::Members| {
@@ -249,7 +248,7 @@ impl Fleet {
     }
 }
 
-/// The answer of a resolver. A panic is a failure: without its task, the channel would follow no further change.
+/// Polls a resolver and converts a panic to an error. A panic would otherwise end the task, and the channel would miss all updates.
 async fn without_panic<T>(mut answer: Pin<Box<dyn Future<Output = io::Result<T>> + Send + '_>>) -> io::Result<T> {
     poll_fn(|context| {
         let polled = catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(context)));
@@ -258,7 +257,7 @@ async fn without_panic<T>(mut answer: Pin<Box<dyn Future<Output = io::Result<T>>
     .await
 }
 
-/// Successive failures of a resolver.
+/// Consecutive failures of a resolver.
 #[derive(Default)]
 struct Failures {
     count: u32,
@@ -266,15 +265,15 @@ struct Failures {
 }
 
 impl Failures {
-    /// Notes a failure, and returns the pause that follows.
+    /// Records a failure. Returns the pause before the next attempt.
     fn fail(&mut self) -> Duration {
         let longest = PAUSE_FIRST.saturating_mul(1 << self.count.min(16)).min(PAUSE_MAX);
         self.count = self.count.saturating_add(1);
-        // Never without a pause: a resolver may fail at once.
+        // At least half of the maximum, because a resolver may fail immediately.
         longest.mul_f64(0.5 + fastrand::f64() / 2.0)
     }
 
-    /// Whether the log may have another line.
+    /// Returns whether a log line is due.
     fn may_log(&mut self, now: Instant) -> bool {
         let may = self.logs_at.is_none_or(|at| at <= now);
         if may {
@@ -311,7 +310,7 @@ mod tests {
         }
     }
 
-    /// The channel never heard of it again, and showed no trouble.
+    /// Regression: the channel missed all further updates and showed no error.
     #[tokio::test(start_paused = true)]
     async fn resolver_that_panics_is_queried_again() {
         let channel = frpc::Channel::builder().balance().connect_resolved_lazy(Panicking(0)).expect("all is right");
@@ -335,7 +334,7 @@ mod tests {
         }
     }
 
-    /// On another thread a new member may connect before it is one of the fleet. Calls that waited woke in vain then.
+    /// Regression: a new member may connect before it belongs to the fleet, and waiting calls were woken too early.
     #[tokio::test(start_paused = true)]
     async fn waiting_call_gets_member_that_had_connected_before() {
         let server = frpc::Server::builder().build().expect("it offers nothing");

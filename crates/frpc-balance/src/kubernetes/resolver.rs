@@ -1,5 +1,5 @@
-//! The resolver: lists the slices of a Service, watches them, and lists again when the API server has discarded the
-//! version that was watched.
+//! The resolver: lists the slices of a Service, watches them, and lists them again when the API server has discarded the watched
+//! version.
 
 use super::slices::{EndpointSlice, Port, Slices};
 use crate::resolve::{Endpoint, Resolver};
@@ -12,43 +12,41 @@ use std::time::Duration;
 use std::{fmt, io};
 use tokio::time::{sleep, timeout};
 
-/// Slices per page of a list. A slice has up to a thousand endpoints of some hundred bytes.
+/// Number of slices per page of a list. A slice has up to a thousand endpoints of a few hundred bytes.
 const PAGE: u32 = 32;
 
-/// Pages per list, at most.
+/// Maximum number of pages of a list.
 const PAGES_MAX: usize = 300;
 
-/// The lifetime of a watch in seconds, drawn at random so that clients do not return in the same minute. kube accepts
-/// less than 295.
+/// Range of the random lifetime of a watch in seconds, which spreads the requests of clients. kube accepts less than 295.
 const WATCH_SECONDS: Range<u32> = 145..290;
 
-/// How long the API server may take for a page of a list, or to begin a watch, in all attempts of kube. It limits its
-/// own work for a request to a minute.
+/// Timeout for a page of a list and for the start of a watch, including retries by kube. The API server limits a request to a minute.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How long after the end of its lifetime a watch is given up: a server whose machine has died does not end it.
+/// Time after the end of its lifetime at which a watch is aborted, because a dead machine does not end it.
 const OVERDUE: Duration = Duration::from_secs(30);
 
-/// The longest pause before the next watch: a server that stops ends those of all its clients at one time.
+/// Maximum pause before the next watch. A server that stops ends the watches of all clients simultaneously.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The longest pause after the server has discarded the version several times in a row.
+/// Maximum pause after the server has discarded the version repeatedly.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
-/// The endpoints of a Service of Kubernetes, for [`connect_resolved`](crate::FleetBuilder::connect_resolved).
+/// A resolver of the endpoints of a Kubernetes Service, for [`connect_resolved`](crate::FleetBuilder::connect_resolved).
 ///
-/// It lists the EndpointSlices of the Service once and then watches them; all of them together are the set. Each
-/// endpoint has the address of a pod, weight 1, its zone, and as metadata the names of `pod` and `node`.
+/// It lists the EndpointSlices of the Service once and then watches them. Each endpoint has the address of a pod, weight 1, its zone,
+/// and the names of `pod` and `node` as metadata.
 ///
-/// * Ready endpoints are used. If there are none, terminating endpoints that still serve are used. A pod that
-///   terminates thus gets no new calls as soon as its slice says so, and calls in progress end there.
-/// * A pod with addresses of both families is one endpoint, at its IPv4 address unless
-///   [`prefer_ipv6`](Self::prefer_ipv6) is set. The same address in two slices is one endpoint.
-/// * Slices with names of hosts (`FQDN`) are ignored with a warning.
-/// * While the API server fails, the channel keeps the servers that it knows. The watch then continues from the same
-///   version. After 429, 503 and 504 the client waits as `Retry-After` demands. Only if the server has discarded the
-///   version (status 410) are the slices listed again, after a random pause.
-/// * With TLS the certificate of a server has to be for `SERVICE.NAMESPACE.svc`, unless
+/// * Ready endpoints are used. If there are none, terminating endpoints that still serve are used. A terminating pod receives no new
+///   calls once its slice is updated, and completes its calls in progress.
+/// * A pod with addresses of both families is one endpoint, at its IPv4 address unless [`prefer_ipv6`](Self::prefer_ipv6) is set. The
+///   same address in two slices is one endpoint.
+/// * Slices with host names (`FQDN`) are ignored with a warning.
+/// * While the API server fails, the channel keeps the known servers, and the watch then continues from the same version. After 429,
+///   503 and 504 the client obeys `Retry-After`. The slices are listed again, after a random pause, only if the server has discarded
+///   the version (status 410).
+/// * With TLS the certificate of a server must be valid for `SERVICE.NAMESPACE.svc`, unless
 ///   [`with_server_name`](Self::with_server_name) sets another name.
 ///
 /// ```no_run
@@ -67,12 +65,12 @@ pub struct KubernetesResolver {
     namespace: String,
     service: String,
     slices: Slices,
-    /// The version to watch from, once the slices have been listed.
+    /// The version to watch from. `None` until the slices have been listed.
     version: Option<String>,
     watch: Option<BoxStream<'static, kube::Result<WatchEvent<EndpointSlice>>>>,
-    /// How many times in a row the server had discarded the version.
+    /// Number of consecutive times that the server had discarded the version.
     discarded: u32,
-    /// The last result, unless a failure has followed.
+    /// The last result. `None` after a failure.
     returned: Option<Result<Vec<Endpoint>, String>>,
 }
 
@@ -80,15 +78,14 @@ pub struct KubernetesResolver {
 enum Outcome {
     Changed,
     Unchanged,
-    /// The server has ended the watch.
+    /// The server ended the watch.
     Ended,
     /// The server has discarded the version to watch or list from.
     Gone,
 }
 
 impl KubernetesResolver {
-    /// Watches a Service, such as `shop` in the client's default namespace, or `prod/shop` in another, for a [`Port`]
-    /// by its name or its number.
+    /// Creates a resolver for a [`Port`] of a Service, such as `shop` in the client's default namespace or `prod/shop` in another.
     ///
     /// # Errors
     /// If the name of the Service or of the namespace is invalid.
@@ -113,14 +110,14 @@ impl KubernetesResolver {
         })
     }
 
-    /// Sets the name in the certificates of the servers. Default: `SERVICE.NAMESPACE.svc`.
+    /// Sets the expected name in the servers' certificates. Defaults to `SERVICE.NAMESPACE.svc`.
     #[must_use]
     pub fn with_server_name(mut self, name: impl Into<String>) -> Self {
         self.slices.set_server_name(name.into());
         self
     }
 
-    /// Connects to the IPv6 address of a pod that has addresses of both families. Default: the IPv4 address.
+    /// Prefers the IPv6 address of pods with addresses of both families. By default the IPv4 address is used.
     #[must_use]
     pub fn prefer_ipv6(mut self) -> Self {
         self.slices.prefer_v6();
@@ -131,7 +128,7 @@ impl KubernetesResolver {
         format!("kubernetes.io/service-name={}", self.service)
     }
 
-    /// Waits until there may be another set.
+    /// Waits until the set may have changed.
     async fn changed(&mut self) -> kube::Result<()> {
         loop {
             let step = match (&mut self.watch, &self.version) {
@@ -185,7 +182,7 @@ impl KubernetesResolver {
         let parameters = WatchParams::default().labels(&self.selector()).timeout(lifetime);
         let events = answered(self.api.watch(&parameters, version)).await?;
         self.watch = Some(events.take_until(sleep(Duration::from_secs(lifetime.into()) + OVERDUE)).boxed());
-        // An earlier failure may be over.
+        // Report a change, because it may end an earlier failure.
         Ok(Outcome::Changed)
     }
 
@@ -213,7 +210,7 @@ impl Resolver for KubernetesResolver {
     async fn next(&mut self) -> io::Result<Vec<Endpoint>> {
         loop {
             if let Err(error) = self.changed().await {
-                // The version stays: a list for each failure would multiply the load of an API server in trouble.
+                // Keep the version, because a list after each failure would multiply the load of a failing API server.
                 (self.watch, self.returned) = (None, None);
                 return Err(failed(&error));
             }
@@ -236,13 +233,13 @@ impl fmt::Debug for KubernetesResolver {
     }
 }
 
-/// The answer to a request, unless it takes too long.
+/// Waits for the response to a request, with a timeout.
 async fn answered<T>(request: impl Future<Output = kube::Result<T>>) -> kube::Result<T> {
     let late = |_| Err(Error::Service(format!("no answer within {} s", ANSWER_TIMEOUT.as_secs()).into()));
     timeout(ANSWER_TIMEOUT, request).await.unwrap_or_else(late)
 }
 
-/// The error of a request with its causes.
+/// Converts the error of a request, including its causes.
 fn failed(error: &Error) -> io::Error {
     if let Error::Api(status) = error {
         return io::Error::other(format!("API server: status {}: {}", status.code, status.message));
@@ -259,7 +256,7 @@ fn failed(error: &Error) -> io::Error {
     io::Error::other(text)
 }
 
-/// Whether this is a label of RFC 1123, as Services and namespaces have them for names.
+/// Returns whether `text` is an RFC 1123 label, the form of the names of Services and namespaces.
 fn is_name(text: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=63).contains(&text.len()) && text.bytes().all(is_inner) && !text.starts_with('-') && !text.ends_with('-')

@@ -1,4 +1,4 @@
-//! EndpointSlices as the API server states them, and the endpoints that all slices of a Service make together.
+//! EndpointSlices of the API server and the endpoints of all slices of a Service.
 
 use crate::resolve::{ENDPOINTS_MAX, Endpoint};
 use kube::Resource;
@@ -9,21 +9,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
-/// The most slices of a Service. Kubernetes puts a hundred endpoints into each; slices without any are to end
-/// somewhere.
+/// Maximum number of slices of a Service. Kubernetes creates slices of a hundred endpoints; the limit also bounds empty slices.
 const SLICES_MAX: usize = 10_000;
 
-/// The most endpoints of all slices together: while one moves to another slice it is in both.
+/// Maximum number of endpoints of all slices. An endpoint that moves between slices is temporarily in both.
 const BACKENDS_MAX: usize = 2 * ENDPOINTS_MAX;
 
 /// A port of the pods of a Service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Port {
-    /// By the name that the Service gives it, which is empty if the Service has one port without a name.
+    /// The name of the port in the Service. Empty for a single unnamed port.
     Name(String),
-    /// By the number of the pods: the `targetPort` and not the `port` of the Service. Of a Service that states
-    /// no ports at all, any number is taken.
+    /// The port number of the pods: `targetPort`, not `port`, of the Service. Any number is accepted if the Service declares no
+    /// ports.
     Number(u16),
 }
 
@@ -54,7 +53,7 @@ impl fmt::Display for Port {
     }
 }
 
-/// A slice with the fields that are used. The type of `k8s-openapi` differs between versions of Kubernetes.
+/// The used fields of an EndpointSlice. The type of `k8s-openapi` differs between versions of Kubernetes.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EndpointSlice {
@@ -125,17 +124,17 @@ impl Resource for EndpointSlice {
     }
 }
 
-/// The use of an endpoint.
+/// The state of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Ready,
-    /// It terminates and still serves: used only if no other is ready.
+    /// The endpoint is terminating and still serves. Used only if none is ready.
     Leaving,
-    /// It gets no calls.
+    /// The endpoint receives no calls.
     Off,
 }
 
-/// As the API defines it: `ready` defaults to true, `serving` to `ready`, and `terminating` to false.
+/// Returns the state as defined by the API: `ready` defaults to true, `serving` to `ready`, and `terminating` to false.
 fn state(conditions: &EndpointConditions) -> State {
     let ready = conditions.ready.unwrap_or(true);
     match (ready, conditions.serving.unwrap_or(ready), conditions.terminating.unwrap_or(false)) {
@@ -153,15 +152,15 @@ struct Backend {
     zone: Option<String>,
     node: Option<String>,
     pod: Option<String>,
-    /// What distinguishes its pod from others: one with addresses of both families is one server.
+    /// Identity of the pod. A pod with addresses of both families is one server.
     uid: Option<String>,
 }
 
-/// The used parts of a slice.
+/// The parsed content of a slice.
 #[derive(Debug, Default)]
 pub(crate) struct Slice {
     backends: Vec<Backend>,
-    /// Why it has none.
+    /// The reason why the slice has no endpoints.
     trouble: Option<String>,
 }
 
@@ -176,7 +175,7 @@ impl Slice {
         let ports = ports.unwrap_or_default();
         let port = match number(&ports, port) {
             Some(port) => port,
-            // A slice without endpoints has no ports either.
+            // A slice without endpoints also lacks ports.
             None if endpoints.is_empty() => return Self::default(),
             None => return without(format!("no TCP port {port}, available: {}", shown(&ports))),
         };
@@ -184,7 +183,7 @@ impl Slice {
     }
 }
 
-/// The number of a port in a slice with these.
+/// Returns the number of the wanted port among the ports of a slice.
 fn number(ports: &[EndpointPort], wanted: &Port) -> Option<u16> {
     if let (Port::Number(number), []) = (wanted, ports) {
         return Some(*number);
@@ -197,7 +196,7 @@ fn number(ports: &[EndpointPort], wanted: &Port) -> Option<u16> {
     ports.iter().filter(is_tcp).find(is_wanted)?.port
 }
 
-/// Ports for the log.
+/// Formats ports for the log.
 fn shown(ports: &[EndpointPort]) -> String {
     let shown = ports.iter().take(10).map(|port| {
         let number = port.port.map_or_else(|| "any".to_owned(), |number| number.to_string());
@@ -208,7 +207,7 @@ fn shown(ports: &[EndpointPort]) -> String {
 }
 
 fn backend(endpoint: SliceEndpoint, port: u16) -> Option<Backend> {
-    // The API says that all addresses of an endpoint are interchangeable, and that clients use the first.
+    // By the API, all addresses of an endpoint are interchangeable and clients use the first.
     let text = endpoint.addresses.into_iter().next()?;
     let Ok(ip) = text.parse::<IpAddr>() else {
         tracing::debug!(address = text, "invalid IP address in an EndpointSlice");
@@ -228,19 +227,19 @@ pub(crate) struct Slices {
     server_name: String,
     prefers_v6: bool,
     slices: BTreeMap<String, Slice>,
-    /// Of all slices.
+    /// Number of endpoints of all slices.
     backends: usize,
-    /// Whether the log has said that there are too many, since the last list.
+    /// Whether an overflow was logged since the last list.
     is_full: bool,
 }
 
 impl Slices {
-    /// None yet. The certificates of servers are for this name.
+    /// Creates an empty set. `server_name` is the expected name in certificates.
     pub(crate) fn new(port: Port, server_name: String) -> Self {
         Self { port, server_name, prefers_v6: false, slices: BTreeMap::new(), backends: 0, is_full: false }
     }
 
-    /// Has pods with addresses of both families found by those of IPv6.
+    /// Prefers the IPv6 addresses of pods with addresses of both families.
     pub(crate) fn prefer_v6(&mut self) {
         self.prefers_v6 = true;
     }
@@ -249,13 +248,13 @@ impl Slices {
         self.server_name = name;
     }
 
-    /// With the same settings, and without slices.
+    /// Returns an empty set with the same settings.
     pub(crate) fn without_slices(&self) -> Self {
         let Self { port, server_name, prefers_v6, .. } = self;
         Self { prefers_v6: *prefers_v6, ..Self::new(port.clone(), server_name.clone()) }
     }
 
-    /// Adds a slice, in place of the one with its name.
+    /// Adds a slice or replaces the one with the same name.
     pub(crate) fn insert(&mut self, slice: EndpointSlice) {
         let name = slice.metadata.name.clone().unwrap_or_default();
         let before = self.remove(&name).and_then(|slice| slice.trouble);
@@ -266,7 +265,7 @@ impl Slices {
             }
             return;
         }
-        // Not again for each change of the slice.
+        // Log a problem once, not for each change of the slice.
         if let Some(trouble) = &slice.trouble
             && before.as_ref() != Some(trouble)
         {
@@ -283,7 +282,7 @@ impl Slices {
         Some(slice)
     }
 
-    /// The endpoints of all slices in the order of their addresses, or why there are none.
+    /// Returns the endpoints of all slices in the order of their addresses, or the reason why there are none.
     pub(crate) fn endpoints(&self) -> Result<Vec<Endpoint>, String> {
         let ready = self.in_state(State::Ready);
         let chosen = if ready.is_empty() { self.in_state(State::Leaving) } else { ready };
@@ -298,7 +297,7 @@ impl Slices {
         Ok(wanted.map(|(_, backend)| self.endpoint(backend)).collect())
     }
 
-    /// The endpoints of one state. An address in several slices is one.
+    /// Returns the endpoints in a state, by address.
     fn in_state(&self, state: State) -> BTreeMap<SocketAddr, &Backend> {
         let all = self.slices.values().flat_map(|slice| &slice.backends);
         all.filter(|backend| backend.state == state).map(|backend| (backend.address, backend)).collect()
@@ -384,7 +383,7 @@ mod tests {
         assert_eq!(of(json!({"ready": false, "terminating": true})), State::Off, "serving is as ready");
         assert_eq!(of(json!({"ready": false, "serving": true})), State::Off, "it is not to get calls, and stays");
         assert_eq!(of(json!({"ready": false, "serving": true, "terminating": true})), State::Leaving);
-        // So it is if a Service wants pods that are not ready.
+        // A Service with `publishNotReadyAddresses` has such endpoints.
         assert_eq!(of(json!({"ready": true, "serving": false, "terminating": true})), State::Ready);
     }
 
