@@ -10,5 +10,6 @@ mod layers;
 mod logs;
 mod names;
 mod promises;
+mod records;
 mod texts;
 mod words;

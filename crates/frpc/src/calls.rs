@@ -118,15 +118,21 @@ struct Slot {
 const _: () = assert!(size_of::<Slot>() == 64);
 
 /// ```text
-///            begin              handle_reply             take_reply
-///   Free ------------> Waiting --------------> Replied ------------> Free
-///                        | |                                          ^
-///                expire  | |  give_up                   handle_reply  |
-///                        | +------------------------> GivenUp --------+
-///                        v                              ^
-///                     Expired --------------------------+
-///                                   give_up
+///         begin                      handle_reply             take_reply, abandon
+///   Free -------> Pending or Timed --------------> Replied -------------------------> Free
+///                  |           |
+///      handle_time |           | abandon
+///                  v           v
+///               Expired ----> Abandoned -------------------------------------------> Free
+///                  |  abandon             handle_reply
+///     handle_reply |
+///                  v
+///                 Late ------------------------------------------------------------> Free
+///                                         abandon
 /// ```
+///
+/// `revoke` frees the slot of a request that was not sent. After the end of the connection `take_reply` and `abandon` free
+/// every slot.
 #[derive(Clone, Copy, Debug)]
 enum State {
     Free,

@@ -139,7 +139,7 @@ struct Slots {
 }
 
 /// ```text
-/// Free -> Waiting -> Replied -> Free
+/// Free -> Pending -> Replied -> Free
 ///            |                   ^
 ///            +---> Abandoned ----+   its caller has left, and the peer has yet to reply
 /// ```

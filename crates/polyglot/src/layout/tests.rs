@@ -1,5 +1,4 @@
-//! Descriptions and plans of hostile and of edited schemas. `tests/conformance/evolution.rs` compares random schemas with
-//! protobuf.
+//! Descriptions and plans of hostile and of edited schemas.
 
 use super::*;
 use crate::{DecodeReason, Form, Nesting};

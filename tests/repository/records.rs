@@ -1,0 +1,134 @@
+//! Paths and names in records, comments and pages: each exists.
+
+use super::cancel_safety::sources;
+use super::promises::root;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+/// Files that an example of a page tells its reader to write, or that a build script generates.
+const OF_READERS: [&str; 5] = ["examples/client.rs", "geometry.rs", "page-n.body.rs", "page-n.rs", "protos.rs"];
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).expect("record should be readable")
+}
+
+/// The Rust sources of the repository, by their paths below its root.
+fn all_sources() -> Vec<(String, PathBuf)> {
+    let mut files = Vec::new();
+    for folder in ["benches", "clients", "crates", "examples", "fuzz", "tests"] {
+        sources(&root().join(folder), &mut files);
+    }
+    let path =
+        |file: &PathBuf| file.strip_prefix(root()).expect("source should be below the root").display().to_string();
+    files.into_iter().map(|file| (path(&file), file)).collect()
+}
+
+/// Whether a source has a word.
+fn has_word(source: &str, word: &str) -> bool {
+    source.split(|c: char| !c.is_alphanumeric() && c != '_').any(|found| found == word)
+}
+
+/// The folders and files in which mutants are planted: each exists.
+fn examined() -> Vec<String> {
+    let settings = read(".cargo/mutants.toml");
+    let (_, list) = settings.split_once("examine_globs = [").expect("settings should have globs");
+    let list = list.split(']').next().unwrap_or_default();
+    list.split('"').skip(1).step_by(2).map(|glob| glob.trim_end_matches("**").to_owned()).collect()
+}
+
+#[test]
+fn planted_and_missed_mutants_name_existing_code() {
+    let examined = examined();
+    let mut wrong: Vec<_> = examined.iter().filter(|path| !root().join(path).exists()).cloned().collect();
+    assert!(examined.len() > 20, "only {} places were found", examined.len());
+    let missed = read(".ci/mutants-missed.txt");
+    for entry in missed.lines().filter(|line| line.starts_with("crates/")) {
+        let (path, defect) = entry.split_once(": ").expect("entry should have a path and a defect");
+        let source = fs::read_to_string(root().join(path)).unwrap_or_default();
+        // The function, by its type or trait, comes last, or else first if all of it is replaced.
+        let function = defect.rsplit_once(" in ").map(|(_, function)| function);
+        let function =
+            function.or_else(|| defect.strip_prefix("replace ")?.split_once(" with ").map(|(whole, _)| whole));
+        let names = function.unwrap_or_default().split(" -> ").next().unwrap_or_default();
+        let mut names = names.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty());
+        let is_planted = examined.iter().any(|place| path.starts_with(place.as_str()));
+        if !is_planted || !names.all(|name| has_word(&source, name)) {
+            wrong.push(entry.to_owned());
+        }
+    }
+    assert!(wrong.is_empty(), "these do not exist or are not examined:\n{}", wrong.join("\n"));
+}
+
+/// The names of Rust sources between backticks in a text, with braces written out.
+fn named_files(text: &str) -> BTreeSet<String> {
+    let quoted = text.split('`').skip(1).step_by(2).filter(|name| name.len() > 3 && name.ends_with(".rs"));
+    let is_path = |name: &&str| name.chars().all(|c| c.is_alphanumeric() || "_-./{,}".contains(c));
+    let mut files = BTreeSet::new();
+    for name in quoted.filter(is_path) {
+        match name.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?))) {
+            Some((before, (choices, after))) => {
+                files.extend(choices.split(',').map(|choice| format!("{before}{choice}{after}")));
+            }
+            None => drop(files.insert(name.to_owned())),
+        }
+    }
+    files
+}
+
+#[test]
+fn source_files_in_comments_and_pages_exist() {
+    let sources = all_sources();
+    // Comments leave out the folder `src`.
+    let known: Vec<_> =
+        sources.iter().flat_map(|(path, _)| [format!("/{path}"), format!("/{}", path.replace("/src/", "/"))]).collect();
+    let mut texts: Vec<_> = ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"]
+        .map(|page| (page.to_owned(), read(page)))
+        .into();
+    for entry in fs::read_dir(root().join("docs")).expect("there should be pages") {
+        let path = entry.expect("page should be listed").path();
+        if path.extension().is_some_and(|is| is == "md") {
+            texts.push((path.display().to_string(), fs::read_to_string(&path).expect("page should be readable")));
+        }
+    }
+    for (path, file) in &sources {
+        let source = fs::read_to_string(file).expect("source should be readable");
+        let comments = source.lines().filter_map(|line| line.split_once("//")).map(|(_, comment)| comment);
+        texts.push((path.clone(), comments.collect::<Vec<_>>().join("\n")));
+    }
+    let mut wrong = Vec::new();
+    for (place, text) in texts {
+        for name in named_files(&text) {
+            let ending = format!("/{name}");
+            if !OF_READERS.contains(&name.as_str()) && !known.iter().any(|path| path.ends_with(&ending)) {
+                wrong.push(format!("{place}: {name}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "these files do not exist:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn drawings_above_enums_name_existing_states() {
+    let mut wrong = Vec::new();
+    let mut drawings = 0;
+    for (path, file) in all_sources() {
+        let source = fs::read_to_string(file).expect("source should be readable");
+        for (at, _) in source.match_indices("/// ```text\n") {
+            let (drawing, rest) = source[at..].split_at(source[at..].find("/// ```\n").unwrap_or_default());
+            let item = rest.lines().find(|line| !line.starts_with(['/', '#'])).unwrap_or_default();
+            if !item.split(' ').any(|word| word == "enum") {
+                continue;
+            }
+            drawings += 1;
+            let code: String =
+                source.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+            // Frames of other protocols have names in capitals.
+            let is_name = |word: &&str| word.starts_with(char::is_uppercase) && word.contains(char::is_lowercase);
+            let words = drawing.split(|c: char| !c.is_alphanumeric()).filter(is_name);
+            wrong.extend(words.filter(|word| !has_word(&code, word)).map(|word| format!("{path}: {word}")));
+        }
+    }
+    assert!(drawings >= 2, "only {drawings} drawings were found");
+    assert!(wrong.is_empty(), "these states do not exist:\n{}", wrong.join("\n"));
+}
