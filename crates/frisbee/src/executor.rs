@@ -3,6 +3,6 @@
 //! Knows neither connections nor routers.
 
 pub(crate) mod inline;
-pub(crate) mod inline_policy;
+pub(crate) mod inline_permission;
 pub(crate) mod tasks;
 pub(crate) mod workers;

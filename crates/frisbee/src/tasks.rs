@@ -87,12 +87,12 @@
 //! # }
 //! ```
 //!
-//! A router with short handlers keeps a [`InlinePolicy`] per operation. Handlers that block their thread lose it, and then get
+//! A router with short handlers keeps a [`InlinePermission`] per operation. Handlers that block their thread lose it, and then get
 //! tasks from the start ([`Cell::park`]), until they are tried in place again.
 
 pub use crate::connection::Task;
 pub use crate::connection::blocked::note_panic;
 pub use crate::executor::inline::{Cell, Continuation, FirstPoll, ParkedFuture, UnwindResult, panic_text};
-pub use crate::executor::inline_policy::{APART_MAX, APART_MIN, InlinePolicy, TaskPenalty, TrustHandle};
+pub use crate::executor::inline_permission::{APART_MAX, APART_MIN, InlinePermission, Penalty, PermissionHandle};
 pub use crate::executor::tasks::{Executor, Job};
 pub use crate::executor::workers::worker::worker_runtime;

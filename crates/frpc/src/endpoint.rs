@@ -381,7 +381,7 @@ impl Protocol for Endpoint {
             return self.offer.mounts.blocked(connection, operation);
         };
         if running.policy == Policy::Inline {
-            running.trust.handle_blocked(connection, &entry.method);
+            running.permission.handle_blocked(connection, &entry.method);
         }
         running.policy == Policy::Inline
     }

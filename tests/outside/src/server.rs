@@ -3,7 +3,7 @@
 use crate::{ERROR, RESULT};
 use frisbee::bytes::Bytes;
 use frisbee::tasks::{
-    Cell, Continuation, Executor, FirstPoll, InlinePolicy, ParkedFuture, Task, TrustHandle, UnwindResult,
+    Cell, Continuation, Executor, FirstPoll, InlinePermission, ParkedFuture, PermissionHandle, Task, UnwindResult,
 };
 use frisbee::{Connection, Operation, Outbox, OverflowPolicy, Packet, PacketId, Protocol, Routed, body_memory, tlv};
 use std::fmt;
@@ -16,7 +16,7 @@ pub type Outcome = Result<Bytes, String>;
 pub struct Service<H> {
     handler: H,
     /// Whether handlers may run in place, or have blocked a thread.
-    trust: Arc<InlinePolicy>,
+    permission: Arc<InlinePermission>,
 }
 
 impl<H, F> Service<H>
@@ -26,7 +26,7 @@ where
 {
     /// A service with this handler.
     pub fn new(handler: H) -> Self {
-        Self { handler, trust: Arc::default() }
+        Self { handler, permission: Arc::default() }
     }
 }
 
@@ -35,7 +35,7 @@ pub struct ServiceSession<F> {
     connection: Connection,
     /// Polls handlers once, in place.
     cell: Cell<F, Reply>,
-    trust: TrustHandle,
+    permission: PermissionHandle,
 }
 
 impl<H, F> Protocol for Service<H>
@@ -46,8 +46,8 @@ where
     type Session = ServiceSession<F>;
 
     fn connected(&self, connection: &Connection) -> ServiceSession<F> {
-        let trust = TrustHandle::of_connection(&self.trust);
-        ServiceSession { connection: connection.clone(), cell: Cell::default(), trust }
+        let permission = PermissionHandle::of_connection(&self.permission);
+        ServiceSession { connection: connection.clone(), cell: Cell::default(), permission }
     }
 
     fn route(&self, session: &mut ServiceSession<F>, packet: Packet, outbox: &mut Outbox) -> Routed {
@@ -56,7 +56,7 @@ where
         }
         let Packet { id, operation: method, body } = packet;
         let memory = body_memory(body.len());
-        if !session.trust.is_kept() {
+        if !session.permission.is_kept() {
             let parked = Cell::park((self.handler)(method, body));
             return session.spawn(id, method, memory, parked, Executor::Runtime, outbox);
         }
@@ -64,7 +64,7 @@ where
             FirstPoll::Ready(outcome) => put_reply(outbox, id, method, outcome),
             FirstPoll::Panicked(_) => put_error(outbox, id, method, "the handler panicked"),
             FirstPoll::Pending(parked) => {
-                let executor = Executor::Worker(method, session.trust.clone());
+                let executor = Executor::Worker(method, session.permission.clone());
                 return session.spawn(id, method, memory, parked, executor, outbox);
             }
         }
@@ -91,7 +91,7 @@ where
     }
 
     fn blocked(&self, connection: &Connection, method: Operation) -> bool {
-        self.trust.handle_blocked(connection, &method);
+        self.permission.handle_blocked(connection, &method);
         true
     }
 }

@@ -1,7 +1,7 @@
 //! Reports of handlers that block the thread of their connection.
 
 use super::Connection;
-use crate::executor::inline_policy::InlinePolicy;
+use crate::executor::inline_permission::InlinePermission;
 use crate::executor::tasks::Job;
 use std::fmt;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub(crate) fn report_later(connection: &Connection, report: impl FnOnce(bool) + 
     connection.0.runtime.spawn(reporting);
 }
 
-impl InlinePolicy {
+impl InlinePermission {
     /// Handles a report that a handler of `method` holds up the thread of a connection. Handlers get tasks unless those
     /// would hold up the whole runtime. The first report is logged after a moment, unless the handler has
     /// [panicked](note_panic).
@@ -41,10 +41,10 @@ impl InlinePolicy {
         if !self.lose(now, has_threads) {
             return;
         }
-        let (trust, method, peer) = (self.clone(), method.to_string(), connection.peer_addr());
+        let (permission, method, peer) = (self.clone(), method.to_string(), connection.peer_addr());
         report_later(connection, move |has_panicked| {
             if has_panicked {
-                trust.forget_notice();
+                permission.forget_notice();
             } else if has_threads {
                 tracing::warn!(target: "frisbee::handler",
                     %method,

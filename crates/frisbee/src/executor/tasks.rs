@@ -15,7 +15,7 @@ mod model_tests;
 #[cfg(test)]
 mod tests;
 
-use crate::executor::inline_policy::{TaskPenalty, TrustHandle};
+use crate::executor::inline_permission::{Penalty, PermissionHandle};
 use crate::sync::Mutex;
 use crate::{Operation, PacketId};
 use calls::Calls;
@@ -36,8 +36,8 @@ const SPARE_MAX: usize = 64;
 #[derive(Debug)]
 pub enum Executor {
     /// The worker that drives the connection, if there is one: for handlers of an operation that have not blocked their
-    /// thread. They leave the worker when the trust is lost.
-    Worker(Operation, TrustHandle),
+    /// thread. They leave the worker when the permission is lost.
+    Worker(Operation, PermissionHandle),
     /// The runtime of the server's start or the client's connection.
     Runtime,
 }
@@ -104,7 +104,7 @@ struct JobSlots {
     /// Jobs that the peer can cancel.
     calls: Calls,
     /// Jobs that took long on the worker have had all jobs polled elsewhere, for a while.
-    apart: Option<TaskPenalty>,
+    apart: Option<Penalty>,
 }
 
 /// The free slots.

@@ -5,7 +5,7 @@ use crate::connection::Task;
 use crate::connection::blocked::note_panic;
 use crate::debug::opaque_debug;
 use crate::executor::inline::{Cell, Continuation, FirstPoll, ParkedFuture, UnwindResult, panic_text};
-use crate::executor::inline_policy::{InlinePolicy, TrustHandle};
+use crate::executor::inline_permission::{InlinePermission, PermissionHandle};
 use crate::executor::tasks::Executor;
 use crate::log_limit::{LineLimit, LogLimit};
 use crate::{Connection, Operation, Outbox, OverflowPolicy, Packet, Policy, Protocol, Routed, Stream};
@@ -90,7 +90,7 @@ impl Handler {
         H: Fn(Connection, Packet) -> F + Send + Sync + 'static,
         F: Future<Output = Option<Packet>> + Send + 'static,
     {
-        Self(Arc::new(Function { handler: Arc::new(handler), policy, trust: Arc::default() }))
+        Self(Arc::new(Function { handler: Arc::new(handler), policy, permission: Arc::default() }))
     }
 }
 
@@ -317,7 +317,7 @@ trait Instance: Send {
 struct Function<H> {
     handler: Arc<H>,
     policy: Policy,
-    trust: Arc<InlinePolicy>,
+    permission: Arc<InlinePermission>,
 }
 
 struct RunningHandler<H, F> {
@@ -325,7 +325,7 @@ struct RunningHandler<H, F> {
     cell: Cell<F, Answer>,
     policy: Policy,
     /// For [`Policy::Inline`]; that of all connections.
-    trust: TrustHandle,
+    permission: PermissionHandle,
     /// For [`Policy::AtMost`].
     permits: Arc<Semaphore>,
     /// Its calls have to wait, as far as is known: then they are given copies of bodies of less than 64 KiB, or each
@@ -347,7 +347,7 @@ where
             handler: self.handler.clone(),
             cell: Cell::default(),
             policy: self.policy,
-            trust: TrustHandle::of_connection(&self.trust),
+            permission: PermissionHandle::of_connection(&self.permission),
             permits: Arc::new(Semaphore::new(permits)),
             waits: self.policy != Policy::Inline,
         })
@@ -355,7 +355,7 @@ where
 
     fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
         if self.policy == Policy::Inline {
-            self.trust.handle_blocked(connection, &operation);
+            self.permission.handle_blocked(connection, &operation);
         }
         self.policy == Policy::Inline
     }
@@ -378,17 +378,17 @@ where
             }
         }
         let make = || (self.handler)(connection.clone(), packet);
-        let Self { cell, policy, trust, permits, waits, .. } = self;
+        let Self { cell, policy, permission, permits, waits, .. } = self;
         // A handler may panic before its future is there.
         let handled = catch_unwind(AssertUnwindSafe(|| match policy {
-            Policy::Inline if trust.is_kept() => match cell.poll(make) {
+            Policy::Inline if permission.is_kept() => match cell.poll(make) {
                 FirstPoll::Ready(reply) => {
                     connection.collect(outbox);
                     send(connection, reply, outbox);
                 }
                 FirstPoll::Pending(parked) => {
                     *waits = true;
-                    spawn(connection, memory, Executor::Worker(operation, trust.clone()), parked, None);
+                    spawn(connection, memory, Executor::Worker(operation, permission.clone()), parked, None);
                 }
                 FirstPoll::Panicked(panic) => report(connection, panic.as_ref()),
             },

@@ -1,7 +1,7 @@
 //! Whether the driver polls the handlers of a connection in place, or gives them tasks of their own since they take
 //! long. Pure state; time is an argument.
 
-use frisbee::tasks::TaskPenalty;
+use frisbee::tasks::Penalty;
 use std::time::{Duration, Instant};
 
 /// The length of a long turn of handlers, unless turns may take more by
@@ -23,7 +23,7 @@ pub(crate) struct InlineRuns {
     /// The number of successive long turns.
     long_batches: u32,
     /// The periods with tasks.
-    apart: TaskPenalty,
+    apart: Penalty,
 }
 
 /// A turn that has ended.
@@ -36,7 +36,7 @@ pub(crate) struct EndedBatch {
 
 impl InlineRuns {
     pub(crate) fn new() -> Self {
-        Self { polled: false, is_apart: false, long_batches: 0, apart: TaskPenalty::default() }
+        Self { polled: false, is_apart: false, long_batches: 0, apart: Penalty::default() }
     }
 
     /// Whether to poll a handler in place. If so, it counts as polled.

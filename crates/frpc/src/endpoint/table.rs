@@ -129,7 +129,7 @@ impl Table {
                 }
             }
             let chain = chain.followed_by(&entry.chain).present();
-            let running = HandlerPlacement { policy: policy.unwrap_or(default), trust: Arc::default() };
+            let running = HandlerPlacement { policy: policy.unwrap_or(default), permission: Arc::default() };
             let about = ObservedMethod::new(CallSide::Server, entry.method, entry.offered.kind());
             let method_observer = observers.map(|observers| observers.method_observer(about));
             let rule = access.and_then(|access| access.rule(&name));

@@ -11,7 +11,7 @@ use crate::service::stream_method::{Calling, MessageBytes};
 use crate::wire::body::DecodeOptions;
 use crate::wire::prefix::Prefix;
 use crate::{Policy, Request};
-use frisbee::tasks::{Executor, InlinePolicy, TrustHandle};
+use frisbee::tasks::{Executor, InlinePermission, PermissionHandle};
 use frisbee::{Operation, Stream};
 use std::any::Any;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) enum Kind {
 pub(crate) struct HandlerPlacement {
     pub(crate) policy: Policy,
     /// For [`Policy::Inline`].
-    pub(crate) trust: Arc<InlinePolicy>,
+    pub(crate) permission: Arc<InlinePermission>,
 }
 
 impl HandlerPlacement {
@@ -46,8 +46,8 @@ impl HandlerPlacement {
 
     /// Where the handlers of a method that streams run. `is_apart` says that handlers of their connection take long.
     pub(crate) fn site(&self, operation: Operation, is_apart: bool) -> Executor {
-        if self.policy == Policy::Inline && !is_apart && self.trust.is_kept() {
-            Executor::Worker(operation, TrustHandle::of_connection(&self.trust))
+        if self.policy == Policy::Inline && !is_apart && self.permission.is_kept() {
+            Executor::Worker(operation, PermissionHandle::of_connection(&self.permission))
         } else {
             Executor::Runtime
         }

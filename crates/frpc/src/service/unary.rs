@@ -21,7 +21,7 @@ use crate::wire::envelope::Envelope;
 use crate::wire::packed;
 use crate::{Code, Policy, Request, Response, Status};
 use bytes::Bytes;
-use frisbee::tasks::{Cell, Executor, FirstPoll, TrustHandle};
+use frisbee::tasks::{Cell, Executor, FirstPoll, PermissionHandle};
 use frisbee::{Connection, HandOffRequest, Operation, Outbox, PacketId};
 use polyglot::Message;
 use std::any::Any;
@@ -144,7 +144,7 @@ struct Instance<S, H, A, B, F: Future> {
 /// The parts of an instance without the types of its method, whose code is compiled once.
 struct MethodState {
     /// For [`Policy::Inline`].
-    trust: Option<TrustHandle>,
+    permission: Option<PermissionHandle>,
     /// For [`Policy::AtMost`].
     permits: Option<Arc<Semaphore>>,
     chain: Option<Arc<Chain>>,
@@ -200,7 +200,7 @@ where
         let request = Request::from_parts_with_extras(message, timeout, call.reply.origin(caller), extras);
         let is_slow = is_packed || self.state.packs;
         let started = StartedHandler { caller, inherited, memory, is_slow };
-        if !call.inline || !self.state.trust.as_ref().is_some_and(|trust| trust.is_kept()) {
+        if !call.inline || !self.state.permission.as_ref().is_some_and(|permission| permission.is_kept()) {
             return self.call_as_task(request, started, call.reply);
         }
         let inherited = inherited.map(InheritedContext::enter);
@@ -296,7 +296,8 @@ impl MethodState {
     fn new(about: MethodInfo, settings: InvokeSettings<'_>) -> Self {
         let InvokeSettings { running, chain, method_observer, guard, reading, packs, permits, .. } = settings;
         Self {
-            trust: (running.policy == Policy::Inline).then(|| TrustHandle::of_connection(&running.trust)),
+            permission: (running.policy == Policy::Inline)
+                .then(|| PermissionHandle::of_connection(&running.permission)),
             permits: permits.or_else(|| running.permits()),
             chain: chain.cloned(),
             about,
@@ -338,7 +339,7 @@ impl MethodState {
     /// The place of a handler that was polled in place and waits.
     fn executor(&self) -> Executor {
         let operation = self.about.method().operation;
-        self.trust.clone().map_or(Executor::Runtime, |trust| Executor::Worker(operation, trust))
+        self.permission.clone().map_or(Executor::Runtime, |permission| Executor::Worker(operation, permission))
     }
 
     /// Answers a native call whose handler was ready at once.

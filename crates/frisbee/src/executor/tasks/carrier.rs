@@ -10,7 +10,7 @@ mod model_tests;
 use super::home_worker::{TaskOwner, WorkerTaskShared};
 use super::{Executor, JobSlotId};
 use crate::debug::opaque_debug;
-use crate::executor::inline_policy::TrustHandle;
+use crate::executor::inline_permission::PermissionHandle;
 use crate::sync::{AtomicBool, Mutex};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -28,16 +28,16 @@ pub(crate) struct AssignedJob {
     /// The operation whose handler it is, or 0.
     pub(super) operation: u16,
     /// It leaves the worker when this is lost.
-    pub(super) trust: Option<TrustHandle>,
+    pub(super) permission: Option<PermissionHandle>,
 }
 
 impl AssignedJob {
     pub(crate) fn new(job: Job, slot: JobSlotId, site: Executor) -> Self {
-        let (operation, trust) = match site {
-            Executor::Worker(operation, trust) => (operation.number(), Some(trust)),
+        let (operation, permission) = match site {
+            Executor::Worker(operation, permission) => (operation.number(), Some(permission)),
             Executor::Runtime => (0, None),
         };
-        Self { job, slot, operation, trust }
+        Self { job, slot, operation, permission }
     }
 }
 

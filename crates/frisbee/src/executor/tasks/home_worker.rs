@@ -5,8 +5,8 @@
 //! The task of a handler that waits or streams runs on the worker of its connection. In the runtime of the caller, each message
 //! of a ping-pong stream would wake two threads; on the worker it wakes none. Such a task is polled within `block_on` of the
 //! caller's runtime, by a future that is ready at once: this sets the context, so that timers, sockets and spawned tasks belong
-//! to that runtime, and, unlike `Handle::enter`, a cooperative budget. A job moves to the caller's runtime when its method is no
-//! longer trusted, or when its polls take a millisecond or more three times in a row.
+//! to that runtime, and, unlike `Handle::enter`, a cooperative budget. A job moves to the caller's runtime when its method has
+//! lost the inline permission, or when its polls take a millisecond or more three times in a row.
 
 use super::ConnectionTasks;
 use super::carrier::{AssignedJob, CarrierHandle, Job};
@@ -101,7 +101,7 @@ impl WorkerTaskShared {
 
     /// Whether a job has to leave the worker before it is polled again.
     pub(super) fn is_to_leave(&self, assigned: &AssignedJob) -> bool {
-        self.is_slow || assigned.trust.as_ref().is_some_and(|trust| !trust.is_kept())
+        self.is_slow || assigned.permission.as_ref().is_some_and(|permission| !permission.is_kept())
     }
 
     /// Has a task of the caller's runtime continue the job; `false` if the job has left its slot, so that it is over

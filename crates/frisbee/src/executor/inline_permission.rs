@@ -16,13 +16,13 @@ pub const APART_MAX: Duration = Duration::from_secs(1024);
 
 /// How long handlers that have taken long get tasks of their own. Pure state; time is an argument.
 #[derive(Debug, Default)]
-pub struct TaskPenalty {
+pub struct Penalty {
     /// How long they have got them the last time, and until when.
     pause: Duration,
     until: Option<Instant>,
 }
 
-impl TaskPenalty {
+impl Penalty {
     /// They get tasks from now on: for twice as long as the last time, if they have been quick for less time than they
     /// were kept away.
     pub fn begin(&mut self, now: Instant) {
@@ -44,14 +44,14 @@ impl TaskPenalty {
 
 /// Whether the handlers of one method may be polled in place, on all connections of a server.
 #[derive(Debug, Default)]
-pub struct InlinePolicy {
+pub struct InlinePermission {
     is_lost: AtomicBool,
     /// A handler has held up its thread, which is in the log or soon will be.
     is_noticed: AtomicBool,
-    apart: Mutex<TaskPenalty>,
+    apart: Mutex<Penalty>,
 }
 
-impl InlinePolicy {
+impl InlinePermission {
     /// Whether handlers may be polled in place. One load as long as they may.
     #[inline]
     pub fn is_kept(&self) -> bool {
@@ -86,24 +86,24 @@ impl InlinePolicy {
     }
 }
 
-/// A connection's reference to the trust of a method. Each connection counts its own: one count for all would travel
+/// A connection's reference to the permission of a method. Each connection counts its own: one count for all would travel
 /// between cores at every call that waits.
 #[derive(Clone, Debug)]
 #[allow(clippy::redundant_allocation)] // The outer count is the point.
-pub struct TrustHandle(Arc<Arc<InlinePolicy>>);
+pub struct PermissionHandle(Arc<Arc<InlinePermission>>);
 
-impl TrustHandle {
+impl PermissionHandle {
     /// The first reference of a connection.
-    pub fn of_connection(trust: &Arc<InlinePolicy>) -> Self {
-        Self(Arc::new(trust.clone()))
+    pub fn of_connection(permission: &Arc<InlinePermission>) -> Self {
+        Self(Arc::new(permission.clone()))
     }
 }
 
-impl Deref for TrustHandle {
-    type Target = InlinePolicy;
+impl Deref for PermissionHandle {
+    type Target = InlinePermission;
 
     #[inline]
-    fn deref(&self) -> &InlinePolicy {
+    fn deref(&self) -> &InlinePermission {
         &self.0
     }
 }
@@ -115,29 +115,29 @@ mod tests {
 
     #[test]
     fn blocking_handlers_are_retried_inline_after_a_second() {
-        let trust = InlinePolicy::default();
+        let permission = InlinePermission::default();
         let now = Instant::now();
-        assert!(trust.is_kept());
-        assert!(trust.lose(now, true));
-        assert!(!trust.is_regained(now + APART_MIN / 2));
-        assert!(trust.is_regained(now + APART_MIN));
-        assert!(trust.is_kept());
-        assert!(!trust.lose(now + APART_MIN, true), "it is the second one");
+        assert!(permission.is_kept());
+        assert!(permission.lose(now, true));
+        assert!(!permission.is_regained(now + APART_MIN / 2));
+        assert!(permission.is_regained(now + APART_MIN));
+        assert!(permission.is_kept());
+        assert!(!permission.lose(now + APART_MIN, true), "it is the second one");
     }
 
     #[test]
     fn handlers_begun_before_first_notice_do_not_count() {
-        let trust = InlinePolicy::default();
+        let permission = InlinePermission::default();
         let now = Instant::now();
-        assert!(trust.lose(now, true));
-        (0..8).for_each(|_| assert!(!trust.lose(now, true)));
-        assert!(trust.is_regained(now + APART_MIN));
+        assert!(permission.lose(now, true));
+        (0..8).for_each(|_| assert!(!permission.lose(now, true)));
+        assert!(permission.is_regained(now + APART_MIN));
     }
 
     #[test]
     fn handlers_that_block_again_get_tasks_for_twice_as_long() {
         let start = Instant::now();
-        let mut apart = TaskPenalty::default();
+        let mut apart = Penalty::default();
         assert!(apart.is_over(start) && !apart.has_started());
         apart.begin(start);
         let mut over = start + APART_MIN;
@@ -153,11 +153,11 @@ mod tests {
 
     #[test]
     fn inline_ban_applies_to_all_connections() {
-        let trust = Arc::default();
-        let handles = [(); 2].map(|()| TrustHandle::of_connection(&trust));
+        let permission = Arc::default();
+        let handles = [(); 2].map(|()| PermissionHandle::of_connection(&permission));
         assert!(handles.iter().all(|handle| handle.is_kept()));
         // In an hour, so that it is not over yet.
-        trust.lose(Instant::now() + Duration::from_secs(3600), true);
+        permission.lose(Instant::now() + Duration::from_secs(3600), true);
         assert!(!handles.iter().any(|handle| handle.is_kept()));
     }
 
@@ -169,18 +169,18 @@ mod tests {
             let budget = Arc::new(crate::budget::Budget::new(usize::MAX, 0));
             let connection =
                 Connection::server(&Default::default(), &budget, runtime.handle().clone(), Default::default());
-            let trust = Arc::new(InlinePolicy::default());
-            trust.handle_blocked(&connection, &"a method");
-            assert!(trust.apart.lock().has_started());
-            assert_eq!(!trust.is_lost.load(Ordering::Relaxed), is_kept);
+            let permission = Arc::new(InlinePermission::default());
+            permission.handle_blocked(&connection, &"a method");
+            assert!(permission.apart.lock().has_started());
+            assert_eq!(!permission.is_lost.load(Ordering::Relaxed), is_kept);
         }
     }
 
     #[test]
     fn handlers_noticed_without_effect_are_noticed_once() {
-        let trust = InlinePolicy::default();
+        let permission = InlinePermission::default();
         let now = Instant::now();
-        assert!(trust.lose(now, false));
-        assert!(!trust.lose(now, false) && trust.is_kept());
+        assert!(permission.lose(now, false));
+        assert!(!permission.lose(now, false) && permission.is_kept());
     }
 }
