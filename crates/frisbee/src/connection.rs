@@ -4,7 +4,7 @@ use self::attachments::Attachments;
 use self::stream::Stream;
 use crate::budget::{MemoryBudget, MemoryCharge, WAITING_COST};
 use crate::debug::opaque_debug;
-use crate::executor::tasks::{ConnectionTasks, Executor, Home, Job, JobSlotId, TaskOwner, has_threads};
+use crate::executor::tasks::{ConnectionTasks, Home, Job, JobSlotId, Placement, TaskOwner, has_threads};
 use crate::mailbox::deferred::Deferred;
 use crate::mailbox::hand_off::HandOffAccepted;
 use crate::mailbox::{Mailbox, Waiter};
@@ -332,18 +332,22 @@ impl Connection {
     /// # }
     /// ```
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
-        AbortHandle { connection: self.clone(), slot: self.spawn_uncalled(Executor::Runtime, task) }
+        AbortHandle { connection: self.clone(), slot: self.spawn_uncalled(Placement::Runtime, task) }
     }
 
     /// Runs a task like [`spawn`](Self::spawn), on a chosen executor. A handler on the worker of its connection wakes no
     /// other thread.
-    pub fn spawn_at(&self, site: Executor, task: impl Future<Output = ()> + Send + 'static) {
-        self.spawn_uncalled(site, task);
+    pub fn spawn_at(&self, placement: Placement, task: impl Future<Output = ()> + Send + 'static) {
+        self.spawn_uncalled(placement, task);
     }
 
     /// Runs a task that answers no call. The result is its job slot, or `None` if the connection has ended.
-    fn spawn_uncalled(&self, site: Executor, task: impl Future<Output = ()> + Send + 'static) -> Option<JobSlotId> {
-        let spawned = self.spawn_within(usize::MAX, None, None, site, |guard| {
+    fn spawn_uncalled(
+        &self,
+        placement: Placement,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) -> Option<JobSlotId> {
+        let spawned = self.spawn_within(usize::MAX, None, None, placement, |guard| {
             Box::pin(async move {
                 let _guard = guard;
                 task.await;
@@ -364,10 +368,10 @@ impl Connection {
         &self,
         call: Option<(PacketId, Operation)>,
         memory: usize,
-        site: Executor,
+        placement: Placement,
         make: impl FnOnce(Task) -> Job,
     ) -> bool {
-        self.spawn_within(self.calls_max(), call, Some(memory), site, make).is_ok()
+        self.spawn_within(self.calls_max(), call, Some(memory), placement, make).is_ok()
     }
 
     /// The runtime of the connection's work, independent of the driver's thread. A task that is spawned there directly

@@ -9,7 +9,7 @@
 //! This is a complete request/reply protocol:
 //!
 //! ```
-//! use frisbee::tasks::{Cell, Executor, FirstPoll, Task, Continuation, UnwindResult};
+//! use frisbee::tasks::{Cell, Placement, FirstPoll, Task, Continuation, UnwindResult};
 //! use frisbee::{Connection, Operation, Outbox, Packet, PacketId, Routed, Protocol, body_memory, bytes::Bytes, tlv};
 //!
 //! /// Replies to each packet with the result of a handler.
@@ -34,7 +34,7 @@
 //!             FirstPoll::Panicked(_) => Routed::close("a handler panicked"),
 //!             FirstPoll::Pending(parked) => {
 //!                 let reply = |task| parked.then(Reply { task, id, operation });
-//!                 if connection.spawn_call(Some((id, operation)), memory, Executor::Runtime, reply) {
+//!                 if connection.spawn_call(Some((id, operation)), memory, Placement::Runtime, reply) {
 //!                     Routed::Continue
 //!                 } else {
 //!                     outbox.push(id, operation, "too many calls").into()
@@ -94,5 +94,5 @@ pub use crate::connection::Task;
 pub use crate::connection::blocked::note_panic;
 pub use crate::executor::inline::{Cell, Continuation, FirstPoll, ParkedFuture, UnwindResult, panic_text};
 pub use crate::executor::inline_permission::{APART_MAX, APART_MIN, InlinePermission, Penalty, PermissionHandle};
-pub use crate::executor::tasks::{Executor, Job};
+pub use crate::executor::tasks::{Job, Placement};
 pub use crate::executor::workers::worker::worker_runtime;

@@ -570,9 +570,18 @@ fn open(
         }
     };
     let reading = session.reading(method);
-    let (site, chain) = (running.site(method.operation, session.inline_runs.is_apart()), chain.clone());
+    let (placement, chain) = (running.placement(method.operation, session.inline_runs.is_apart()), chain.clone());
     let packs = *packs && session.packs;
-    opens.open(AcceptedStream { caller: &session.caller, options, stream, reading, chain, site, observed_call, packs });
+    opens.open(AcceptedStream {
+        caller: &session.caller,
+        options,
+        stream,
+        reading,
+        chain,
+        placement,
+        observed_call,
+        packs,
+    });
     Routed::Continue
 }
 

@@ -3,7 +3,7 @@
 use crate::{ERROR, RESULT};
 use frisbee::bytes::Bytes;
 use frisbee::tasks::{
-    Cell, Continuation, Executor, FirstPoll, InlinePermission, ParkedFuture, PermissionHandle, Task, UnwindResult,
+    Cell, Continuation, FirstPoll, InlinePermission, ParkedFuture, PermissionHandle, Placement, Task, UnwindResult,
 };
 use frisbee::{Connection, Operation, Outbox, OverflowPolicy, Packet, PacketId, Protocol, Routed, body_memory, tlv};
 use std::fmt;
@@ -58,14 +58,14 @@ where
         let memory = body_memory(body.len());
         if !session.permission.is_kept() {
             let parked = Cell::park((self.handler)(method, body));
-            return session.spawn(id, method, memory, parked, Executor::Runtime, outbox);
+            return session.spawn(id, method, memory, parked, Placement::Runtime, outbox);
         }
         match session.cell.poll(|| (self.handler)(method, body)) {
             FirstPoll::Ready(outcome) => put_reply(outbox, id, method, outcome),
             FirstPoll::Panicked(_) => put_error(outbox, id, method, "the handler panicked"),
             FirstPoll::Pending(parked) => {
-                let executor = Executor::Worker(method, session.permission.clone());
-                return session.spawn(id, method, memory, parked, executor, outbox);
+                let placement = Placement::Home(method, session.permission.clone());
+                return session.spawn(id, method, memory, parked, placement, outbox);
             }
         }
         Routed::Continue
@@ -104,11 +104,11 @@ impl<F: Future<Output = Outcome> + Send + 'static> ServiceSession<F> {
         method: Operation,
         memory: usize,
         parked: ParkedFuture<Outcome, Reply>,
-        executor: Executor,
+        placement: Placement,
         outbox: &mut Outbox,
     ) -> Routed {
         let job = |task| parked.then(Reply { task, id, method });
-        if !self.connection.spawn_call(Some((id, method)), memory, executor, job) {
+        if !self.connection.spawn_call(Some((id, method)), memory, placement, job) {
             put_error(outbox, id, method, "too many requests in flight");
         }
         Routed::Continue

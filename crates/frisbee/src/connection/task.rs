@@ -1,7 +1,7 @@
 //! The handle of a connection's task, by which it answers.
 
 use super::Connection;
-use crate::executor::tasks::{AssignedJob, Call, CarrierHandle, Executor, FinishedJob, Job, JobSlotId, JobStart};
+use crate::executor::tasks::{AssignedJob, Call, CarrierHandle, FinishedJob, Job, JobSlotId, JobStart, Placement};
 use crate::{Outbox, SendError};
 
 /// Held by a task of a connection for as long as it runs; see [`Connection::spawn_call`].
@@ -27,10 +27,10 @@ impl Connection {
         max: usize,
         call: Option<Call>,
         memory: Option<usize>,
-        site: Executor,
+        placement: Placement,
         make: impl FnOnce(Task) -> Job,
     ) -> Result<Option<JobSlotId>, TaskLimitReached> {
-        let home = if matches!(site, Executor::Worker(..)) { self.0.home.get() } else { None };
+        let home = if matches!(placement, Placement::Home(..)) { self.0.home.get() } else { None };
         let (slot, spare, on_worker) = match self.0.work.begin(max, call, home.is_some()) {
             JobStart::Yes { id: slot, spare, on_worker } => (slot, spare, on_worker),
             JobStart::Full => return Err(TaskLimitReached),
@@ -38,7 +38,7 @@ impl Connection {
         };
         let charge = memory.map_or(0, |bytes| self.0.mailbox.account.charge_request(bytes));
         let job = make(Task { connection: self.clone(), slot: Some(slot), charge, has_call: call.is_some() });
-        let mut assigned = AssignedJob::new(job, slot, site);
+        let mut assigned = AssignedJob::new(job, slot, placement);
         if let Some(carrier) = spare {
             match carrier.give(assigned) {
                 Ok(()) => return Ok(Some(slot)),

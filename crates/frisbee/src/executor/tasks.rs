@@ -32,12 +32,12 @@ pub(crate) type Call = (PacketId, Operation);
 /// half a kilobyte.
 const SPARE_MAX: usize = 64;
 
-/// The executor of a job.
+/// The place where a job runs.
 #[derive(Debug)]
-pub enum Executor {
+pub enum Placement {
     /// The worker that drives the connection, if there is one: for handlers of an operation that have not blocked their
     /// thread. They leave the worker when the permission is lost.
-    Worker(Operation, PermissionHandle),
+    Home(Operation, PermissionHandle),
     /// The runtime of the server's start or the client's connection.
     Runtime,
 }
@@ -123,7 +123,7 @@ impl FreeSlots {
         self.bare.len() + self.in_runtime.len() + self.on_worker.len()
     }
 
-    /// Those whose tasks wait at a site.
+    /// Those whose tasks wait on the worker, or in the runtime of the caller.
     fn spare(&mut self, on_worker: bool) -> &mut Vec<usize> {
         if on_worker { &mut self.on_worker } else { &mut self.in_runtime }
     }

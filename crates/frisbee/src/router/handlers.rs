@@ -6,7 +6,7 @@ use crate::connection::blocked::note_panic;
 use crate::debug::opaque_debug;
 use crate::executor::inline::{Cell, Continuation, FirstPoll, ParkedFuture, UnwindResult, panic_text};
 use crate::executor::inline_permission::{InlinePermission, PermissionHandle};
-use crate::executor::tasks::Executor;
+use crate::executor::tasks::Placement;
 use crate::log_limit::{LineLimit, LogLimit};
 use crate::{Connection, Operation, Outbox, OverflowPolicy, Packet, Policy, Protocol, Routed, Stream};
 use bytes::Bytes;
@@ -388,15 +388,15 @@ where
                 }
                 FirstPoll::Pending(parked) => {
                     *waits = true;
-                    spawn(connection, memory, Executor::Worker(operation, permission.clone()), parked, None);
+                    spawn(connection, memory, Placement::Home(operation, permission.clone()), parked, None);
                 }
                 FirstPoll::Panicked(panic) => report(connection, panic.as_ref()),
             },
             Policy::Inline | Policy::Concurrent => {
-                spawn(connection, memory, Executor::Runtime, Cell::park(make()), None);
+                spawn(connection, memory, Placement::Runtime, Cell::park(make()), None);
             }
             Policy::AtMost(_) => {
-                spawn(connection, memory, Executor::Runtime, Cell::park(make()), Some(permits.clone()));
+                spawn(connection, memory, Placement::Runtime, Cell::park(make()), Some(permits.clone()));
             }
         }));
         if let Err(panic) = handled {
@@ -408,12 +408,12 @@ where
 fn spawn(
     connection: &Connection,
     memory: usize,
-    site: Executor,
+    placement: Placement,
     parked: ParkedFuture<Option<Packet>, Answer>,
     permits: Option<Arc<Semaphore>>,
 ) {
     // It is never full.
-    let _ = connection.spawn_within(usize::MAX, None, Some(memory), site, |task| match permits {
+    let _ = connection.spawn_within(usize::MAX, None, Some(memory), placement, |task| match permits {
         None => parked.then(Answer(task)),
         Some(permits) => Box::pin(async move {
             let _permit = permits.acquire().await.ok();

@@ -11,7 +11,7 @@ use crate::service::stream_method::{Calling, MessageBytes};
 use crate::wire::body::DecodeOptions;
 use crate::wire::prefix::Prefix;
 use crate::{Policy, Request};
-use frisbee::tasks::{Executor, InlinePermission, PermissionHandle};
+use frisbee::tasks::{InlinePermission, PermissionHandle, Placement};
 use frisbee::{Operation, Stream};
 use std::any::Any;
 use std::sync::Arc;
@@ -45,11 +45,11 @@ impl HandlerPlacement {
     }
 
     /// Where the handlers of a method that streams run. `is_apart` says that handlers of their connection take long.
-    pub(crate) fn site(&self, operation: Operation, is_apart: bool) -> Executor {
+    pub(crate) fn placement(&self, operation: Operation, is_apart: bool) -> Placement {
         if self.policy == Policy::Inline && !is_apart && self.permission.is_kept() {
-            Executor::Worker(operation, PermissionHandle::of_connection(&self.permission))
+            Placement::Home(operation, PermissionHandle::of_connection(&self.permission))
         } else {
-            Executor::Runtime
+            Placement::Runtime
         }
     }
 }
@@ -92,7 +92,7 @@ pub(crate) struct AcceptedStream<'a> {
     /// The middleware around the call.
     pub(crate) chain: Option<Arc<Chain>>,
     /// Where the handler runs.
-    pub(crate) site: Executor,
+    pub(crate) placement: Placement,
     /// The call as its observer knows it.
     pub(crate) observed_call: Option<ObservedCall>,
     /// Its replies are packed.

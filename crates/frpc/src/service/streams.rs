@@ -15,7 +15,7 @@ use crate::wire::body::{DecodeOptions, Flags, Received};
 use crate::wire::packed;
 use crate::wire::prefix::Prefix;
 use crate::{Code, Request, Response, Status};
-use frisbee::tasks::{Executor, ParkedFuture};
+use frisbee::tasks::{ParkedFuture, Placement};
 use frisbee::{Connection, MemoryCharge, PacketId, Stream, StreamReceiver, StreamSender};
 use polyglot::Message;
 use std::future::{pending, poll_fn};
@@ -93,7 +93,7 @@ where
     H: FnOnce(Request<In>) -> F + Send + 'static,
     F: Future<Output = Result<Response<Out>, Status>> + Send + 'static,
 {
-    let AcceptedStream { caller, options, stream, reading, site, observed_call, packs, .. } = opened;
+    let AcceptedStream { caller, options, stream, reading, placement, observed_call, packs, .. } = opened;
     let (connection, origin, flags) = (caller.connection.clone(), caller.origin(), Flags::PACKED.when(packs));
     let Prefix { deadline, trace, expires, memory, .. } = *options;
     let id = stream.id();
@@ -119,7 +119,7 @@ where
         send_metadata(&sender, reply.metadata())?;
         reply.into_inner().send(stream, flags).await
     });
-    run(caller, call, site, work);
+    run(caller, call, placement, work);
 }
 
 /// A call whose handler runs.
@@ -146,14 +146,14 @@ pub(crate) fn refuse(stream: &Stream, status: &Status) {
 }
 
 /// Runs a call in a task of its own, to its end or until the client closes the stream.
-fn run(caller: &Caller, call: RunningCall, site: Executor, work: ParkedFuture<Result<(), Status>>) {
+fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFuture<Result<(), Status>>) {
     let RunningCall { name, id, sender, shared_receiver, deadline, trace, expires, memory, observed_call } = call;
     let entered = caller.enter(id, name, deadline);
     let hold = (memory > 0).then(|| caller.connection.charge_request(memory));
     let trace = ObservedCall::forwarded_trace(observed_call.as_ref(), trace);
     let work = HandlerFuture { inherited: InheritedContext { deadline, trace }, future: work };
     let connection = caller.connection.clone();
-    caller.connection.spawn_at(site, async move {
+    caller.connection.spawn_at(placement, async move {
         let (_hold, _entered) = (hold, entered);
         let worked = {
             // Dropped with its block: a handler holds its values no longer than until its deadline.

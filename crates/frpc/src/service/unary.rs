@@ -21,7 +21,7 @@ use crate::wire::envelope::Envelope;
 use crate::wire::packed;
 use crate::{Code, Policy, Request, Response, Status};
 use bytes::Bytes;
-use frisbee::tasks::{Cell, Executor, FirstPoll, PermissionHandle};
+use frisbee::tasks::{Cell, FirstPoll, PermissionHandle, Placement};
 use frisbee::{Connection, HandOffRequest, Operation, Outbox, PacketId};
 use polyglot::Message;
 use std::any::Any;
@@ -225,7 +225,7 @@ where
             }
             FirstPoll::Pending(handler) => {
                 let mut waiting = Waiting { handler: Some(handler), codec: &self.codec };
-                self.state.park(&mut waiting, started, self.state.executor(), None, call.reply)
+                self.state.park(&mut waiting, started, self.state.placement(), None, call.reply)
             }
             FirstPoll::Panicked(panic) => self.state.answer_panic(panic.as_ref(), started, call.reply),
         }
@@ -271,7 +271,7 @@ where
             }
         };
         let mut waiting = Waiting { handler: Some(handler), codec: &self.codec };
-        self.state.park(&mut waiting, started, Executor::Runtime, self.state.permits.clone(), reply)
+        self.state.park(&mut waiting, started, Placement::Runtime, self.state.permits.clone(), reply)
     }
 
     #[cold]
@@ -337,9 +337,9 @@ impl MethodState {
     }
 
     /// The place of a handler that was polled in place and waits.
-    fn executor(&self) -> Executor {
+    fn placement(&self) -> Placement {
         let operation = self.about.method().operation;
-        self.permission.clone().map_or(Executor::Runtime, |permission| Executor::Worker(operation, permission))
+        self.permission.clone().map_or(Placement::Runtime, |permission| Placement::Home(operation, permission))
     }
 
     /// Answers a native call whose handler was ready at once.

@@ -8,7 +8,7 @@
 mod model_tests;
 
 use super::home_worker::{TaskOwner, WorkerTaskShared};
-use super::{Executor, JobSlotId};
+use super::{JobSlotId, Placement};
 use crate::debug::opaque_debug;
 use crate::executor::inline_permission::PermissionHandle;
 use crate::sync::{AtomicBool, Mutex};
@@ -32,10 +32,10 @@ pub(crate) struct AssignedJob {
 }
 
 impl AssignedJob {
-    pub(crate) fn new(job: Job, slot: JobSlotId, site: Executor) -> Self {
-        let (operation, permission) = match site {
-            Executor::Worker(operation, permission) => (operation.number(), Some(permission)),
-            Executor::Runtime => (0, None),
+    pub(crate) fn new(job: Job, slot: JobSlotId, placement: Placement) -> Self {
+        let (operation, permission) = match placement {
+            Placement::Home(operation, permission) => (operation.number(), Some(permission)),
+            Placement::Runtime => (0, None),
         };
         Self { job, slot, operation, permission }
     }

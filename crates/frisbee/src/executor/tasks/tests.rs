@@ -1,4 +1,4 @@
-use super::{CarrierHandle, ConnectionTasks, Executor, JobStart, SPARE_MAX};
+use super::{CarrierHandle, ConnectionTasks, JobStart, Placement, SPARE_MAX};
 use crate::budget::Budget;
 use crate::connection::{Connection, EndpointInfo, Task};
 use crate::{Operation, PacketId};
@@ -43,7 +43,7 @@ fn calls(connection: &Connection) -> usize {
 /// Spawns work on a call that waits for a permit and says then whether it is to answer.
 fn answer_when_permitted(connection: &Connection, permits: &Arc<Semaphore>, sender: &mpsc::UnboundedSender<bool>) {
     let (permits, sender) = (permits.clone(), sender.clone());
-    let spawned = connection.spawn_call(Some(CALL), 0, Executor::Runtime, |task: Task| {
+    let spawned = connection.spawn_call(Some(CALL), 0, Placement::Runtime, |task: Task| {
         Box::pin(async move {
             permits.acquire().await.expect("it is open").forget();
             let mut answered = false;
@@ -188,7 +188,7 @@ async fn a_call_is_either_answered_or_cancelled() {
         assert_eq!((connection.running(), tasks(), calls(&connection)), (0, 1, 0));
     }
     assert!(receiver.try_recv().is_err(), "the others were dropped");
-    assert!(connection.spawn_call(Some(CALL), 0, Executor::Runtime, |task| Box::pin(async move { drop(task) })));
+    assert!(connection.spawn_call(Some(CALL), 0, Placement::Runtime, |task| Box::pin(async move { drop(task) })));
     assert_eq!(calls(&connection), 1);
     settle().await;
     assert_eq!((connection.running(), calls(&connection)), (0, 0), "it has ended without an answer");
@@ -199,7 +199,7 @@ async fn job_frees_its_slot_with_its_answer() {
     let connection = connection();
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let running = connection.clone();
-    assert!(connection.spawn_call(None, 0, Executor::Runtime, |task| Box::pin(async move {
+    assert!(connection.spawn_call(None, 0, Placement::Runtime, |task| Box::pin(async move {
         task.answer(|_| sender.send(running.running()).expect("it is heard")).expect("it is open");
         pending::<()>().await;
     })));
@@ -215,7 +215,7 @@ async fn job_outliving_its_slot_does_not_affect_next_call() {
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let (second, went_on) = (sender.clone(), permits.clone());
     let peer = connection.clone();
-    let spawned = connection.spawn_call(Some(CALL), 0, Executor::Runtime, |task| {
+    let spawned = connection.spawn_call(Some(CALL), 0, Placement::Runtime, |task| {
         Box::pin(async move {
             assert!(peer.cancel_call(CALL.0, CALL.1));
             peer.0.work.release();
@@ -272,7 +272,7 @@ async fn job_outlasting_its_slot_delays_next_only_until_its_end() {
     let permits = Arc::new(Semaphore::new(0));
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let (first, second) = (permits.clone(), sender.clone());
-    let spawned = connection.spawn_call(None, 0, Executor::Runtime, |task| {
+    let spawned = connection.spawn_call(None, 0, Placement::Runtime, |task| {
         Box::pin(async move {
             tokio::task::yield_now().await;
             drop(task);
@@ -294,7 +294,7 @@ async fn job_panicking_after_answer_does_not_fail_next() {
     let permits = Arc::new(Semaphore::new(0));
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let permit = permits.clone();
-    let spawned = connection.spawn_call(None, 0, Executor::Runtime, |task| {
+    let spawned = connection.spawn_call(None, 0, Placement::Runtime, |task| {
         Box::pin(async move {
             tokio::task::yield_now().await;
             drop(task);

@@ -18,7 +18,7 @@ use crate::wire::body::{self, EncodeBody, Flags, ReplyForm, ReplyParts};
 use crate::wire::report::Report;
 use crate::{Code, Response, Status};
 use bytes::Bytes;
-use frisbee::tasks::{Continuation, Executor, Job, ParkedFuture, Task, UnwindResult};
+use frisbee::tasks::{Continuation, Job, ParkedFuture, Placement, Task, UnwindResult};
 use frisbee::{Operation, Outbox, PacketId};
 use polyglot::Message;
 use std::panic::resume_unwind;
@@ -90,14 +90,14 @@ impl MethodState {
         &self,
         handler: &mut dyn WaitingHandler,
         started: StartedHandler<'_>,
-        site: Executor,
+        placement: Placement,
         permits: Option<Arc<Semaphore>>,
         reply: ReplyTo<'_>,
     ) -> ServeProgress {
         let StartedHandler { caller, inherited, memory, is_slow } = started;
         let inherited = inherited.copied().unwrap_or_default();
         // On the worker it continues a handler that was polled there.
-        let was_polled = matches!(site, Executor::Worker(..));
+        let was_polled = matches!(placement, Placement::Home(..));
         let (connection, name) = (&caller.connection, *self.about.method());
         let observed_call = || self.method_observer.as_ref().map(|observer| Box::new(observer.continue_as_task()));
         let refused = match reply {
@@ -107,7 +107,7 @@ impl MethodState {
                 let call = caller.is_native().then_some((id, operation));
                 let entered = caller.enter(id, name, inherited.deadline);
                 let working = caller.work();
-                let spawned = connection.spawn_call(call, memory, site, |task| {
+                let spawned = connection.spawn_call(call, memory, placement, |task| {
                     let observed_call = observed_call();
                     let call = AnsweredCall { id, operation, style, packs, is_layered, name, observed_call, working };
                     let answer = Answer { task, call };
@@ -125,7 +125,7 @@ impl MethodState {
             }
             ReplyTo::HandOff(requested) => {
                 let mut requested = Some(requested);
-                let spawned = connection.spawn_call(None, memory, Executor::Runtime, |task| {
+                let spawned = connection.spawn_call(None, memory, Placement::Runtime, |task| {
                     let (requested, observed_call, outcome) = (requested.take(), observed_call(), handler.outcome());
                     let work = async move {
                         let worked = with_deadline(permits, inherited, outcome).await;

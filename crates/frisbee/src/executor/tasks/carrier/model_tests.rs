@@ -24,7 +24,7 @@ fn job(left: &loom::sync::Arc<Notify>, ends: bool) -> AssignedJob {
             pending::<()>().await;
         }
     });
-    AssignedJob::new(job, JobSlotId { slot: 0, job: 1 }, Executor::Runtime)
+    AssignedJob::new(job, JobSlotId { slot: 0, job: 1 }, Placement::Runtime)
 }
 
 /// A slot that its job has left, and the task with its first job.
