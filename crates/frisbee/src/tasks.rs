@@ -1,7 +1,7 @@
 //! Handlers that run in place, or else as tasks of their connection.
 //!
-//! Most handlers are ready at their first poll. A [`Cell`] polls them inside of [`Router::route`](crate::Router::route),
-//! without a task and without an allocation. A handler that has to wait leaves the cell, and
+//! Most handlers are ready at their first poll. A [`InlineSlot`] polls them inside of [`Router::route`](crate::Router::route),
+//! without a task and without an allocation. A handler that has to wait leaves the slot, and
 //! [`Connection::spawn_call`](crate::Connection::spawn_call) runs it as a task of its connection: it counts towards
 //! [`calls_max`](crate::Connection::calls_max), its memory is charged, the peer can cancel it, and it ends with the
 //! connection.
@@ -9,7 +9,7 @@
 //! This is a complete request/reply protocol:
 //!
 //! ```
-//! use frisbee::tasks::{Cell, Placement, FirstPoll, Task, Continuation, UnwindResult};
+//! use frisbee::tasks::{InlineSlot, Placement, FirstPoll, Task, Continuation, UnwindResult};
 //! use frisbee::{Connection, Operation, Outbox, Packet, PacketId, Routed, Protocol, body_memory, bytes::Bytes, tlv};
 //!
 //! /// Replies to each packet with the result of a handler.
@@ -20,16 +20,16 @@
 //!     H: Fn(Bytes) -> F + Send + Sync + 'static,
 //!     F: Future<Output = Bytes> + Send + 'static,
 //! {
-//!     type Session = (Connection, Cell<F, Reply>);
+//!     type Session = (Connection, InlineSlot<F, Reply>);
 //!
 //!     fn connected(&self, connection: &Connection) -> Self::Session {
-//!         (connection.clone(), Cell::default())
+//!         (connection.clone(), InlineSlot::default())
 //!     }
 //!
-//!     fn route(&self, (connection, cell): &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
+//!     fn route(&self, (connection, slot): &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
 //!         let Packet { id, operation, body } = packet;
 //!         let memory = body_memory(body.len());
-//!         match cell.poll(|| (self.0)(body)) {
+//!         match slot.poll(|| (self.0)(body)) {
 //!             FirstPoll::Ready(reply) => outbox.push(id, operation, reply).into(),
 //!             FirstPoll::Panicked(_) => Routed::close("a handler panicked"),
 //!             FirstPoll::Pending(parked) => {
@@ -88,11 +88,11 @@
 //! ```
 //!
 //! A router with short handlers keeps a [`InlinePermission`] per operation. Handlers that block their thread lose it, and then get
-//! tasks from the start ([`Cell::park`]), until they are tried in place again.
+//! tasks from the start ([`InlineSlot::park`]), until they are tried in place again.
 
 pub use crate::connection::Task;
 pub use crate::connection::blocked::note_panic;
-pub use crate::executor::inline::{Cell, Continuation, FirstPoll, ParkedFuture, UnwindResult, panic_text};
+pub use crate::executor::inline::{Continuation, FirstPoll, InlineSlot, ParkedFuture, UnwindResult, panic_text};
 pub use crate::executor::inline_permission::{APART_MAX, APART_MIN, InlinePermission, Penalty, PermissionHandle};
 pub use crate::executor::tasks::{Job, Placement};
 pub use crate::executor::workers::worker::worker_runtime;

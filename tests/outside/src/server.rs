@@ -3,7 +3,8 @@
 use crate::{ERROR, RESULT};
 use frisbee::bytes::Bytes;
 use frisbee::tasks::{
-    Cell, Continuation, FirstPoll, InlinePermission, ParkedFuture, PermissionHandle, Placement, Task, UnwindResult,
+    Continuation, FirstPoll, InlinePermission, InlineSlot, ParkedFuture, PermissionHandle, Placement, Task,
+    UnwindResult,
 };
 use frisbee::{Connection, Operation, Outbox, OverflowPolicy, Packet, PacketId, Protocol, Routed, body_memory, tlv};
 use std::fmt;
@@ -34,7 +35,7 @@ where
 pub struct ServiceSession<F> {
     connection: Connection,
     /// Polls handlers once, in place.
-    cell: Cell<F, Reply>,
+    slot: InlineSlot<F, Reply>,
     permission: PermissionHandle,
 }
 
@@ -47,7 +48,7 @@ where
 
     fn connected(&self, connection: &Connection) -> ServiceSession<F> {
         let permission = PermissionHandle::of_connection(&self.permission);
-        ServiceSession { connection: connection.clone(), cell: Cell::default(), permission }
+        ServiceSession { connection: connection.clone(), slot: InlineSlot::default(), permission }
     }
 
     fn route(&self, session: &mut ServiceSession<F>, packet: Packet, outbox: &mut Outbox) -> Routed {
@@ -57,10 +58,10 @@ where
         let Packet { id, operation: method, body } = packet;
         let memory = body_memory(body.len());
         if !session.permission.is_kept() {
-            let parked = Cell::park((self.handler)(method, body));
+            let parked = InlineSlot::park((self.handler)(method, body));
             return session.spawn(id, method, memory, parked, Placement::Runtime, outbox);
         }
-        match session.cell.poll(|| (self.handler)(method, body)) {
+        match session.slot.poll(|| (self.handler)(method, body)) {
             FirstPoll::Ready(outcome) => put_reply(outbox, id, method, outcome),
             FirstPoll::Panicked(_) => put_error(outbox, id, method, "the handler panicked"),
             FirstPoll::Pending(parked) => {

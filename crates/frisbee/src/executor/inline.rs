@@ -35,37 +35,37 @@ impl<T> Continuation<T> for () {
 
 /// A slot where futures of one type are polled once, one after the other, without an allocation each.
 ///
-/// Most handlers are ready at their first poll. For those the future is made in the cell, polled and dropped. A future
-/// that has to wait leaves the cell together with its box as a [`ParkedFuture`] future, and the cell gets a new box at its
+/// Most handlers are ready at their first poll. For those the future is made in the slot, polled and dropped. A future
+/// that has to wait leaves the slot together with its box as a [`ParkedFuture`] future, and the slot gets a new box at its
 /// next use.
 ///
 /// ```
-/// use frisbee::tasks::{Cell, FirstPoll};
+/// use frisbee::tasks::{InlineSlot, FirstPoll};
 ///
 /// async fn double(n: u32) -> u32 { n * 2 }
 ///
-/// let mut cell: Cell<_> = Cell::default();
-/// assert!(matches!(cell.poll(|| double(21)), FirstPoll::Ready(42)));
+/// let mut slot: InlineSlot<_> = InlineSlot::default();
+/// assert!(matches!(slot.poll(|| double(21)), FirstPoll::Ready(42)));
 /// ```
-pub struct Cell<F, A = ()>(Option<Pin<Box<InlineSlot<F, A>>>>);
+pub struct InlineSlot<F, A = ()>(Option<Pin<Box<SlotContent<F, A>>>>);
 
 pin_project_lite::pin_project! {
     /// A future, and the code that follows it. Both in one box, since that is taken and given back for each future that
     /// waits.
-    struct InlineSlot<F, A> {
+    struct SlotContent<F, A> {
         #[pin]
         future: Option<F>,
         then: Option<A>,
     }
 }
 
-impl<F, A> InlineSlot<F, A> {
+impl<F, A> SlotContent<F, A> {
     fn boxed(future: Option<F>) -> Pin<Box<Self>> {
         Box::pin(Self { future, then: None })
     }
 }
 
-impl<F: Future, A> InlineSlot<F, A> {
+impl<F: Future, A> SlotContent<F, A> {
     /// Polls the future, and drops it when it is done.
     fn poll_future(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<UnwindResult<F::Output>> {
         let mut polled = Poll::Pending;
@@ -102,7 +102,7 @@ trait AnySlot<T, A>: Future<Output = ()> + Send {
     fn then_slot(self: Pin<&mut Self>) -> &mut Option<A>;
 }
 
-impl<F: Future + Send, A: Continuation<F::Output>> AnySlot<F::Output, A> for InlineSlot<F, A> {
+impl<F: Future + Send, A: Continuation<F::Output>> AnySlot<F::Output, A> for SlotContent<F, A> {
     fn poll_worked(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<UnwindResult<F::Output>> {
         self.poll_future(context)
     }
@@ -112,7 +112,7 @@ impl<F: Future + Send, A: Continuation<F::Output>> AnySlot<F::Output, A> for Inl
     }
 }
 
-impl<F: Future, A: Continuation<F::Output>> Future for InlineSlot<F, A> {
+impl<F: Future, A: Continuation<F::Output>> Future for SlotContent<F, A> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
@@ -124,13 +124,13 @@ impl<F: Future, A: Continuation<F::Output>> Future for InlineSlot<F, A> {
     }
 }
 
-impl<F, A> Default for Cell<F, A> {
+impl<F, A> Default for InlineSlot<F, A> {
     fn default() -> Self {
         Self(None)
     }
 }
 
-opaque_debug!([F, A] Cell<F, A>, "Cell");
+opaque_debug!([F, A] InlineSlot<F, A>, "InlineSlot");
 
 /// How the first poll of a future went.
 #[derive(Debug)]
@@ -143,7 +143,7 @@ pub enum FirstPoll<T, A = ()> {
     Panicked(Box<dyn Any + Send>),
 }
 
-impl<F, A> Cell<F, A>
+impl<F, A> InlineSlot<F, A>
 where
     F: Future + Send + 'static,
     A: Continuation<F::Output> + 'static,
@@ -167,13 +167,13 @@ where
     /// still here.
     #[inline]
     pub fn slot(&mut self) -> Pin<&mut Option<F>> {
-        self.0.get_or_insert_with(|| InlineSlot::boxed(None)).as_mut().project().future
+        self.0.get_or_insert_with(|| SlotContent::boxed(None)).as_mut().project().future
     }
 
     /// Polls the future in the [`slot`](Self::slot) once, as [`poll`](Self::poll) does, and keeps it when it is done.
     #[inline(always)]
     pub fn poll_slot(&mut self) -> FirstPoll<F::Output, A> {
-        let slot = self.0.get_or_insert_with(|| InlineSlot::boxed(None));
+        let slot = self.0.get_or_insert_with(|| SlotContent::boxed(None));
         let mut polled = Poll::Pending;
         if let Err(panic) = slot.as_mut().poll_and_keep(&mut Context::from_waker(Waker::noop()), &mut polled) {
             self.discard();
@@ -181,20 +181,22 @@ where
         }
         match polled {
             Poll::Ready(output) => FirstPoll::Ready(output),
-            Poll::Pending => FirstPoll::Pending(ParkedFuture(self.0.take().unwrap_or_else(|| InlineSlot::boxed(None)))),
+            Poll::Pending => {
+                FirstPoll::Pending(ParkedFuture(self.0.take().unwrap_or_else(|| SlotContent::boxed(None))))
+            }
         }
     }
 
     /// Parks a future without polling it.
     pub fn park(future: F) -> ParkedFuture<F::Output, A> {
-        ParkedFuture(InlineSlot::boxed(Some(future)))
+        ParkedFuture(SlotContent::boxed(Some(future)))
     }
 
     /// Drops a future that panicked, which may panic again.
     #[cold]
     fn discard(&mut self) {
-        let cell = self.0.take();
-        let _ = catch_unwind(AssertUnwindSafe(move || drop(cell)));
+        let slot = self.0.take();
+        let _ = catch_unwind(AssertUnwindSafe(move || drop(slot)));
     }
 }
 
@@ -205,7 +207,7 @@ pub struct ParkedFuture<T, A = ()>(Pin<Box<dyn AnySlot<T, A>>>);
 impl<T: 'static> ParkedFuture<T> {
     /// A future whose panics are caught, without code that follows.
     pub fn new(future: impl Future<Output = T> + Send + 'static) -> Self {
-        Cell::park(future)
+        InlineSlot::park(future)
     }
 }
 
@@ -237,32 +239,32 @@ mod tests {
         async fn square(n: u64) -> u64 {
             n * n
         }
-        let mut cell: Cell<_> = Cell::default();
-        assert!(matches!(cell.poll(|| square(3)), FirstPoll::Ready(9)));
-        let first = cell.0.as_ref().map(|cell| std::ptr::from_ref(&**cell).addr());
-        assert!(matches!(cell.poll(|| square(4)), FirstPoll::Ready(16)));
-        assert_eq!(cell.0.as_ref().map(|cell| std::ptr::from_ref(&**cell).addr()), first);
+        let mut slot: InlineSlot<_> = InlineSlot::default();
+        assert!(matches!(slot.poll(|| square(3)), FirstPoll::Ready(9)));
+        let first = slot.0.as_ref().map(|slot| std::ptr::from_ref(&**slot).addr());
+        assert!(matches!(slot.poll(|| square(4)), FirstPoll::Ready(16)));
+        assert_eq!(slot.0.as_ref().map(|slot| std::ptr::from_ref(&**slot).addr()), first);
     }
 
     #[test]
     fn ready_future_is_dropped_at_once() {
         let held = std::sync::Arc::new(());
-        let mut cell: Cell<_> = Cell::default();
+        let mut slot: InlineSlot<_> = InlineSlot::default();
         let holder = held.clone();
         let ready = poll_fn(move |_| Poll::Ready(std::sync::Arc::strong_count(&holder)));
-        assert!(matches!(cell.poll(|| ready), FirstPoll::Ready(2)));
+        assert!(matches!(slot.poll(|| ready), FirstPoll::Ready(2)));
         assert_eq!(std::sync::Arc::strong_count(&held), 1);
     }
 
     #[test]
     fn pending_future_leaves_cell_and_finishes_elsewhere() {
         let mut polls = 0;
-        let mut cell: Cell<_> = Cell::default();
+        let mut slot: InlineSlot<_> = InlineSlot::default();
         let second_time = poll_fn(move |_| {
             polls += 1;
             if polls < 2 { Poll::Pending } else { Poll::Ready(polls) }
         });
-        let FirstPoll::Pending(parked) = cell.poll(|| second_time) else { panic!("it is ready at its second poll") };
+        let FirstPoll::Pending(parked) = slot.poll(|| second_time) else { panic!("it is ready at its second poll") };
         let mut context = Context::from_waker(Waker::noop());
         let done = std::pin::pin!(parked).poll(&mut context);
         assert!(matches!(done, Poll::Ready(Ok(2))));
@@ -284,18 +286,18 @@ mod tests {
 
     #[test]
     fn a_future_that_is_kept_runs_again_until_it_waits_or_panics() {
-        let mut cell: Cell<Again> = Cell::default();
-        assert!(cell.slot().is_none());
-        cell.slot().set(Some(Again(Some(1))));
-        assert!(matches!(cell.poll_slot(), FirstPoll::Ready(1)));
-        let mut future = cell.slot();
+        let mut slot: InlineSlot<Again> = InlineSlot::default();
+        assert!(slot.slot().is_none());
+        slot.slot().set(Some(Again(Some(1))));
+        assert!(matches!(slot.poll_slot(), FirstPoll::Ready(1)));
+        let mut future = slot.slot();
         future.as_mut().as_pin_mut().expect("it is kept").0 = Some(2);
-        assert!(matches!(cell.poll_slot(), FirstPoll::Ready(2)));
-        assert!(matches!(cell.poll_slot(), FirstPoll::Pending(_)));
-        assert!(cell.slot().is_none(), "one that waits has left");
-        cell.slot().set(Some(Again(Some(0))));
-        assert!(matches!(cell.poll_slot(), FirstPoll::Panicked(_)));
-        assert!(cell.slot().is_none(), "one that has panicked is not kept");
+        assert!(matches!(slot.poll_slot(), FirstPoll::Ready(2)));
+        assert!(matches!(slot.poll_slot(), FirstPoll::Pending(_)));
+        assert!(slot.slot().is_none(), "one that waits has left");
+        slot.slot().set(Some(Again(Some(0))));
+        assert!(matches!(slot.poll_slot(), FirstPoll::Panicked(_)));
+        assert!(slot.slot().is_none(), "one that has panicked is not kept");
     }
 
     #[test]
@@ -303,9 +305,9 @@ mod tests {
         async fn check(good: bool) {
             assert!(good, "not good");
         }
-        let mut cell: Cell<_> = Cell::default();
-        assert!(matches!(cell.poll(|| check(false)), FirstPoll::Panicked(_)));
-        assert!(matches!(cell.poll(|| check(true)), FirstPoll::Ready(())));
+        let mut slot: InlineSlot<_> = InlineSlot::default();
+        assert!(matches!(slot.poll(|| check(false)), FirstPoll::Panicked(_)));
+        assert!(matches!(slot.poll(|| check(true)), FirstPoll::Ready(())));
     }
 
     #[test]
@@ -316,10 +318,10 @@ mod tests {
                 assert!(!self.0 || std::thread::panicking(), "bad to the end");
             }
         }
-        let mut cell: Cell<_> = Cell::default();
+        let mut slot: InlineSlot<_> = InlineSlot::default();
         let mut check = |is_bad| {
             let guard = Bad(is_bad);
-            cell.poll(|| {
+            slot.poll(|| {
                 poll_fn(move |_| {
                     let guard = &guard; // All of it, to be dropped with the future.
                     assert!(!guard.0, "bad");
@@ -343,8 +345,8 @@ mod tests {
     fn dropping_a_parked_future_drops_its_values() {
         let canary = std::sync::Arc::new(());
         let holder = canary.clone();
-        let mut cell: Cell<_> = Cell::default();
-        let polled = cell.poll(|| async move {
+        let mut slot: InlineSlot<_> = InlineSlot::default();
+        let polled = slot.poll(|| async move {
             let _canary = holder;
             pending::<()>().await;
         });

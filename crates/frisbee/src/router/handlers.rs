@@ -4,7 +4,7 @@ use crate::budget::READ_BUFFER;
 use crate::connection::Task;
 use crate::connection::blocked::note_panic;
 use crate::debug::opaque_debug;
-use crate::executor::inline::{Cell, Continuation, FirstPoll, ParkedFuture, UnwindResult, panic_text};
+use crate::executor::inline::{Continuation, FirstPoll, InlineSlot, ParkedFuture, UnwindResult, panic_text};
 use crate::executor::inline_permission::{InlinePermission, PermissionHandle};
 use crate::executor::tasks::Placement;
 use crate::log_limit::{LineLimit, LogLimit};
@@ -322,7 +322,7 @@ struct Function<H> {
 
 struct RunningHandler<H, F> {
     handler: Arc<H>,
-    cell: Cell<F, Answer>,
+    slot: InlineSlot<F, Answer>,
     policy: Policy,
     /// For [`Policy::Inline`]; that of all connections.
     permission: PermissionHandle,
@@ -345,7 +345,7 @@ where
         };
         Box::new(RunningHandler {
             handler: self.handler.clone(),
-            cell: Cell::default(),
+            slot: InlineSlot::default(),
             policy: self.policy,
             permission: PermissionHandle::of_connection(&self.permission),
             permits: Arc::new(Semaphore::new(permits)),
@@ -378,10 +378,10 @@ where
             }
         }
         let make = || (self.handler)(connection.clone(), packet);
-        let Self { cell, policy, permission, permits, waits, .. } = self;
+        let Self { slot, policy, permission, permits, waits, .. } = self;
         // A handler may panic before its future is there.
         let handled = catch_unwind(AssertUnwindSafe(|| match policy {
-            Policy::Inline if permission.is_kept() => match cell.poll(make) {
+            Policy::Inline if permission.is_kept() => match slot.poll(make) {
                 FirstPoll::Ready(reply) => {
                     connection.collect(outbox);
                     send(connection, reply, outbox);
@@ -393,10 +393,10 @@ where
                 FirstPoll::Panicked(panic) => report(connection, panic.as_ref()),
             },
             Policy::Inline | Policy::Concurrent => {
-                spawn(connection, memory, Placement::Runtime, Cell::park(make()), None);
+                spawn(connection, memory, Placement::Runtime, InlineSlot::park(make()), None);
             }
             Policy::AtMost(_) => {
-                spawn(connection, memory, Placement::Runtime, Cell::park(make()), Some(permits.clone()));
+                spawn(connection, memory, Placement::Runtime, InlineSlot::park(make()), Some(permits.clone()));
             }
         }));
         if let Err(panic) = handled {

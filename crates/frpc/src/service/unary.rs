@@ -21,7 +21,7 @@ use crate::wire::envelope::Envelope;
 use crate::wire::packed;
 use crate::{Code, Policy, Request, Response, Status};
 use bytes::Bytes;
-use frisbee::tasks::{Cell, FirstPoll, PermissionHandle, Placement};
+use frisbee::tasks::{FirstPoll, InlineSlot, PermissionHandle, Placement};
 use frisbee::{Connection, HandOffRequest, Operation, Outbox, PacketId};
 use polyglot::Message;
 use std::any::Any;
@@ -68,8 +68,8 @@ where
         Some(Box::new(Instance {
             service: ServiceHandle::of_connection(&self.service),
             handler: self.handler.clone(),
-            cell: Cell::default(),
-            layered: Cell::default(),
+            slot: InlineSlot::default(),
+            layered: InlineSlot::default(),
             codec,
             state: MethodState::new(self.about, settings),
         }))
@@ -134,9 +134,9 @@ fn no_format() -> Status {
 struct Instance<S, H, A, B, F: Future> {
     service: ServiceHandle<S>,
     handler: H,
-    cell: Cell<F, Answer>,
+    slot: InlineSlot<F, Answer>,
     /// For calls within middleware.
-    layered: Cell<PooledCall<F::Output>, Answer>,
+    layered: InlineSlot<PooledCall<F::Output>, Answer>,
     codec: Codec<A, B>,
     state: MethodState,
 }
@@ -207,7 +207,7 @@ where
         let polled = if self.state.chain.is_some() {
             self.poll_layered(request)
         } else {
-            self.cell.poll(|| (self.handler)(self.service.clone(), request))
+            self.slot.poll(|| (self.handler)(self.service.clone(), request))
         };
         drop(inherited);
         match polled {
@@ -254,7 +254,7 @@ where
     #[cold]
     fn poll_layered(&mut self, request: Request<A>) -> FirstPoll<Result<Response<B>, Status>, Answer> {
         let last = self.innermost();
-        let Some(chain) = &self.state.chain else { return self.cell.poll(|| last(request)) };
+        let Some(chain) = &self.state.chain else { return self.slot.poll(|| last(request)) };
         let layered = self.layered.slot().get_mut().get_or_insert_with(|| PooledCall::of(chain));
         layered.begin(&self.state.about, request, last);
         self.layered.poll_slot()
@@ -263,11 +263,11 @@ where
     #[cold]
     fn call_as_task(&self, request: Request<A>, started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
         let handler = match &self.state.chain {
-            None => Cell::park((self.handler)(self.service.clone(), request)),
+            None => InlineSlot::park((self.handler)(self.service.clone(), request)),
             Some(chain) => {
                 let mut layered = PooledCall::of(chain);
                 layered.begin(&self.state.about, request, self.innermost());
-                Cell::park(layered)
+                InlineSlot::park(layered)
             }
         };
         let mut waiting = Waiting { handler: Some(handler), codec: &self.codec };
