@@ -4,7 +4,7 @@ use self::attachments::Attachments;
 use self::stream::Stream;
 use crate::budget::{MemoryBudget, MemoryCharge, WAITING_COST};
 use crate::debug::opaque_debug;
-use crate::executor::tasks::{ConnectionTasks, Home, Job, JobSlotId, Placement, TaskOwner, has_threads};
+use crate::executor::tasks::{Home, Job, JobSlotId, Placement, TaskOwner, Tasks, has_threads};
 use crate::mailbox::deferred::Deferred;
 use crate::mailbox::hand_off::HandOffAccepted;
 use crate::mailbox::{Mailbox, Waiter};
@@ -76,7 +76,7 @@ pub struct Connection(pub(crate) Arc<ConnectionShared>);
 /// Shared by the handles and the task of a connection.
 pub(crate) struct ConnectionShared {
     pub(crate) mailbox: Mailbox,
-    pub(crate) work: ConnectionTasks,
+    pub(crate) work: Tasks,
     pub(crate) deferred: Deferred,
     pub(crate) attachments: Attachments,
     pub(crate) role: Role,
@@ -109,7 +109,7 @@ pub(crate) struct ConnectionShared {
 }
 
 impl TaskOwner for ConnectionShared {
-    fn tasks(&self) -> &ConnectionTasks {
+    fn tasks(&self) -> &Tasks {
         &self.work
     }
 

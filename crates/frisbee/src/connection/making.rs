@@ -4,7 +4,7 @@ use super::attachments::Attachments;
 use super::{Connection, ConnectionShared, Lifetime};
 use crate::Config;
 use crate::budget::{Account, Budget};
-use crate::executor::tasks::ConnectionTasks;
+use crate::executor::tasks::Tasks;
 use crate::mailbox::Mailbox;
 use crate::mailbox::deferred::Deferred;
 use crate::transport::endpoint::EndpointInfo;
@@ -58,7 +58,7 @@ impl Connection {
         let mailbox = Mailbox::new(config.body_limit(), config.backlog_max, account);
         Self(Arc::new(ConnectionShared {
             mailbox,
-            work: ConnectionTasks::default(),
+            work: Tasks::default(),
             deferred: Deferred::default(),
             attachments: Attachments::new(),
             role,

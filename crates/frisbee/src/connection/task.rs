@@ -1,7 +1,7 @@
 //! The handle of a connection's task, by which it answers.
 
 use super::Connection;
-use crate::executor::tasks::{AssignedJob, Call, CarrierHandle, FinishedJob, Job, JobSlotId, JobStart, Placement};
+use crate::executor::tasks::{AssignedJob, Call, Carrier, FinishedJob, Job, JobSlotId, JobStart, Placement};
 use crate::{Outbox, SendError};
 
 /// Held by a task of a connection for as long as it runs; see [`Connection::spawn_call`].
@@ -45,7 +45,7 @@ impl Connection {
                 Err(back) => assigned = back,
             }
         }
-        let carrier = CarrierHandle::new(on_worker);
+        let carrier = Carrier::new(on_worker);
         self.0.work.start(slot, &carrier);
         match home.filter(|_| on_worker) {
             Some(home) => home.spawn(Box::pin(carrier.carry_on_worker(assigned, self.0.clone()))),

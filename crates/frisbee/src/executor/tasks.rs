@@ -9,7 +9,7 @@
 
 mod calls;
 mod carrier;
-mod home_worker;
+mod home;
 #[cfg(all(test, frisbee_loom))]
 mod model_tests;
 #[cfg(test)]
@@ -20,8 +20,8 @@ use crate::sync::Mutex;
 use crate::{Operation, PacketId};
 use calls::Calls;
 pub use carrier::Job;
-pub(crate) use carrier::{AssignedJob, CarrierHandle};
-pub(crate) use home_worker::{Home, TaskOwner, has_threads};
+pub(crate) use carrier::{AssignedJob, Carrier};
+pub(crate) use home::{Home, TaskOwner, has_threads};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -83,10 +83,10 @@ pub enum Policy {
 
 /// The tasks of one connection.
 #[derive(Debug, Default)]
-pub(crate) struct ConnectionTasks(Mutex<Tasks>);
+pub(crate) struct Tasks(Mutex<TaskTable>);
 
 #[derive(Debug, Default)]
-struct Tasks {
+struct TaskTable {
     /// In a box, since most connections have none.
     slots: Option<Box<JobSlots>>,
     /// The number of the job that began last. It is never used again on this connection, whatever becomes of the
@@ -134,7 +134,7 @@ struct JobSlot {
     /// The number of the job that has taken it; 0 while it is free.
     job: u64,
     /// Also while the slot is free.
-    carrier: Option<Arc<CarrierHandle>>,
+    carrier: Option<Arc<Carrier>>,
     /// The call that the job answers.
     call: Option<Call>,
     /// While it has a call: the slot before it in a chain of [`Calls`], and the next one.
@@ -156,7 +156,7 @@ pub(crate) enum JobStart {
     Yes {
         id: JobSlotId,
         /// A task that waits for its next job.
-        spare: Option<Arc<CarrierHandle>>,
+        spare: Option<Arc<Carrier>>,
         /// The job is for the worker.
         on_worker: bool,
     },
@@ -175,12 +175,12 @@ pub(crate) struct FinishedJob {
     pub(crate) was_last: bool,
 }
 
-impl ConnectionTasks {
+impl Tasks {
     /// Takes a slot for a job, if fewer than so many are taken. The job may answer a `call`, which the peer can
     /// cancel. It is for the worker if `on_worker` is set, unless jobs have taken long there.
     pub(crate) fn begin(&self, max: usize, call: Option<Call>, on_worker: bool) -> JobStart {
         let mut tasks = self.0.lock();
-        let Tasks { slots, last, ended } = &mut *tasks;
+        let TaskTable { slots, last, ended } = &mut *tasks;
         if *ended {
             return JobStart::Ended;
         }
@@ -208,14 +208,14 @@ impl ConnectionTasks {
 
     /// Registers the task that is about to do the job in a slot. The job may have been cancelled before, or the
     /// connection may have ended: then the task ends as soon as it begins.
-    pub(crate) fn start(&self, id: JobSlotId, carrier: &Arc<CarrierHandle>) {
+    pub(crate) fn start(&self, id: JobSlotId, carrier: &Arc<Carrier>) {
         if !self.move_job(id, carrier) {
             carrier.end();
         }
     }
 
     /// Moves the job in a slot to another task; `false` if the slot has no such job.
-    fn move_job(&self, id: JobSlotId, carrier: &Arc<CarrierHandle>) -> bool {
+    fn move_job(&self, id: JobSlotId, carrier: &Arc<Carrier>) -> bool {
         let mut tasks = self.0.lock();
         let Some(slot) = tasks.slot(id) else { return false };
         let earlier = slot.carrier.replace(carrier.clone());
@@ -329,7 +329,7 @@ impl JobSlots {
 struct DetachedJob {
     had_call: bool,
     /// Its task, if it is not kept.
-    surplus: Option<Arc<CarrierHandle>>,
+    surplus: Option<Arc<Carrier>>,
 }
 
 impl DetachedJob {
@@ -342,7 +342,7 @@ impl DetachedJob {
     }
 }
 
-impl Tasks {
+impl TaskTable {
     /// The slot of a job, unless that has ended.
     fn slot(&mut self, id: JobSlotId) -> Option<&mut JobSlot> {
         let slot = self.slots.as_mut()?.all.get_mut(id.slot)?;

@@ -7,7 +7,7 @@
 #[cfg(all(test, frisbee_loom))]
 mod model_tests;
 
-use super::home_worker::{TaskOwner, WorkerTaskShared};
+use super::home::{TaskOwner, WorkerTaskShared};
 use super::{JobSlotId, Placement};
 use crate::debug::opaque_debug;
 use crate::executor::inline_permission::PermissionHandle;
@@ -42,7 +42,7 @@ impl AssignedJob {
 }
 
 /// A task's other end.
-pub(crate) struct CarrierHandle {
+pub(crate) struct Carrier {
     /// The task is one of the connection's worker, and not of a runtime.
     is_on_worker: bool,
     next: Mutex<Assigned>,
@@ -60,7 +60,7 @@ struct Assigned {
     is_dead: bool,
 }
 
-impl CarrierHandle {
+impl Carrier {
     pub(crate) fn new(is_on_worker: bool) -> Arc<Self> {
         Arc::new(Self {
             is_on_worker,
@@ -124,11 +124,11 @@ impl CarrierHandle {
     }
 }
 
-opaque_debug!([] CarrierHandle, "CarrierHandle");
+opaque_debug!([] Carrier, "Carrier");
 
 /// The future that the task runs.
 pub(crate) struct CarrierFuture {
-    carrier: Arc<CarrierHandle>,
+    carrier: Arc<Carrier>,
     current: Option<AssignedJob>,
     /// On a worker.
     resident: Option<WorkerTaskShared>,

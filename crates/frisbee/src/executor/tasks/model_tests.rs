@@ -6,7 +6,7 @@ use loom::thread;
 const CALL: Call = (PacketId(1), Operation::FIRST_USER);
 
 /// Takes the only slot, which has to be free.
-fn begin(work: &ConnectionTasks) -> JobSlotId {
+fn begin(work: &Tasks) -> JobSlotId {
     match work.begin(1, Some(CALL), false) {
         JobStart::Yes { id, .. } => id,
         JobStart::Full | JobStart::Ended => panic!("the slot is free"),
@@ -16,9 +16,9 @@ fn begin(work: &ConnectionTasks) -> JobSlotId {
 #[test]
 fn cancelled_job_never_takes_answer_of_next_one() {
     loom::model(|| {
-        let work = loom::sync::Arc::new(ConnectionTasks::default());
+        let work = loom::sync::Arc::new(Tasks::default());
         let first = begin(&work);
-        work.start(first, &CarrierHandle::new(false));
+        work.start(first, &Carrier::new(false));
         // It is in the middle of a poll, and answers there.
         let answers = thread::spawn({
             let work = work.clone();
@@ -27,7 +27,7 @@ fn cancelled_job_never_takes_answer_of_next_one() {
         let cancelled = work.cancel(CALL);
         work.release();
         let second = begin(&work);
-        work.start(second, &CarrierHandle::new(false));
+        work.start(second, &Carrier::new(false));
         assert!(work.end(second).had_call, "the second call is answered by its own job");
         let answered = answers.join().expect("it does not panic");
         assert!(answered != cancelled, "the first call is answered once");
@@ -37,10 +37,10 @@ fn cancelled_job_never_takes_answer_of_next_one() {
 #[test]
 fn job_cancelled_during_takeover_ends_with_that_task() {
     loom::model(|| {
-        let work = loom::sync::Arc::new(ConnectionTasks::default());
+        let work = loom::sync::Arc::new(Tasks::default());
         let job = begin(&work);
-        work.start(job, &CarrierHandle::new(true));
-        let next = CarrierHandle::new(false);
+        work.start(job, &Carrier::new(true));
+        let next = Carrier::new(false);
         let takes_over = thread::spawn({
             let (work, next) = (work.clone(), next.clone());
             move || work.move_job(job, &next)
@@ -54,16 +54,16 @@ fn job_cancelled_during_takeover_ends_with_that_task() {
 #[test]
 fn job_started_during_release_keeps_its_slot() {
     loom::model(|| {
-        let work = loom::sync::Arc::new(ConnectionTasks::default());
+        let work = loom::sync::Arc::new(Tasks::default());
         let first = begin(&work);
-        work.start(first, &CarrierHandle::new(false));
+        work.start(first, &Carrier::new(false));
         work.end(first);
         let idle = thread::spawn({
             let work = work.clone();
             move || work.release()
         });
         let second = begin(&work);
-        work.start(second, &CarrierHandle::new(false));
+        work.start(second, &Carrier::new(false));
         assert_eq!(work.len(), 1);
         assert!(work.cancel(CALL), "its task is found");
         idle.join().expect("it does not panic");

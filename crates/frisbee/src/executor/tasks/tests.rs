@@ -1,4 +1,4 @@
-use super::{CarrierHandle, ConnectionTasks, JobStart, Placement, SPARE_MAX};
+use super::{Carrier, JobStart, Placement, SPARE_MAX, Tasks};
 use crate::budget::Budget;
 use crate::connection::{Connection, EndpointInfo, Task};
 use crate::{Operation, PacketId};
@@ -310,7 +310,7 @@ async fn job_panicking_after_answer_does_not_fail_next() {
 }
 
 /// Takes a slot; the task that waits there.
-fn begin(work: &ConnectionTasks, on_worker: bool) -> (super::JobSlotId, Option<Arc<CarrierHandle>>) {
+fn begin(work: &Tasks, on_worker: bool) -> (super::JobSlotId, Option<Arc<Carrier>>) {
     match work.begin(usize::MAX, None, on_worker) {
         JobStart::Yes { id: slot, spare, on_worker: is_there } => {
             assert_eq!(is_there, on_worker);
@@ -322,8 +322,8 @@ fn begin(work: &ConnectionTasks, on_worker: bool) -> (super::JobSlotId, Option<A
 
 #[test]
 fn job_reuses_only_tasks_of_its_executor() {
-    let work = ConnectionTasks::default();
-    let carriers = [false, true].map(CarrierHandle::new);
+    let work = Tasks::default();
+    let carriers = [false, true].map(Carrier::new);
     for carrier in &carriers {
         let (slot, spare) = begin(&work, carrier.is_on_worker());
         assert!(spare.is_none());
@@ -339,14 +339,14 @@ fn job_reuses_only_tasks_of_its_executor() {
 
 #[test]
 fn jobs_leave_worker_for_a_while_after_long_job() {
-    let work = ConnectionTasks::default();
+    let work = Tasks::default();
     let (slot, _) = begin(&work, true);
     let now = Instant::now();
     work.detach(now);
     work.end(slot);
     assert!(matches!(work.begin(usize::MAX, None, true), JobStart::Yes { on_worker: false, .. }));
     let long_ago = now.checked_sub(2 * crate::tasks::APART_MIN).expect("the machine has run for so long");
-    let work = ConnectionTasks::default();
+    let work = Tasks::default();
     let (slot, _) = begin(&work, true);
     work.detach(long_ago);
     work.end(slot);

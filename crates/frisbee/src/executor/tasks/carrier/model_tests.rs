@@ -28,8 +28,8 @@ fn job(left: &loom::sync::Arc<Notify>, ends: bool) -> AssignedJob {
 }
 
 /// A slot that its job has left, and the task with its first job.
-fn begin(ends: bool) -> (Arc<CarrierHandle>, loom::sync::Arc<Notify>, thread::JoinHandle<()>) {
-    let carrier = CarrierHandle::new(false);
+fn begin(ends: bool) -> (Arc<Carrier>, loom::sync::Arc<Notify>, thread::JoinHandle<()>) {
+    let carrier = Carrier::new(false);
     let left = loom::sync::Arc::new(Notify::new());
     let mut carrying = carrier.clone().carry(job(&left, ends));
     let task = thread::spawn(move || block_on(poll_fn(|context| Pin::new(&mut carrying).poll(context))));

@@ -8,8 +8,8 @@
 //! to that runtime, and, unlike `Handle::enter`, a cooperative budget. A job moves to the caller's runtime when its method has
 //! lost the inline permission, or when its polls take a millisecond or more three times in a row.
 
-use super::ConnectionTasks;
-use super::carrier::{AssignedJob, CarrierHandle, Job};
+use super::Tasks;
+use super::carrier::{AssignedJob, Carrier, Job};
 use crate::debug::opaque_debug;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -36,7 +36,7 @@ pub(crate) trait Home: Send + Sync {
 
 /// The owner of tasks: a connection.
 pub(crate) trait TaskOwner: Send + Sync {
-    fn tasks(&self) -> &ConnectionTasks;
+    fn tasks(&self) -> &Tasks;
 
     /// The caller's runtime, to which the sockets and timers of tasks belong.
     fn runtime(&self) -> &Handle;
@@ -109,7 +109,7 @@ impl WorkerTaskShared {
     #[cold]
     pub(super) fn leave(&self, current: &mut Option<AssignedJob>) -> bool {
         let Some(slot) = current.as_ref().map(|assigned| assigned.slot) else { return false };
-        let carrier = CarrierHandle::new(false);
+        let carrier = Carrier::new(false);
         if !self.owner.tasks().move_job(slot, &carrier) {
             return false;
         }
