@@ -107,7 +107,7 @@ async fn a_batch_of_messages_of_any_lengths_is_received() {
     raw.write(&[packet(1, 9, &[1, b'x']), packet(1, 7, &[])].concat()).await;
     assert_eq!(stream.recv().await.as_deref(), Some(&b"x"[..]));
     assert_eq!(stream.recv().await, None);
-    assert_eq!(stream.how_ended(), StreamEnd::Ended);
+    assert_eq!(stream.close_reason(), StreamEnd::Ended);
 }
 
 /// Echoes all messages.

@@ -323,7 +323,7 @@ async fn finished_stream_is_complete_after_sender_drop() {
         while stream.recv().await.is_some() {
             messages += 1;
         }
-        assert_eq!((messages, stream.how_ended()), (3, StreamEnd::Ended));
+        assert_eq!((messages, stream.close_reason()), (3, StreamEnd::Ended));
     }
 }
 

@@ -252,7 +252,7 @@ async fn senders_at_the_same_time_keep_to_the_credit_of_their_stream() {
     }
     for count in 0..5_000 {
         let message = tokio::time::timeout(PATIENCE, other.recv()).await.expect("the stream continues");
-        assert!(message.is_some(), "after {count} messages: {:?}", other.how_ended());
+        assert!(message.is_some(), "after {count} messages: {:?}", other.close_reason());
     }
 }
 

@@ -122,7 +122,7 @@ async fn overlong_reset_text_arrives_truncated() {
     let mut other = streams.recv().await.expect("it comes");
     stream.reset(7, &"x".repeat(10_000));
     tokio::time::timeout(PATIENCE, async { while other.recv().await.is_some() {} }).await.expect("it is over");
-    let ended = format!("{:?}", other.how_ended());
+    let ended = format!("{:?}", other.close_reason());
     assert!(ended.contains("xxx") && ended.len() < 4096, "{ended}");
     assert!(connection.open_stream(&Bytes::from_static(b"open")).await.is_ok(), "the connection goes on");
 }

@@ -329,7 +329,7 @@ async fn only_a_short_part_of_the_text_of_a_reset_is_kept(world: World) {
     peer.write(&[hello(), packet(1, 2, b"open"), packet(1, 7, &reset)].concat()).await;
     let mut stream = kept.recv().await.expect("it is opened");
     assert_eq!(stream.recv().await, None);
-    match stream.how_ended() {
+    match stream.close_reason() {
         StreamEnd::Reset { code, message } => assert_eq!((code, message.len()), (7, length.min(4_096))),
         other => panic!("{other:?}"),
     }

@@ -327,7 +327,7 @@ impl<M: Message> Streaming<M> {
         // A late caller learns that it is late, regardless of packets from the server.
         let is_late = self.deadline.as_ref().is_some_and(|deadline| deadline.deadline() <= Instant::now());
         let broken = self.broken();
-        if let StreamEnd::Ended | StreamEnd::Reset { .. } | StreamEnd::Refused { .. } = self.how_ended() {
+        if let StreamEnd::Ended | StreamEnd::Reset { .. } | StreamEnd::Refused { .. } = self.close_reason() {
             self.handle_answer(broken.as_ref().map_or(Code::Ok, Status::code));
         }
         self.record_end(match &broken {
@@ -363,13 +363,13 @@ impl<M: Message> Streaming<M> {
         }
     }
 
-    fn how_ended(&self) -> StreamEnd {
-        self.receiver.as_ref().map_or(StreamEnd::Closed, StreamReceiver::how_ended)
+    fn close_reason(&self) -> StreamEnd {
+        self.receiver.as_ref().map_or(StreamEnd::Closed, StreamReceiver::close_reason)
     }
 
     /// Why a stream has ended; `None` if it ended without a failure.
     fn broken(&self) -> Option<Status> {
-        Some(match (self.how_ended(), &self.end) {
+        Some(match (self.close_reason(), &self.end) {
             (StreamEnd::Ended, _) => return None,
             (StreamEnd::Overflowed, _) => {
                 Status::resource_exhausted("messages arrived faster than they were read, and some were lost")

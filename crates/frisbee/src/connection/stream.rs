@@ -58,7 +58,7 @@ pub(crate) const RESOURCE_EXHAUSTED: u32 = 8;
 /// stream.end();
 /// assert_eq!(stream.recv().await.as_deref(), Some(&b"HELLO"[..]));
 /// assert_eq!(stream.recv().await, None);
-/// assert_eq!(stream.how_ended(), StreamEnd::Ended);
+/// assert_eq!(stream.close_reason(), StreamEnd::Ended);
 /// # Ok(())
 /// # }
 /// ```
@@ -162,7 +162,7 @@ impl Stream {
         self.0.try_send(message)
     }
 
-    /// Receives the next message; `None` when no more will come, for the reason that [`how_ended`](Self::how_ended)
+    /// Receives the next message; `None` when no more will come, for the reason that [`close_reason`](Self::close_reason)
     /// returns.
     ///
     /// # Cancel safety
@@ -177,8 +177,8 @@ impl Stream {
     }
 
     /// How receiving ended, once [`recv`](Self::recv) has returned `None`.
-    pub fn how_ended(&self) -> StreamEnd {
-        self.0.shared.how_ended()
+    pub fn close_reason(&self) -> StreamEnd {
+        self.0.shared.close_reason()
     }
 
     /// Says that nothing more will be sent. Does nothing with a Go peer, which knows no such thing.
@@ -357,9 +357,9 @@ impl StreamReceiver {
         }
     }
 
-    /// As [`Stream::how_ended`].
-    pub fn how_ended(&self) -> StreamEnd {
-        self.0.shared.how_ended()
+    /// As [`Stream::close_reason`].
+    pub fn close_reason(&self) -> StreamEnd {
+        self.0.shared.close_reason()
     }
 
     /// The bytes of the stream's messages until now, in both directions.

@@ -539,7 +539,7 @@ impl StreamShared {
         wake(reader);
     }
 
-    pub(crate) fn how_ended(&self) -> StreamEnd {
+    pub(crate) fn close_reason(&self) -> StreamEnd {
         let inner = self.inner.lock();
         match &inner.reset {
             _ if inner.overflowed => StreamEnd::Overflowed,

@@ -83,7 +83,7 @@ impl Stream {
 impl StreamIo {
     /// The meaning of the end of the messages for a reader.
     fn end(&self) -> io::Result<()> {
-        match self.stream.how_ended() {
+        match self.stream.close_reason() {
             StreamEnd::Ended => Ok(()),
             StreamEnd::Closed if !self.stream.is_native() => Ok(()),
             StreamEnd::Closed => Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the stream was closed")),

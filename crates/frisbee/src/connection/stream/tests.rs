@@ -246,7 +246,7 @@ async fn message_without_memory_ends_its_stream_and_is_counted() {
             }
         };
         assert_eq!(signal, StreamSignal::Reset);
-        assert_eq!((stream.how_ended(), Stats(end.budget.clone()).rejected()), (StreamEnd::Overflowed, 1));
+        assert_eq!((stream.close_reason(), Stats(end.budget.clone()).rejected()), (StreamEnd::Overflowed, 1));
         assert_eq!(woken.count(), 1);
         let message = Bytes::from_static(b"x");
         assert_eq!(end.shared.handle_packet(message.clone()), Err(message));
@@ -255,7 +255,7 @@ async fn message_without_memory_ends_its_stream_and_is_counted() {
     }
     let (end, stream) = End::new(&native(0));
     assert_eq!(end.shared.handle_rejected_body(), StreamSignal::Reset);
-    assert_eq!(stream.how_ended(), StreamEnd::Overflowed);
+    assert_eq!(stream.close_reason(), StreamEnd::Overflowed);
 }
 
 #[tokio::test]
@@ -273,7 +273,7 @@ async fn peer_beyond_credit_is_reset_and_reads_renew_credit() {
         assert_eq!(end.sent(), [(Operation::CREDIT, credit.into())], "as soon as a quarter has been read");
         assert_eq!([comes(935), comes(0)], [StreamSignal::Nothing; 2], "999 are one less than all");
         assert_eq!(comes(0), StreamSignal::Reset);
-        assert_eq!(stream.how_ended(), StreamEnd::Overflowed);
+        assert_eq!(stream.close_reason(), StreamEnd::Overflowed);
     }
     let (end, _stream) = End::with(&native(0), config(), 16 * MIB);
     assert_eq!(end.receive_batch(&[936, 0, 0]), Some(StreamSignal::Reset), "the last exceeds it");
@@ -327,7 +327,7 @@ async fn received_messages_are_read_before_the_reported_end() {
             assert!(end.shared.handle_end(body));
         }
         assert_eq!((read(&mut stream), poll(&mut stream)), (3, Poll::Ready(None)));
-        stream.how_ended()
+        stream.close_reason()
     };
     let reset = |code, message: &str| StreamEnd::Reset { code, message: message.to_owned() };
     assert_eq!(end_by(&[b""]), StreamEnd::Ended);
@@ -341,12 +341,12 @@ async fn received_messages_are_read_before_the_reported_end() {
     assert!(!end.shared.handle_end(&[0x80]), "it is no code");
     end.shared.handle_credit(&[0]);
     assert!(end.shared.handle_end(b"\x08full"));
-    assert_eq!(stream.how_ended(), StreamEnd::Refused { code: 8, message: "full".to_owned() });
+    assert_eq!(stream.close_reason(), StreamEnd::Refused { code: 8, message: "full".to_owned() });
 
     let (end, stream) = End::new(&PeerKind::Compat);
     assert!(!end.shared.is_over());
     end.shared.handle_close();
-    assert_eq!((stream.how_ended(), end.shared.is_over()), (StreamEnd::Closed, true));
+    assert_eq!((stream.close_reason(), end.shared.is_over()), (StreamEnd::Closed, true));
 }
 
 #[tokio::test]
