@@ -121,7 +121,7 @@ impl Probing {
 
     async fn client(&self) -> InteropClient {
         // A server that is gone stays gone here, so there is no point in waiting for it.
-        let builder = Channel::builder().reconnect_patience(Duration::from_millis(50));
+        let builder = Channel::builder().reconnect_timeout(Duration::from_millis(50));
         InteropClient::new(builder.connect(self.serving.address.to_string()).await.expect("the server listens"))
     }
 

@@ -93,7 +93,7 @@ fn short_lived(hello: &'static [u8]) -> DuplexStream {
 async fn sent_call_without_retry_reports_maybe_run() {
     for (timeout, code) in [(10_000, Code::Unavailable), (2_000, Code::DeadlineExceeded)] {
         let dialled = AtomicU64::new(0);
-        let builder = Channel::builder().calls::<ExtensionClient>().reconnect_patience(Duration::from_secs(3));
+        let builder = Channel::builder().calls::<ExtensionClient>().reconnect_timeout(Duration::from_secs(3));
         let channel = builder.connect_with_connector(move || {
             let first = dialled.fetch_add(1, Ordering::SeqCst) == 0;
             async move { if first { Ok(short_lived(b"")) } else { Err(io::ErrorKind::ConnectionRefused.into()) } }
@@ -127,7 +127,7 @@ async fn unsent_streaming_call_moves_to_next_connection() {
 async fn streaming_call_over_lost_connections_waits_once() {
     let patience = Duration::from_secs(5);
     let channel = Channel::builder()
-        .reconnect_patience(patience)
+        .reconnect_timeout(patience)
         .connect_with_connector(|| async { Ok(short_lived(b"fris\x01")) });
     let client = ExtensionClient::new(channel.await.expect("the first is made"));
     let started = tokio::time::Instant::now();
@@ -198,7 +198,7 @@ async fn a_server_whose_connections_soon_end_is_dialled_with_pauses() {
 #[tokio::test]
 async fn channel_pauses_between_attempts_for_any_patience() {
     let (server, _) = start("127.0.0.1:0").await;
-    let channel = Channel::builder().reconnect_patience(Duration::from_millis(1));
+    let channel = Channel::builder().reconnect_timeout(Duration::from_millis(1));
     let channel = channel.connect(server.address.to_string()).await.expect("the server listens");
     server.kill();
     let mut staying = std::pin::pin!(channel.stay_connected());
@@ -346,7 +346,7 @@ async fn a_channel_that_is_dropped_connects_no_longer() {
 #[tokio::test(start_paused = true)]
 async fn call_waits_for_silent_server_no_longer_than_patience() {
     let patience = Duration::from_secs(1);
-    let (client, _) = reconnecting(Channel::builder().reconnect_patience(patience), std::future::pending).await;
+    let (client, _) = reconnecting(Channel::builder().reconnect_timeout(patience), std::future::pending).await;
     for _ in 0..2 {
         let started = tokio::time::Instant::now();
         let unary = client.wait(Time::default()).await.map(drop);
@@ -461,7 +461,7 @@ async fn idle_go_client_is_closed_when_server_stops() {
 /// Its connections did not last for two seconds, so each counted as a failure, and calls failed in the pauses.
 #[tokio::test(start_paused = true)]
 async fn server_lost_each_second_after_answers_fails_no_call() {
-    let builder = Channel::builder().reconnect_patience(Duration::from_millis(500));
+    let builder = Channel::builder().reconnect_timeout(Duration::from_millis(500));
     let channel = builder.connect_with_connector(|| async {
         let server = Server::builder().add_service(ExtensionServer::new(Service::default())).build();
         let server = server.expect("nothing is wrong with it");

@@ -42,7 +42,7 @@ async fn a_lazy_channel_connects_for_its_first_call_and_not_before() {
 #[tokio::test(start_paused = true)]
 async fn lazy_channel_call_fails_unsent_after_patience() {
     const PATIENCE: Duration = Duration::from_secs(3);
-    let builder = Channel::builder().reconnect_patience(PATIENCE);
+    let builder = Channel::builder().reconnect_timeout(PATIENCE);
     let channel = builder.connect_lazy_with_connector(|| async {
         tokio::time::sleep(Duration::from_millis(1)).await;
         Err::<tokio::io::DuplexStream, _>(io::ErrorKind::ConnectionRefused.into())

@@ -199,7 +199,7 @@ impl Other {
 /// A client of the server at this address. It knows after a short time that it gets no answer.
 async fn client(address: SocketAddr) -> InteropClient {
     let patience = Duration::from_millis(300);
-    let builder = Channel::builder().calls::<InteropClient>().peer_kind_timeout(patience).reconnect_patience(patience);
+    let builder = Channel::builder().calls::<InteropClient>().peer_kind_timeout(patience).reconnect_timeout(patience);
     InteropClient::new(builder.connect(address.to_string()).await.expect("it listens"))
 }
 

@@ -229,7 +229,7 @@ fn connect_error_may_use_channel_when_formatted_or_dropped() {
             let error = io::Error::other(Curious(curious.clone()));
             async { Err::<DuplexStream, _>(error) }
         };
-        let channel = Channel::builder().reconnect_patience(50 * MS).connect_lazy_with_connector(connector);
+        let channel = Channel::builder().reconnect_timeout(50 * MS).connect_lazy_with_connector(connector);
         let client = InteropClient::new(channel.expect("nothing is wrong with it"));
         slot.set(client.clone()).expect("it is set once");
         let status = client.add(SUM).await.expect_err("it cannot connect");

@@ -535,7 +535,7 @@ async fn times_beyond_the_clock_end_no_connection() {
     let path = http::uri::PathAndQuery::from_static("/greet.Greeter/Greet");
     let codec = tonic_prost::ProstCodec::<Name, samples::greet::Greeting>::default();
     grpc.unary(request, path, codec).await.expect("it answers");
-    let channel = Channel::builder().timeout(Duration::MAX).reconnect_patience(Duration::MAX);
+    let channel = Channel::builder().timeout(Duration::MAX).reconnect_timeout(Duration::MAX);
     let client = GreeterClient::new(channel.connect(&*server.address).await.expect("it listens"));
     let mut request = Request::new(Name { name: "Ada".to_owned() });
     request.set_timeout(Duration::MAX);

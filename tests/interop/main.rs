@@ -76,7 +76,7 @@ async fn client_without_old_headers_setting_names_go_server() {
     let server = peer.serve().await;
     // It takes our HELLO for a packet of 1.7 GB, and allocates memory for it.
     let builder =
-        Channel::builder().peer_kind_timeout(Duration::from_secs(60)).reconnect_patience(Duration::from_secs(60));
+        Channel::builder().peer_kind_timeout(Duration::from_secs(60)).reconnect_timeout(Duration::from_secs(60));
     let channel = builder.connect(&server.address).await.expect("the peer listens");
     let failure = InteropClient::new(channel).add(AddRequest::default()).await.expect_err("it reads other headers");
     assert!(failure.to_string().ends_with("set `header_form(HeaderForm::Old)`"), "{failure}");

@@ -138,7 +138,7 @@ async fn sent_call_fails_with_dead_server_and_next_finds_successor(world: World)
 async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent(world: World) {
     let server = Running::start(&world, "server");
     let patience = Duration::from_millis(50) + some(&world, 5_000);
-    let channel = channel(&world, &["server"], Channel::builder().reconnect_patience(patience)).await;
+    let channel = channel(&world, &["server"], Channel::builder().reconnect_timeout(patience)).await;
     let client = ExtensionClient::new(channel.clone());
     let stays = world.draw(fastrand::Rng::bool);
     let staying = stays.then(|| tokio::spawn(async move { channel.stay_connected().await }));
@@ -187,7 +187,7 @@ async fn server_that_closes_connections_is_dialled_with_pauses(world: World) {
     });
     let patience = Duration::from_millis(100) + some(&world, 4_000);
     let process = world.node("client").process();
-    let channel = Channel::builder().reconnect_patience(patience);
+    let channel = Channel::builder().reconnect_timeout(patience);
     let channel = channel.connect_lazy_with_connector(process.connector("server"));
     let client = ExtensionClient::new(channel.expect("there is nothing to overlap"));
     let unary = client.get(Time::default()).await.map(drop);

@@ -384,7 +384,7 @@ async fn call_to_servers_that_close_is_begun_twice_at_most(_world: World) {
                 None => Channel::builder(),
                 Some(attempts) => Channel::builder().attempts_max(attempts),
             };
-            let builder = builder.timeout(Duration::from_secs(30)).reconnect_patience(Duration::from_secs(30));
+            let builder = builder.timeout(Duration::from_secs(30)).reconnect_timeout(Duration::from_secs(30));
             let channel = match servers {
                 1 => builder.connect_with_connector(connectors.into_iter().next().expect("there is one")).await,
                 _ => builder.balance().connect_all_with_connectors(connectors).await,

@@ -78,7 +78,7 @@ impl Lifecycle for Backend {
 impl Forward {
     /// Forwards to a native server, or one in Go, by these channels in turn. A call whose channel has lost its connection
     /// waits for the next one, as other calls of the channel do; see
-    /// [`reconnect_patience`](frpc::ChannelBuilder::reconnect_patience).
+    /// [`reconnect_timeout`](frpc::ChannelBuilder::reconnect_timeout).
     ///
     /// # Panics
     /// If there is no channel.

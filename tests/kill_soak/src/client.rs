@@ -96,7 +96,7 @@ impl Load {
             let channel = Channel::builder()
                 .io_backend(self.transport.io_backend())
                 .timeout(Duration::from_secs(10))
-                .reconnect_patience(Duration::from_millis(500))
+                .reconnect_timeout(Duration::from_millis(500))
                 .connect_lazy(self.target.clone())
                 .expect("the address is valid");
             let client = WorkClient::new(channel);

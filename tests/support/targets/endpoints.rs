@@ -61,7 +61,7 @@ pub fn client(data: &[u8]) {
 async fn mislead(manner: Manner, bytes: Vec<u8>, builder: ChannelBuilder) {
     let (here, mut there) = pipe();
     let builder = builder.config(config()).timeout(Duration::from_secs(2));
-    let builder = builder.reconnect_patience(Duration::from_millis(100));
+    let builder = builder.reconnect_timeout(Duration::from_millis(100));
     let channel = builder.connect_with_connector(once(here)).await.expect("there is one transport");
     let calling = tokio::spawn(async move { call_every_kind(&InteropClient::new(channel)).await });
     say(&mut there, &bytes, manner).await;

@@ -214,7 +214,7 @@ impl FleetBuilder {
     }
 
     /// Creates a channel to the servers of a [`Resolver`] without waiting. Calls wait for the first connection as they do after
-    /// [a lost one](ChannelBuilder::reconnect_patience).
+    /// [a lost one](ChannelBuilder::reconnect_timeout).
     ///
     /// # Errors
     /// If two services or mounted routers overlap.
@@ -236,7 +236,8 @@ impl FleetBuilder {
             if all.is_empty() {
                 return Err(Error::NoServers);
             }
-            let fleet = Fleet::new(FleetOptions::default(), clock.clone(), factory.patience(), factory.runtime());
+            let fleet =
+                Fleet::new(FleetOptions::default(), clock.clone(), factory.reconnect_timeout(), factory.runtime());
             Ok(made.insert(Arc::new(fleet)).clone())
         })?;
         if let Some(connected) = first(all.iter().map(|(links, _)| links.dial())).await {
@@ -278,7 +279,7 @@ impl FleetBuilder {
         let Self { channel, options, spread } = self;
         let mut made = None;
         let channel = channel.connect_picker(|factory| {
-            let fleet = Fleet::new(options.clone(), FleetClock::new(), factory.patience(), factory.runtime());
+            let fleet = Fleet::new(options.clone(), FleetClock::new(), factory.reconnect_timeout(), factory.runtime());
             let (fleet, connects) = (Arc::new(fleet), connects(factory));
             made = Some((fleet.clone(), connects, factory.connect_timeout()));
             Ok(fleet)

@@ -345,7 +345,8 @@ mod tests {
         };
         let (clock, mut made) = (FleetClock::new(), None);
         let _channel = frpc::Channel::builder().connect_picker(|factory| {
-            let fleet = Fleet::new(FleetOptions::default(), clock.clone(), factory.patience(), factory.runtime());
+            let fleet =
+                Fleet::new(FleetOptions::default(), clock.clone(), factory.reconnect_timeout(), factory.runtime());
             let (fleet, estimate) = (Arc::new(fleet), ServerEstimate::new(&clock));
             made = Some((fleet.clone(), factory.by_connector("it", connector, Some(estimate.clone())), estimate));
             Ok(fleet)

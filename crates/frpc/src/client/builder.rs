@@ -26,7 +26,7 @@ use tokio::runtime::Handle;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a call waits for a lost connection to be replaced.
-const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
+const RECONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The name of a server that a connector reaches.
 const CONNECTOR: &str = "the server";
@@ -112,7 +112,7 @@ forwarded_setters! { ChannelBuilder:
 /// # let address = samples::started::greeter().await?;
 /// let channel = Channel::builder()
 ///     .timeout(Duration::from_secs(5))
-///     .reconnect_patience(Duration::from_secs(20))
+///     .reconnect_timeout(Duration::from_secs(20))
 ///     .attempts_max(2)
 ///     .middleware(async |mut call: Call, next: Next| {
 ///         call.metadata_mut().insert("tenant", "blue")?;
@@ -129,7 +129,7 @@ forwarded_setters! { ChannelBuilder:
 pub struct ChannelBuilder {
     pub(crate) inner: ClientBuilder,
     pub(crate) options: CallOptions,
-    pub(crate) patience: Duration,
+    pub(crate) reconnect_timeout: Duration,
     pub(crate) offering: Arc<OfferBuilder>,
     pub(crate) connect_timeout: Duration,
     pub(crate) log_settings: Option<fn(&Self)>,
@@ -145,7 +145,7 @@ impl ChannelBuilder {
         Self {
             inner: Client::builder(),
             options: CallOptions::default(),
-            patience: CONNECT_PATIENCE,
+            reconnect_timeout: RECONNECT_TIMEOUT,
             offering: Arc::default(),
             connect_timeout: CONNECT_TIMEOUT,
             log_settings: None,
@@ -198,8 +198,8 @@ impl ChannelBuilder {
     ///
     /// A call does not wait where something has answered that speaks another protocol: it fails at once and says which,
     /// and the port is not dialled again for 1 to 2 s.
-    pub fn reconnect_patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+    pub fn reconnect_timeout(mut self, reconnect_timeout: Duration) -> Self {
+        self.reconnect_timeout = reconnect_timeout;
         self
     }
 
@@ -300,7 +300,7 @@ impl ChannelBuilder {
     }
 
     /// Creates a channel to an address without connecting yet. The first call connects, and waits as after a [lost
-    /// connection](Self::reconnect_patience); so does [`Channel::stay_connected`].
+    /// connection](Self::reconnect_timeout); so does [`Channel::stay_connected`].
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -398,7 +398,7 @@ impl ChannelBuilder {
     fn factory(&self, offer: &Arc<ServiceOffer>) -> LinkFactory {
         LinkFactory {
             client: self.inner.clone(),
-            patience: self.patience,
+            reconnect_timeout: self.reconnect_timeout,
             connect_timeout: self.connect_timeout,
             offer: offer.clone(),
             runtime: Handle::current(),

@@ -131,11 +131,11 @@ impl ConnectTask {
         frisbee::Error::Connect { address: self.dialler.name.clone(), source: io::Error::other(why) }
     }
 
-    /// A connection for a call, within the patience of the channel and the deadline of the call.
+    /// A connection for a call, within the reconnect timeout of the channel and the deadline of the call.
     pub(crate) async fn connection(self: &Arc<Self>, wait: WaitPolicy) -> Result<Arc<Link>, Status> {
-        let patience = self.factory.patience;
-        let making = self.make(wait.since, Some(patience));
-        let (Some(end), is_late) = wait.end(patience) else { return making.await };
+        let reconnect_timeout = self.factory.reconnect_timeout;
+        let making = self.make(wait.since, Some(reconnect_timeout));
+        let (Some(end), is_late) = wait.end(reconnect_timeout) else { return making.await };
         clock::timeout_at(&self.factory.runtime, end.into_std(), making).await.unwrap_or_else(|_| {
             if is_late {
                 let why = String::from("not sent: no connection before the deadline");
@@ -145,18 +145,18 @@ impl ConnectTask {
             if current_link(&self.current).is_none() {
                 self.judge_last();
             }
-            let why = format!("no connection to {} within {patience:?}", self.dialler.name);
+            let why = format!("no connection to {} within {reconnect_timeout:?}", self.dialler.name);
             Err(unreachable(&self.with_trouble(why)))
         })
     }
 
     /// A connection for a caller that has waited since `started`. After a failure further attempts follow, with growing
-    /// pauses. A caller with a `patience` fails if the next pause would end after it, and in the pause after something
-    /// has answered that is no server of this protocol: waiting would not help, and hide the reason.
+    /// pauses. A caller with a `reconnect_timeout` fails if the next pause would end after it, and in the pause after
+    /// something has answered that is no server of this protocol: waiting would not help, and hide the reason.
     pub(crate) async fn make(
         self: &Arc<Self>,
         started: Instant,
-        patience: Option<Duration>,
+        reconnect_timeout: Option<Duration>,
     ) -> Result<Arc<Link>, Status> {
         let _waiter = WaiterCount::new(self);
         loop {
@@ -165,13 +165,13 @@ impl ConnectTask {
             if let Some(link) = current_link(&self.current) {
                 return Ok(link);
             }
-            self.ensure_task(started, patience)?;
+            self.ensure_task(started, reconnect_timeout)?;
             changed.await;
         }
     }
 
     /// Starts the task if it does not run. Fails if the task cannot help a caller that has waited since `started`.
-    fn ensure_task(self: &Arc<Self>, started: Instant, patience: Option<Duration>) -> Result<(), Status> {
+    fn ensure_task(self: &Arc<Self>, started: Instant, reconnect_timeout: Option<Duration>) -> Result<(), Status> {
         if is_closed(&self.current) {
             return Err(closed());
         }
@@ -183,8 +183,9 @@ impl ConnectTask {
             return Err(unreachable(why));
         }
         let failures = &progress.failures;
-        if let (Some(next), Some(patience), false) = (failures.next_attempt, patience, progress.is_dialling)
-            && (next.saturating_duration_since(started) > patience
+        if let (Some(next), Some(reconnect_timeout), false) =
+            (failures.next_attempt, reconnect_timeout, progress.is_dialling)
+            && (next.saturating_duration_since(started) > reconnect_timeout
                 || (failures.is_misdirected && Instant::now() < next))
         {
             return Err(unreachable(progress.trouble.as_deref().unwrap_or(&self.dialler.name)));

@@ -18,7 +18,7 @@ use tokio::runtime::Handle;
 #[derive(Clone)]
 pub struct LinkFactory {
     pub(crate) client: ClientBuilder,
-    pub(crate) patience: Duration,
+    pub(crate) reconnect_timeout: Duration,
     pub(crate) connect_timeout: Duration,
     pub(crate) offer: Arc<ServiceOffer>,
     pub(crate) runtime: Handle,
@@ -54,9 +54,9 @@ impl LinkFactory {
         Links::by(self.clone(), Dialler::connector(name, connector, self.connect_timeout), observer)
     }
 
-    /// The [patience](crate::ChannelBuilder::reconnect_patience) of the channel.
-    pub fn patience(&self) -> Duration {
-        self.patience
+    /// The [reconnect timeout](crate::ChannelBuilder::reconnect_timeout) of the channel.
+    pub fn reconnect_timeout(&self) -> Duration {
+        self.reconnect_timeout
     }
 
     /// The [timeout](crate::ChannelBuilder::connect_timeout) of connecting.

@@ -133,21 +133,22 @@ impl PickedConnection {
 /// How long a call waits for a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct WaitPolicy {
-    /// When the wait began. It ends with the patience of the channel.
+    /// When the wait began. It ends with the reconnect timeout of the channel.
     pub(crate) since: tokio::time::Instant,
     /// The deadline of the call.
     pub(crate) until: Option<Instant>,
 }
 
 impl WaitPolicy {
-    /// The end of the wait by the [patience](LinkFactory::patience) of the channel, and whether the deadline of the call
-    /// comes first.
-    pub fn end(&self, patience: Duration) -> (Option<tokio::time::Instant>, bool) {
-        let (patient, deadline) = (self.since.checked_add(patience), self.until.map(tokio::time::Instant::from_std));
-        match (patient, deadline) {
-            (Some(patient), Some(deadline)) => (Some(patient.min(deadline)), deadline < patient),
+    /// The end of the wait by the [reconnect timeout](LinkFactory::reconnect_timeout) of the channel, and whether the
+    /// deadline of the call comes first.
+    pub fn end(&self, reconnect_timeout: Duration) -> (Option<tokio::time::Instant>, bool) {
+        let (by_timeout, deadline) =
+            (self.since.checked_add(reconnect_timeout), self.until.map(tokio::time::Instant::from_std));
+        match (by_timeout, deadline) {
+            (Some(by_timeout), Some(deadline)) => (Some(by_timeout.min(deadline)), deadline < by_timeout),
             (None, Some(deadline)) => (Some(deadline), true),
-            (patient, None) => (patient, false),
+            (by_timeout, None) => (by_timeout, false),
         }
     }
 }

@@ -96,7 +96,7 @@ impl Channel {
                 Some(SentState::Disconnected { until } | SentState::Refused { until }) => until,
                 _ => timeout.and_then(|timeout| clock::now().checked_add(timeout)),
             };
-            // The start of the wait for a connection, for its patience.
+            // The start of the wait for a connection, for its reconnect timeout.
             let mut since = None;
             let configured = self.inner.hedge_after.filter(|_| method.idempotent);
             configured.iter().for_each(|_| self.inner.hedges.earn());

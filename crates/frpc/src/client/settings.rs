@@ -24,9 +24,9 @@ pub struct ChannelSettings {
     /// See [`ChannelBuilder::timeout`]; `None` is [`ChannelBuilder::dangerous_no_timeout`].
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     pub timeout: Option<Duration>,
-    /// See [`ChannelBuilder::reconnect_patience`].
+    /// See [`ChannelBuilder::reconnect_timeout`].
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
-    pub reconnect_patience: Duration,
+    pub reconnect_timeout: Duration,
     /// See [`ChannelBuilder::strict_presence`].
     pub strict_presence: bool,
     /// See [`ChannelBuilder::nesting_max`].
@@ -45,7 +45,7 @@ impl ChannelBuilder {
     /// # Errors
     /// If a value is out of range, or contradicts another.
     pub fn settings(mut self, settings: &ChannelSettings) -> Result<Self, SettingError> {
-        let ChannelSettings { client, timeout, reconnect_patience, strict_presence, nesting_max } = settings;
+        let ChannelSettings { client, timeout, reconnect_timeout, strict_presence, nesting_max } = settings;
         if !(1..=NESTING_CEILING).contains(nesting_max) {
             return Err(SettingError::new("nesting_max", nesting_max, format!("must be 1 to {NESTING_CEILING}")));
         }
@@ -59,7 +59,7 @@ impl ChannelBuilder {
         };
         Ok(self
             .connect_timeout(client.connect_timeout)
-            .reconnect_patience(*reconnect_patience)
+            .reconnect_timeout(*reconnect_timeout)
             .strict_presence(*strict_presence)
             .nesting_max(*nesting_max))
     }
@@ -69,7 +69,7 @@ impl ChannelBuilder {
         ChannelSettings {
             client: self.inner.describe(),
             timeout: self.options.timeout,
-            reconnect_patience: self.patience,
+            reconnect_timeout: self.reconnect_timeout,
             strict_presence: self.options.strict,
             nesting_max: self.offering.nesting.levels(),
         }

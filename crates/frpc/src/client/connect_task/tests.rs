@@ -31,13 +31,13 @@ impl FailingConnector {
     }
 }
 
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 fn factory() -> LinkFactory {
     LinkFactory {
         client: Client::builder(),
-        patience: PATIENCE,
-        connect_timeout: PATIENCE,
+        reconnect_timeout: TIMEOUT,
+        connect_timeout: TIMEOUT,
         offer: Arc::<OfferBuilder>::default().done().expect("it is empty"),
         runtime: Handle::current(),
     }
@@ -45,7 +45,7 @@ fn factory() -> LinkFactory {
 
 fn dialler(failing: &Arc<FailingConnector>) -> Dialler {
     let connector = failing.clone();
-    let mut dialler = Dialler::connector("nowhere", move || connector.clone().fail(), PATIENCE);
+    let mut dialler = Dialler::connector("nowhere", move || connector.clone().fail(), TIMEOUT);
     dialler.is_single = failing.is_single;
     dialler
 }
@@ -85,7 +85,7 @@ async fn attempts_continue_only_while_a_caller_waits() {
     for _ in 0..2 {
         let before = failing.attempts();
         let waited = tokio::time::timeout(Duration::from_secs(30), making.make(Instant::now(), None)).await;
-        assert!(waited.is_err(), "it has no patience to lose");
+        assert!(waited.is_err(), "it has no timeout");
         assert!(failing.attempts() > before + 10);
         let after = failing.attempts();
         tokio::time::sleep(Duration::from_secs(60)).await;
@@ -97,7 +97,7 @@ async fn attempts_continue_only_while_a_caller_waits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn caller_fails_when_next_pause_exceeds_its_patience() {
+async fn caller_fails_when_next_pause_exceeds_its_timeout() {
     let failing = Arc::default();
     let making = making(&failing);
     let started = Instant::now();
@@ -106,12 +106,12 @@ async fn caller_fails_when_next_pause_exceeds_its_patience() {
         progress.failures.next_attempt = Some(started + pause);
         progress.trouble = Some("refused".to_owned());
     };
-    next(&making, PATIENCE);
-    assert!(making.ensure_task(started, Some(PATIENCE)).is_ok(), "the attempt is in time");
-    next(&making, PATIENCE + Duration::from_nanos(1));
-    let status = making.ensure_task(started, Some(PATIENCE)).expect_err("it is not");
+    next(&making, TIMEOUT);
+    assert!(making.ensure_task(started, Some(TIMEOUT)).is_ok(), "the attempt is in time");
+    next(&making, TIMEOUT + Duration::from_nanos(1));
+    let status = making.ensure_task(started, Some(TIMEOUT)).expect_err("it is not");
     assert_eq!((status.message(), status.may_have_run()), ("not sent: refused", false));
-    assert!(making.ensure_task(started, None).is_ok(), "without a patience it waits");
+    assert!(making.ensure_task(started, None).is_ok(), "without a timeout it waits");
     making.stop();
 }
 
@@ -135,10 +135,10 @@ async fn dialler_panic_is_a_failure_and_exhaustion_is_final() {
 /// They wait for one attempt. An earlier version woke the one alone that had polled last.
 #[tokio::test(start_paused = true)]
 async fn first_attempt_and_a_call_meanwhile_both_end() {
-    let failing = Arc::new(FailingConnector { takes: PATIENCE / 10, ..FailingConnector::default() });
+    let failing = Arc::new(FailingConnector { takes: TIMEOUT / 10, ..FailingConnector::default() });
     let links = Links::by(factory(), dialler(&failing), None);
     let both = async { tokio::join!(links.dial(), links.connect(now())) };
-    let (first, call) = tokio::time::timeout(10 * PATIENCE, both).await.expect("both end");
+    let (first, call) = tokio::time::timeout(10 * TIMEOUT, both).await.expect("both end");
     assert!(first.is_err() && call.is_err());
 }
 
@@ -149,7 +149,7 @@ async fn links_name_their_server_and_the_last_failure() {
     assert_eq!((links.name(), links.trouble()), ("nowhere", None));
     assert!(links.connect(now()).await.is_err());
     assert!(links.trouble().is_some());
-    // The next attempt is within the patience of a call that begins after the longest pause.
+    // The next attempt is within the timeout of a call that begins after the longest pause.
     let late = WaitPolicy { since: Instant::now() + PAUSE_MAX, until: Some(Instant::now().into_std()) };
     let status = links.connect(late).await.err().expect("there is no time");
     assert!(status.message().starts_with("not sent: no connection before the deadline; "), "{status}");
