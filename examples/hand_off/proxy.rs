@@ -72,7 +72,7 @@ async fn open(gateway: &str, user: &(String, String), target: &str) -> Result<Ra
     let channel = Channel::connect(gateway).await.map_err(|error| Status::unavailable(error.to_string()))?;
     let credentials = Credentials { user: user.0.clone(), password: user.1.clone() };
     GatewayClient::new(channel.clone()).login(credentials).await?;
-    let (asking, handed) = channel.handing_off();
+    let (asking, handed) = channel.request_hand_off();
     GatewayClient::new(asking).open(Target { name: target.to_owned() }).await?;
     handed.take().ok_or_else(|| Status::internal("the gateway keeps its connection"))
 }

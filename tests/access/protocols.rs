@@ -94,7 +94,7 @@ async fn kinds(client: &InteropClient, token: &str) -> [Code; 4] {
 
 async fn hand_off(address: SocketAddr, token: &str) -> Code {
     let channel = Channel::connect(address.to_string()).await.expect("it listens");
-    let (asking, handed) = channel.handing_off();
+    let (asking, handed) = channel.request_hand_off();
     let answered = code(InteropClient::new(asking).do_nothing(by(token, Empty {})).await);
     // The handler hands nothing off: the test checks whether it was called.
     assert!(handed.take().is_none());

@@ -98,7 +98,7 @@ async fn the_wait_of_a_call_for_a_slot_counts_against_its_deadline() {
 async fn a_call_that_asks_for_the_connection_has_its_deadline() {
     let address = serve_interop_with(Server::builder().method_hand_off("interop.Interop/Sleep")).await;
     let channel = Channel::connect(address.to_string()).await.expect("the server listens");
-    let (asking, _handed) = channel.handing_off();
+    let (asking, _handed) = channel.request_hand_off();
     let status = InteropClient::new(asking).sleep(within(100 * MS, sleep(60_000))).await.expect_err("it sleeps");
     assert_eq!(status.code(), Code::DeadlineExceeded);
 }
@@ -201,7 +201,7 @@ fn deadline_outlives_the_runtime_a_call_began_in() {
 
     let address = home.block_on(serve_interop_with(Server::builder().method_hand_off("interop.Interop/Sleep")));
     let channel = home.block_on(Channel::connect(address.to_string())).expect("the server listens");
-    let (asking, _handed) = channel.handing_off();
+    let (asking, _handed) = channel.request_hand_off();
     let asking = InteropClient::new(asking);
     assert_eq!(finish_elsewhere(&home, asking.sleep(late())), Code::DeadlineExceeded, "it is a hand-off");
 }

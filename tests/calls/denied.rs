@@ -156,7 +156,7 @@ async fn a_call_that_streams_both_ways_is_denied() {
 async fn a_call_that_asks_for_the_connection_is_denied() {
     for policy in [Policy::Inline, Policy::Concurrent, Policy::AtMost(1)] {
         let fort = Fort::new(|server| server.policy(policy).method_hand_off("interop.Interop/DoNothing")).await;
-        let (asking, handed) = fort.channel.handing_off();
+        let (asking, handed) = fort.channel.request_hand_off();
         denied(InteropClient::new(asking).do_nothing(Empty {}).await);
         assert!(handed.take().is_none());
         fort.assert_closed(1);
@@ -166,7 +166,7 @@ async fn a_call_that_asks_for_the_connection_is_denied() {
 #[tokio::test]
 async fn hand_off_call_of_ordinary_method_is_refused() {
     let fort = Fort::new(|server| server.method_hand_off("interop.Interop/DoNothing")).await;
-    let (asking, _handed) = fort.channel.handing_off();
+    let (asking, _handed) = fort.channel.request_hand_off();
     let status = InteropClient::new(asking).add(AddRequest::default()).await.expect_err("it hands nothing off");
     assert_eq!((status.code(), status.may_have_run()), (Code::Unimplemented, false), "{status}");
     fort.assert_closed(0);
@@ -188,7 +188,7 @@ async fn dialling_end_denies_calls_of_accepting_end() {
     denied_stream(fort.client().chat(frpc::iter([Text::default()])).await).await;
     fort.assert_closed(4);
     // Only the dialling end requests a hand-off.
-    let (asking, _handed) = fort.channel.handing_off();
+    let (asking, _handed) = fort.channel.request_hand_off();
     let status = InteropClient::new(asking).add(AddRequest::default()).await.expect_err("it is the other way");
     assert_eq!(status.code(), Code::Unimplemented, "{status}");
     fort.assert_closed(4);

@@ -320,7 +320,7 @@ async fn calls_of_every_kind_are_made_outside_of_tokio() {
                     }
                 }
             }
-            let (asking, _handed) = channel.handing_off();
+            let (asking, _handed) = channel.request_hand_off();
             let asking = InteropClient::new(asking);
             let send_call = || {
                 let mut request = Request::new(Empty {});

@@ -127,7 +127,7 @@ async fn trace_context_passes_with_every_call_option() {
     assert_eq!(reply.metadata().iter().map(|(key, _)| key).collect::<Vec<_>>(), ["got-word"], "no metadata is added");
     let around = channel.with_middleware(async |call: frpc::Call, next: frpc::Next| next.run(call).await);
     ExtensionClient::new(around).echo(Maybe::default()).await.expect("it is served");
-    let (handing_off, _handed) = channel.handing_off();
+    let (handing_off, _handed) = channel.request_hand_off();
     ExtensionClient::new(handing_off).echo(Maybe::default()).await.expect("it is served");
     let mut chunks = client.flood(Time { millis: 3 }).await.expect("it is served").into_inner();
     while chunks.message().await.expect("nothing fails").is_some() {}

@@ -144,7 +144,7 @@ async fn calls_that_wait_for_a_silent_server_end_with_their_channel() {
         async { Ok(here) }
     };
     let channel = Channel::builder().connect_with_connector(connector).await.expect("it is in memory");
-    let (client, asking) = (InteropClient::new(channel.clone()), InteropClient::new(channel.handing_off().0));
+    let (client, asking) = (InteropClient::new(channel.clone()), InteropClient::new(channel.request_hand_off().0));
     let calls = tokio::spawn(async move {
         let [unary, hand_off] = [&client, &asking].map(|client| async move { client.add(SUM).await.err() });
         let stream = async { client.count_up(Range::default()).await.err() };

@@ -60,7 +60,7 @@ async fn a_handler_gives_its_connection_away_after_calls_on_it() {
     let client = GatewayClient::new(channel.clone());
     assert_eq!(client.login(credentials()).await.unwrap().get_ref().targets, ["echo", "gone"]);
     let connection = channel.connection().unwrap();
-    let (asking, handed) = channel.handing_off();
+    let (asking, handed) = channel.request_hand_off();
     let opened = GatewayClient::new(asking).open(target("echo")).await.unwrap();
     assert!(opened.get_ref().address.starts_with("127.0.0.1:"));
     let raw = handed.take().expect("it is handed off");
@@ -84,7 +84,7 @@ async fn successive_hand_offs_reconnect_without_pause() {
         std::future::ready(std::io::Result::Ok(here))
     };
     let channel = Channel::builder().connect_with_connector(connect).await.unwrap();
-    let (asking, handed) = channel.handing_off();
+    let (asking, handed) = channel.request_hand_off();
     let (idle_client, asking) = (InteropClient::new(channel), InteropClient::new(asking));
     let started = tokio::time::Instant::now();
     for _ in 0..30 {
@@ -99,7 +99,7 @@ async fn successive_hand_offs_reconnect_without_pause() {
 async fn failed_hand_off_handler_keeps_connection_and_error_code() {
     let channel = gateway().await;
     let client = GatewayClient::new(channel.clone());
-    let (asking, handed) = channel.handing_off();
+    let (asking, handed) = channel.request_hand_off();
     let asking = GatewayClient::new(asking);
     assert_eq!(asking.open(target("echo")).await.unwrap_err().code(), Code::Unauthenticated);
     client.login(credentials()).await.unwrap();
@@ -121,7 +121,7 @@ async fn pending_call_of_acceptor_prevents_hand_off() {
     let gated = Gated::shut();
     let agent = Channel::builder().add_service(InteropServer::new(gated.clone()));
     let channel = agent.connect(address).await.unwrap();
-    let (asking, _handed) = channel.handing_off();
+    let (asking, _handed) = channel.request_hand_off();
     let asking = GatewayClient::new(asking);
     asking.login(credentials()).await.unwrap();
 
@@ -142,7 +142,7 @@ async fn pending_calls_prevent_hand_off_and_later_calls_wait() {
     let server = server.method_hand_off("interop.Interop/Sleep");
     let channel = Channel::connect(frisbee_tests::serve(server).await.to_string()).await.unwrap();
     let client = InteropClient::new(channel.clone());
-    let (asking, handed) = channel.handing_off();
+    let (asking, handed) = channel.request_hand_off();
     let asking = InteropClient::new(asking);
     let sleep = |millis| SleepRequest { millis, ..Default::default() };
 
@@ -184,7 +184,7 @@ async fn hand_off_to_go_server_fails_at_once() {
         there.write_all(&frisbee_tests::raw::packet(0, 1, &[])).await.unwrap();
         there.read_to_end(&mut Vec::new()).await.unwrap();
     });
-    let (asking, _handed) = Channel::connect_io(here).await.unwrap().handing_off();
+    let (asking, _handed) = Channel::connect_io(here).await.unwrap().request_hand_off();
     let status = GatewayClient::new(asking).open(target("echo")).await.unwrap_err();
     assert_eq!((status.code(), status.may_have_run()), (Code::Unimplemented, false), "{status}");
 }
@@ -225,7 +225,7 @@ async fn hand_off_with_unreadable_reply_leaves_no_transport() {
     let server = Server::builder().add_service(ExtensionServer::new(Deep)).method_hand_off("extension.Extension/Echo");
     let address = frisbee_tests::serve(server).await.to_string();
     let channel = Channel::builder().nesting_max(1).connect(address).await.unwrap();
-    let (asking, handed) = channel.handing_off();
+    let (asking, handed) = channel.request_hand_off();
     let failed = ExtensionClient::new(asking).echo(Maybe::default()).await.unwrap_err();
     assert_eq!(failed.code(), Code::Internal);
     assert!(handed.take().is_none());
@@ -271,7 +271,7 @@ async fn calls_during_hand_offs_use_new_connections() {
     });
     let mut handed_off = 0;
     while handed_off < 50 {
-        let (asking, handed) = channel.handing_off();
+        let (asking, handed) = channel.request_hand_off();
         let calling = tokio::spawn(async move { InteropClient::new(asking).do_nothing(Empty {}).await });
         match calling.await.unwrap() {
             Ok(_) => handed_off += usize::from(handed.take().is_some()),
@@ -285,7 +285,7 @@ async fn calls_during_hand_offs_use_new_connections() {
 
 #[tokio::test]
 async fn a_hand_off_request_carries_the_timeout_of_its_caller() {
-    let (asking, handed) = giving().await.handing_off();
+    let (asking, handed) = giving().await.request_hand_off();
     let mut request = Request::new(Empty {});
     request.set_timeout(Duration::from_secs(60));
     let status = InteropClient::new(asking).do_nothing(request).await.unwrap_err();

@@ -124,7 +124,7 @@ async fn calls_after_cancelled_granted_hand_off_use_new_connection() {
     })
     .await;
     let client = InteropClient::new(channel.clone());
-    let (asking, _handed) = channel.handing_off();
+    let (asking, _handed) = channel.request_hand_off();
     let asking = InteropClient::new(asking);
     let mut request = Box::pin(asking.do_nothing(Empty {}));
     tokio::select! { _ = &mut request => panic!("no answer was sent"), _ = requested.recv() => {} }
@@ -172,7 +172,7 @@ async fn cancelled_call_drops_handler_and_keeps_connection() {
     let server = server.method_hand_off("interop.Interop/DoNothing").method_policy("interop.Interop/DoNothing", policy);
     let channel = Channel::connect(frisbee_tests::serve(server).await.to_string()).await.unwrap();
     let connection = channel.connection().unwrap();
-    let (asking, handed) = channel.handing_off();
+    let (asking, handed) = channel.request_hand_off();
     let asking = InteropClient::new(asking);
     let client = InteropClient::new(channel);
     for _ in 0..20 {

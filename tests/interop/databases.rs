@@ -46,7 +46,7 @@ async fn gateway(target: &str, address: &str) -> Channel {
 }
 
 async fn open(channel: &Channel, target: &str) -> RawTransport {
-    let (asking, handed) = channel.handing_off();
+    let (asking, handed) = channel.request_hand_off();
     GatewayClient::new(asking).open(Target { name: target.to_owned() }).await.unwrap();
     handed.take().expect("the gateway hands its connection off")
 }

@@ -338,7 +338,7 @@ async fn asking(memory_max: usize) -> (InteropClient, Stats) {
     let (address, stats) =
         serve(|builder| builder.memory_max(memory_max).method_hand_off("interop.Interop/EchoPayload")).await;
     let channel = Channel::connect(address.to_string()).await.expect("the server listens");
-    (InteropClient::new(channel.handing_off().0), stats)
+    (InteropClient::new(channel.request_hand_off().0), stats)
 }
 
 #[tokio::test]

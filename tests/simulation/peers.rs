@@ -120,7 +120,7 @@ async fn handed_off_connections_carry_bytes_in_order_or_break(world: World) {
         let kinds = [FaultKind::Crash, FaultKind::Cut, FaultKind::Reset, FaultKind::Partition, FaultKind::Slow];
         world.inject(Faults::drawn(2, ["server"]).peers(["client"]).kinds(kinds).within(Duration::from_millis(200)));
     }
-    let (asking, handed) = channel(&world, Channel::builder()).handing_off();
+    let (asking, handed) = channel(&world, Channel::builder()).request_hand_off();
     let refusal = InteropClient::new(asking).do_nothing(Empty {}).await;
     let Some(raw) = handed.take() else {
         assert!(refusal.is_err(), "it was granted, and is not there");

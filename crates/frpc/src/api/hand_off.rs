@@ -2,7 +2,7 @@
 //!
 //! The server names the unary methods that may hand off their connection, by
 //! [`method_hand_off`](crate::ServerBuilder::method_hand_off). The client calls one of them through a channel that
-//! [requests](crate::Channel::handing_off) the connection. Middleware, policy and deadline apply as to any call. The
+//! [requests](crate::Channel::request_hand_off) the connection. Middleware, policy and deadline apply as to any call. The
 //! handler finds the request for the connection in its [request](crate::Request::hand_off), and decides.
 //!
 //! ```
@@ -58,7 +58,7 @@ impl HandOff {
 opaque_debug!([] HandOff, "HandOff");
 
 /// The slot where a client finds the transport that it has requested; see
-/// [`Channel::handing_off`](crate::Channel::handing_off).
+/// [`Channel::request_hand_off`](crate::Channel::request_hand_off).
 #[derive(Clone, Debug, Default)]
 pub struct HandOffSlot(Arc<Mutex<Option<RawTransport>>>);
 

@@ -150,13 +150,13 @@ impl Channel {
     /// ```no_run
     /// # async fn open(channel: frpc::Channel) -> Result<(), frpc::Status> { Ok(()) }
     /// # async fn example(channel: frpc::Channel) -> Result<(), frpc::Status> {
-    /// let (asking, handed) = channel.handing_off();
+    /// let (asking, handed) = channel.request_hand_off();
     /// let reply = open(asking).await?; // A call by a generated client: `GatewayClient::new(asking).open(…)`.
     /// let raw = handed.take().expect("the handler has agreed");
     /// # Ok(())
     /// # }
     /// ```
-    pub fn handing_off(&self) -> (Self, HandOffSlot) {
+    pub fn request_hand_off(&self) -> (Self, HandOffSlot) {
         let handed = HandOffSlot::default();
         (self.with(|layers| layers.handed = Some((handed.clone(), hand_off::call))), handed)
     }
