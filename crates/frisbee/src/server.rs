@@ -184,7 +184,7 @@ settings! {
     /// settings.memory_max = 64 << 20;
     /// settings.connection.idle_timeout = Duration::from_secs(30);
     /// let builder = Server::builder().settings(&settings)?;
-    /// assert_eq!(builder.describe(), settings);
+    /// assert_eq!(builder.to_settings(), settings);
     ///
     /// settings.connection.idle_timeout = Duration::ZERO;
     /// let error = Server::builder().settings(&settings).expect_err("a connection would close at once");

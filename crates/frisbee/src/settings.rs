@@ -59,7 +59,7 @@ macro_rules! settings {
             }
 
             /// The settings in effect.
-            pub fn describe(&self) -> $settings {
+            pub fn to_settings(&self) -> $settings {
                 self.settings.clone()
             }
 
@@ -191,11 +191,11 @@ mod tests {
         let server =
             Server::builder().config(config.clone()).silent_max(7).busy_poll(second).workers(Workers::Threads(3));
         let server = server.max_connection_age(second * 60).max_connection_age_grace(second);
-        let restored = Server::builder().settings(&server.describe()).expect("valid");
-        assert_eq!(restored.describe(), server.describe());
+        let restored = Server::builder().settings(&server.to_settings()).expect("valid");
+        assert_eq!(restored.to_settings(), server.to_settings());
         let client = Client::builder().config(config).header_form(HeaderForm::Old).connect_timeout(second);
-        let restored = Client::builder().settings(&client.describe()).expect("valid");
-        assert_eq!(restored.describe(), client.describe());
+        let restored = Client::builder().settings(&client.to_settings()).expect("valid");
+        assert_eq!(restored.to_settings(), client.to_settings());
     }
 
     #[cfg(feature = "serde")]

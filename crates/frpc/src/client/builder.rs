@@ -75,7 +75,7 @@ impl Channel {
 
 offering_setters!(ChannelBuilder);
 connection_setters!(ChannelBuilder, |builder: &Self| {
-    tracing::info!(target: "frpc::client", settings = ?builder.describe(), "settings of a channel");
+    tracing::info!(target: "frpc::client", settings = ?builder.to_settings(), "settings of a channel");
 });
 
 forwarded_setters! { ChannelBuilder:

@@ -35,7 +35,7 @@ pub struct ChannelSettings {
 
 impl Default for ChannelSettings {
     fn default() -> Self {
-        Channel::builder().describe()
+        Channel::builder().to_settings()
     }
 }
 
@@ -65,9 +65,9 @@ impl ChannelBuilder {
     }
 
     /// The settings in effect.
-    pub fn describe(&self) -> ChannelSettings {
+    pub fn to_settings(&self) -> ChannelSettings {
         ChannelSettings {
-            client: self.inner.describe(),
+            client: self.inner.to_settings(),
             timeout: self.options.timeout,
             reconnect_timeout: self.reconnect_timeout,
             strict_presence: self.options.strict,
@@ -86,7 +86,7 @@ mod tests {
         (settings.timeout, settings.nesting_max, settings.strict_presence) = (None, 20, true);
         settings.client.connect_timeout = Duration::from_secs(3);
         let builder = Channel::builder().settings(&settings).expect("valid");
-        assert_eq!(builder.describe(), settings);
+        assert_eq!(builder.to_settings(), settings);
         assert_eq!(builder.connect_timeout, Duration::from_secs(3));
     }
 

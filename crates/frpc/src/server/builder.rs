@@ -70,7 +70,7 @@ opaque_debug!([] ServerBuilder, "ServerBuilder", |this| inner = this.inner, offe
 
 offering_setters!(ServerBuilder);
 connection_setters!(ServerBuilder, |builder: &Self| {
-    tracing::info!(target: "frpc::server", settings = ?builder.describe(), "settings of a server");
+    tracing::info!(target: "frpc::server", settings = ?builder.to_settings(), "settings of a server");
 });
 
 forwarded_setters! { ServerBuilder:
@@ -135,8 +135,8 @@ impl ServerBuilder {
     }
 
     /// The settings in effect.
-    pub fn describe(&self) -> ServerSettings {
-        self.inner.describe()
+    pub fn to_settings(&self) -> ServerSettings {
+        self.inner.to_settings()
     }
 
     /// Runs a middleware around the calls of all services, inside of earlier ones. Calls of clients that request [the
