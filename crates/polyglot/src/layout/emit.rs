@@ -115,10 +115,10 @@ impl Emitter<'_> {
         let mut places = Vec::with_capacity(slots.len());
         for slot in slots {
             let (length, at) = self.default(slot);
-            places.push(OrderPlace { length, at, group: group(slot) });
+            places.push(OrderPlace { length, at, group: group(slot), source: 0 });
         }
         let groups = slots.iter().map(group).max().unwrap_or_default();
-        self.assemble(Order { places, groups });
+        self.assemble(Order { places, groups: Some(groups) });
     }
 
     /// Translates a message whose items and slots have one counterpart at most.
@@ -149,21 +149,19 @@ impl Emitter<'_> {
         }
         let output: Vec<usize> = steps.iter().filter_map(|(_, slot)| *slot).collect();
         // The first slots of the pieces that are in order.
-        let mut pieces: Vec<usize> = output
+        let pieces: Vec<usize> = output
             .chunk_by(|one, other| one.wrapping_add(1) == *other)
             .filter_map(|piece| piece.first().copied())
             .collect();
-        pieces.sort_unstable();
         let is_ordered = pieces.len() <= 1;
         // Fills of the same piece are one.
         let mut fill: Option<(usize, usize)> = None;
+        let mut begun = 0_usize;
         for (item, slot) in steps {
-            if let Some(slot) = slot
-                && !is_ordered
-                && let Ok(place) = pieces.binary_search(&slot)
-            {
+            if slot.is_some() && !is_ordered && pieces.get(begun) == slot.as_ref() {
                 self.end_fill(&mut fill);
-                self.push(Op::Segment { place: place as u16, rank: 0 });
+                self.push(Op::Segment { place: 0, rank: 0 });
+                begun = begun.wrapping_add(1); // At most as many as pieces.
             }
             let to = slot.and_then(|slot| slots.get(slot));
             match (item, to) {
@@ -185,8 +183,10 @@ impl Emitter<'_> {
         }
         self.end_fill(&mut fill);
         if !is_ordered {
-            let place = OrderPlace { length: 0, at: 0, group: 0 };
-            self.assemble(Order { places: vec![place; pieces.len()], groups: 0 });
+            let mut sources: Vec<(usize, u16)> = pieces.into_iter().zip(0..).collect();
+            sources.sort_unstable();
+            let place = |(_, source)| OrderPlace { length: 0, at: 0, group: 0, source };
+            self.assemble(Order { places: sources.into_iter().map(place).collect(), groups: None });
         }
     }
 

@@ -194,8 +194,8 @@ pub(super) struct Target {
 #[derive(Debug)]
 pub(super) struct Order {
     pub(super) places: Vec<OrderPlace>,
-    /// The number of groups.
-    pub(super) groups: u16,
+    /// The number of groups; `None` if each place has one segment, its source.
+    pub(super) groups: Option<u16>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -205,6 +205,8 @@ pub(super) struct OrderPlace {
     pub(super) at: u32,
     /// The members of one group exclude each other; zero is no group.
     pub(super) group: u16,
+    /// The index of its segment in the order of the writer.
+    pub(super) source: u16,
 }
 
 impl Plan {

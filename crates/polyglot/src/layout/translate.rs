@@ -3,8 +3,9 @@
 //! Operations that copy only advance in the input. The next that changes the output appends all that was copied at once.
 
 use super::conversion::Number;
-use super::plan::{Entries, How, Indices, Op, Order, Plan, Program, Root, Target};
+use super::plan::{Entries, How, Indices, Op, Order, OrderPlace, Plan, Program, Root, Target};
 use crate::{DecodeError, DecodeReason, Form, Kind, Nesting, varint};
+use std::ops::Range;
 
 /// How many times the limit of a body may be moved within the output to bring fields into the reader's order. Messages
 /// within messages are moved once for each level whose order differs.
@@ -116,7 +117,6 @@ pub(super) struct Run<'p, 'i, 'o> {
     pub(super) limits: Limits,
     pub(super) levels: u32,
     segments: Vec<Segment>,
-    scratch: Vec<u8>,
     moves: usize,
     pub(super) counts: Translated,
 }
@@ -133,7 +133,6 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
             limits,
             levels: limits.nesting.levels(),
             segments: Vec::new(),
-            scratch: Vec::new(),
             moves: limits.body.saturating_mul(MOVES),
             counts: Translated::default(),
         }
@@ -525,8 +524,8 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         self.flush()?;
         let program = self.program;
         let Some(Order { places, groups }) = program.orders.get(order as usize) else { return Ok(()) };
-        let segments = self.segments.split_off(base);
         let end = self.out.len();
+        let segments = self.segments.get(base..).unwrap_or_default();
         let begin = segments.first().map_or(end, |segment| segment.start);
         let moved = end.wrapping_sub(begin); // Segments are in the output.
         self.moves = self
@@ -534,46 +533,67 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
             .checked_sub(moved)
             .ok_or_else(|| self.error(DecodeReason::TooManyMoves { max: self.limits.body.saturating_mul(MOVES) }))?;
         self.counts.steps = self.counts.steps.saturating_add(places.len() as u64);
+        self.room = self.room.saturating_add(moved);
+        // The message in its order is appended, and takes the place of what was written.
+        match groups {
+            None => {
+                for place in places {
+                    let source = usize::from(place.source);
+                    let end = segments.get(source.wrapping_add(1)).map_or(end, |next| next.start);
+                    if let Some(segment) = segments.get(source) {
+                        self.out.extend_from_within(segment.start..end);
+                    }
+                }
+                self.room = self.room.wrapping_sub(moved); // The same bytes.
+            }
+            Some(groups) => {
+                for (place, segment) in places.iter().zip(choose(segments, places, *groups, end)) {
+                    let length = segment.as_ref().map_or(usize::from(place.length), ExactSizeIterator::len);
+                    let Some(room) = self.room.checked_sub(length) else {
+                        return Err(self.error(DecodeReason::TranslationTooLong { max: self.limits.body }));
+                    };
+                    self.room = room;
+                    match segment {
+                        Some(segment) => self.out.extend_from_within(segment),
+                        None => {
+                            let bytes = program.bytes.get(place.at as usize..);
+                            self.out.extend_from_slice(bytes.and_then(|bytes| bytes.get(..length)).unwrap_or_default());
+                        }
+                    }
+                }
+            }
+        }
+        self.out.drain(begin..end);
+        self.segments.truncate(base);
+        Ok(())
+    }
+}
 
-        // For each place the segment of the highest rank, and for each group its place.
-        let mut chosen: Vec<Option<(usize, usize, u32)>> = vec![None; places.len()];
-        let mut winners: Vec<Option<usize>> = vec![None; usize::from(*groups).wrapping_add(1)];
-        let ends = segments.iter().skip(1).map(|segment| segment.start).chain([end]);
-        for (segment, end) in segments.iter().zip(ends) {
-            let place = usize::from(segment.place);
-            let group = places.get(place).map_or(0, |place| place.group);
-            let rival = if group == 0 { Some(place) } else { winners.get(usize::from(group)).copied().flatten() };
-            let rank = rival.and_then(|rival| chosen.get(rival).copied().flatten()).map(|(_, _, rank)| rank);
-            if segment.start == end || rank.is_some_and(|rank| rank > segment.rank) {
+/// Returns for each place the segment of the highest rank; of places of one group only one has a segment.
+fn choose(segments: &[Segment], places: &[OrderPlace], groups: u16, end: usize) -> Vec<Option<Range<usize>>> {
+    let mut chosen: Vec<Option<(Range<usize>, u32)>> = vec![None; places.len()];
+    let mut winners: Vec<Option<usize>> = vec![None; usize::from(groups).wrapping_add(1)];
+    let ends = segments.iter().skip(1).map(|segment| segment.start).chain([end]);
+    for (segment, end) in segments.iter().zip(ends) {
+        let place = usize::from(segment.place);
+        let group = usize::from(places.get(place).map_or(0, |place| place.group));
+        let rival = if group == 0 { Some(place) } else { winners.get(group).copied().flatten() };
+        let rival = rival.and_then(|rival| chosen.get_mut(rival));
+        if segment.start == end {
+            continue;
+        }
+        if let Some(rival) = rival {
+            if rival.as_ref().is_some_and(|(_, rank)| *rank > segment.rank) {
                 continue;
             }
-            if let Some(chosen) = rival.and_then(|rival| chosen.get_mut(rival)) {
-                *chosen = None;
-            }
-            if let Some(winner) = winners.get_mut(usize::from(group)) {
-                *winner = Some(place);
-            }
-            if let Some(chosen) = chosen.get_mut(place) {
-                *chosen = Some((segment.start, end, segment.rank));
-            }
+            *rival = None;
         }
-
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.clear();
-        for (place, chosen) in places.iter().zip(chosen) {
-            let bytes = match chosen {
-                Some((start, end, _)) => self.out.get(start..end),
-                None => {
-                    let bytes = program.bytes.get(place.at as usize..);
-                    bytes.and_then(|bytes| bytes.get(..usize::from(place.length)))
-                }
-            };
-            scratch.extend_from_slice(bytes.unwrap_or_default());
+        if let Some(winner) = winners.get_mut(group) {
+            *winner = Some(place);
         }
-        self.out.truncate(begin);
-        self.room = self.room.saturating_add(moved);
-        let put = self.put(&scratch);
-        self.scratch = scratch;
-        put
+        if let Some(chosen) = chosen.get_mut(place) {
+            *chosen = Some((segment.start..end, segment.rank));
+        }
     }
+    chosen.into_iter().map(|chosen| chosen.map(|(segment, _)| segment)).collect()
 }

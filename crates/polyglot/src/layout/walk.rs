@@ -37,16 +37,31 @@ impl<'p, 'i> Run<'p, 'i, '_> {
     /// Reads values that need no layout.
     #[inline]
     pub(super) fn values(&mut self, count: u32) -> Result<()> {
+        let mut rest = self.rest;
         for _ in 0..count {
-            self.value()?;
+            rest = if let Some(rest) = skip_short(rest) { rest } else { self.long_value(rest)? };
         }
+        self.rest = rest;
         Ok(())
     }
 
     /// Reads a value that needs no layout.
     #[inline]
     pub(super) fn value(&mut self) -> Result<()> {
-        match self.rest {
+        self.values(1)
+    }
+
+    /// Reads a scalar, string or bytes, or nil.
+    #[inline]
+    pub(super) fn scalar(&mut self) -> Result<()> {
+        self.rest = if let Some(rest) = skip_short(self.rest) { rest } else { self.long_scalar(self.rest)? };
+        Ok(())
+    }
+
+    /// Reads a value that is not short, from `rest`. Returns the input after it.
+    #[inline(never)]
+    fn long_value(&mut self, rest: &'i [u8]) -> Result<&'i [u8]> {
+        match rest {
             [0x01, of, length @ ..] => {
                 self.rest = length;
                 let count = self.length()?;
@@ -57,12 +72,12 @@ impl<'p, 'i> Run<'p, 'i, '_> {
                 let count = self.length()?;
                 self.elements(&[*key, *of], count)
             }
-            _ => self.scalar(),
+            _ => self.long_scalar(rest),
         }
     }
 
-    /// Reads elements, or keys and values, of these kinds.
-    pub(super) fn elements(&mut self, kinds: &[u8], count: u64) -> Result<()> {
+    /// Reads elements, or keys and values, of these kinds. Returns the input after them.
+    fn elements(&mut self, kinds: &[u8], count: u64) -> Result<&'i [u8]> {
         let size = |kind: &u8| match kind {
             0x07 => Some(2_u64),
             0x0e => Some(5),
@@ -73,39 +88,35 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         if let Some(size) = kinds.iter().map(size).sum::<Option<u64>>() {
             let length = usize::try_from(count.saturating_mul(size)).unwrap_or(usize::MAX);
             let expected = Kind::List;
-            self.rest = self.rest.get(length..).ok_or_else(|| self.error(DecodeReason::Truncated { expected }))?;
-            return Ok(());
+            return self.rest.get(length..).ok_or_else(|| self.error(DecodeReason::Truncated { expected }));
         }
+        let mut rest = self.rest;
         for _ in 0..count {
             for _ in kinds {
-                self.scalar()?;
+                rest = if let Some(rest) = skip_short(rest) { rest } else { self.long_scalar(rest)? };
             }
         }
         self.counts.steps = self.counts.steps.saturating_add(count);
-        Ok(())
+        Ok(rest)
     }
 
-    /// Reads a scalar, string or bytes, or nil.
-    #[inline]
-    pub(super) fn scalar(&mut self) -> Result<()> {
-        self.rest = match self.rest {
-            [0x0a..=0x0d, byte, rest @ ..] if *byte < 0x80 => rest,
-            [0x0a | 0x0c, rest @ ..] => self.varint(rest, 5)?.1,
-            [0x0b | 0x0d, rest @ ..] => self.varint(rest, 10)?.1,
+    /// Reads a scalar, string or bytes that is not short, from `rest`. Returns the input after it.
+    #[inline(never)]
+    fn long_scalar(&mut self, rest: &'i [u8]) -> Result<&'i [u8]> {
+        self.rest = rest;
+        match rest {
+            [0x0a | 0x0c, rest @ ..] => Ok(self.varint(rest, 5)?.1),
+            [0x0b | 0x0d, rest @ ..] => Ok(self.varint(rest, 10)?.1),
             [0x04 | 0x05, length @ ..] => {
                 self.rest = length;
-                let length = self.length()?;
-                let rest = usize::try_from(length).ok().and_then(|length| self.rest.get(length..));
-                let (length, left) = (length as u32, self.rest.len());
-                let reason = DecodeReason::LengthBeyondEnd { kind: Kind::Bytes, length, left };
-                rest.ok_or_else(|| self.error(reason))?
+                let length = self.length()? as u32;
+                let (kind, left) = (Kind::Bytes, self.rest.len());
+                let reason = DecodeReason::LengthBeyondEnd { kind, length, left };
+                self.rest.get(length as usize..).ok_or_else(|| self.error(reason))
             }
-            [0x00, rest @ ..] | [0x07, _, rest @ ..] | [0x0e, _, _, _, _, rest @ ..] => rest,
-            [0x0f, _, _, _, _, _, _, _, _, rest @ ..] => rest,
-            [found, ..] => return Err(self.error(DecodeReason::NotScalar { found: *found })),
-            [] => return Err(self.error(DecodeReason::Truncated { expected: Kind::Nil })),
-        };
-        Ok(())
+            [0x07 | 0x0e | 0x0f, ..] | [] => Err(self.error(DecodeReason::Truncated { expected: Kind::Nil })),
+            [found, ..] => Err(self.error(DecodeReason::NotScalar { found: *found })),
+        }
     }
 
     #[inline]
@@ -220,5 +231,19 @@ impl<'p, 'i> Run<'p, 'i, '_> {
             None => self.scalar()?,
         }
         Ok(true)
+    }
+}
+
+/// Reads a nil, a number, or a string or bytes of less than 128 bytes, at the beginning of `input`; `None` for other values
+/// and errors.
+#[inline(always)]
+fn skip_short(input: &[u8]) -> Option<&[u8]> {
+    match input {
+        [0x0a..=0x0d, byte, rest @ ..] if *byte < 0x80 => Some(rest),
+        [0x0a..=0x0d, _, byte, rest @ ..] if *byte < 0x80 => Some(rest),
+        [0x04 | 0x05, 0x0a, length, rest @ ..] if *length < 0x80 => rest.get(usize::from(*length)..),
+        [0x00, rest @ ..] | [0x07, _, rest @ ..] | [0x0e, _, _, _, _, rest @ ..] => Some(rest),
+        [0x0f, _, _, _, _, _, _, _, _, rest @ ..] => Some(rest),
+        _ => None,
     }
 }
