@@ -40,7 +40,7 @@ const IN_FLIGHT_MAX: usize = 1024;
 ///   receives [`Protocol::cancelled`]. The id is not reused until the peer has replied, or until 16 384 further requests of
 ///   the connection have been cancelled.
 /// * **Late replies**, those to cancelled requests, are dropped and [counted](Self::late_replies). Packets that match no
-///   request are [counted](Self::stray_replies) too, and a peer that sends many of them is throttled ([`Routed::Useless`]).
+///   request are [counted](Self::unmatched_replies) too, and a peer that sends many of them is throttled ([`Routed::Useless`]).
 ///
 /// ```
 /// use frisbee::{Client, Handlers, Operation, Packet, Server};
@@ -110,7 +110,7 @@ pub struct Requester {
 #[derive(Default)]
 struct RequesterShared {
     late: AtomicU64,
-    strays: AtomicU64,
+    unmatched: AtomicU64,
 }
 
 /// The tables of a connection, one per mounted [`Requester`].
@@ -279,10 +279,10 @@ impl Requester {
     /// ```
     /// use frisbee_requests::Requester;
     ///
-    /// assert_eq!(Requester::new().stray_replies(), 0);
+    /// assert_eq!(Requester::new().unmatched_replies(), 0);
     /// ```
-    pub fn stray_replies(&self) -> u64 {
-        self.counts.strays.load(Ordering::Relaxed)
+    pub fn unmatched_replies(&self) -> u64 {
+        self.counts.unmatched.load(Ordering::Relaxed)
     }
 
     fn table(&self, connection: &Connection) -> Result<Arc<Table>, RequestError> {
@@ -303,7 +303,7 @@ impl fmt::Debug for Requester {
             .field("timeout", &self.timeout)
             .field("in_flight_max", &self.in_flight_max)
             .field("late_replies", &self.late_replies())
-            .field("stray_replies", &self.stray_replies())
+            .field("unmatched_replies", &self.unmatched_replies())
             .finish()
     }
 }
@@ -328,8 +328,8 @@ impl Protocol for Requester {
                 self.counts.late.fetch_add(1, Ordering::Relaxed);
                 Routed::Continue
             }
-            ReplyKind::Stray => {
-                self.counts.strays.fetch_add(1, Ordering::Relaxed);
+            ReplyKind::Unmatched => {
+                self.counts.unmatched.fetch_add(1, Ordering::Relaxed);
                 Routed::Useless
             }
         }

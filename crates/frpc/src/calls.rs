@@ -60,7 +60,7 @@ pub(crate) struct Calls {
     /// Wakers to be dropped without the lock: each may be the last reference to a task with calls of this table.
     pub(crate) stale: Vec<Waker>,
     /// The number of packets that answered no call.
-    strays: u64,
+    unmatched: u64,
     /// The number of cancelled and unanswered calls.
     abandoned: usize,
     /// The server's limit of calls in flight, if it has stated one.
@@ -300,9 +300,9 @@ impl Calls {
     #[inline(always)]
     pub(crate) fn handle_reply(&mut self, packet: Packet) -> Option<Waker> {
         let slot = Self::slot_of(packet.id);
-        let Some(entry) = self.slots.get_mut(slot) else { return self.stray() };
+        let Some(entry) = self.slots.get_mut(slot) else { return self.count_unmatched() };
         if entry.id != packet.id || entry.operation != packet.operation {
-            return self.stray();
+            return self.count_unmatched();
         }
         match entry.state {
             State::Pending => entry.answer(packet.body),
@@ -322,7 +322,7 @@ impl Calls {
                 self.abandoned -= 1;
                 None
             }
-            State::Free | State::Replied | State::Late => self.stray(),
+            State::Free | State::Replied | State::Late => self.count_unmatched(),
         }
     }
 
@@ -455,8 +455,8 @@ impl Calls {
     }
 
     /// The number of packets that answered no call: unknown ids, wrong operations, duplicate replies.
-    pub(crate) fn strays(&self) -> u64 {
-        self.strays
+    pub(crate) fn unmatched(&self) -> u64 {
+        self.unmatched
     }
 
     /// Whether a call with this id and operation waits for its reply.
@@ -468,8 +468,8 @@ impl Calls {
     }
 
     #[cold]
-    fn stray(&mut self) -> Option<Waker> {
-        self.strays += 1;
+    fn count_unmatched(&mut self) -> Option<Waker> {
+        self.unmatched += 1;
         None
     }
 

@@ -27,7 +27,7 @@ use crate::observe::batch_calls::BatchCalls;
 use crate::observe::observers::nanos;
 use crate::service::caller::Caller;
 use crate::service::erased::{AcceptedStream, Entry, Kind, StreamingMethod};
-use crate::service::failures::{close_for_strays, overloaded};
+use crate::service::failures::{close_for_unmatched, overloaded};
 use crate::service::hand_off;
 use crate::service::invoke::{Incoming, ReplyTo};
 use crate::service::streams::refuse;
@@ -49,7 +49,7 @@ use std::time::Instant;
 
 /// The most packets that answer no call before the connection is closed: a peer that sends more is broken or hostile.
 /// Duplicate replies to a burst of calls stay below.
-const STRAYS_MAX: u64 = 100_000;
+const UNMATCHED_MAX: u64 = 100_000;
 
 /// How many bytes of replies may wait to be written at the dialling end before further calls of the accepting end are
 /// refused. The dialling end never stops reading, since two ends with full outboxes would wait for each other, so this
@@ -122,7 +122,7 @@ impl Protocol for Endpoint {
             calls: None,
             looked: 0,
             replies: None,
-            strays: 0,
+            unmatched: 0,
             clauses: None,
             nesting: self.offer.terms.nesting,
             inline_runs: InlineRuns::new(),
@@ -212,7 +212,7 @@ impl Protocol for Endpoint {
                 return offer.mounts.stream(&mut session.mounted, first, stream);
             }
             None if self.calls.is_some() && offer.table.is_empty() => {
-                session.strays += 1;
+                session.unmatched += 1;
                 if stream.is_native() {
                     refuse(&stream, &Status::unimplemented("this end offers no service"));
                 } else {
@@ -347,7 +347,7 @@ impl Protocol for Endpoint {
             Some(calls) => settle(calls, caller, replies.get_or_insert_default(), now),
             None => None,
         };
-        if self.offer.is_plain && session.strays == 0 {
+        if self.offer.is_plain && session.unmatched == 0 {
             return due;
         }
         self.end_mixed_batch(session, batch, due, ended.at)
@@ -434,8 +434,8 @@ impl Endpoint {
         }
     }
 
-    /// Ends a turn with mounted routers, strays, or calls that are observed. `calls` is the next deadline of a call, `ended`
-    /// the time when the turn ended if handlers were polled.
+    /// Ends a turn with mounted routers, unmatched packets, or calls that are observed. `calls` is the next deadline of a
+    /// call, `ended` the time when the turn ended if handlers were polled.
     #[inline(never)]
     fn end_mixed_batch(
         &self,
@@ -449,8 +449,8 @@ impl Endpoint {
             let ended = ended.unwrap_or_else(clock::now);
             batch_calls.flush(nanos(ended.saturating_duration_since(batch.now)));
         }
-        if u64::from(session.strays) > STRAYS_MAX {
-            close_for_strays(&session.caller.connection, session.strays.into());
+        if u64::from(session.unmatched) > UNMATCHED_MAX {
+            close_for_unmatched(&session.caller.connection, session.unmatched.into());
         }
         if self.offer.mounts.is_empty() {
             return calls;
@@ -512,7 +512,7 @@ impl Endpoint {
                 match &self.calls {
                     Some(calls) => calls.handle_prefix(&body),
                     None if session.calls().is_none() => {
-                        session.strays += 1;
+                        session.unmatched += 1;
                         return Routed::Useless;
                     }
                     None => {}
@@ -535,7 +535,7 @@ impl Endpoint {
         outbox: &mut Outbox,
     ) -> Routed {
         if self.offer.table.is_empty() {
-            session.strays += 1;
+            session.unmatched += 1;
             return Routed::Continue;
         }
         match outbox.len() {
@@ -604,7 +604,7 @@ fn settle(
             }
         }
     }
-    let (due, strays) = (table.handle_time(now, wake), table.strays());
+    let (due, unmatched) = (table.handle_time(now, wake), table.unmatched());
     let has_vacancy = table.has_vacancy();
     drop(table);
     if has_vacancy {
@@ -616,8 +616,8 @@ fn settle(
     if !wake.is_empty() {
         wake_all(wake.drain(..));
     }
-    if strays > STRAYS_MAX {
-        close_for_strays(&caller.connection, strays);
+    if unmatched > UNMATCHED_MAX {
+        close_for_unmatched(&caller.connection, unmatched);
     }
     due
 }

@@ -36,7 +36,7 @@ pub(super) enum ReplyKind {
     /// The reply to a cancelled request.
     Late,
     /// Not a reply to any request.
-    Stray,
+    Unmatched,
 }
 
 /// The requests in flight on a connection.
@@ -90,7 +90,7 @@ impl Table {
     /// Matches a packet of the peer to its request.
     pub(super) fn handle_reply(&self, mut packet: Packet) -> ReplyKind {
         let mut state = self.state.lock();
-        let Some(entry) = state.entries.remove(&packet.id) else { return ReplyKind::Stray };
+        let Some(entry) = state.entries.remove(&packet.id) else { return ReplyKind::Unmatched };
         let Some(caller) = entry.caller else { return ReplyKind::Late };
         state.pending -= 1;
         drop(state);
@@ -210,7 +210,7 @@ mod tests {
             assert_eq!(table.handle_reply(reply(number.id())), ReplyKind::InTime);
         }
         assert_eq!(table.handle_reply(reply(left.id())), ReplyKind::Late);
-        assert_eq!(table.handle_reply(reply(left.id())), ReplyKind::Stray);
+        assert_eq!(table.handle_reply(reply(left.id())), ReplyKind::Unmatched);
         assert_eq!(table.handle_reply(reply(waits.id())), ReplyKind::InTime);
     }
 

@@ -144,7 +144,7 @@ async fn timed_out_request_is_cancelled_and_late_reply_dropped() {
     let (replied, ()) =
         tokio::join!(requests.call(&connection, ASK, "!"), async { answer(request(&mut got).await).await });
     replied.expect("it is answered");
-    assert_eq!((requests.late_replies(), requests.stray_replies()), (2, 0));
+    assert_eq!((requests.late_replies(), requests.unmatched_replies()), (2, 0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -162,7 +162,7 @@ async fn packets_that_answer_no_call_are_counted_and_harm_no_request() {
     answer((peer.clone(), packet)).await; // Twice.
     answer(request(&mut got).await).await;
     second.await.expect("it is answered");
-    assert_eq!((requests.late_replies(), requests.stray_replies()), (0, 4));
+    assert_eq!((requests.late_replies(), requests.unmatched_replies()), (0, 4));
 }
 
 #[tokio::test(start_paused = true)]

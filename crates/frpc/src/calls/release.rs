@@ -78,9 +78,9 @@ mod tests {
     }
 
     fn answer(calls: &mut Calls, ticket: CallTicket, length: usize) {
-        let strays = calls.strays();
+        let unmatched = calls.unmatched();
         calls.handle_reply(Packet { id: ticket.id, operation: ADD, body: vec![1; length].into() });
-        assert_eq!(calls.strays(), strays);
+        assert_eq!(calls.unmatched(), unmatched);
     }
 
     #[test]
@@ -133,9 +133,9 @@ mod tests {
             drop(calls.release());
             let next = begin(&mut calls);
             assert_eq!(next.slot, ticket.slot);
-            let strays = calls.strays();
+            let unmatched = calls.unmatched();
             calls.handle_reply(Packet { id: ticket.id, operation: ADD, body: Bytes::new() });
-            assert_eq!(calls.strays(), strays + 1);
+            assert_eq!(calls.unmatched(), unmatched + 1);
             answer(&mut calls, next, 1);
             take(&mut calls, next);
         }

@@ -81,7 +81,7 @@ fn replies_in_any_order_reach_their_callers() {
     for at in 0..100 {
         assert_eq!(reply(&mut calls, tickets[at]), bodies[at]);
     }
-    assert_eq!(calls.strays(), 0);
+    assert_eq!(calls.unmatched(), 0);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_second_reply_does_not_answer_the_next_call() {
     let second = calls.begin(ADD, None, Waker::noop()).unwrap();
     calls.handle_reply(packet(first.id, ADD, b"and again"));
     assert!(take(&mut calls, second).is_pending());
-    assert_eq!(calls.strays(), 2);
+    assert_eq!(calls.unmatched(), 2);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_reply_of_another_operation_is_a_stray() {
     calls.handle_reply(packet(ticket.id, Operation::user(11).unwrap(), b""));
     calls.handle_reply(packet(PacketId(77), ADD, b""));
     assert!(take(&mut calls, ticket).is_pending());
-    assert_eq!(calls.strays(), 2);
+    assert_eq!(calls.unmatched(), 2);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn id_of_cancelled_call_is_unused_until_answered() {
     let next = calls.begin(ADD, None, Waker::noop()).unwrap();
     assert_ne!(next.slot, abandoned.slot);
     calls.handle_reply(packet(abandoned.id, ADD, b"late"));
-    assert_eq!((calls.strays(), calls.abandoned()), (0, 0));
+    assert_eq!((calls.unmatched(), calls.abandoned()), (0, 0));
     let reused = calls.begin(ADD, None, Waker::noop()).unwrap();
     assert_eq!(reused.slot, abandoned.slot);
     assert_ne!(reused.id, abandoned.id);

@@ -31,7 +31,7 @@ pub(crate) struct Session {
     /// In a box, since few accepting ends make calls.
     pub(crate) replies: Option<Box<Replies>>,
     /// Packets that answered nothing, in addition to those that the table of calls has counted.
-    pub(crate) strays: u32,
+    pub(crate) unmatched: u32,
     /// The verdicts on the layouts that the peer has named.
     pub(crate) clauses: Option<Box<Clauses>>,
     pub(crate) nesting: Nesting,

@@ -83,11 +83,11 @@ pub(crate) fn overloaded() -> Status {
 }
 
 /// Closes the connection of a peer that keeps sending packets that match no call.
-pub(crate) fn close_for_strays(connection: &Connection, strays: u64) {
+pub(crate) fn close_for_unmatched(connection: &Connection, unmatched: u64) {
     static LINE: LineLimit = LineLimit::new();
     if let Some(suppressed) = LINE.may_say(Instant::now()) {
         let peer = connection.peer_addr();
-        tracing::warn!(target: "frpc::connection", ?peer, strays, suppressed, "connection closed: too many packets match no call");
+        tracing::warn!(target: "frpc::connection", ?peer, unmatched, suppressed, "connection closed: too many packets match no call");
     }
     connection.abort();
 }
