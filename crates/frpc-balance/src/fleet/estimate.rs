@@ -337,7 +337,7 @@ impl ServerEstimate {
 
     /// Notes that a call was answered elsewhere before it has answered its trial.
     #[cold]
-    fn outrun(&self) {
+    fn overtaken(&self) {
         self.eject(SILENCE);
     }
 
@@ -446,7 +446,7 @@ impl ServerObserver for ServerEstimate {
             ServerEvent::Timed(started) => self.begin(started),
             ServerEvent::Measured { took, end, at } => self.end(took, end, self.clock.advance(at)),
             ServerEvent::NotMeasured => self.forget(),
-            ServerEvent::Outrun => self.outrun(),
+            ServerEvent::Overtaken => self.overtaken(),
             _ => {}
         }
     }

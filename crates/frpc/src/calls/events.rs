@@ -49,7 +49,7 @@ pub enum ServerEvent {
     /// The measured call was not sent, or its connection has ended.
     NotMeasured,
     /// A [trial](crate::picker::PickedConnection::trial) was not answered before another server answered the call.
-    Outrun,
+    Overtaken,
 }
 
 /// How a measured call has ended.

@@ -276,9 +276,9 @@ mod tests {
         table.show();
         assert!(matches!(events.take()[..], [ServerEvent::Alive]));
         assert!(table.has_shown() && !table.is_retired());
-        table.report(ServerEvent::Outrun);
+        table.report(ServerEvent::Overtaken);
         table.retire();
-        assert!(matches!(events.take()[..], [ServerEvent::Outrun, ServerEvent::Retired]));
+        assert!(matches!(events.take()[..], [ServerEvent::Overtaken, ServerEvent::Retired]));
         assert!(table.is_retired());
     }
 

@@ -86,14 +86,14 @@ impl Channel {
         .await;
         drop((first, second));
         let [first_failure, second_failure] = failures;
-        let is_outrun = by == 1 && first_failure.is_none();
+        let is_overtaken = by == 1 && first_failure.is_none();
         match if by == 1 { first_failure } else { second_failure } {
             Some(failure) => attempts.fail(*failure),
             None if sent[1 - by].load(Ordering::Relaxed) => attempts.is_cancelled = true,
             None => {}
         }
-        if is_outrun && hedge.is_trial {
-            link.calls.report(ServerEvent::Outrun);
+        if is_overtaken && hedge.is_trial {
+            link.calls.report(ServerEvent::Overtaken);
         }
         made
     }

@@ -123,7 +123,7 @@ impl PickedConnection {
     }
 
     /// A call that tries its server out. If it is unary and idempotent, another server gets it as well after this time;
-    /// see [`ServerEvent::Outrun`].
+    /// see [`ServerEvent::Overtaken`].
     #[must_use]
     pub fn trial(link: Arc<Link>, after: Duration) -> Self {
         Self { link, trial: Some(after) }

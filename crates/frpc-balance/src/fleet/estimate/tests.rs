@@ -154,7 +154,7 @@ fn reporting_server_cost_is_per_concurrent_call() {
 fn a_report_of_an_ejected_server_does_not_end_that() {
     let (estimate, at) = server();
     estimate.end(Duration::from_millis(8), MeasuredEnd::Answered, at(8));
-    estimate.outrun();
+    estimate.overtaken();
     assert!(estimate.is_doubted() && cost(&estimate, at(8)) == EXCLUDED);
     estimate.report(Report { in_progress: 0, micros: 1_000 }, 0);
     assert_eq!((estimate.cost(), cost(&estimate, at(9))), (EXCLUDED, EXCLUDED));
@@ -288,7 +288,7 @@ fn answers_eject_a_server_until_it_answers_otherwise() {
         estimate.event(ServerEvent::Answered(Code::NotFound));
         assert!(!estimate.is_doubted(), "it works again");
     }
-    estimate.event(ServerEvent::Outrun);
+    estimate.event(ServerEvent::Overtaken);
     assert!(estimate.is_doubted());
 }
 
