@@ -2,8 +2,37 @@
 //!
 //! A [`Description`] states numbers, types and wire order, which is all that an end needs to read a body of another
 //! version of its schema. Two ends with the same [`Fingerprint`] need nothing of this. Otherwise a [`Plan`] translates
-//! bodies from one layout to the other in one pass, without decoding them: fields and enum values are matched by number,
-//! unknown fields are skipped, missing ones get their defaults, and numbers change their type as in protobuf.
+//! bodies from one layout to the other in one pass, without decoding them.
+//!
+//! # Compatibility
+//!
+//! Fields and enum values are identified by number, types by their use. The rules are those of protobuf, whose WIRE category
+//! of `buf breaking` allows all but the changes marked with an asterisk:
+//!
+//! | change | translation |
+//! |---|---|
+//! | field added, removed (its number reserved), renamed or moved | unknown fields are skipped and [counted](Translated::skipped), missing ones are absent or default |
+//! | among `int32`, `uint32`, `int64`, `uint64`, `bool` | a cast of C++: truncated, or extended by the sign; `bool` is not zero |
+//! | `sint32` and `sint64` | the varint is truncated |
+//! | `fixed32` and `sfixed32`, `fixed64` and `sfixed64` | the same bits |
+//! | `string` to `bytes`; `bytes` to `string` * | unchanged; fails unless it is UTF-8 |
+//! | `optional` added or removed | absent becomes the default, and the default becomes absent |
+//! | map to list of messages with fields 1 and 2, and the reverse | of two entries with one key the reader keeps the last |
+//! | member added to a oneof | an older reader finds no member set |
+//! | field moved into or out of a oneof * | of several set ones the one with the highest number counts |
+//! | enum value added, removed or moved | by number; a number that the reader lacks stays a number |
+//! | enum to integer, and the reverse * | the number |
+//! | other types of one kind here, such as `int32` to `sint32` * | unchanged |
+//! | single to list, message to bytes, other types * | a [`Refusal`], which names the field |
+//!
+//! Unknown fields are lost, as in prost. Readers of the flat form learn nothing of presence, and cannot be sent an enum
+//! number that they lack.
+//!
+//! # Limits
+//!
+//! Descriptions and bodies come from peers. A description has at most [`DESCRIPTION_MAX`] bytes, [`TYPES_MAX`] types and
+//! [`PARTS_MAX`] fields and values. A plan has at most as many pairs of types as both ends have types, and 65 536 fields. A
+//! translation takes time in proportion to its input and output; its output and nesting have [`Limits`].
 
 mod conversion;
 mod description;
