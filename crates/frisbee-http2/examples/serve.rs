@@ -93,7 +93,7 @@ async fn wait(connection: &Connection, stream: &TcpStream, reads: bool, writes: 
     }
 }
 
-/// Handles what has arrived. `lengths` are those of the bodies with which open requests will be answered.
+/// Handles received bytes. `lengths` has the length of the response to each open request.
 fn handle_events(
     connection: &mut Connection,
     input: &mut Bytes,
@@ -104,7 +104,8 @@ fn handle_events(
             Event::Head { stream, is_end } => {
                 let path = connection.head().path().unwrap_or_default();
                 let length = path.strip_prefix("/bytes/").and_then(|length| length.parse().ok()).unwrap_or(5);
-                lengths.insert(stream, BODY_MAX.min(length));
+                let is_bodiless = connection.head().method() == Some("HEAD");
+                lengths.insert(stream, if is_bodiless { 0 } else { BODY_MAX.min(length) });
                 is_end.then_some(stream)
             }
             Event::Data { stream, data, is_end } => {
@@ -132,7 +133,7 @@ fn handle_events(
     Ok(())
 }
 
-/// Writes what the socket accepts. Returns whether that is everything.
+/// Writes as much as the socket accepts. Returns whether that is everything.
 fn write(connection: &mut Connection, stream: &TcpStream) -> io::Result<bool> {
     loop {
         let mut slices = [IoSlice::new(&[]); 16];

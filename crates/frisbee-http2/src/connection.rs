@@ -32,10 +32,10 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use timeouts::Shutdown;
 
-/// What is read next.
+/// The next part of the input.
 #[derive(Debug)]
 enum Reading {
-    /// The preface, of which so many bytes have been read.
+    /// The preface, after so many of its bytes.
     Preface(usize),
     /// The head of a frame.
     Head,
@@ -47,7 +47,7 @@ enum Reading {
     Skip(u32),
 }
 
-/// What a step of reading has led to.
+/// The outcome of a step of reading.
 enum Step {
     Event(Event),
     Progress,
@@ -95,6 +95,8 @@ pub struct Connection {
     role: Role,
     is_local: bool,
     streams_max: usize,
+    /// The window of new streams, which SETTINGS announce, and the size that consumption restores.
+    initial_window: u32,
     stream_window: u32,
     reply_timeout: Duration,
     peer: Settings,
@@ -130,6 +132,9 @@ pub struct Connection {
     has_settings: bool,
     ping_acks: u32,
     settings_acks: u32,
+    /// The bytes written since the beginning, and their number when the latest acknowledgement will have been.
+    written: u64,
+    acks_end: u64,
     /// The length of the DATA frame that was read last, until it has been charged as a fragment.
     fragment: Option<u32>,
     opened_by: Option<Instant>,
@@ -185,6 +190,7 @@ impl Connection {
             role,
             is_local: false,
             streams_max: config.streams_max,
+            initial_window: stream_window,
             stream_window,
             reply_timeout: config.idle_timeout,
             peer: Settings::default(),
@@ -212,6 +218,8 @@ impl Connection {
             has_settings: false,
             ping_acks: 0,
             settings_acks: 0,
+            written: 0,
+            acks_end: 0,
             fragment: None,
             opened_by: None,
             acknowledged_by: now.checked_add(limits::SETTINGS_TIMEOUT),
@@ -369,11 +377,15 @@ impl Connection {
             Reading::Skip(left) => {
                 let count = input.len().min(left as usize);
                 input.advance(count);
-                let left = left.saturating_sub(count as u32); // At most as much.
-                self.reading = if left > 0 { Reading::Skip(left) } else { Reading::Head };
+                self.skip(left.saturating_sub(count as u32)); // At most as much.
                 Ok(Step::Progress)
             }
         }
+    }
+
+    /// Discards the next bytes.
+    fn skip(&mut self, count: u32) {
+        self.reading = if count > 0 { Reading::Skip(count) } else { Reading::Head };
     }
 
     /// Section 3.4: "Clients and servers MUST treat an invalid connection preface as a connection error of type
@@ -446,7 +458,7 @@ impl Connection {
             _ => {
                 // Section 4.1: "Implementations MUST ignore and discard frames of unknown types."
                 self.abuse.charge(head.size(), limits::FRAME.saturating_add(head.size().into()));
-                self.reading = Reading::Skip(head.length);
+                self.skip(head.length);
                 return Ok(Step::Progress);
             }
         }

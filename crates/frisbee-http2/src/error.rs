@@ -68,7 +68,7 @@ impl fmt::Debug for ErrorCode {
     }
 }
 
-/// The reason for which this end closes a connection. GOAWAY with the code is in the output: write it, then close.
+/// Why this end closes a connection. GOAWAY with the code is in the output: write it, then close.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ConnectionError {

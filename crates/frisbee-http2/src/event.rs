@@ -3,7 +3,7 @@
 use crate::{ErrorCode, StreamKey};
 use bytes::Bytes;
 
-/// What a connection reports.
+/// An event of a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {

@@ -1,5 +1,4 @@
-//! Frames: RFC 9113, sections 4 and 6. This file knows their layout; which of them are valid in which state is decided by
-//! `connection`.
+//! Frames: RFC 9113, sections 4 and 6. This file knows their layout; `connection` knows their meaning.
 
 use crate::ErrorCode;
 use crate::error::ConnectionError;
@@ -86,14 +85,14 @@ pub(crate) fn block(head: FrameHead, payload: &[u8]) -> Result<(&[u8], Option<u3
     const TOO_SHORT: ConnectionError = ConnectionError::frame_size("HEADERS frame is too short for its flags");
     let (mut rest, mut padding) = (payload, 0);
     if head.has(flag::PADDED) {
-        let (&length, behind) = rest.split_first().ok_or(TOO_SHORT)?;
-        (rest, padding) = (behind, usize::from(length));
+        let (&length, tail) = rest.split_first().ok_or(TOO_SHORT)?;
+        (rest, padding) = (tail, usize::from(length));
     }
     let mut dependency = None;
     if head.has(flag::PRIORITY) {
-        let (priority, behind) = rest.split_at_checked(5).ok_or(TOO_SHORT)?;
+        let (priority, tail) = rest.split_at_checked(5).ok_or(TOO_SHORT)?;
         dependency = priority.get(..4).and_then(number).map(|stream| stream & WINDOW_MAX);
-        rest = behind;
+        rest = tail;
     }
     // Section 6.2: "Padding that exceeds the size remaining for the field block fragment MUST be treated as a connection
     // error of type PROTOCOL_ERROR."

@@ -2,7 +2,7 @@
 //!
 //! # Decisions
 //!
-//! The text of all fields is in one buffer, with the offsets beside it: two allocations for a head, which the
+//! The text of all fields is in one buffer, and the offsets in another: two allocations for a head, which the
 //! connection reuses for the next one.
 
 use crate::hpack;
@@ -304,7 +304,7 @@ impl<'a> HeadReader<'a> {
             }
             // "The only exception to this is the TE header field [...] it MUST NOT contain any value other than
             // "trailers"."
-            b"te" if !value.eq_ignore_ascii_case(b"trailers") => Err("value of `te` is not `trailers`"),
+            b"te" if value != b"trailers" => Err("value of `te` is not `trailers`"),
             // Section 8.3.1: a request whose Host differs from `:authority` should be treated as malformed.
             b"host" if self.authority_differs(value) => Err("`host` differs from `:authority`"),
             b"content-length" => self.content_length(value),
@@ -388,9 +388,10 @@ fn is_authority(value: &[u8], is_local: bool) -> bool {
     !value.is_empty() && value.iter().all(is_allowed)
 }
 
-/// Section 8.3.1: "This pseudo-header field MUST NOT be empty for "http" or "https" URIs". A fragment is not part of it.
+/// Section 8.3.1: "This pseudo-header field MUST NOT be empty for "http" or "https" URIs". A fragment is not part of it. Of the
+/// characters that RFC 3986 excludes, browsers send some, and the crate `http` does not parse these.
 fn is_path(value: &[u8]) -> bool {
-    let is_allowed = |byte: &u8| matches!(byte, b'!'..=b'~') && *byte != b'#';
+    let is_allowed = |byte: &u8| matches!(byte, b'!'..=b'~') && !b"#<>`".contains(byte);
     value == b"*" || (value.first() == Some(&b'/') && value.iter().all(is_allowed))
 }
 

@@ -29,7 +29,7 @@ pub use encoder::{Encoder, EncoderMark};
 /// profit little from more, and each connection pays for it.
 pub(crate) const TABLE_SIZE: usize = 4096;
 
-/// The first bits of a field's representation, RFC 7541, section 6, and the number of bits of the integer behind them.
+/// The first bits of a field's representation, RFC 7541, section 6, and the number of bits of the integer that follows.
 mod form {
     pub(super) const INDEXED: (u8, u32) = (0x80, 7);
     pub(super) const INSERTED: (u8, u32) = (0x40, 6);

@@ -35,7 +35,7 @@ pub(crate) const STREAM_ERROR: u64 = 4096;
 /// The cost of an empty DATA frame that does not end its stream (CVE-2019-9518).
 pub(crate) const EMPTY_DATA: u64 = 1024;
 
-/// A DATA frame that completes no message costs what it lacks to so many bytes.
+/// A DATA frame that completes no message is charged as if it had this length.
 pub(crate) const FRAGMENT: u64 = 256;
 
 /// The number of free WINDOW_UPDATE frames for each DATA frame sent: Envoy's default.

@@ -62,13 +62,15 @@ impl Memo {
         }
         self.serial = self.serial.wrapping_add(1);
         head.set_memo(self.serial);
-        let entry = Entry { kind, block: block.to_vec(), head: head.clone(), content_length };
         if self.entries.len() < ENTRIES {
-            self.entries.push(entry);
+            self.entries.push(Entry { kind, block: block.to_vec(), head: head.clone(), content_length });
             return;
         }
         if let Some(oldest) = self.entries.get_mut(self.oldest) {
-            *oldest = entry;
+            (oldest.kind, oldest.content_length) = (kind, content_length);
+            oldest.block.clear();
+            oldest.block.extend_from_slice(block);
+            oldest.head.clone_from(head);
         }
         self.oldest = self.oldest.wrapping_add(1) % ENTRIES;
     }

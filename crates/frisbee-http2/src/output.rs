@@ -1,4 +1,4 @@
-//! The bytes to be written, and the order in which bodies take turns.
+//! Unwritten bytes, and the order of bodies.
 //!
 //! # Decisions
 //!
@@ -57,7 +57,7 @@ impl Output {
         }
     }
 
-    /// Fills `slices` with what is to be written. Returns how many it has filled.
+    /// Fills `slices` with unwritten bytes. Returns how many it has filled.
     pub(crate) fn slices<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
         let mut filled = 0_usize;
         let mut room = slices.iter_mut();

@@ -121,7 +121,7 @@ pub(crate) struct SendQueue {
     pub(crate) progress: Option<Progress>,
 }
 
-/// What a reply has sent.
+/// The progress of a reply.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) sent: usize,
@@ -311,7 +311,7 @@ impl StreamTable {
         let id = removed.id;
         let mut hole = self.probe(id);
         let mut at = hole;
-        // Entries behind the hole move into it, unless that is in front of their home.
+        // Entries after the hole move into it, unless that is in front of their home.
         loop {
             at = self.next(at);
             let Some(entry) = self.index.get(at).copied().filter(|entry| *entry > 0) else { break };

@@ -35,6 +35,7 @@ impl Connection {
         }
         frame::put_settings_ack(self.output.framed());
         self.settings_acks = self.settings_acks.saturating_add(1);
+        self.acks_end = self.written.saturating_add(self.output.len() as u64);
         Ok(())
     }
 
@@ -60,6 +61,7 @@ impl Connection {
             // flag set in response, with an identical frame payload."
             frame::put_ping(self.output.framed(), flag::ACK, payload);
             self.ping_acks = self.ping_acks.saturating_add(1);
+            self.acks_end = self.written.saturating_add(self.output.len() as u64);
             return Ok(Step::Progress);
         }
         match payload {

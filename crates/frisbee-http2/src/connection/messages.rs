@@ -26,7 +26,7 @@ pub(super) struct DataFrame {
     stream: StreamKey,
     /// The bytes of the body that are missing, with the padding while its length is unknown.
     left: u32,
-    /// The padding behind them, if its length is known.
+    /// The padding after them, if its length is known.
     padding: Option<u32>,
     is_end: bool,
     /// The bytes of the body in this frame.
@@ -150,8 +150,9 @@ impl Connection {
             }
             Target::New => self.handle_request(id, is_end, length, now),
             Target::Response(number) => self.handle_response(number, is_end, length, now),
-            // Section 8.1: "A HEADERS frame with the END_STREAM flag set that carries an informational status code is
-            // malformed", as is a second list of fields without that flag.
+            // Section 8.1: "An endpoint that receives a HEADERS frame without the END_STREAM flag set after receiving the
+            // HEADERS frame that opens a request or after receiving a final (non-informational) status code MUST treat the
+            // corresponding request or response as malformed".
             Target::Trailers(number) if !is_end => self.stream_error(number, now),
             Target::Trailers(number) => {
                 let is_valid = length.is_ok() && self.end_body(number);
@@ -193,22 +194,18 @@ impl Connection {
         length: Result<Option<u64>, &'static str>,
         now: Instant,
     ) -> Result<Step, ConnectionError> {
-        let Ok(length) = length else {
-            frame::put_reset(self.output.framed(), id, ErrorCode::PROTOCOL_ERROR);
-            self.streams.remember_reset(id);
-            self.abuse.charge_stream_error(now)?;
-            return Ok(Step::Progress);
+        // A body that is declared has to follow.
+        let is_complete = |length: &Option<u64>| !is_end || length.is_none_or(|length| length == 0);
+        let Some(length) = length.ok().filter(is_complete) else {
+            return self.reject(id, now).map(|()| Step::Progress);
         };
-        let stream = self.streams.insert(id, self.peer.initial_window, self.stream_window);
+        let stream = self.streams.insert(id, self.peer.initial_window, self.initial_window);
         if let Some(slot) = self.streams.get_mut(stream) {
             slot.has_received_head = true;
             slot.missing = length;
             if is_end {
                 slot.state.receive_end()?;
             }
-        }
-        if is_end && !self.end_body(stream.slot) {
-            return self.stream_error_unreported(stream.slot, now);
         }
         self.shut_down_before_exhaustion(id, now);
         Ok(Step::Event(Event::Head { stream, is_end }))
@@ -223,7 +220,8 @@ impl Connection {
     ) -> Result<Step, ConnectionError> {
         let Some(slot) = self.streams.slot(number) else { return Ok(Step::Progress) };
         let Ok(length) = length else { return self.stream_error(number, now) };
-        let status = self.head.status().unwrap_or(0);
+        // It may be missing from a truncated list.
+        let Some(status) = self.head.status() else { return self.stream_error(number, now) };
         if status < 200 {
             // Section 8.1: "A HEADERS frame with the END_STREAM flag set that carries an informational status code is
             // malformed."
@@ -257,23 +255,21 @@ impl Connection {
         }
     }
 
-    /// Resets a stream for a malformed message, and reports it. Section 8.1.1: "Malformed requests or responses that are
-    /// detected MUST be treated as a stream error of type PROTOCOL_ERROR."
+    /// Ends a stream for a malformed message, and reports it.
     fn stream_error(&mut self, number: u32, now: Instant) -> Result<Step, ConnectionError> {
-        let stream = self.streams.key(number);
-        self.stream_error_unreported(number, now)?;
-        let reset = |stream| Step::Event(Event::Reset { stream, code: ErrorCode::PROTOCOL_ERROR });
-        Ok(stream.map_or(Step::Progress, reset))
+        let Some(slot) = self.streams.slot(number) else { return Ok(Step::Progress) };
+        let (id, stream) = (slot.id, slot.key(number));
+        self.remove(number);
+        self.reject(id, now)?;
+        Ok(Step::Event(Event::Reset { stream, code: ErrorCode::PROTOCOL_ERROR }))
     }
 
-    fn stream_error_unreported(&mut self, number: u32, now: Instant) -> Result<Step, ConnectionError> {
-        if let Some(id) = self.streams.slot(number).map(|slot| slot.id) {
-            frame::put_reset(self.output.framed(), id, ErrorCode::PROTOCOL_ERROR);
-            self.streams.remember_reset(id);
-            self.remove(number);
-        }
-        self.abuse.charge_stream_error(now)?;
-        Ok(Step::Progress)
+    /// Resets a stream for a malformed message. Section 8.1.1: "Malformed requests or responses that are detected MUST be
+    /// treated as a stream error of type PROTOCOL_ERROR."
+    fn reject(&mut self, id: u32, now: Instant) -> Result<(), ConnectionError> {
+        frame::put_reset(self.output.framed(), id, ErrorCode::PROTOCOL_ERROR);
+        self.streams.remember_reset(id);
+        self.abuse.charge_stream_error(now)
     }
 
     /// Begins a DATA frame: windows and states are checked before any of it is read.
@@ -289,7 +285,7 @@ impl Connection {
                 return Err(ConnectionError::closed("DATA for a closed stream"));
             }
             self.abuse.charge(head.size(), limits::FRAME);
-            self.reading = Reading::Skip(head.length);
+            self.skip(head.length);
             return Ok(Step::Progress);
         };
         let Some(slot) = self.streams.slot(number) else { return Ok(Step::Progress) };
@@ -317,11 +313,11 @@ impl Connection {
         let padding = data.padding.unwrap_or(0);
         // The stream may have been reset since the head of the frame.
         let Some(slot) = self.streams.get_mut(data.stream) else {
-            self.reading = Reading::Skip(data.left.saturating_add(padding));
+            self.skip(data.left.saturating_add(padding));
             return Ok(Step::Progress);
         };
         if slot.receive_body(data.left as usize, data.is_end).is_err() {
-            self.reading = Reading::Skip(data.left.saturating_add(padding));
+            self.skip(data.left.saturating_add(padding));
             return self.stream_error(data.stream.slot, now);
         }
         if data.left > 0 {
@@ -372,10 +368,7 @@ impl Connection {
             self.reading = Reading::Data(data);
             return Ok(false);
         }
-        self.reading = match data.padding {
-            Some(padding) if padding > 0 => Reading::Skip(padding),
-            _ => Reading::Head,
-        };
+        self.skip(data.padding.unwrap_or(0));
         self.fragment = (!data.is_end).then_some(data.length);
         if let Some(slot) = self.streams.get_mut(data.stream).filter(|_| data.is_end) {
             slot.state.receive_end()?;
@@ -402,7 +395,7 @@ impl Connection {
         let Reading::Data(data) = self.reading else { return false };
         self.received = self.received.saturating_add(count as u64);
         self.batch = self.batch.saturating_add(count);
-        // The state was checked at the head of the frame, and no frame has come in between.
+        // The state was checked at the head of the frame, and no frame has followed.
         self.advance_body(data, count).unwrap_or(false)
     }
 
@@ -416,7 +409,7 @@ impl Connection {
         }
     }
 
-    /// Changes the window of all streams, for example while memory is short. It is at least 64 KiB.
+    /// Changes the window size that consumption restores, for example while memory is short. It is at least 64 KiB. New streams begin with the window of the configuration.
     pub fn set_stream_window(&mut self, size: u32) {
         self.stream_window = size.clamp(frame::WINDOW_INITIAL, frame::WINDOW_MAX);
     }

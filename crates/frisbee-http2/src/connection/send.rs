@@ -17,7 +17,7 @@ use std::time::Instant;
 /// The payload of the PING that [`Connection::ping`] sends.
 pub(super) const PING: [u8; 8] = *b"frisbee1";
 
-/// The framed output up to which bodies are added: two writes of a usual socket buffer.
+/// Bodies are added while the framed output is shorter: two writes of a usual socket buffer.
 const FRAMED_MAX: usize = 256 * 1024;
 
 /// The streams that a client opens before the server's SETTINGS have arrived: the least limit that RFC 9113, section
@@ -73,7 +73,7 @@ impl Connection {
         }
         let id = self.next_id;
         self.next_id = id.saturating_add(2);
-        let stream = self.streams.insert(id, self.peer.initial_window, self.stream_window);
+        let stream = self.streams.insert(id, self.peer.initial_window, self.initial_window);
         if let Some(slot) = self.streams.get_mut(stream) {
             slot.has_sent_head = true;
             slot.is_bodiless = head.method() == Some("HEAD");
@@ -134,7 +134,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends trailers, which end the message, behind all of its data.
+    /// Sends trailers, which end the message, after all of its data.
     ///
     /// # Errors
     ///
@@ -278,12 +278,13 @@ impl Connection {
 
     /// Whether a body of `length` bytes may be framed now: it fits into a frame and the windows, and no other body waits.
     fn is_free(&self, stream: StreamKey, length: usize) -> bool {
-        let window = |slot: &crate::streams::StreamSlot| slot.queue.is_none() && length <= slot.send.available();
-        length <= self.send_window.available()
-            && length <= self.peer.frame_size_max as usize
-            && self.scheduler.is_empty()
-            && self.output.len() < FRAMED_MAX
-            && self.streams.get(stream).is_some_and(window)
+        let Some(slot) = self.streams.get(stream).filter(|slot| slot.queue.is_none()) else { return false };
+        // The end of a body needs no window.
+        length == 0
+            || length <= self.send_window.available().min(slot.send.available())
+                && length <= self.peer.frame_size_max as usize
+                && self.scheduler.is_empty()
+                && self.output.len() < FRAMED_MAX
     }
 
     fn spend(&mut self, stream: StreamKey, length: usize) {
@@ -327,7 +328,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Frames the bodies whose turn it is, and fills `slices` with what is to be written. Returns how many it has filled.
+    /// Frames the bodies whose turn it is, and fills `slices` with unwritten bytes. Returns how many it has filled.
     pub fn output<'a>(&'a mut self, slices: &mut [IoSlice<'a>]) -> usize {
         self.frame_bodies();
         self.output.slices(slices)
@@ -357,7 +358,8 @@ impl Connection {
         // At the end that dialled, the bytes that the server sends count: it may have stopped reading.
         let received = if self.role == Role::Client { self.received } else { 0 };
         self.write_progress.handle_written(count, waits, received, now);
-        if !waits {
+        self.written = self.written.saturating_add(count as u64);
+        if self.written >= self.acks_end {
             (self.ping_acks, self.settings_acks) = (0, 0);
         }
         if std::mem::take(&mut self.has_replies) && self.replies_checked_at.is_none() {

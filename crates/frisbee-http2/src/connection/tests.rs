@@ -335,7 +335,7 @@ fn shutdown_does_not_wait_for_a_silent_peer() {
 }
 
 #[test]
-fn client_repeats_what_goaway_excludes() {
+fn goaway_resets_streams_that_were_not_processed() {
     let mut end = End::client();
     let head = Head::request("POST", "http", "a", "/a");
     let streams = [(); 3].map(|()| end.connection.open(&head, true).expect("connection should be open"));
@@ -440,4 +440,49 @@ fn equal_blocks_have_equal_heads_until_the_table_changes() {
     assert_eq!(paths, ["/a", "/a", "/a", "/b", "/a", "/c", "/c"]);
     let memos: Vec<_> = heads.iter().map(|(_, memo)| *memo).collect();
     assert_eq!(memos, [None, Some(1), Some(1), None, Some(2), None, None]);
+}
+
+#[test]
+fn end_of_a_body_does_not_wait_for_the_window_of_the_connection() {
+    let mut end = End::server();
+    let [long, short] = [1, 3].map(|id| end.open(id, END_STREAM));
+    for stream in [long, short] {
+        assert_eq!(end.connection.send_head(stream, &Head::response(200), false), Ok(()));
+    }
+    assert_eq!(end.connection.send_data(long, bytes(100_000), true), Ok(()));
+    while !end.connection.is_flushed() {
+        end.frames();
+    }
+    assert_eq!(end.connection.send_data(short, Bytes::new(), true), Ok(()));
+    assert_eq!(end.frames(), [(FrameHead { length: 0, kind: kind::DATA, flags: END_STREAM, stream: 3 }, Bytes::new())]);
+}
+
+#[test]
+fn smaller_window_binds_once_bytes_are_consumed() {
+    let mut end = End::server();
+    end.connection.set_stream_window(0);
+    let stream = end.open(1, 0);
+    for _ in 0..16 {
+        assert_eq!(end.feed(&data(1, 0, [0; 16_384])).map(|events| events.len()), Ok(1), "256 KiB were announced");
+    }
+    end.frames();
+    end.connection.consume(stream, 200_000);
+    assert!(end.frames().is_empty(), "62 144 bytes are held");
+    end.connection.consume(stream, 62_144);
+    assert_eq!(end.frames()[0].1, 65_535_u32.to_be_bytes()[..]);
+}
+
+#[test]
+fn acknowledgements_before_a_long_body_resume_reading() {
+    let mut end = End::server();
+    assert!(end.feed(&[settings(&[(4, 1 << 30)]), window_update(0, 1 << 30)].concat()).is_ok());
+    let stream = end.open(1, END_STREAM);
+    end.frames();
+    assert!(end.feed(&frame(kind::PING, 0, 0, [0; 8]).repeat(64)).is_ok());
+    assert!(!end.connection.may_read());
+    assert_eq!(end.connection.send_head(stream, &Head::response(200), false), Ok(()));
+    assert_eq!(end.connection.send_data(stream, bytes(10_000_000), true), Ok(()));
+    end.connection.output(&mut []);
+    end.connection.handle_written(64 * 17, end.now);
+    assert!(end.connection.may_read());
 }

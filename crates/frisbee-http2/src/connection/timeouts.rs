@@ -7,7 +7,7 @@ use crate::frame;
 use frisbee_core::{Role, earlier};
 use std::time::{Duration, Instant};
 
-/// The payload of the PING behind the first GOAWAY.
+/// The payload of the PING after the first GOAWAY.
 pub(super) const SHUTDOWN_PING: [u8; 8] = *b"shutdown";
 
 /// How long a server waits for the answer to that PING.
@@ -90,7 +90,7 @@ impl Connection {
         .fold(None, earlier)
     }
 
-    /// Does what is due.
+    /// Applies expired timeouts.
     ///
     /// # Errors
     ///

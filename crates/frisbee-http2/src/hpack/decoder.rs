@@ -41,7 +41,7 @@ pub enum DecodeError {
     Index(u32),
     /// Invalid Huffman coding.
     Huffman,
-    /// An update of the table's size above the limit, behind a field, or repeated.
+    /// An update of the table's size above the limit, after a field, or repeated.
     SizeUpdate,
     /// A decoded size above 64 KiB.
     TooLarge,
@@ -110,8 +110,8 @@ impl Decoder {
         let mut rest = block;
         let (mut updates, mut decoded) = (0_u32, 0_usize);
         let (mut has_fields, mut has_changed) = (false, false);
-        while let Some((&first, behind)) = rest.split_first() {
-            rest = behind;
+        while let Some((&first, tail)) = rest.split_first() {
+            rest = tail;
             if first & 0xe0 == form::SIZE_UPDATE.0 {
                 // RFC 7541, section 4.2: "This dynamic table size update MUST occur at the beginning of the first
                 // header block following the change to the dynamic table size."
@@ -196,8 +196,8 @@ fn integer(rest: &mut &[u8], first: u8, bits: u32) -> Result<u32, DecodeError> {
     }
     // Four bytes of seven bits suffice for each length and index that fits into a block.
     for shift in [0, 7, 14, 21] {
-        let (&byte, behind) = rest.split_first().ok_or(DecodeError::Truncated)?;
-        *rest = behind;
+        let (&byte, tail) = rest.split_first().ok_or(DecodeError::Truncated)?;
+        *rest = tail;
         value = value.saturating_add(u32::from(byte & 0x7f) << shift);
         if byte & 0x80 == 0 {
             return Ok(value);
@@ -208,11 +208,11 @@ fn integer(rest: &mut &[u8], first: u8, bits: u32) -> Result<u32, DecodeError> {
 
 /// Decodes a string literal: RFC 7541, section 5.2. `buffer` holds the text of a coded one.
 fn string<'a, 'b: 'a>(rest: &mut &'b [u8], buffer: &'a mut Vec<u8>) -> Result<&'a [u8], DecodeError> {
-    let (&first, behind) = rest.split_first().ok_or(DecodeError::Truncated)?;
-    *rest = behind;
+    let (&first, tail) = rest.split_first().ok_or(DecodeError::Truncated)?;
+    *rest = tail;
     let length = integer(rest, first, form::HUFFMAN.1)? as usize;
-    let (string, behind) = rest.split_at_checked(length).ok_or(DecodeError::Truncated)?;
-    *rest = behind;
+    let (string, tail) = rest.split_at_checked(length).ok_or(DecodeError::Truncated)?;
+    *rest = tail;
     if first & form::HUFFMAN.0 == 0 {
         return Ok(string);
     }

@@ -73,7 +73,7 @@ impl Encoder {
         }
     }
 
-    /// Returns the state to which [`withdraw`](Self::withdraw) returns.
+    /// Returns the present state, for [`withdraw`](Self::withdraw).
     pub fn mark(&self) -> EncoderMark {
         EncoderMark { len: self.table.len(), has_resized: self.has_resized }
     }
@@ -119,10 +119,10 @@ impl Encoder {
 
     /// The index of a field in either table.
     fn index_of(&self, name: &[u8], value: &[u8]) -> Option<usize> {
-        let dynamic = |behind: &usize| STATIC.len().checked_add(*behind);
-        let mut inserted = (1..=self.table.len()).filter_map(|behind| dynamic(&behind));
+        let dynamic = |age: &usize| STATIC.len().checked_add(*age);
+        let mut inserted = (1..=self.table.len()).filter_map(|age| dynamic(&age));
         let found = inserted.find(|index| self.table.get(*index) == Some((name, value)));
-        // Empty values of the static table stand for names alone.
+        // Empty values of the static table denote names alone.
         let is_same = |(a, b): &(&str, &str)| !b.is_empty() && a.as_bytes() == name && b.as_bytes() == value;
         found.or_else(|| STATIC.iter().position(is_same)?.checked_add(1))
     }
@@ -133,7 +133,7 @@ impl Encoder {
     }
 }
 
-/// Appends an integer behind the bits of a form: RFC 7541, section 5.1.
+/// Appends an integer after the bits of a form: RFC 7541, section 5.1.
 fn put_integer(block: &mut Vec<u8>, (first, bits): (u8, u32), value: usize) {
     let mask = u8::MAX.checked_shr(8_u32.saturating_sub(bits)).unwrap_or(0);
     match u8::try_from(value) {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// What an entry costs in addition to its text: RFC 7541, section 4.1.
+/// The cost of an entry in addition to its text: RFC 7541, section 4.1.
 pub(super) const ENTRY_COST: usize = 32;
 
 /// RFC 7541, appendix A. The first entry has index 1.
@@ -117,8 +117,8 @@ impl Table {
             return Some((name.as_bytes(), value.as_bytes()));
         }
         // The newest entry has the lowest index.
-        let behind = at.checked_sub(STATIC.len())?.checked_add(1)?;
-        let entry = self.entries.get(self.entries.len().checked_sub(behind)?)?;
+        let age = at.checked_sub(STATIC.len())?.checked_add(1)?;
+        let entry = self.entries.get(self.entries.len().checked_sub(age)?)?;
         let text = self.text.get(entry.at..)?;
         let (name, text) = text.split_at_checked(entry.name)?;
         Some((name, text.get(..entry.value)?))
@@ -169,7 +169,7 @@ impl Table {
         }
     }
 
-    /// Changes the size limit, and evicts what is above it.
+    /// Changes the size limit, and evicts entries above it.
     pub(super) fn resize(&mut self, size_max: usize) {
         self.size_max = size_max;
         self.evict(size_max);

@@ -317,6 +317,17 @@ fn slow_preface_block_and_frame_end_the_connection() {
 }
 
 #[test]
+fn empty_frames_without_use_are_complete() {
+    let mut end = End::server();
+    let stream = end.open(1, 0);
+    end.connection.reset(stream, ErrorCode::CANCEL);
+    for bytes in [frame(200, 0, 0, []), data(1, 0, []), data(1, PADDED, [0])] {
+        assert_eq!(end.feed(&bytes), Ok(Vec::new()));
+        assert!(!end.connection.is_mid_frame() && end.connection.next_timeout().is_none());
+    }
+}
+
+#[test]
 fn server_shuts_down_before_ids_are_exhausted() {
     let mut end = End::server();
     end.open((1 << 29) * 3 + 1, END_STREAM);

@@ -13,8 +13,8 @@ fn feed_in_pieces(stream: &[u8], sizes: &[usize]) -> (Vec<String>, Option<Connec
     let mut bodies: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
     let mut output = Vec::new();
     while !rest.is_empty() {
-        let (piece, behind) = rest.split_at(rest.len().min(*sizes.next().unwrap_or(&1)));
-        rest = behind;
+        let (piece, tail) = rest.split_at(rest.len().min(*sizes.next().unwrap_or(&1)));
+        rest = tail;
         let mut input = Bytes::copy_from_slice(piece);
         loop {
             match connection.poll_event(&mut input, now) {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The error of frames that follow the preface, or those behind the head of an open request with id 1.
+/// The error of frames that follow the preface, or the head of an open request with id 1.
 #[track_caller]
 fn server_fails(bytes: &[u8], code: ErrorCode) {
     End::server().fails(bytes, code);
