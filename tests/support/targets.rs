@@ -7,6 +7,7 @@ mod core;
 mod dynamic;
 mod endpoints;
 mod hand_off;
+mod http2;
 mod json;
 mod messages;
 mod peer;
@@ -19,6 +20,7 @@ pub use self::core::{connection, frames, header, hello};
 pub use dynamic::dynamic;
 pub use endpoints::{client, json_rpc, packed, server, two_way};
 pub use hand_off::hand_off;
+pub use http2::{hpack, http2};
 pub use json::json;
 pub use messages::{messages, values};
 pub use proto::{lock, lock_that_fits, proto};
@@ -30,7 +32,7 @@ pub use tensor::tensor;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const ALL: [Target; 20] = [
+pub const ALL: [Target; 22] = [
     ("header", header),
     ("frames", frames),
     ("connection", connection),
@@ -46,6 +48,8 @@ pub const ALL: [Target; 20] = [
     ("client", client),
     ("two_way", two_way),
     ("hand_off", hand_off),
+    ("hpack", hpack),
+    ("http2", http2),
     ("broker", broker),
     ("subscriber", subscriber),
     ("proto", proto),

@@ -75,6 +75,8 @@ replays! {
     a_client_takes_its_corpus "client"
     calls_of_the_accepting_end_take_their_corpus "two_way"
     hand_offs_take_their_corpus "hand_off"
+    header_compression_takes_its_corpus "hpack"
+    http2_servers_take_their_corpus "http2"
     a_broker_takes_its_corpus "broker"
     a_subscriber_takes_its_corpus "subscriber"
     the_generator_takes_its_corpus "proto"
@@ -209,6 +211,11 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
         "two_way" => numbered(&two_way(&bodies), &|number| vec![number.wrapping_mul(8) | number >> 3 & 6]),
         "hand_off" => numbered(&hand_offs(), &|number| vec![number.wrapping_mul(8) | number >> 3 & 6]),
         "broker" | "subscriber" => numbered(&pubsub(), &|number| vec![number.wrapping_mul(8) | number >> 3 & 6]),
+        "hpack" => field_blocks(),
+        "http2" => {
+            let mut rng = Rng::with_seed(2);
+            (0..60).map(|length| (0..4 * length).map(|_| rng.u8(..)).collect()).collect()
+        }
         "json" => numbered(&texts(), &|number| vec![number]),
         "dynamic" => dynamic(),
         "json_rpc" => numbered(&json_rpc(), &|number| vec![number.wrapping_mul(2)]),
@@ -331,6 +338,31 @@ fn hand_offs() -> Vec<Vec<u8>> {
     }
     streams.push([hello_packet(), packet(1, 2, &[9, 10]), packet(0, 8, &[10, 0])].concat());
     streams
+}
+
+/// Field blocks, each behind its length.
+fn field_blocks() -> Vec<Vec<u8>> {
+    let representations: [&[u8]; 12] = [
+        &[0x82],
+        &[0xbe],
+        &[0xc0],
+        b"\x40\x0acustom-key\x0dcustom-header",
+        b"\x04\x0c/sample/path",
+        b"\x10\x08password\x06secret",
+        b"\x41\x8c\xf1\xe3\xc2\xe5\xf2\x3a\x6b\xa0\xab\x90\xf4\xff",
+        b"\x58\x86\xa8\xeb\x10\x64\x9c\xbf",
+        &[0x20],
+        &[0x3f, 0xe1, 0x1f],
+        &[0x7f, 0x00, 0x00],
+        &[0x5f, 0x81, 0xff],
+    ];
+    let block = |parts: &[&[u8]]| [&[parts.concat().len() as u8], &parts.concat()[..]].concat();
+    let pairs = (0..12).flat_map(|one| (0..12).map(move |other| [one, other]));
+    let stories = pairs.map(|pair| {
+        let [one, other] = pair.map(|at| representations[at]);
+        [block(&[one, other]), block(&[other]), block(&[one, one, &[0xbe]])].concat()
+    });
+    stories.collect()
 }
 
 /// What clients and brokers say to each other.

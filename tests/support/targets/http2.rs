@@ -4,12 +4,12 @@
 //!
 //! The input of a connection is a script, because random bytes hardly ever form a frame: each command of some bytes makes
 //! one, valid or not. Both servers get the same frames one by one. A request that both have accepted whole is equal; one that
-//! a single server has accepted is a defect, except for the [`Deviation`]s.
+//! a single server has accepted is a defect, except for those of [`is_refused_by_us_alone`].
 
 use bytes::Bytes;
 use frisbee_core::ServerConfig;
 use frisbee_http2::hpack::{Decoder, Encoder};
-use frisbee_http2::{Connection, ErrorCode, Event, Head, StreamKey};
+use frisbee_http2::{Connection, Event, Head, StreamKey};
 use h2::RecvStream;
 use h2::server::SendResponse;
 use std::cell::RefCell;
@@ -143,7 +143,7 @@ const FIELDS: [(&str, &str); 48] = [
 ];
 
 /// A list of fields: a valid request, and perhaps changes by the next bytes.
-fn fields(input: &mut Input) -> Vec<(&'static str, &'static str)> {
+fn fields(input: &mut Input<'_>) -> Vec<(&'static str, &'static str)> {
     let mut fields = FIELDS[..4].to_vec();
     let changes = input.byte() % 4;
     for _ in 0..changes {
