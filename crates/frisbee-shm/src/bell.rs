@@ -1,4 +1,4 @@
-//! What wakes a peer that sleeps: a pipe for each direction, into which a byte is written.
+//! Bells, which wake a peer that sleeps: a pipe for each direction, into which a byte is written.
 //!
 //! Each process reopens the pipes, by `/proc/self/fd`, and so has its own file descriptions. Whether a description
 //! blocks is a property that all its holders can change, and a peer could set it to block, so writing to it would be
@@ -32,7 +32,7 @@ const PIPE: usize = 4096;
 pub(crate) struct Bells {
     own: AsyncFd<OwnedFd>,
     peer: OwnedFd,
-    signals_read: u32,
+    heard: u32,
 }
 
 impl Bells {
@@ -41,7 +41,7 @@ impl Bells {
     /// # Panics
     /// Outside of a tokio runtime.
     pub(crate) fn open(own: &OwnedFd, peer: &OwnedFd) -> io::Result<Self> {
-        Ok(Self { own: register(reopen(own)?)?, peer: reopen(peer)?, signals_read: 0 })
+        Ok(Self { own: register(reopen(own)?)?, peer: reopen(peer)?, heard: 0 })
     }
 
     /// Moves the own bell to the current runtime. Rings of the interval are received there.
@@ -61,13 +61,13 @@ impl Bells {
     }
 
     /// Ready if the bell has rung since it was last heard; otherwise the task is woken when it does.
-    pub(crate) fn poll_signalled(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(crate) fn poll_rung(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut ready = std::task::ready!(self.own.poll_read_ready(context))?;
         ready.clear_ready();
-        self.signals_read += 1;
-        if self.signals_read == DRAINED_AFTER {
-            self.signals_read = 0;
-            take_out(self.own.get_ref());
+        self.heard += 1;
+        if self.heard == DRAINED_AFTER {
+            self.heard = 0;
+            drain(self.own.get_ref());
         }
         Poll::Ready(Ok(()))
     }
@@ -83,12 +83,12 @@ pub(crate) fn ring(bell: &OwnedFd) -> io::Result<()> {
 }
 
 /// Drains a bell. Bytes that do not fit stay for the next time.
-pub(crate) fn take_out(bell: &OwnedFd) {
+pub(crate) fn drain(bell: &OwnedFd) {
     let _ = rustix::io::read(bell, &mut [0; PIPE]);
 }
 
-/// A pipe, by one of its ends.
-pub(crate) fn pipe() -> io::Result<OwnedFd> {
+/// Creates a bell: a pipe, by one of its ends.
+pub(crate) fn create() -> io::Result<OwnedFd> {
     let (end, _) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
     // A larger one does as well.
     let _ = rustix::pipe::fcntl_setpipe_size(&end, PIPE);
@@ -99,7 +99,7 @@ pub(crate) fn pipe() -> io::Result<OwnedFd> {
 pub(crate) fn reopen(pipe: &OwnedFd) -> io::Result<OwnedFd> {
     let path = format!("/proc/self/fd/{}", pipe.as_raw_fd());
     if !crate::received::is_pipe(pipe) {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "the peer's wake-up descriptor is not a pipe"));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the peer's bell is not a pipe"));
     }
     Ok(rustix::fs::open(&path, OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?)
 }
@@ -120,19 +120,19 @@ mod tests {
 
     #[tokio::test]
     async fn every_bell_wakes_after_many_bells() {
-        let (here, there) = (pipe().expect("there are pipes"), pipe().expect("there are pipes"));
+        let (here, there) = (create().expect("there are pipes"), create().expect("there are pipes"));
         let mut listens = Bells::open(&here, &there).expect("there is /proc");
         let rings = Bells::open(&there, &here).expect("there is /proc");
         for _ in 0..10_000 {
             rings.ring().expect("the pipe is open");
-            std::future::poll_fn(|context| listens.poll_signalled(context)).await.expect("the pipe is open");
+            std::future::poll_fn(|context| listens.poll_rung(context)).await.expect("the pipe is open");
         }
-        assert!(listens.poll_signalled(&mut Context::from_waker(Waker::noop())).is_pending());
+        assert!(listens.poll_rung(&mut Context::from_waker(Waker::noop())).is_pending());
     }
 
     #[tokio::test]
     async fn full_blocking_pipe_of_the_peer_does_not_block_ringing() {
-        let (here, there) = (pipe().expect("there are pipes"), pipe().expect("there are pipes"));
+        let (here, there) = (create().expect("there are pipes"), create().expect("there are pipes"));
         let rings = Bells::open(&here, &there).expect("there is /proc");
         // As a peer can with a received descriptor: it may block, and is full.
         rustix::fs::fcntl_setfl(&there, OFlags::empty()).expect("it is a file");
@@ -145,12 +145,12 @@ mod tests {
 
     #[tokio::test]
     async fn only_pipes_are_bells() {
-        let pipe = pipe().expect("there are pipes");
+        let bell = create().expect("there are pipes");
         let file: OwnedFd = tempfile::tempfile().expect("there is room for a file").into();
         let socket: OwnedFd = std::os::unix::net::UnixStream::pair().expect("there are sockets").0.into();
         for other in [&file, &socket] {
-            assert!(Bells::open(&pipe, other).expect_err("it is no pipe").to_string().contains("not a pipe"));
-            assert!(Bells::open(other, &pipe).expect_err("it is no pipe").to_string().contains("not a pipe"));
+            assert!(Bells::open(&bell, other).expect_err("it is no pipe").to_string().contains("not a pipe"));
+            assert!(Bells::open(other, &bell).expect_err("it is no pipe").to_string().contains("not a pipe"));
         }
     }
 }

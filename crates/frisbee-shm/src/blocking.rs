@@ -263,7 +263,7 @@ impl BlockingShared {
         }
         let [has_rung, has_come] = watched.map(|watched| !watched.revents().is_empty());
         if has_rung {
-            crate::bell::take_out(own);
+            crate::bell::drain(own);
             self.exchange.handle_bell()?;
         }
         if has_come { self.check_socket() } else { Ok(()) }

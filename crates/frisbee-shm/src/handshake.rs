@@ -225,7 +225,7 @@ impl PendingConnection {
         let permit = Permit::take(&self.host, ring_max)?;
         let ring_max = permit.ring_max;
         let (head, file) = Memory::create(HEAD)?;
-        let (own, peer) = (bell::pipe()?, bell::pipe()?);
+        let (own, peer) = (bell::create()?, bell::create()?);
         let bells = Bells::open(&own, &peer)?;
         let accepted = Message::new(OfferContent::Accepted, ring_max);
         offer::send(&self.socket, accepted, &[file.as_fd(), peer.as_fd(), own.as_fd()])?;

@@ -181,7 +181,7 @@ impl SharedStream {
     fn poll_announced(&mut self, wait: WaitEvent, context: &Context<'_>) -> io::Result<Poll<()>> {
         let Self { exchange, line, .. } = self;
         let mut context = Context::from_waker(self.waiters.enter(wait, context.waker()));
-        if line.bells.poll_signalled(&mut context)?.is_ready() {
+        if line.bells.poll_rung(&mut context)?.is_ready() {
             exchange.handle_bell()?;
             return Ok(Poll::Ready(()));
         }
