@@ -12,4 +12,3 @@ mod names;
 mod promises;
 mod records;
 mod texts;
-mod words;
