@@ -5,8 +5,11 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import frisbee_rpc
 
 from .conftest import LIMIT, program
 
@@ -29,6 +32,16 @@ server.start("127.0.0.1:0")
 def test_an_import_takes_few_milliseconds_and_no_asyncio() -> None:
     text = "import sys, frisbee_rpc; print([name for name in ('asyncio', 'numpy', 'dataclasses', 'logging') if name in sys.modules])"
     assert program(text) == "[]\n"
+
+
+def test_installed_package_has_every_file_of_its_folder() -> None:
+    """A file that a wheel lacks may be needed by few programs, as that of images is."""
+    source = Path(__file__).parents[1] / "python/frisbee_rpc"
+    installed = Path(frisbee_rpc.__file__).parent
+    names = [path.name for path in source.iterdir() if path.suffix in (".py", ".pyi", ".typed")]
+    assert "py.typed" in names and "_images.py" in names
+    assert [name for name in names if not (installed / name).is_file()] == []
+    assert [name for name in names if (installed / name).read_bytes() != (source / name).read_bytes()] == []
 
 
 def test_after_a_fork_calls_fail_and_do_not_hang() -> None:
