@@ -15,6 +15,7 @@ import numpy.typing
 import pytest
 
 from frisbee_rpc import AsyncClient, Client, Server, Status
+from frisbee_rpc._native import Api, Schema
 
 from .conftest import run
 
@@ -325,12 +326,8 @@ def test_members_and_texts_of_enums_are_arguments() -> None:
                 assert client.state(given, Mode.UNSPECIFIED) == [value.value]
         with pytest.raises(ValueError, match="no value \"LOST\""):
             client.state("LOST")
-    forms = {"test.Crossed": {number: member for number, member in enumerate(Crossed, 1)}}
-    from frisbee_rpc._native import Api, Schema
-
-    schema = Schema.parse([("enums.proto", server.proto())])
     builder = server._described()
-    api = Api(schema, builder.forms | forms, builder.fields)
+    api = Api(Schema.parse([("enums.proto", builder.proto())]), builder.forms, builder.fields)
     with pytest.raises(ValueError, match='"A" is the name of one value .* and the text of another: use CROSSED_A'):
         api.encode("test.CrossedRequest", ("A",))
 

@@ -76,7 +76,9 @@ def ran(folder: Path, main: str) -> str:
     body = "\n".join(f"    {line}" for line in main.strip().splitlines())
     guarded = f"with server.start('127.0.0.1:0'), Client(server.address) as client:\n{body}"
     file.write_text(PROGRAM + "\nif __name__ == '__main__':\n" + "\n".join(f"    {line}" for line in guarded.splitlines()))
-    return program(f"import runpy, sys; sys.argv = [{str(file)!r}]; runpy.run_path({str(file)!r}, run_name='__main__')")
+    text = f"import runpy, sys; sys.argv = [{str(file)!r}]; runpy.run_path({str(file)!r}, run_name='__main__')"
+    # Each new process imports NumPy, which takes seconds on a busy machine.
+    return program(text, limit=10 * LIMIT)
 
 
 def test_a_function_runs_in_another_process_that_stays(tmp_path: Path) -> None:

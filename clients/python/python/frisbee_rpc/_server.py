@@ -364,18 +364,18 @@ class Server:
         finally:
             self._stopped = None
             native, self._native = self._native, None
-            if native is not None:
-                ended = loop.create_future()
-                native.stop(inbox_of(loop), ended)
-                try:
-                    await ended
-                finally:
-                    native.close()
-                    self._close_processes()
-            else:
+            try:
+                if native is not None:
+                    ended = loop.create_future()
+                    native.stop(inbox_of(loop), ended)
+                    try:
+                        await ended
+                    finally:
+                        native.close()
+            finally:
                 self._close_processes()
-            if handles:
-                loop.remove_signal_handler(signal.SIGTERM)
+                if handles:
+                    loop.remove_signal_handler(signal.SIGTERM)
 
     def run(self, address: str = DEFAULT_ADDRESS, *, started: Callable[[], Any] | None = None) -> None:
         """Serves until Ctrl-C, SIGTERM, or :meth:`stop` in another thread. Calls in flight have the time to end that
