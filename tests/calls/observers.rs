@@ -2,6 +2,7 @@
 
 use frisbee_tests::extension::{Chunk, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
 use frisbee_tests::observed::{Service, State, UNTIL_RELEASED};
+use frisbee_tests::raw::encoded;
 use frisbee_tests::until;
 use frpc::observe::{CallEnd, CallSide, ObservedMethod, Observer, Token, TraceContext};
 use frpc::{Acceptor, Channel, ChannelBuilder, Code, Request, Server, Status, iter};
@@ -129,6 +130,23 @@ async fn server_stream_without_a_request_is_no_success() {
     while ended.recv().await.is_some() {}
     let expected = BTreeMap::from([(("Flood", Code::Cancelled as u8), 1), (("Flood", Code::InvalidArgument as u8), 1)]);
     until("the server has noticed the ends", || sums(&counters.snapshot(), CallSide::Server) == expected).await;
+}
+
+/// Each further request woke the handler, which may wait for room with thousands of them.
+#[tokio::test]
+async fn second_request_to_server_stream_is_an_error() {
+    const FLOOD: &[u8] = &[9, 15];
+    let counters = Counters::new();
+    let (server, _state, _client) = counted(&counters).await;
+    let channel = Channel::connect_io(server.connect()).await.expect("the server accepts");
+    let connection = channel.connection().expect("it is connected");
+    let mut stream = connection.open_stream(&FLOOD.into()).await.expect("it opens");
+    for _ in 0..2 {
+        stream.send(&encoded(&time(0)).into()).await.expect("it is open");
+    }
+    while stream.recv().await.is_some() {}
+    let expected = BTreeMap::from([(("Flood", Code::InvalidArgument as u8), 1)]);
+    until("the server has noticed the error", || sums(&counters.snapshot(), CallSide::Server) == expected).await;
 }
 
 /// One in ten calls is cancelled, and the connection is lost under each hundredth; those that may be made once more are.

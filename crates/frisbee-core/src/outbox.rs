@@ -222,21 +222,23 @@ impl Outbox {
             std::mem::swap(&mut self.bulk, &mut other.bulk);
             self.written = std::mem::take(&mut other.written);
             self.bulk_len = std::mem::take(&mut other.bulk_len);
-        } else {
-            let shift = self.buffer.len().wrapping_sub(other.written);
-            self.buffer.extend_from_slice(other.buffer.get(other.written..).unwrap_or_default());
-            if !other.bulk.is_empty() {
-                let moved = other.bulk.drain(..).map(|(at, bytes)| (at.wrapping_add(shift), bytes));
-                self.bulk.extend(moved);
-            }
-            self.bulk_len = self.bulk_len.saturating_add(std::mem::take(&mut other.bulk_len));
-            other.written = 0;
             other.buffer.clear();
-            if other.buffer.capacity() > KEEP_CAPACITY {
-                other.buffer.shrink_to(KEEP_CAPACITY);
-            }
+        } else {
+            self.append_copy(other);
         }
-        other.buffer.clear();
+    }
+
+    /// As [`append`](Self::append), without swapping the buffers.
+    fn append_copy(&mut self, other: &mut Self) {
+        (self.tail, other.tail) = (LastPacket::default(), LastPacket::default());
+        let shift = self.buffer.len().wrapping_sub(other.written);
+        self.buffer.extend_from_slice(other.buffer.get(other.written..).unwrap_or_default());
+        if !other.bulk.is_empty() {
+            let moved = other.bulk.drain(..).map(|(at, bytes)| (at.wrapping_add(shift), bytes));
+            self.bulk.extend(moved);
+        }
+        self.bulk_len = self.bulk_len.saturating_add(std::mem::take(&mut other.bulk_len));
+        other.reset();
     }
 
     /// Prepares the bytes that wait for being appended to many outboxes with [`extend_from`](Self::extend_from): if

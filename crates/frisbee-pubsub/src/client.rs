@@ -19,7 +19,6 @@ use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::ToSocketAddrs;
@@ -479,58 +478,44 @@ impl Publisher {
             let newer = self.shared.newer(&self.connection);
             let _ = newer.as_ref().unwrap_or(&self.connection).peer_known().await;
         }
-        // Two closures, so that the usual one has a single caller and is inlined.
-        let written =
-            poll_fn(|context| match self.poll_on(&self.connection, context, |packet| put_payload(packet, &payload)) {
-                Poll::Ready(Err(closed @ SendError::Closed(_))) => {
-                    self.poll_retry(context, |packet| put_payload(packet, &payload), closed)
-                }
-                sent => sent,
-            });
-        written.await?.map_err(|error| SendError::TooLong(error).into())
+        self.publish_with(|packet| put_payload(packet, &payload))
+            .await?
+            .map_err(|error| SendError::TooLong(error).into())
     }
 
-    /// Lets `write` append a payload to the packet, and finish it, once the connection has room. For encoders.
+    /// Lets `write` append a payload to the packet, and finish it, once the connection has room. For encoders. It is
+    /// called once.
     ///
     /// # Errors
     /// If the connection has ended.
-    pub fn poll_publish<T>(
-        &self,
-        context: &mut Context<'_>,
-        write: impl FnOnce(PacketWriter<'_>) -> T,
-    ) -> Poll<Result<T, SendError>> {
-        let mut write = Some(write);
-        let sent = self.poll_on(&self.connection, context, |packet| write.take().expect("it is called once")(packet));
-        match (sent, write) {
-            (Poll::Ready(Err(closed @ SendError::Closed(_))), Some(write)) => self.poll_retry(context, write, closed),
-            (sent, _) => sent,
+    ///
+    /// # Cancel safety
+    /// Dropping the future before it is ready publishes nothing.
+    pub async fn publish_with<T>(&self, mut write: impl FnMut(PacketWriter<'_>) -> T) -> Result<T, SendError> {
+        match self.publish_on(&self.connection, &mut write).await {
+            Err(closed @ SendError::Closed(_)) => match self.shared.newer(&self.connection) {
+                Some(connection) => self.publish_on(&connection, &mut write).await,
+                None => Err(closed),
+            },
+            published => published,
         }
     }
 
-    #[inline(always)]
-    fn poll_on<T>(
+    #[inline]
+    async fn publish_on<T>(
         &self,
         connection: &Connection,
-        context: &mut Context<'_>,
-        write: impl FnOnce(PacketWriter<'_>) -> T,
-    ) -> Poll<Result<T, SendError>> {
-        connection.poll_send(context, |outbox| {
-            let mut packet = outbox.packet(PacketId(0), self.operations.of(Kind::Message));
-            packet.put_slice(&self.head);
-            write(packet)
-        })
-    }
-
-    /// Publishes on the connection in the place of one that is closed.
-    #[cold]
-    fn poll_retry<T>(
-        &self,
-        context: &mut Context<'_>,
-        write: impl FnOnce(PacketWriter<'_>) -> T,
-        closed: SendError,
-    ) -> Poll<Result<T, SendError>> {
-        let Some(connection) = self.shared.newer(&self.connection) else { return Poll::Ready(Err(closed)) };
-        self.poll_on(&connection, context, write)
+        write: &mut impl FnMut(PacketWriter<'_>) -> T,
+    ) -> Result<T, SendError> {
+        let mut waiter = connection.waiter();
+        let published = poll_fn(|context| {
+            waiter.poll_send(context, |outbox| {
+                let mut packet = outbox.packet(PacketId(0), self.operations.of(Kind::Message));
+                packet.put_slice(&self.head);
+                write(packet)
+            })
+        });
+        published.await
     }
 }
 

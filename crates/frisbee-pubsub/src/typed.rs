@@ -5,7 +5,6 @@ use bytes::Bytes;
 use frisbee::{PacketWriter, PeerKind, SendError};
 use polyglot::{CONTAINER_MEMORY_MAX, DecodeError, Decoder, Encoder, Form, Nesting, Root};
 use std::fmt;
-use std::future::poll_fn;
 use std::marker::PhantomData;
 
 /// A topic, or a pattern of topics, with messages of one type.
@@ -156,7 +155,7 @@ impl<M: polyglot::Message> TopicPublisher<M> {
     /// # Cancel safety
     /// Dropping the future before it is ready publishes nothing.
     pub async fn publish(&self, message: &M) -> Result<(), PubSubError> {
-        poll_fn(|context| self.publisher.poll_publish(context, |packet| put(packet, message))).await?
+        self.publisher.publish_with(|packet| put(packet, message)).await?
     }
 }
 

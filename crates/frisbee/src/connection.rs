@@ -7,7 +7,7 @@ use crate::debug::opaque_debug;
 use crate::executor::tasks::{Home, Job, JobSlotId, Placement, TaskOwner, Tasks, has_threads};
 use crate::mailbox::deferred::Deferred;
 use crate::mailbox::hand_off::HandOffAccepted;
-use crate::mailbox::{Mailbox, Waiter};
+use crate::mailbox::{Mailbox, Place, Waiter};
 pub(crate) use crate::transport::endpoint::EndpointInfo;
 #[cfg(unix)]
 use crate::transport::endpoint::UnixCredentials;
@@ -18,7 +18,7 @@ use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::time::Duration;
 use tokio::runtime::Handle;
 
@@ -166,38 +166,20 @@ impl Connection {
         Ok(self.try_send_with(|outbox| outbox.forward(packet))??)
     }
 
-    /// Lets `write` put packets into the connection's outbox as [`poll_send`](Self::poll_send) does, if there is room
+    /// Lets `write` put packets into the connection's outbox as [`Waiter::poll_send`] does, if there is room
     /// for which no other task has waited, and does not wait otherwise.
     ///
     /// # Errors
     /// As [`try_send`](Self::try_send).
     #[inline]
     pub fn try_send_with<T>(&self, write: impl FnOnce(&mut Outbox) -> T) -> Result<T, TrySendError> {
-        match self.0.mailbox.poll_write(None, Some(&mut self.waiter()), write) {
+        match self.0.mailbox.poll_write(None, &mut Place::default(), write) {
             Poll::Ready(written) => Ok(written?),
             Poll::Pending => Err(TrySendError::Full),
         }
     }
 
-    /// Lets `write` put packets into the connection's outbox, once less than
-    /// [`backlog_max`](crate::Config::backlog_max) waits there.
-    ///
-    /// The packets that are written in one call leave in one piece. `write` runs under the connection's lock and must
-    /// be short. The connection keeps the waker until there is room, even after the caller has stopped waiting. Futures
-    /// that can be dropped use a [`waiter`](Self::waiter).
-    ///
-    /// # Errors
-    /// If the connection has ended.
-    pub fn poll_send<T>(
-        &self,
-        context: &mut Context<'_>,
-        write: impl FnOnce(&mut Outbox) -> T,
-    ) -> Poll<Result<T, SendError>> {
-        self.0.mailbox.poll_write(Some(context), None, write)
-    }
-
-    /// A position in the queue for room in the outbox. It does the same as [`poll_send`](Self::poll_send), and dropping it
-    /// removes the waker.
+    /// Creates a place in the queue for room in the outbox, for [`Waiter::poll_send`]. Dropping it removes the waker.
     ///
     /// ```
     /// use frisbee::{Connection, Operation, PacketId, SendError};

@@ -84,7 +84,7 @@ pub use client::{Client, ClientBuilder, ClientSettings};
 pub use connection::attachments::Attachments;
 pub use connection::hand_off::HandOffRequest;
 pub use connection::stream::io::StreamIo;
-pub use connection::stream::{Stream, StreamBatch, StreamReceiver, StreamSender};
+pub use connection::stream::{Stream, StreamBatch, StreamReceiver, StreamSender, StreamWaiter};
 pub use connection::{AbortHandle, Connection};
 pub use error::{Error, HandOffError, MountError, SendError, TrySendError};
 pub use executor::tasks::Policy;

@@ -18,7 +18,7 @@ use self::stream::StreamShared;
 use self::streams::StreamTable;
 use self::waiter_queue::WaitList;
 pub use self::waiter_queue::Waiter;
-pub(crate) use self::waiter_queue::{wake, wake_all};
+pub(crate) use self::waiter_queue::{Place, wake, wake_all};
 use crate::budget::{Account, Output};
 use crate::sync::{AtomicBool, Mutex, MutexGuard};
 use crate::{CloseReason, Outbox, PeerKind, SendError};
@@ -162,24 +162,24 @@ impl Mailbox {
         Ok(filled)
     }
 
-    /// As [`write`](Self::write), if there is room; otherwise the task of `context`, if any, is woken when there is. A
-    /// caller that may be dropped has a `waiter`, and leaves room to those that have waited for longer.
+    /// As [`write`](Self::write), if there is room that no other task has waited for; otherwise the task of `context`, if
+    /// any, is woken when there is.
     pub(crate) fn poll_write<T>(
         &self,
         context: Option<&Context<'_>>,
-        waiter: Option<&mut Waiter<'_>>,
+        place: &mut Place,
         fill: impl FnOnce(&mut Outbox) -> T,
     ) -> Poll<Result<T, SendError>> {
         let mut inner = self.inner.lock();
         inner.check_open()?;
         inner.update_charge(&self.account);
-        if inner.is_full(self.backlog_max()) || inner.waiters.is_early(waiter.as_deref()) {
-            self.wait_for_room(inner, context, waiter);
+        if inner.is_full(self.backlog_max()) || inner.waiters.is_early(place) {
+            self.wait_for_room(inner, context, place);
             return Poll::Pending;
         }
         let filled = fill(&mut inner.outbox);
         inner.charge(&self.account);
-        let entered = waiter.filter(|waiter| waiter.has_waited()).and_then(|waiter| inner.waiters.finish(waiter));
+        let entered = place.has_waited().then(|| inner.waiters.leave(place));
         let task = self.to_wake(&inner);
         drop(inner);
         drop(entered);
@@ -190,17 +190,21 @@ impl Mailbox {
     /// Ready when there is room for a packet, after a `look` at the outbox; otherwise the caller is woken when there is.
     pub(crate) fn poll_room(
         &self,
-        context: &mut Context<'_>,
+        context: &Context<'_>,
+        place: &mut Place,
         look: impl FnOnce(&Outbox),
     ) -> Result<Poll<()>, SendError> {
         let mut inner = self.inner.lock();
         inner.check_open()?;
         inner.update_charge(&self.account);
-        if inner.is_full(self.backlog_max()) {
-            self.wait_for_room(inner, Some(context), None);
+        if inner.is_full(self.backlog_max()) || inner.waiters.is_early(place) {
+            self.wait_for_room(inner, Some(context), place);
             return Ok(Poll::Pending);
         }
         look(&inner.outbox);
+        let entered = place.has_waited().then(|| inner.waiters.leave(place));
+        drop(inner);
+        drop(entered);
         Ok(Poll::Ready(()))
     }
 
@@ -310,13 +314,8 @@ impl Mailbox {
 
     /// Registers the task of `context`, if any, which is woken when there is room, and unlocks.
     #[cold]
-    fn wait_for_room(
-        &self,
-        mut inner: MutexGuard<'_, MailboxState>,
-        context: Option<&Context<'_>>,
-        waiter: Option<&mut Waiter<'_>>,
-    ) {
-        let earlier = context.and_then(|context| inner.waiters.enter_producer(context.waker(), waiter));
+    fn wait_for_room(&self, mut inner: MutexGuard<'_, MailboxState>, context: Option<&Context<'_>>, place: &mut Place) {
+        let earlier = context.and_then(|context| inner.waiters.enter_producer(context.waker(), place));
         let task = self.request_report(&inner);
         drop(inner);
         drop(earlier);
@@ -493,7 +492,7 @@ impl MailboxState {
 
     /// Registers a task that is woken when something changes, and unlocks.
     pub(crate) fn watch(mut inner: MutexGuard<'_, Self>, context: &Context<'_>, watch: &mut Waiter<'_>) {
-        let earlier = inner.waiters.register_observer(context.waker(), watch);
+        let earlier = inner.waiters.register_observer(context.waker(), &mut watch.place);
         drop(inner);
         drop(earlier);
     }

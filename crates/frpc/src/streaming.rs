@@ -96,6 +96,8 @@ pub(crate) struct SharedReceiver {
 #[derive(Default)]
 pub(crate) struct ReturnSlot {
     pub(crate) receiver: Option<StreamReceiver>,
+    /// The call has a single request, and it has been received.
+    pub(crate) is_single: bool,
     /// The peer has ended its direction.
     pub(crate) ended: bool,
     /// The code of a refused call without a handler.

@@ -259,6 +259,19 @@ impl MessageBatch {
         Self { id, joins, packets: outbox.new_like() }
     }
 
+    /// Lends a buffer to the messages of an empty batch.
+    pub fn set_buffer(&mut self, mut buffer: Vec<u8>) {
+        debug_assert!(self.is_empty(), "the buffer should not replace messages");
+        buffer.clear();
+        self.packets.buffer = buffer;
+    }
+
+    /// Takes the buffer back, with any messages that were not moved.
+    pub fn take_buffer(&mut self) -> Vec<u8> {
+        self.packets.reset();
+        std::mem::take(&mut self.packets.buffer)
+    }
+
     /// Sets the longest message to that of an outbox, which changes with the memory of a server.
     pub fn set_limits_of(&mut self, outbox: &Outbox) {
         (self.packets.limit, self.packets.room) = (outbox.limit, outbox.room);
@@ -286,10 +299,17 @@ impl MessageBatch {
         self.packets.is_empty()
     }
 
-    /// Appends all messages to the pending ones of an outbox.
+    /// The memory of its buffer and of shared bodies, in bytes.
+    pub fn memory(&self) -> usize {
+        self.packets.memory()
+    }
+
+    /// Appends all messages to the pending ones of an outbox. They are copied: if the buffers were swapped, each stream
+    /// would keep the longest buffer that its connection ever had.
     pub fn move_to(&mut self, outbox: &mut Outbox) {
         self.packets.close_batch();
-        outbox.append(&mut self.packets);
+        outbox.append_copy(&mut self.packets);
+        self.packets.bulk = super::LargeBodies(None);
     }
 }
 

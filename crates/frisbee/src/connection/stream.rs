@@ -8,8 +8,8 @@ mod tests;
 use crate::connection::{Connection, ConnectionShared};
 use crate::debug::opaque_debug;
 use crate::mailbox::inbox::Message;
-use crate::mailbox::stream::{EventWaiters, Messages, ReadBatch, StreamBytes, StreamEnd, StreamShared};
-use crate::mailbox::{HandOffState, MailboxState, Waiter, wake_all};
+use crate::mailbox::stream::{ReadBatch, StreamBytes, StreamEnd, StreamShared};
+use crate::mailbox::{HandOffState, MailboxState, Place, Waiter, wake_all};
 use crate::{Operation, Outbox, PacketId, PacketWriter, PeerKind, SendError, TrySendError};
 pub use batch::StreamBatch;
 use bytes::Bytes;
@@ -242,18 +242,26 @@ impl StreamSender {
         self.0.try_send(message)
     }
 
-    /// Lets `write` put one message in place, once the connection and the receiver have room.
+    /// Creates a place among the tasks that wait to send on the stream, or for its end. Dropping it removes the wakers.
     ///
-    /// The waker is kept until there is room, even if the caller no longer waits; [`send`](Self::send) removes it.
+    /// ```
+    /// use frisbee::{SendError, StreamSender};
+    /// use std::future::poll_fn;
     ///
-    /// # Errors
-    /// If the stream or the connection has ended. The result of `write` is returned; it calls [`PacketWriter::finish`].
-    pub fn poll_send<T>(
-        &self,
-        context: &mut Context<'_>,
-        write: impl FnOnce(PacketWriter<'_>) -> T,
-    ) -> Poll<Result<T, SendError>> {
-        self.0.poll_send(context, None, write)
+    /// /// Encodes a message in place.
+    /// async fn send_number(sender: &StreamSender, number: u32) -> Result<(), SendError> {
+    ///     let mut waiter = sender.waiter();
+    ///     let sent = poll_fn(|context| {
+    ///         waiter.poll_send(context, |mut packet| {
+    ///             packet.put_slice(&number.to_be_bytes());
+    ///             packet.finish()
+    ///         })
+    ///     });
+    ///     Ok(sent.await??)
+    /// }
+    /// ```
+    pub fn waiter(&self) -> StreamWaiter<'_> {
+        self.0.waiter()
     }
 
     /// Lets `write` put one message in place, however much waits: a packet of the given id and
@@ -301,14 +309,13 @@ impl StreamSender {
     /// # Cancel safety
     /// Safe; it may be called any number of times.
     pub async fn closed(&self) {
-        let mut end = StreamWait { shared: &self.0.shared, waiters: |inner| &mut inner.watchers, number: 0 };
-        poll_fn(|context| self.0.shared.poll_closed(context, Some(&mut end.number))).await;
+        let mut waiter = self.waiter();
+        poll_fn(|context| waiter.poll_closed(context)).await;
     }
 
-    /// As [`closed`](Self::closed), for hand-written futures. The waker is kept until then, even if the caller no
-    /// longer waits.
-    pub fn poll_closed(&self, context: &mut Context<'_>) -> Poll<()> {
-        self.0.shared.poll_closed(context, None)
+    /// Whether both directions have ended, or the connection has.
+    pub fn is_over(&self) -> bool {
+        self.0.shared.is_over()
     }
 
     /// Whether nothing can be sent any more.
@@ -398,10 +405,9 @@ impl Guard {
         if message.is_empty() && !self.shared.is_native {
             return Err(SendError::Empty);
         }
-        let credit = StreamWait { shared: &self.shared, waiters: |inner| &mut inner.senders, number: 0 };
-        let mut waits = (credit, Waiter::new(&self.connection.mailbox));
+        let mut waiter = self.waiter();
         poll_fn(|context| {
-            self.poll_send(context, Some(&mut waits), |mut packet| {
+            waiter.poll_send(context, |mut packet| {
                 packet.put_shared(message);
                 packet.finish()
             })
@@ -415,8 +421,7 @@ impl Guard {
         if message.is_empty() && !shared.is_native {
             return Err(SendError::Empty.into());
         }
-        let mut waiter = Waiter::new(&self.connection.mailbox);
-        let sent = self.connection.mailbox.poll_write(None, Some(&mut waiter), |outbox| {
+        let sent = self.connection.mailbox.poll_write(None, &mut Place::default(), |outbox| {
             let mut inner = shared.inner.lock();
             inner.check_open()?;
             if !inner.credit.is_open() {
@@ -433,21 +438,24 @@ impl Guard {
         }
     }
 
-    /// `waits` is for a caller that may be dropped: for credit, and for room on the connection.
+    fn waiter(&self) -> StreamWaiter<'_> {
+        StreamWaiter { guard: self, places: StreamPlaces::default() }
+    }
+
+    /// Lets `write` put one message in place, once the receiver and the connection have room.
     fn poll_send<T>(
         &self,
         context: &mut Context<'_>,
-        waits: Option<&mut (StreamWait<'_>, Waiter<'_>)>,
+        places: &mut StreamPlaces,
         write: impl FnOnce(PacketWriter<'_>) -> T,
     ) -> Poll<Result<T, SendError>> {
         let shared = &self.shared;
-        let (mut number, mut waiter) = waits.map(|(credit, waiter)| (&mut credit.number, waiter)).unzip();
         let mut write = Some(write);
         loop {
-            if shared.poll_credit(context, number.as_deref_mut(), |_| ())?.is_pending() {
+            if shared.poll_credit(context, &mut places.credit, |_| ())?.is_pending() {
                 return Poll::Pending;
             }
-            let sent = self.connection.mailbox.poll_write(Some(context), waiter.as_deref_mut(), |outbox| {
+            let sent = self.connection.mailbox.poll_write(Some(context), &mut places.room, |outbox| {
                 let mut inner = shared.inner.lock();
                 inner.check_open()?;
                 // Another sender may have used it up since.
@@ -567,17 +575,51 @@ impl Guard {
     }
 }
 
-/// A wait for something on a stream. Its waker is removed with it.
-struct StreamWait<'a> {
-    shared: &'a StreamShared,
-    /// The list that it is in.
-    waiters: fn(&mut Messages) -> &mut EventWaiters,
-    number: u64,
+/// The places of one task among those that wait for a stream: for credit, for room on its connection, and for its end.
+/// The owner [leaves](Self::leave) them when it is dropped, so that a stream keeps no more wakers than it has owners.
+#[derive(Default)]
+struct StreamPlaces {
+    credit: u64,
+    room: Place,
+    end: u64,
 }
 
-impl Drop for StreamWait<'_> {
+impl StreamPlaces {
+    #[inline]
+    fn leave(&mut self, guard: &Guard) {
+        guard.shared.leave(self.credit, self.end);
+        guard.connection.mailbox.leave(&mut self.room);
+    }
+}
+
+/// A task that waits to send on a stream, or for its end. Created by [`StreamSender::waiter`].
+pub struct StreamWaiter<'a> {
+    guard: &'a Guard,
+    places: StreamPlaces,
+}
+
+impl StreamWaiter<'_> {
+    /// Lets `write` put one message in place, once the connection and the receiver have room.
+    ///
+    /// # Errors
+    /// If the stream or the connection has ended. The result of `write` is returned; it calls [`PacketWriter::finish`].
+    pub fn poll_send<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        write: impl FnOnce(PacketWriter<'_>) -> T,
+    ) -> Poll<Result<T, SendError>> {
+        self.guard.poll_send(context, &mut self.places, write)
+    }
+
+    /// Waits until the stream is over, as [`StreamSender::closed`] does.
+    pub fn poll_closed(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.guard.shared.poll_closed(context, &mut self.places.end)
+    }
+}
+
+impl Drop for StreamWaiter<'_> {
     fn drop(&mut self) {
-        self.shared.leave(self.waiters, self.number);
+        self.places.leave(self.guard);
     }
 }
 
@@ -594,5 +636,7 @@ impl Drop for Guard {
 opaque_debug!([] Stream, "Stream", |this| id = this.0.shared.id);
 
 opaque_debug!([] StreamSender, "StreamSender", |this| id = this.0.shared.id);
+
+opaque_debug!([] StreamWaiter<'_>, "StreamWaiter", |this| id = this.guard.shared.id);
 
 opaque_debug!([] StreamReceiver, "StreamReceiver", |this| id = this.0.shared.id);

@@ -91,7 +91,10 @@ fn a_producer_that_waits_for_room_is_woken_when_there_is_some() {
         let mailbox = full();
         let producer = thread::spawn({
             let mailbox = mailbox.clone();
-            move || block_on(poll_fn(|context| mailbox.poll_write(Some(context), None, |outbox| send(outbox, 0))))
+            move || {
+                let mut waiter = Waiter::new(&mailbox);
+                block_on(poll_fn(|context| waiter.poll_send(context, |outbox| send(outbox, 0))))
+            }
         });
         Task::default().run(&mailbox, BACKLOG_MAX + 20);
         producer.join().expect("it does not panic").expect("it is open");
@@ -128,7 +131,10 @@ fn tasks_that_wait_when_a_connection_ends_are_woken() {
         let mailbox = full();
         let producer = thread::spawn({
             let mailbox = mailbox.clone();
-            move || block_on(poll_fn(|context| mailbox.poll_write(Some(context), None, |outbox| send(outbox, 0))))
+            move || {
+                let mut waiter = Waiter::new(&mailbox);
+                block_on(poll_fn(|context| waiter.poll_send(context, |outbox| send(outbox, 0))))
+            }
         });
         let watcher = thread::spawn({
             let mailbox = mailbox.clone();

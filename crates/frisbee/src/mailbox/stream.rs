@@ -193,31 +193,24 @@ pub(crate) struct Messages {
 /// The tasks that wait for one event.
 #[derive(Debug, Default)]
 pub(crate) struct EventWaiters {
-    /// By number, which is 0 for tasks that do not leave by themselves.
+    /// By number. Each owner of one [leaves](Self::leave).
     wakers: Vec<(u64, Waker)>,
     /// The number given last.
     last: u64,
 }
 
 impl EventWaiters {
-    /// Enters a task, under its number if it will [leave](Self::leave); the number is 0 before. Returns the waker that
-    /// was entered before, to be dropped without the lock.
+    /// Enters a task under its number, which is 0 before. Returns the waker that was entered before, to be dropped
+    /// without the lock.
     #[must_use]
-    pub(crate) fn enter(&mut self, context: &Context<'_>, number: Option<&mut u64>) -> Option<Waker> {
+    pub(crate) fn enter(&mut self, context: &Context<'_>, number: &mut u64) -> Option<Waker> {
         let waker = context.waker();
-        let Some(number) = number else {
-            // A task that polls repeatedly is not entered each time.
-            if !self.wakers.iter().any(|(number, entered)| *number == 0 && entered.will_wake(waker)) {
-                self.wakers.push((0, waker.clone()));
-            }
-            return None;
-        };
         if *number == 0 {
             self.last += 1;
             *number = self.last;
         }
         if let Some((_, entered)) = self.wakers.iter_mut().find(|(entered, _)| entered == number) {
-            return Some(std::mem::replace(entered, waker.clone()));
+            return (!entered.will_wake(waker)).then(|| std::mem::replace(entered, waker.clone()));
         }
         self.wakers.push((*number, waker.clone()));
         None
@@ -382,7 +375,7 @@ impl StreamShared {
     pub(crate) fn poll_credit<T>(
         &self,
         context: &Context<'_>,
-        number: Option<&mut u64>,
+        number: &mut u64,
         take: impl FnOnce(&mut Credit) -> T,
     ) -> Poll<Result<T, SendError>> {
         let mut inner = self.inner.lock();
@@ -397,7 +390,7 @@ impl StreamShared {
     }
 
     /// Ready when the stream is over.
-    pub(crate) fn poll_closed(&self, context: &Context<'_>, number: Option<&mut u64>) -> Poll<()> {
+    pub(crate) fn poll_closed(&self, context: &Context<'_>, number: &mut u64) -> Poll<()> {
         let mut inner = self.inner.lock();
         if inner.state.is_over() {
             return Poll::Ready(());
@@ -408,12 +401,15 @@ impl StreamShared {
         Poll::Pending
     }
 
-    /// Removes a task that no longer waits, if it has a number.
-    pub(crate) fn leave(&self, wakers: fn(&mut Messages) -> &mut EventWaiters, number: u64) {
-        if number != 0 {
-            let waker = wakers(&mut self.inner.lock()).leave(number);
-            drop(waker);
+    /// Removes the wakers of a task that waits for credit or the end no more.
+    pub(crate) fn leave(&self, credit: u64, end: u64) {
+        if credit == 0 && end == 0 {
+            return;
         }
+        let mut inner = self.inner.lock();
+        let wakers = (inner.senders.leave(credit), inner.watchers.leave(end));
+        drop(inner);
+        drop(wakers);
     }
 
     /// Accepts a message. If there was no memory or no credit for it, the stream is over and the signal informs the

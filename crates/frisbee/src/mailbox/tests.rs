@@ -15,7 +15,7 @@ fn mailbox(backlog_max: usize) -> Mailbox {
 
 /// Writes as a sender that does not wait; returns whether there was room.
 fn sends_now(mailbox: &Mailbox, fill: impl FnOnce(&mut Outbox)) -> bool {
-    let sent = mailbox.poll_write(None, Some(&mut Waiter::new(mailbox)), fill);
+    let sent = mailbox.poll_write(None, &mut Place::default(), fill);
     sent.map(|sent| sent.expect("it is open")).is_ready()
 }
 
@@ -68,22 +68,23 @@ fn driver_is_woken_once_until_it_polls() {
 fn senders_wait_at_full_queue_and_wake_below_limit() {
     let (mailbox, mut driver) = (mailbox(100), Driver::default());
     let ((_, waker), (sender, sending)) = (task(), task());
-    let mut context = Context::from_waker(&sending);
+    let context = Context::from_waker(&sending);
     driver.take(&mailbox, &waker, true);
-    assert!(mailbox.poll_write(Some(&context), None, |outbox| push(outbox, 60)).is_ready());
-    assert!(mailbox.poll_write(Some(&context), None, |outbox| push(outbox, 90)).is_ready(), "there is some room");
-    assert!(mailbox.poll_write(Some(&context), None, |outbox| push(outbox, 10)).is_pending());
-    assert!(mailbox.poll_room(&mut context, |_| ()).expect("it is open").is_pending());
+    let mut place = Place::default();
+    assert!(mailbox.poll_write(Some(&context), &mut place, |outbox| push(outbox, 60)).is_ready());
+    assert!(mailbox.poll_write(Some(&context), &mut place, |outbox| push(outbox, 90)).is_ready(), "there is some room");
+    assert!(mailbox.poll_write(Some(&context), &mut place, |outbox| push(outbox, 10)).is_pending());
+    assert!(mailbox.poll_room(&context, &mut place, |_| ()).expect("it is open").is_pending());
     assert_eq!(mailbox.lock().queued(), 150);
     driver.take(&mailbox, &waker, true);
     assert_eq!((driver.pending, mailbox.lock().queued()), (150, 150), "it waits at the driver");
     assert!(mailbox.is_full(100) && !mailbox.is_full(99));
     mailbox.handle_drained(&mut driver.reader, 100);
-    assert!(mailbox.poll_room(&mut context, |_| ()).expect("it is open").is_pending());
+    assert!(mailbox.poll_room(&context, &mut place, |_| ()).expect("it is open").is_pending());
     assert_eq!(sender.count(), 0);
     mailbox.handle_drained(&mut driver.reader, 99);
     assert_eq!((sender.count(), mailbox.lock().queued()), (1, 99), "once, after any number of polls");
-    assert!(mailbox.poll_room(&mut context, |_| ()).expect("it is open").is_ready());
+    assert!(mailbox.poll_room(&context, &mut place, |_| ()).expect("it is open").is_ready());
     driver.pending = 99;
     assert_eq!(driver.take(&mailbox, &waker, true), TakeOutcome::Nothing, "handles know it");
 }
@@ -171,11 +172,12 @@ fn senders_wait_for_server_memory_below_queue_limit() {
     let [account, other] = [(); 2].map(|()| Arc::new(Account::of_peer(&budget, None)));
     let (mailbox, mut driver) = (Mailbox::new(crate::BODY_MAX, MIB, account), Driver::default());
     let ((woken, waker), (sender, sending)) = (task(), task());
-    let mut context = Context::from_waker(&sending);
+    let context = Context::from_waker(&sending);
     driver.take(&mailbox, &waker, true);
     other.charge(8 * MIB);
+    let mut place = Place::default();
     let sent =
-        (0..100).take_while(|_| mailbox.poll_write(Some(&context), None, |outbox| push(outbox, 1000)).is_ready());
+        (0..100).take_while(|_| mailbox.poll_write(Some(&context), &mut place, |outbox| push(outbox, 1000)).is_ready());
     assert_eq!(sent.count(), 5, "4 KiB, and what exceeds them");
     assert!(mailbox.is_full(0), "the driver reports even small writes");
     driver.take(&mailbox, &waker, true);
@@ -186,7 +188,7 @@ fn senders_wait_for_server_memory_below_queue_limit() {
     assert_eq!(sender.count(), 1, "there is room for a little");
     (0..5).for_each(|_| mailbox.write(|outbox| push(outbox, 1000)).expect("it is open"));
     assert!(woken.count() > before);
-    assert!(mailbox.poll_room(&mut context, |_| ()).expect("it is open").is_pending());
+    assert!(mailbox.poll_room(&context, &mut place, |_| ()).expect("it is open").is_pending());
     driver.take(&mailbox, &waker, true);
     assert_eq!((sender.count(), mailbox.is_full(0)), (1, true), "the driver's queue counts");
     other.release(8 * MIB + 1);
@@ -213,8 +215,9 @@ fn closed_mailbox_rejects_mail_and_wakes_all_waiters() {
     let tasks = [(); 4].map(|()| task());
     let [sender, end, kind, decision] = &tasks;
     let [mut first, mut second, mut third] = [(); 3].map(|()| Waiter::new(&mailbox));
+    let mut place = Place::default();
     mailbox.write(|outbox| push(outbox, 10)).expect("it is open");
-    assert!(mailbox.poll_write(Some(&Context::from_waker(&sender.1)), None, |_| ()).is_pending());
+    assert!(mailbox.poll_write(Some(&Context::from_waker(&sender.1)), &mut place, |_| ()).is_pending());
     assert!(mailbox.poll_closed(&mut Context::from_waker(&end.1), &mut first).is_pending());
     assert!(mailbox.poll_peer(&mut Context::from_waker(&kind.1), &mut second).is_pending());
     assert!(mailbox.poll_abandoned(&mut Context::from_waker(&decision.1), &mut third).is_pending());
@@ -224,8 +227,8 @@ fn closed_mailbox_rejects_mail_and_wakes_all_waiters() {
     let mut context = Context::from_waker(&end.1);
     let refused = |refused: Result<(), SendError>| matches!(refused, Err(SendError::Closed(CloseReason::Shutdown)));
     assert!(refused(mailbox.write(|_| ())));
-    assert_eq!(mailbox.poll_write(Some(&context), None, |_| ()).map(refused), Poll::Ready(true));
-    assert!(refused(mailbox.poll_room(&mut context, |_| ()).map(|_| ())));
+    assert_eq!(mailbox.poll_write(Some(&context), &mut place, |_| ()).map(refused), Poll::Ready(true));
+    assert!(refused(mailbox.poll_room(&context, &mut place, |_| ()).map(|_| ())));
     let peer = mailbox.poll_peer(&mut context, &mut second);
     assert_eq!(peer.map(|peer| refused(peer.map(|_| ()))), Poll::Ready(true));
     assert!(mailbox.poll_abandoned(&mut context, &mut third).is_ready());
@@ -286,14 +289,14 @@ fn waiter_keeps_one_waker_and_no_noop_waker() {
     drop(other);
     assert_eq!(Arc::strong_count(&second), 2);
     assert!(mailbox.lock().waiters.is_empty());
-    // Of two tasks that poll without a waiter, each is woken.
-    let mut reader = MailReader::default();
-    for waker in [&one, &two, &two] {
-        assert!(mailbox.poll_write(Some(&Context::from_waker(waker)), None, |_| ()).is_pending());
+    // A future that is polled by one task after the other is one waiter.
+    let mut place = Place::default();
+    for waker in [&one, &two].into_iter().cycle().take(100) {
+        assert!(mailbox.poll_room(&Context::from_waker(waker), &mut place, |_| ()).expect("it is open").is_pending());
+        assert!(mailbox.poll_write(Some(&Context::from_waker(waker)), &mut place, |_| ()).is_pending());
     }
-    mailbox.lock().outbox.take_bytes();
-    mailbox.handle_drained(&mut reader, 0);
-    assert_eq!([first.count(), second.count()], [1, 1]);
+    assert_eq!([&first, &second].map(Arc::strong_count), [2, 3]);
+    mailbox.leave(&mut place);
     assert!(mailbox.lock().waiters.is_empty());
 }
 

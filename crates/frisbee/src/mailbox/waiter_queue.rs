@@ -26,24 +26,19 @@ pub(crate) struct WaitList {
 #[derive(Debug, Default)]
 struct WaiterQueue {
     /// Wait for room, in the order of arrival.
-    producers: BTreeMap<u64, WaitingTask>,
+    producers: BTreeMap<u64, Waker>,
     /// The number of the last of the round: those up to here are called before any that came later.
     round: u64,
-    /// How many of the round have been called by their [`Waiter`], and have not come yet.
+    /// How many of the round have been called, and have not come yet.
     owed: usize,
-    /// The last of them that was entered without a [`Waiter`], which would remove it.
-    last_to_stay: u64,
     /// Wait for the end, the kind of the peer, a slot for a stream, or the decision on a hand-off.
-    watchers: BTreeMap<u64, WaitingTask>,
+    watchers: BTreeMap<u64, Waker>,
 }
 
-/// A task that waits. There is one type of map for both kinds, since each would be kilobytes of code in every program.
-#[derive(Debug)]
-struct WaitingTask {
-    waker: Waker,
-    /// It waits for room and has a [`Waiter`], so it is known when it comes or leaves.
-    is_returning: bool,
-}
+/// The place of one task among those that wait for a connection; 0 until it has to wait. The owner frees it with
+/// [`Mailbox::leave`] when it is dropped, so that there are no more wakers than owners.
+#[derive(Default, Debug)]
+pub(crate) struct Place(u64);
 
 impl WaitList {
     pub(super) fn is_empty(&self) -> bool {
@@ -64,97 +59,63 @@ impl WaitList {
             waiters.round = self.last;
         }
         let called = std::mem::replace(&mut waiters.producers, later);
-        waiters.owed = called.values().filter(|producer| producer.is_returning).count();
+        waiters.owed = called.len();
         let others_wait = !waiters.producers.is_empty();
         self.free();
-        (called.into_values().map(|producer| producer.waker).collect(), others_wait)
+        (called.into_values().collect(), others_wait)
     }
 
-    /// Whether a task must not have the room that there is, since others were called that have waited for longer. It is
-    /// not known how long a task without a [`Waiter`] has waited.
+    /// Whether a task must not have the room that there is, since others were called that have waited for longer.
     #[inline]
-    pub(super) fn is_early(&self, waiter: Option<&Waiter<'_>>) -> bool {
-        let Some((waiters, waiter)) = self.waiters.as_ref().zip(waiter) else { return false };
-        waiters.owed > 0 && (waiter.number == 0 || waiter.number > waiters.round)
-    }
-
-    /// Notes that a task has found room. Returns the waker that it had entered, if it was not called.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn finish(&mut self, waiter: &mut Waiter<'_>) -> Option<Waker> {
-        let number = waiter.number;
-        let Some(waiters) = &mut self.waiters else {
-            waiter.number = 0;
-            return None;
-        };
-        let entered = waiters.producers.remove(&number);
-        if entered.is_none() {
-            waiters.forget_waiter(number);
-        }
-        waiter.number = 0; // It waits behind others when it waits again.
-        self.free();
-        entered.map(|producer| producer.waker)
+    pub(super) fn is_early(&self, place: &Place) -> bool {
+        let Some(waiters) = &self.waiters else { return false };
+        waiters.owed > 0 && (place.0 == 0 || place.0 > waiters.round)
     }
 
     /// Removes the tasks that wait for something to change.
     pub(crate) fn take_watchers(&mut self) -> Vec<Waker> {
         let watchers = self.waiters.as_mut().map(|waiters| std::mem::take(&mut waiters.watchers));
         self.free();
-        watchers.unwrap_or_default().into_values().map(|watcher| watcher.waker).collect()
+        watchers.unwrap_or_default().into_values().collect()
     }
 
     /// Removes all.
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = Waker> + use<> {
         let waiters = self.waiters.take().unwrap_or_default();
-        waiters.producers.into_values().chain(waiters.watchers.into_values()).map(|waiting| waiting.waker)
+        waiters.producers.into_values().chain(waiters.watchers.into_values())
     }
 
     /// Enters a task that waits for room. Returns the waker that it had entered before.
-    pub(super) fn enter_producer(&mut self, waker: &Waker, waiter: Option<&mut Waiter<'_>>) -> Option<Waker> {
-        let is_returning = waiter.is_some();
-        let number = match waiter {
-            Some(waiter) if waiter.number != 0 => waiter.number,
-            Some(waiter) => {
-                self.last += 1;
-                waiter.number = self.last;
-                self.last
-            }
-            None => {
-                // A task that polls repeatedly, in a loop for instance, is not entered each time. The waker that it has
-                // entered by a waiter does not count: it is removed together with the waiter.
-                let last = self.waiters.as_ref().and_then(|waiters| waiters.producers.get(&waiters.last_to_stay));
-                if last.is_some_and(|last| last.waker.will_wake(waker)) {
-                    return None;
-                }
-                self.last += 1;
-                let number = self.last;
-                self.waiters.get_or_insert_default().last_to_stay = number;
-                number
-            }
-        };
-        let waiters = self.waiters.get_or_insert_default();
-        let earlier = waiters.producers.insert(number, WaitingTask { waker: waker.clone(), is_returning });
-        if earlier.is_none() && is_returning {
-            waiters.forget_waiter(number);
+    pub(super) fn enter_producer(&mut self, waker: &Waker, place: &mut Place) -> Option<Waker> {
+        if place.0 == 0 {
+            self.last += 1;
+            place.0 = self.last;
         }
-        earlier.map(|producer| producer.waker)
+        let waiters = self.waiters.get_or_insert_default();
+        let earlier = waiters.producers.insert(place.0, waker.clone());
+        if earlier.is_none() {
+            waiters.forget_waiter(place.0);
+        }
+        earlier
     }
 
     /// Enters a task that waits for something to change. Returns the waker that it had entered before.
-    pub(super) fn register_observer(&mut self, waker: &Waker, waiter: &mut Waiter<'_>) -> Option<Waker> {
-        if waiter.number == 0 {
+    pub(super) fn register_observer(&mut self, waker: &Waker, place: &mut Place) -> Option<Waker> {
+        if place.0 == 0 {
             self.last += 1;
-            waiter.number = u64::MAX - self.last; // Behind every round of producers.
+            place.0 = u64::MAX - self.last; // Behind every round of producers.
         }
-        let watcher = WaitingTask { waker: waker.clone(), is_returning: false };
-        self.waiters.get_or_insert_default().watchers.insert(waiter.number, watcher).map(|earlier| earlier.waker)
+        self.waiters.get_or_insert_default().watchers.insert(place.0, waker.clone())
     }
 
-    /// Removes the wakers of one waiter.
-    fn leave(&mut self, number: u64) -> (Option<Waker>, Option<Waker>) {
+    /// Frees the place of a task that has found room or no longer waits. Returns the wakers that it had entered and that
+    /// were not called.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn leave(&mut self, place: &mut Place) -> (Option<Waker>, Option<Waker>) {
+        let number = std::mem::take(&mut place.0); // It waits behind others when it waits again.
         let Some(waiters) = &mut self.waiters else { return (None, None) };
-        let producer = waiters.producers.remove(&number).map(|producer| producer.waker);
-        let wakers = (producer, waiters.watchers.remove(&number).map(|watcher| watcher.waker));
+        let wakers = (waiters.producers.remove(&number), waiters.watchers.remove(&number));
         if let (None, None) = wakers {
             waiters.forget_waiter(number);
         }
@@ -179,53 +140,66 @@ impl WaiterQueue {
     }
 }
 
+impl Place {
+    /// Whether the task has had to wait.
+    #[inline]
+    pub(super) fn has_waited(&self) -> bool {
+        self.0 != 0
+    }
+}
+
+impl Mailbox {
+    /// Removes the wakers of a task that no longer waits.
+    #[inline]
+    pub(crate) fn leave(&self, place: &mut Place) {
+        if place.has_waited() {
+            self.leave_place(place);
+        }
+    }
+
+    #[cold]
+    fn leave_place(&self, place: &mut Place) {
+        let mut inner = self.lock();
+        let wakers = inner.waiters.leave(place);
+        drop(inner);
+        drop(wakers); // Each may be the last reference to a task, whose drop must not run under the lock.
+    }
+}
+
 /// A task that waits for a connection. When it is dropped it removes the task's waker, since the connection would
 /// otherwise keep one for each task that ever waited. Made by [`Connection::waiter`](crate::Connection::waiter).
 #[derive(Debug)]
 pub struct Waiter<'a> {
     mailbox: &'a Mailbox,
-    /// 0 until it has to wait.
-    number: u64,
+    pub(crate) place: Place,
 }
 
 impl<'a> Waiter<'a> {
     pub(crate) fn new(mailbox: &'a Mailbox) -> Self {
-        Self { mailbox, number: 0 }
+        Self { mailbox, place: Place::default() }
     }
 
-    /// Whether it has had to wait.
-    #[inline]
-    pub(super) fn has_waited(&self) -> bool {
-        self.number != 0
-    }
-
-    #[cold]
-    fn leave(&self) {
-        let mut inner = self.mailbox.lock();
-        let wakers = inner.waiters.leave(self.number);
-        drop(inner);
-        drop(wakers); // Each may be the last reference to a task, whose drop must not run under the lock.
-    }
-
-    /// As [`Connection::poll_send`](crate::Connection::poll_send).
+    /// Lets `write` put packets into the connection's outbox, once less than
+    /// [`backlog_max`](crate::Config::backlog_max) waits there.
+    ///
+    /// The packets that are written in one call leave in one piece. `write` runs under the connection's lock and must
+    /// be short.
     ///
     /// # Errors
-    /// As there.
+    /// If the connection has ended.
     pub fn poll_send<T>(
         &mut self,
         context: &mut Context<'_>,
         write: impl FnOnce(&mut Outbox) -> T,
     ) -> Poll<Result<T, SendError>> {
-        self.mailbox.poll_write(Some(context), Some(self), write)
+        self.mailbox.poll_write(Some(context), &mut self.place, write)
     }
 }
 
 impl Drop for Waiter<'_> {
     #[inline]
     fn drop(&mut self) {
-        if self.has_waited() {
-            self.leave();
-        }
+        self.mailbox.leave(&mut self.place);
     }
 }
 

@@ -191,7 +191,7 @@ fn keep_link_alive(link: Arc<Link>, sender: StreamSender) {
     let runtime = link.connection.runtime_handle().clone();
     let job: Job = Box::pin(async move {
         let _link = link;
-        poll_fn(|context| sender.poll_closed(context)).await;
+        sender.closed().await;
     });
     drop(runtime.spawn(job));
 }
@@ -279,7 +279,7 @@ async fn send_requests(
     failed: Arc<OnceLock<Status>>,
 ) {
     let sent = {
-        let mut sending = pin!(sending);
+        let (mut sending, mut waiter) = (pin!(sending), sender.waiter());
         let sent = poll_fn(|context| match sending.as_mut().poll(context) {
             Poll::Ready(sent) => {
                 Poll::Ready(sent.unwrap_or_else(|_| Err(Status::internal("the stream of requests panicked"))))
@@ -289,7 +289,7 @@ async fn send_requests(
                     return Poll::Ready(Err(late()));
                 }
                 // The call has ended: further requests are not sent.
-                sender.poll_closed(context).map(Ok)
+                waiter.poll_closed(context).map(Ok)
             }
         });
         sent.await

@@ -56,7 +56,8 @@ impl ReceivedStream<'_> {
         };
         if sender.is_native() {
             // The end of its direction follows the request; the stream is kept open until then.
-            shared_receiver.back.lock().receiver = Some(receiver);
+            let mut back = shared_receiver.back.lock();
+            (back.receiver, back.is_single) = (Some(receiver), true);
         } else {
             // The request also ends its direction.
             drop(receiver);
@@ -157,7 +158,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
         let (_hold, _entered) = (hold, entered);
         let worked = {
             // Dropped with its block: a handler holds its values no longer than until its deadline.
-            let mut work = pin!(work);
+            let (mut work, mut waiter) = (pin!(work), sender.waiter());
             let mut over = pin!(async {
                 let Some((at, status)) = end_of_time(deadline, expires) else { return pending().await };
                 tokio::time::sleep_until(at.into()).await;
@@ -171,8 +172,10 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
                     return Poll::Ready(Some(Ok(Err(status))));
                 }
                 // Messages that the handler no longer reads must not use up the memory for streams.
-                let _ = shared_receiver.poll_drain(context);
-                sender.poll_closed(context).map(|()| None)
+                if let Poll::Ready(Err(second_request)) = shared_receiver.poll_drain(context) {
+                    return Poll::Ready(Some(Ok(Err(second_request))));
+                }
+                waiter.poll_closed(context).map(|()| None)
             });
             worked.await
         };
@@ -183,7 +186,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
             let bytes = sender.bytes();
             observed_call.set_request(bytes.received);
             // A handler may learn that its client has left when it sends.
-            let has_left = poll_fn(|context| Poll::Ready(sender.poll_closed(context).is_ready())).await;
+            let has_left = sender.is_over();
             let refused = shared_receiver.back.lock().refused;
             let code = worked.as_ref().map_or_else(Status::code, |()| refused.unwrap_or(Code::Ok));
             let code = if has_left && code != Code::Ok { Code::Cancelled } else { code };
@@ -194,14 +197,14 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
             send_error(&sender, &status);
         }
         send_end(&sender);
+        let mut waiter = sender.waiter();
         let ended = poll_fn(|context| match shared_receiver.poll_drain(context) {
-            Poll::Ready(()) => Poll::Ready(()),
-            Poll::Pending => sender.poll_closed(context),
+            Poll::Ready(_) => Poll::Ready(()),
+            Poll::Pending => waiter.poll_closed(context),
         });
         let _ = tokio::time::timeout(END_TIMEOUT, ended).await;
         if !sender.is_native() && shared_receiver.sent.load(Ordering::Relaxed) > CLOSED_AT_ONCE_MAX {
-            let closed = poll_fn(|context| sender.poll_closed(context));
-            let _ = tokio::time::timeout(CLOSED_LATER, closed).await;
+            let _ = tokio::time::timeout(CLOSED_LATER, sender.closed()).await;
         }
         // Go does not close, and would keep the stream as long as the connection.
         sender.close();
@@ -217,7 +220,10 @@ impl SharedReceiver {
 
     /// Discards messages that come after the handler has returned the receiver. Ready when the client has ended its
     /// direction, or the stream is closed.
-    fn poll_drain(&self, context: &mut Context<'_>) -> Poll<()> {
+    ///
+    /// # Errors
+    /// If a call with a single request gets another one. Each would wake the handler for nothing.
+    fn poll_drain(&self, context: &mut Context<'_>) -> Poll<Result<(), Status>> {
         let mut back = self.back.lock();
         while !back.ended {
             let Some(receiver) = &mut back.receiver else { return Poll::Pending };
@@ -225,7 +231,11 @@ impl SharedReceiver {
                 Some(body) => back.ended = is_end(&body),
                 None => back.ended = true,
             }
+            if back.is_single && !back.ended {
+                back.is_single = false; // Further ones are discarded.
+                return Poll::Ready(Err(Status::invalid_argument("second request to a method that takes one")));
+            }
         }
-        Poll::Ready(())
+        Poll::Ready(Ok(()))
     }
 }

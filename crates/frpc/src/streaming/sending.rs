@@ -24,8 +24,9 @@ pub(crate) async fn send<M: Message>(
     flags: Flags,
 ) -> Result<(), Status> {
     let form = form(sender);
+    let mut waiter = sender.waiter();
     let sent = poll_fn(move |context| {
-        sender.poll_send(context, |packet| {
+        waiter.poll_send(context, |packet| {
             body::put_message(packet, message.borrow(), form, flags, PrefixFields::default)
         })
     });

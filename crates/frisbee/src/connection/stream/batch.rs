@@ -1,13 +1,23 @@
 //! Messages that are put together and sent at once.
 
-use super::{Guard, StreamSender, StreamShared};
+use super::{Guard, StreamPlaces, StreamSender, StreamShared};
 use crate::debug::opaque_debug;
 use crate::mailbox::wake_all;
 use crate::{PacketWriter, SendError};
 use frisbee_core::MessageBatch;
 use frisbee_core::flow::{self, MESSAGE_COST};
+use std::cell::Cell;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+
+thread_local! {
+    /// The buffer of the batch that is being filled on this thread. A stream keeps none between two turns, since a
+    /// connection may have hundreds of streams.
+    static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// The largest buffer that a thread keeps, in bytes: a full batch and its last message, if that is short.
+const BUFFER_KEPT: usize = 2 * BATCH_MAX;
 
 /// How much is put together at most, in bytes. With more the peer would wait for the first of it; with less a write
 /// would not be worth it.
@@ -26,8 +36,7 @@ pub struct StreamBatch {
     credit: Option<i64>,
     /// How much of it is left: below zero if a message has exceeded it, and zero without any.
     left: i64,
-    /// Under which it waits for credit.
-    number: u64,
+    places: StreamPlaces,
 }
 
 impl StreamSender {
@@ -35,7 +44,14 @@ impl StreamSender {
     pub fn batch(&self) -> StreamBatch {
         let StreamShared { id, joins, .. } = *self.0.shared;
         let batch = MessageBatch::new(&self.0.connection.mailbox.lock().outbox, id, joins);
-        StreamBatch { guard: self.0.clone(), batch, messages: 0, credit: None, left: 0, number: 0 }
+        StreamBatch {
+            guard: self.0.clone(),
+            batch,
+            messages: 0,
+            credit: None,
+            left: 0,
+            places: StreamPlaces::default(),
+        }
     }
 }
 
@@ -62,13 +78,17 @@ impl StreamBatch {
         if self.credit.is_some() {
             return Poll::Ready(Ok(()));
         }
-        let batch = &mut self.batch;
-        let room = self.guard.connection.mailbox.poll_room(context, |outbox| batch.set_limits_of(outbox))?;
+        let Self { batch, places, .. } = self;
+        let mailbox = &self.guard.connection.mailbox;
+        let room = mailbox.poll_room(context, &mut places.room, |outbox| batch.set_limits_of(outbox))?;
         if room.is_pending() {
             return Poll::Pending;
         }
-        let credit = self.guard.shared.poll_credit(context, Some(&mut self.number), flow::Credit::take);
-        credit.map_ok(|credit| (self.credit, self.left) = (Some(credit), credit))
+        let credit = self.guard.shared.poll_credit(context, &mut places.credit, flow::Credit::take);
+        credit.map_ok(|credit| {
+            self.batch.set_buffer(BUFFER.take());
+            (self.credit, self.left) = (Some(credit), credit);
+        })
     }
 
     /// Lets `write` put one message, once [`poll_ready`](Self::poll_ready) has been ready. Returns its result; it calls
@@ -89,6 +109,12 @@ impl StreamBatch {
         self.messages
     }
 
+    /// The memory of its buffer, in bytes.
+    #[cfg(test)]
+    pub(super) fn memory(&self) -> usize {
+        self.batch.memory()
+    }
+
     /// Whether there is nothing to flush.
     pub fn is_empty(&self) -> bool {
         self.messages == 0
@@ -103,6 +129,7 @@ impl StreamBatch {
         let left = std::mem::take(&mut self.left);
         let credit = self.credit.take().map(|_| left);
         if self.batch.is_empty() {
+            self.return_buffer();
             self.return_credit(credit);
             return Ok(());
         }
@@ -117,8 +144,17 @@ impl StreamBatch {
             wakers = inner.put_credit(credit);
             Ok(())
         });
+        self.return_buffer();
         wake_all(wakers);
         sent?
+    }
+
+    fn return_buffer(&mut self) {
+        let buffer = self.batch.take_buffer();
+        // In the destructors of a thread there is no place for it.
+        if buffer.capacity() <= BUFFER_KEPT {
+            let _ = BUFFER.try_with(|kept| kept.set(buffer));
+        }
     }
 
     fn return_credit(&self, credit: Option<i64>) {
@@ -132,8 +168,9 @@ impl StreamBatch {
 impl Drop for StreamBatch {
     /// Messages that were not flushed are not sent, and cost nothing.
     fn drop(&mut self) {
+        self.return_buffer();
         self.return_credit(self.credit);
-        self.guard.shared.leave(|inner| &mut inner.senders, self.number);
+        self.places.leave(&self.guard);
     }
 }
 

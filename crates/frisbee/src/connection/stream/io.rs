@@ -1,6 +1,6 @@
 //! A stream as bytes: each message is one write or read of bytes, and its bounds have no meaning.
 
-use super::{Stream, StreamEnd};
+use super::{Stream, StreamEnd, StreamPlaces};
 use crate::SendError;
 use crate::transport::fill;
 use bytes::Bytes;
@@ -71,12 +71,13 @@ pub struct StreamIo {
     stream: Stream,
     /// Received and not read.
     rest: Bytes,
+    places: StreamPlaces,
 }
 
 impl Stream {
     /// The stream as bytes. Messages that have not been received are read first.
     pub fn into_io(self) -> StreamIo {
-        StreamIo { stream: self, rest: Bytes::new() }
+        StreamIo { stream: self, rest: Bytes::new(), places: StreamPlaces::default() }
     }
 }
 
@@ -120,11 +121,12 @@ impl AsyncRead for StreamIo {
 }
 
 impl AsyncWrite for StreamIo {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         if bytes.is_empty() {
             return Poll::Ready(Ok(0)); // An empty message would close a stream to Go.
         }
-        let sent = self.stream.0.poll_send(context, None, |mut packet| {
+        let Self { stream, places, .. } = &mut *self;
+        let sent = stream.0.poll_send(context, places, |mut packet| {
             let most = usize::try_from(packet.limit()).unwrap_or(usize::MAX).min(MESSAGE_MAX);
             let message = bytes.get(..most).unwrap_or(bytes);
             packet.put_slice(message);
@@ -142,6 +144,12 @@ impl AsyncWrite for StreamIo {
     fn poll_shutdown(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.stream.end();
         Poll::Ready(Ok(()))
+    }
+}
+
+impl Drop for StreamIo {
+    fn drop(&mut self) {
+        self.places.leave(&self.stream.0);
     }
 }
 

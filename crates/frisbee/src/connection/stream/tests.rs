@@ -111,14 +111,14 @@ async fn sender_waits_for_credit_and_is_woken_by_it() {
         packet.put_slice(b"later");
         packet.finish()
     };
-    let mut context = Context::from_waker(&waker);
-    (0..3).for_each(|_| assert!(sender.poll_send(&mut context, write).is_pending()));
+    let (mut context, mut waiter) = (Context::from_waker(&waker), sender.waiter());
+    (0..3).for_each(|_| assert!(waiter.poll_send(&mut context, write).is_pending()));
     assert!(end.shared.handle_credit(&[39]));
     assert_eq!(woken.count(), 0, "that is none yet");
     assert!(!end.shared.handle_credit(&[0x80]) && !end.shared.handle_credit(&[]));
     assert!(end.shared.handle_credit(&[1]));
     assert_eq!(woken.count(), 1, "once, after any number of polls");
-    assert!(matches!(sender.poll_send(&mut context, write), Poll::Ready(Ok(Ok(())))));
+    assert!(matches!(waiter.poll_send(&mut context, write), Poll::Ready(Ok(Ok(())))));
     assert_eq!(sender.bytes().sent, 16);
     let bodies: Vec<_> = end.sent().into_iter().map(|(_, body)| body).collect();
     assert_eq!(bodies.concat(), b"\x0a0123456789\x01x\x05later", "in one packet");
@@ -362,9 +362,10 @@ async fn tasks_that_wait_for_a_stream_are_woken_by_its_end() {
         let (end, mut stream) = End::new(&native(0));
         let tasks = [(); 3].map(|()| task());
         let sender = stream.sender();
+        let mut waiter = sender.waiter();
         assert!(stream.poll_recv(&mut Context::from_waker(&tasks[0].1)).is_pending());
-        assert!(sender.poll_send(&mut Context::from_waker(&tasks[1].1), |_| ()).is_pending());
-        assert!(sender.poll_closed(&mut Context::from_waker(&tasks[2].1)).is_pending());
+        assert!(waiter.poll_send(&mut Context::from_waker(&tasks[1].1), |_| ()).is_pending());
+        assert!(waiter.poll_closed(&mut Context::from_waker(&tasks[2].1)).is_pending());
         end_it(&end);
         assert_eq!(tasks.each_ref().map(|(woken, _)| woken.count()), expected);
         assert_eq!(poll(&mut stream), Poll::Ready(None));
@@ -470,6 +471,30 @@ async fn longest_message_of_a_batch_follows_memory() {
     assert!(send(&mut batch, 1000));
 }
 
+/// The buffers of a connection grow with its bursts, and a connection may have hundreds of streams.
+#[tokio::test]
+async fn streams_keep_no_buffer_between_batches() {
+    let (end, stream) = End::new(&native(1 << 20));
+    let senders: Vec<_> = (0..100).map(|_| stream.sender()).collect();
+    let mut batches: Vec<_> = senders.iter().map(StreamSender::batch).collect();
+    let mut context = Context::from_waker(Waker::noop());
+    for batch in &mut batches {
+        for _ in 0..60 {
+            assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
+            batch.put(|mut packet| {
+                packet.put_slice(&[3; 3000]);
+                packet.finish().expect("it is short");
+            });
+        }
+        batch.flush().expect("it is open");
+        assert!(end.shared.handle_credit(&[0x80, 0x80, 0x40]));
+        assert!(!end.sent().is_empty());
+        assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
+        batch.flush().expect("it is open");
+    }
+    assert_eq!(batches.iter().map(StreamBatch::memory).sum::<usize>(), 0, "bytes of idle streams");
+}
+
 #[tokio::test]
 async fn batched_messages_are_sent_at_once_and_reserve_credit() {
     let (end, stream) = End::new(&native(10_000));
@@ -487,8 +512,8 @@ async fn batched_messages_are_sent_at_once_and_reserve_credit() {
     (0..3).for_each(|_| put(&mut batch, 100));
     assert_eq!((batch.len(), batch.is_empty(), end.sent().len()), (3, false, 0));
     assert!(full(&stream.try_send(&Bytes::from_static(b"x"))), "it holds all credit");
-    let (woken, waker) = task();
-    assert!(sender.poll_send(&mut Context::from_waker(&waker), |_| ()).is_pending());
+    let ((woken, waker), mut waiter) = (task(), sender.waiter());
+    assert!(waiter.poll_send(&mut Context::from_waker(&waker), |_| ()).is_pending());
     batch.flush().expect("it is open");
     assert_eq!((woken.count(), batch.len(), batch.is_empty()), (1, 0, true));
     let sent = end.sent();
@@ -604,21 +629,19 @@ async fn byte_stream_end_is_an_error_unless_finished() {
 }
 
 #[test]
-fn a_task_is_entered_once_and_one_with_a_number_can_leave() {
+fn event_waiters_are_as_many_as_their_owners() {
     let [(first, one), (second, two)] = [(); 2].map(|()| task());
-    let mut waiters = EventWaiters::default();
-    for _ in 0..2 {
-        assert!(waiters.enter(&Context::from_waker(&one), None).is_none());
-        assert!(waiters.enter(&Context::from_waker(&two), None).is_none());
-    }
+    let mut waiters = crate::mailbox::stream::EventWaiters::default();
     let mut numbers = [0, 0];
-    assert!(waiters.enter(&Context::from_waker(&one), Some(&mut numbers[0])).is_none());
-    assert!(waiters.enter(&Context::from_waker(&one), Some(&mut numbers[1])).is_none());
-    assert!(waiters.enter(&Context::from_waker(&two), Some(&mut numbers[1])).is_some(), "in place of the other");
+    for _ in 0..2 {
+        assert!(waiters.enter(&Context::from_waker(&one), &mut numbers[0]).is_none());
+    }
+    assert!(waiters.enter(&Context::from_waker(&one), &mut numbers[1]).is_none());
+    assert!(waiters.enter(&Context::from_waker(&two), &mut numbers[1]).is_some(), "in place of the other");
     assert_eq!(numbers, [1, 2]);
     assert!(waiters.leave(3).is_none());
     assert!(waiters.leave(numbers[0]).is_some() && waiters.leave(numbers[0]).is_none());
     waiters.take().into_iter().for_each(Waker::wake);
-    assert_eq!([first.count(), second.count()], [1, 2]);
+    assert_eq!([first.count(), second.count()], [0, 1]);
     assert!(waiters.take().is_empty());
 }
