@@ -361,12 +361,16 @@ async fn metadata_of_streaming_adapter_call_is_charged_to_its_peer() {
     until("it is released", || host.context.stats().charged_bytes() == 0).await;
 }
 
-/// The call had run, and then was refused, since the other one had the only place.
+/// The call had run, and then was refused, since the other one had the only permit.
 #[tokio::test]
-async fn unary_call_as_a_stream_that_has_run_is_not_refused() {
+async fn unary_call_as_a_stream_is_refused_before_it_runs() {
     let mut host = Host::open(|builder| builder.config(Config::default().calls_max(1))).await;
-    let _call = host.call("a");
+    let call = host.call("a");
     soon(&mut host.began).await;
+    let refused = stream(host.method(UPPER), &["at once"]).await.expect_err("the other call has the permit");
+    assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");
+    host.gate.add_permits(1);
+    call.await.expect("it does not panic").expect("it answers");
     assert_eq!(stream(host.method(UPPER), &["at once"]).await.expect("it answers"), ["AT ONCE"]);
 }
 

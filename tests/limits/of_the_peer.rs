@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 use frisbee::{Client, Config, Handlers};
-use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, SleepRequest};
+use frisbee_tests::hoard::Hoard;
+use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, SleepRequest, Text};
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::serve_interop_with;
 use frisbee_tests::service::Service;
@@ -50,6 +51,52 @@ async fn calls_keep_server_limit_after_early_burst() {
         let refused = calls.collect::<JoinSet<_>>().join_all().await.into_iter().filter(|refused| *refused).count();
         assert!(round == 0 || refused == 0, "round {round}: {refused} refused");
     }
+}
+
+/// On a new connection the client does not know the limit. The handlers of refused calls had begun.
+#[tokio::test]
+async fn calls_beyond_limit_are_refused_before_they_run() {
+    const CALLS: usize = 40;
+    let (service, release) = Hoard::new(Duration::ZERO);
+    let acceptor =
+        Server::builder().config(Config::default().calls_max(4)).add_service(InteropServer::new(service.clone()));
+    let acceptor = acceptor.build().expect("its operations do not overlap");
+    let (here, there) = frisbee::memory();
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    let client = InteropClient::new(Channel::connect_io(here).await.expect("it is connected"));
+    let (ended, mut ends) = mpsc::unbounded_channel();
+    for _ in 0..CALLS {
+        let (client, ended) = (client.clone(), ended.clone());
+        tokio::spawn(async move { ended.send(client.echo_payload(Payload::default()).await) });
+    }
+    drop(ended);
+    for _ in 4..CALLS {
+        let refused = tokio::time::timeout(PATIENCE, ends.recv()).await.expect("it is refused at once");
+        let status = refused.expect("it ends").expect_err("the permits are taken");
+        assert_eq!((status.code(), status.may_have_run()), (Code::ResourceExhausted, false), "{status}");
+    }
+    assert_eq!(service.started.load(Ordering::SeqCst), 4);
+    release.send(true).expect("handlers wait");
+    while let Some(answered) = ends.recv().await {
+        answered.expect("it had a permit");
+    }
+}
+
+/// Streams and tasks counted as calls: with as many of them, every call whose handler waits was refused.
+#[tokio::test]
+async fn idle_streams_leave_permits_to_calls() {
+    const STREAMS: usize = 10;
+    let client = client(Config::default().calls_max(2)).await;
+    let mut streams = Vec::new();
+    for _ in 0..STREAMS {
+        let texts = futures_util::stream::once(async { Text { value: "open".to_owned() } });
+        let texts = futures_util::StreamExt::chain(texts, futures_util::stream::pending());
+        let mut replies = client.chat(texts).await.expect("it opens").into_inner();
+        assert!(replies.message().await.expect("it answers").is_some());
+        streams.push(replies);
+    }
+    let (one, other) = tokio::join!(client.sleep(sleep(20)), client.sleep(sleep(20)));
+    one.and(other).expect("streams are no calls");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -329,7 +329,7 @@ impl Connection {
         placement: Placement,
         task: impl Future<Output = ()> + Send + 'static,
     ) -> Option<JobSlotId> {
-        let spawned = self.spawn_within(usize::MAX, None, None, placement, |guard| {
+        let spawned = self.spawn_within(None, None, None, placement, |guard| {
             Box::pin(async move {
                 let _guard = guard;
                 task.await;
@@ -344,7 +344,9 @@ impl Connection {
     /// `make` gets the [`Task`] by which the handler answers. The handler holds it until it is over. The peer may
     /// [cancel](Self::cancel_call) the handler by `call`.
     ///
-    /// `false` if as many tasks run as [the peer may have calls](Self::calls_max) in flight. Nothing was spawned then.
+    /// `false` if as many calls run as [the peer may have](Self::calls_max) in flight; streams and tasks of
+    /// [`spawn`](Self::spawn) do not count. Nothing was spawned then. A router checks
+    /// [`has_call_permit`](Self::has_call_permit) before it polls a handler, so that a refused call has not run.
     #[must_use]
     pub fn spawn_call(
         &self,
@@ -353,7 +355,7 @@ impl Connection {
         placement: Placement,
         make: impl FnOnce(Task) -> Job,
     ) -> bool {
-        self.spawn_within(self.calls_max(), call, Some(memory), placement, make).is_ok()
+        self.spawn_within(Some(self.calls_max()), call, Some(memory), placement, make).is_ok()
     }
 
     /// The runtime of the connection's work, independent of the driver's thread. A task that is spawned there directly
@@ -401,6 +403,13 @@ impl Connection {
     /// that.
     pub fn calls_max(&self) -> usize {
         usize::try_from(self.0.calls_max).unwrap_or(usize::MAX)
+    }
+
+    /// Whether another call of the peer may begin: fewer than [`calls_max`](Self::calls_max) wait. For routers, in the
+    /// driver of the connection.
+    #[inline]
+    pub fn has_call_permit(&self) -> bool {
+        self.0.work.calls_running() < self.calls_max()
     }
 
     /// The longest body that this end accepts, in bytes: [`body_max`](crate::Config::body_max). For routers that decompress

@@ -3,10 +3,13 @@
 #[cfg(not(frisbee_loom))]
 pub(crate) use parking_lot::{Mutex, MutexGuard};
 #[cfg(not(frisbee_loom))]
-pub(crate) use std::sync::atomic::AtomicBool;
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 #[cfg(frisbee_loom)]
-pub(crate) use loom::sync::{MutexGuard, atomic::AtomicBool};
+pub(crate) use loom::sync::{
+    MutexGuard,
+    atomic::{AtomicBool, AtomicUsize},
+};
 
 /// As parking_lot's: it is not poisoned.
 #[cfg(frisbee_loom)]

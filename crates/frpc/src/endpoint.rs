@@ -320,8 +320,9 @@ impl Protocol for Endpoint {
         let Some((_, instance)) = &mut session.last else { return Routed::Continue };
         let reply = ReplyTo::HandOff(Box::new((request, HandOff::default())));
         // The handler gets a task: the connection must have no call in progress when it is handed off.
-        let trace = trace.as_ref();
-        instance.serve(Incoming { caller: &session.caller, envelope, trace, reply, inline: false }).into()
+        let (caller, trace) = (&session.caller, trace.as_ref());
+        let has_permit = caller.connection.has_call_permit();
+        instance.serve(Incoming { caller, envelope, trace, reply, inline: false, has_permit }).into()
     }
 
     fn going_away(&self, session: &mut Session) {
@@ -413,8 +414,9 @@ impl Endpoint {
             return self.refuse_unserved(session, id, operation, outbox);
         };
         let inline = session.inline_runs.begin();
-        let reply = ReplyTo::Packet { id, operation, outbox };
-        instance.serve(Incoming { caller: &session.caller, envelope, trace, reply, inline }).into()
+        let (caller, reply) = (&session.caller, ReplyTo::Packet { id, operation, outbox });
+        let has_permit = caller.connection.has_call_permit();
+        instance.serve(Incoming { caller, envelope, trace, reply, inline, has_permit }).into()
     }
 
     /// Refuses a request before its method gets it.

@@ -21,17 +21,17 @@ impl Connection {
     /// ended.
     ///
     /// # Errors
-    /// If `max` tasks run.
+    /// If it counts as a call, and `calls_max` of them run.
     pub(crate) fn spawn_within(
         &self,
-        max: usize,
+        calls_max: Option<usize>,
         call: Option<Call>,
         memory: Option<usize>,
         placement: Placement,
         make: impl FnOnce(Task) -> Job,
     ) -> Result<Option<JobSlotId>, TaskLimitReached> {
         let home = if matches!(placement, Placement::Home(..)) { self.0.home.get() } else { None };
-        let (slot, spare, on_worker) = match self.0.work.begin(max, call, home.is_some()) {
+        let (slot, spare, on_worker) = match self.0.work.begin(calls_max, call, home.is_some()) {
             JobStart::Yes { id: slot, spare, on_worker } => (slot, spare, on_worker),
             JobStart::Full => return Err(TaskLimitReached),
             JobStart::Ended => return Ok(None), // It would have been aborted at once.
@@ -108,7 +108,7 @@ impl AbortHandle {
     }
 }
 
-/// As many tasks run as may.
+/// As many calls run as may.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TaskLimitReached;
 

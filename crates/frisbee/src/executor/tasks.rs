@@ -16,13 +16,14 @@ mod model_tests;
 mod tests;
 
 use crate::executor::inline_permission::{Penalty, PermissionHandle};
-use crate::sync::Mutex;
+use crate::sync::{AtomicUsize, Mutex};
 use crate::{Operation, PacketId};
 use calls::Calls;
 pub use carrier::Job;
 pub(crate) use carrier::{AssignedJob, Carrier};
 pub(crate) use home::{Home, TaskOwner, has_threads};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// The peer's key of a call: the id and operation of its packets.
@@ -83,7 +84,11 @@ pub enum Policy {
 
 /// The tasks of one connection.
 #[derive(Debug, Default)]
-pub(crate) struct Tasks(Mutex<TaskTable>);
+pub(crate) struct Tasks {
+    table: Mutex<TaskTable>,
+    /// [`JobSlots::calls_running`]. Written with the lock held, read without.
+    calls_running: AtomicUsize,
+}
 
 #[derive(Debug, Default)]
 struct TaskTable {
@@ -103,6 +108,8 @@ struct JobSlots {
     free: FreeSlots,
     /// Jobs that the peer can cancel.
     calls: Calls,
+    /// Jobs that run handlers of the peer's calls. Streams and spawned tasks do not count.
+    calls_running: usize,
     /// Jobs that took long on the worker have had all jobs polled elsewhere, for a while.
     apart: Option<Penalty>,
 }
@@ -137,6 +144,8 @@ struct JobSlot {
     carrier: Option<Arc<Carrier>>,
     /// The call that the job answers.
     call: Option<Call>,
+    /// The job counts as a call of the peer.
+    is_call: bool,
     /// While it has a call: the slot before it in a chain of [`Calls`], and the next one.
     before: u32,
     next: u32,
@@ -160,7 +169,7 @@ pub(crate) enum JobStart {
         /// The job is for the worker.
         on_worker: bool,
     },
-    /// As many are taken as may be.
+    /// As many calls run as may.
     Full,
     /// The connection has ended.
     Ended,
@@ -176,16 +185,16 @@ pub(crate) struct FinishedJob {
 }
 
 impl Tasks {
-    /// Takes a slot for a job, if fewer than so many are taken. The job may answer a `call`, which the peer can
-    /// cancel. It is for the worker if `on_worker` is set, unless jobs have taken long there.
-    pub(crate) fn begin(&self, max: usize, call: Option<Call>, on_worker: bool) -> JobStart {
-        let mut tasks = self.0.lock();
+    /// Takes a slot for a job. With `calls_max` it counts as a call, if fewer than so many run. The job may answer a
+    /// `call`, which the peer can cancel. It is for the worker if `on_worker` is set, unless jobs have taken long there.
+    pub(crate) fn begin(&self, calls_max: Option<usize>, call: Option<Call>, on_worker: bool) -> JobStart {
+        let mut tasks = self.table.lock();
         let TaskTable { slots, last, ended } = &mut *tasks;
         if *ended {
             return JobStart::Ended;
         }
         let slots = slots.get_or_insert_default();
-        if slots.in_use() >= max {
+        if calls_max.is_some_and(|max| slots.calls_running >= max) {
             return JobStart::Full;
         }
         let on_worker = on_worker && slots.apart.as_ref().is_none_or(|apart| apart.is_over(Instant::now()));
@@ -198,10 +207,15 @@ impl Tasks {
         *last += 1;
         slot.job = *last;
         slot.call = call;
+        slot.is_call = calls_max.is_some();
         let id = JobSlotId { slot: index, job: slot.job };
         let spare = slot.carrier.clone();
         if let Some(call) = call {
             slots.calls.enter(call, index, &mut slots.all);
+        }
+        if calls_max.is_some() {
+            slots.calls_running += 1;
+            self.calls_running.store(slots.calls_running, Ordering::Relaxed);
         }
         JobStart::Yes { id, spare, on_worker }
     }
@@ -216,7 +230,7 @@ impl Tasks {
 
     /// Moves the job in a slot to another task; `false` if the slot has no such job.
     fn move_job(&self, id: JobSlotId, carrier: &Arc<Carrier>) -> bool {
-        let mut tasks = self.0.lock();
+        let mut tasks = self.table.lock();
         let Some(slot) = tasks.slot(id) else { return false };
         let earlier = slot.carrier.replace(carrier.clone());
         drop(tasks);
@@ -226,7 +240,7 @@ impl Tasks {
 
     /// Has no more jobs begin on the worker for a while, since one has taken long there.
     fn detach(&self, now: Instant) {
-        if let Some(slots) = &mut self.0.lock().slots {
+        if let Some(slots) = &mut self.table.lock().slots {
             slots.apart.get_or_insert_default().begin(now);
         }
     }
@@ -234,25 +248,30 @@ impl Tasks {
     /// Drops the job that answers a call, with its task, which may be in the middle of it; `false` if there is none, or
     /// it has answered.
     pub(crate) fn cancel(&self, call: Call) -> bool {
-        let mut tasks = self.0.lock();
+        let mut tasks = self.table.lock();
         let Some(slots) = tasks.slots.as_mut() else { return false };
         let Some(index) = slots.calls.find(call, &slots.all) else { return false };
         let slot = &mut slots.all[index];
         let (carrier, id) = (slot.carrier.take(), JobSlotId { slot: index, job: slot.job });
-        let had_call = slots.leave(id).is_some_and(DetachedJob::finish);
+        let left = slots.leave(id);
+        self.calls_running.store(slots.calls_running, Ordering::Relaxed);
         drop(tasks);
         if let Some(carrier) = carrier {
             carrier.end();
         }
-        had_call
+        left.is_some_and(DetachedJob::finish)
     }
 
     /// Drops one job, with its task, which may be in the middle of it; `false` if it has ended.
     pub(crate) fn abort_one(&self, id: JobSlotId) -> bool {
-        let mut tasks = self.0.lock();
+        let mut tasks = self.table.lock();
         let Some(slot) = tasks.slot(id) else { return false };
         let carrier = slot.carrier.take();
-        let left = tasks.slots.as_mut().and_then(|slots| slots.leave(id));
+        let left = tasks.slots.as_mut().and_then(|slots| {
+            let left = slots.leave(id);
+            self.calls_running.store(slots.calls_running, Ordering::Relaxed);
+            left
+        });
         drop(tasks);
         if let Some(carrier) = carrier {
             carrier.end();
@@ -262,33 +281,41 @@ impl Tasks {
 
     /// Whether a job has not ended.
     pub(crate) fn is_running(&self, id: JobSlotId) -> bool {
-        self.0.lock().slot(id).is_some()
+        self.table.lock().slot(id).is_some()
     }
 
     /// Frees a slot, unless that has been done.
     pub(crate) fn end(&self, id: JobSlotId) -> FinishedJob {
-        let mut tasks = self.0.lock();
+        let mut tasks = self.table.lock();
         let Some(slots) = tasks.slots.as_mut() else { return FinishedJob::default() };
         let left = slots.leave(id);
+        self.calls_running.store(slots.calls_running, Ordering::Relaxed);
         let was_last = left.is_some() && slots.in_use() == 0;
         drop(tasks);
         FinishedJob { had_call: left.is_some_and(DetachedJob::finish), was_last }
     }
 
+    /// How many jobs run handlers of the peer's calls. This takes no lock: the driver begins them all, so it never sees
+    /// fewer than there are.
+    #[inline]
+    pub(crate) fn calls_running(&self) -> usize {
+        self.calls_running.load(Ordering::Relaxed)
+    }
+
     /// How many jobs are being done.
     pub(crate) fn len(&self) -> usize {
-        self.0.lock().slots.as_ref().map_or(0, |slots| slots.in_use())
+        self.table.lock().slots.as_ref().map_or(0, |slots| slots.in_use())
     }
 
     /// Gives back memory if no job is being done.
     pub(crate) fn release(&self) {
-        let slots = self.0.lock().slots.take_if(|slots| slots.free.len() == slots.all.len());
+        let slots = self.table.lock().slots.take_if(|slots| slots.free.len() == slots.all.len());
         end_all(slots);
     }
 
     /// Aborts every job and lets none begin any more.
     pub(crate) fn abort(&self) {
-        let mut tasks = self.0.lock();
+        let mut tasks = self.table.lock();
         tasks.ended = true;
         let slots = tasks.slots.take();
         drop(tasks);
@@ -313,6 +340,7 @@ impl JobSlots {
         let free = if slot.carrier.is_some() { spare } else { &mut self.free.bare };
         free.push(id.slot);
         let call = slot.call.take();
+        self.calls_running -= usize::from(std::mem::take(&mut slot.is_call));
         if let Some(call) = call {
             self.calls.leave(call, id.slot, &mut self.all);
         }

@@ -413,7 +413,7 @@ fn spawn(
     permits: Option<Arc<Semaphore>>,
 ) {
     // It is never full.
-    let _ = connection.spawn_within(usize::MAX, None, Some(memory), placement, |task| match permits {
+    let _ = connection.spawn_within(None, None, Some(memory), placement, |task| match permits {
         None => parked.then(Answer(task)),
         Some(permits) => Box::pin(async move {
             let _permit = permits.acquire().await.ok();

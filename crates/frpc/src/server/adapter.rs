@@ -16,7 +16,7 @@ use crate::observe::observers::ObservedCall;
 use crate::server::adapter::responses::AdapterResponses;
 use crate::server::adapter::turn::{AdapterCall, AdapterTask};
 use crate::service::erased::{HandlerPlacement, Kind, StreamingMethod};
-use crate::service::failures::{caller_gone, end_of_time, log, overloaded, panicked, too_many};
+use crate::service::failures::{caller_gone, end_of_time, log, overloaded, panicked};
 use crate::service::lifecycle::OfferedMethod;
 use crate::service::stream_method::{Body, MessageBytes, single};
 use crate::wire::prefix::Prefix;
@@ -54,6 +54,7 @@ impl AdapterContext {
             connection,
             permits: Mutex::default(),
             calls: AtomicUsize::new(0),
+            streams: AtomicUsize::new(0),
             inline_runs: Mutex::new(InlineRuns::new()),
         };
         Self { inner: context, methods: AdapterMethods { offer: offer.clone(), caller: Arc::new(caller) } }
@@ -86,8 +87,10 @@ struct AdapterCaller {
     connection: Connection,
     /// For methods with [`Policy::AtMost`], in the order of their operations.
     permits: Mutex<Vec<(u16, Arc<Semaphore>)>>,
-    /// The number of calls in progress.
+    /// The number of unary calls in progress.
     calls: AtomicUsize,
+    /// The number of streaming calls in progress.
+    streams: AtomicUsize,
     /// Whether handlers are polled in place.
     inline_runs: Mutex<InlineRuns>,
     /// The access rules for the client, if there are any.
@@ -246,7 +249,7 @@ impl AdapterMethod {
         let timeout = timeout.map(|timeout| timeout.saturating_sub(clock::now().saturating_duration_since(started)));
         let response = self.unary(Request::from_parts_with_extras(message, timeout, origin, extras), format).await?;
         // The call has passed the limit, and has run.
-        let call = InProgress::counted(&self.methods.caller).0;
+        let call = InProgress::stream(&self.methods.caller).0;
         Ok(response.map(|message| AdapterResponses {
             messages: Some(Box::pin(crate::iter([Ok(message)]))),
             inherited: InheritedContext::default(),
@@ -268,7 +271,7 @@ impl AdapterMethod {
         let caller = &self.methods.caller;
         let connection = &caller.connection;
         let Prefix { timeout, trace, deadline, extras, expires, memory, .. } = options;
-        let call = InProgress::begin(caller).inspect_err(|_| caller.context.waste(0))?;
+        let call = InProgress::begin_stream(caller).inspect_err(|_| caller.context.waste(0))?;
         let hold = connection.charge_request(memory);
         let origin = Origin { transport: Some(connection.clone()), is_adapter: true, hand_off: None };
         let request = Request::from_parts_with_extras(messages, timeout, origin, extras);
@@ -312,6 +315,19 @@ impl Deref for AdapterMethod {
 }
 
 impl AdapterCaller {
+    /// Counts a unary call, unless as many are in progress as may be.
+    fn enter_call(&self) -> bool {
+        let is_within = self.calls.fetch_add(1, Ordering::Relaxed) < self.connection.calls_max();
+        if !is_within {
+            self.leave_call();
+        }
+        is_within
+    }
+
+    fn leave_call(&self) {
+        self.calls.fetch_sub(1, Ordering::Relaxed);
+    }
+
     /// The permits of a method, which calls in all formats share.
     fn permits(&self, operation: u16, running: &HandlerPlacement) -> Option<Arc<Semaphore>> {
         let new = running.permits()?;
@@ -326,9 +342,10 @@ impl AdapterCaller {
     }
 }
 
-/// A call that counts against the limit of its connection.
+/// A call that counts against a limit of its connection.
 struct InProgress {
     caller: Arc<AdapterCaller>,
+    is_stream: bool,
     /// The runtime of handlers.
     runtime: Handle,
     /// The call as its observer knows it. Boxed, since few calls have one.
@@ -336,20 +353,26 @@ struct InProgress {
 }
 
 impl InProgress {
-    fn begin(caller: &Arc<AdapterCaller>) -> Result<Self, Status> {
-        let (call, before) = Self::counted(caller);
-        if before >= caller.connection.calls_max() {
-            caller.connection.count_rejected();
-            return Err(too_many(&caller.connection));
-        }
-        Ok(call)
+    /// A call that counts already.
+    fn entered(caller: &Arc<AdapterCaller>, is_stream: bool) -> Self {
+        let runtime = caller.connection.runtime_handle().clone();
+        Self { caller: caller.clone(), is_stream, runtime, observed_call: None }
     }
 
-    /// A call that counts, and the number of those before it.
-    fn counted(caller: &Arc<AdapterCaller>) -> (Self, usize) {
-        let runtime = caller.connection.runtime_handle().clone();
-        let before = caller.calls.fetch_add(1, Ordering::Relaxed);
-        (Self { caller: caller.clone(), runtime, observed_call: None }, before)
+    /// A stream, and the number of those before it.
+    fn stream(caller: &Arc<AdapterCaller>) -> (Self, usize) {
+        let before = caller.streams.fetch_add(1, Ordering::Relaxed);
+        (Self::entered(caller, true), before)
+    }
+
+    fn begin_stream(caller: &Arc<AdapterCaller>) -> Result<Self, Status> {
+        let (call, before) = Self::stream(caller);
+        let max = caller.context.config().streams_max;
+        if before >= max {
+            caller.connection.count_rejected();
+            return Err(Status::resource_exhausted(format!("the limit of {max} streams is reached")));
+        }
+        Ok(call)
     }
 
     /// Ends the call for its observer.
@@ -362,6 +385,8 @@ impl InProgress {
 
 impl Drop for InProgress {
     fn drop(&mut self) {
-        self.caller.calls.fetch_sub(1, Ordering::Relaxed);
+        let Self { caller, is_stream, .. } = self;
+        let count = if *is_stream { &caller.streams } else { &caller.calls };
+        count.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -37,6 +37,8 @@ pub(crate) struct Incoming<'a> {
     pub(crate) reply: ReplyTo<'a>,
     /// The handler may be polled in place.
     pub(crate) inline: bool,
+    /// Another call may begin; otherwise it is refused before its handler is polled.
+    pub(crate) has_permit: bool,
 }
 
 /// The destination of a reply.

@@ -11,7 +11,7 @@ use crate::observe::{Token, TraceContext};
 use crate::service::admission::{Guard, admit};
 use crate::service::caller::Caller;
 use crate::service::erased::ErasedUnary;
-use crate::service::failures::{log, overloaded, panicked, takes_too_much};
+use crate::service::failures::{log, overloaded, panicked, takes_too_much, too_many};
 use crate::service::formats::{self, Format, FormatTerms, LARGE_BODY};
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
@@ -180,7 +180,7 @@ where
     fn serve(&mut self, mut call: Incoming<'_>) -> ServeProgress {
         let caller = call.caller;
         let mut inherited = InheritedContext { deadline: None, trace: call.trace.copied() };
-        let is_packed = match self.state.admit(caller, &mut call.envelope, &mut inherited.trace) {
+        let is_packed = match self.state.admit(caller, call.has_permit, &mut call.envelope, &mut inherited.trace) {
             Ok(is_packed) => is_packed,
             Err((status, served)) => return self.state.refuse(caller, call.reply, status, served),
         };
@@ -314,6 +314,7 @@ impl MethodState {
     fn admit(
         &mut self,
         caller: &Caller,
+        has_permit: bool,
         envelope: &mut Envelope,
         trace: &mut Option<TraceContext>,
     ) -> Result<bool, (Status, ServeProgress)> {
@@ -325,6 +326,10 @@ impl MethodState {
             return Err((overloaded(), ServeProgress::Overloaded));
         }
         let refused = |status| (status, ServeProgress::Refused);
+        if !has_permit {
+            caller.connection.count_rejected();
+            return Err(refused(too_many(&caller.connection)));
+        }
         if envelope.options.is_some() || self.needs_options {
             admit(self.guard.as_ref(), &mut envelope.options).map_err(refused)?;
         }

@@ -7,7 +7,7 @@ const CALL: Call = (PacketId(1), Operation::FIRST_USER);
 
 /// Takes the only slot, which has to be free.
 fn begin(work: &Tasks) -> JobSlotId {
-    match work.begin(1, Some(CALL), false) {
+    match work.begin(Some(1), Some(CALL), false) {
         JobStart::Yes { id, .. } => id,
         JobStart::Full | JobStart::Ended => panic!("the slot is free"),
     }

@@ -33,7 +33,7 @@ fn calls(connection: &Connection) -> usize {
     connection
         .0
         .work
-        .0
+        .table
         .lock()
         .slots
         .as_ref()
@@ -311,7 +311,7 @@ async fn job_panicking_after_answer_does_not_fail_next() {
 
 /// Takes a slot; the task that waits there.
 fn begin(work: &Tasks, on_worker: bool) -> (super::JobSlotId, Option<Arc<Carrier>>) {
-    match work.begin(usize::MAX, None, on_worker) {
+    match work.begin(None, None, on_worker) {
         JobStart::Yes { id: slot, spare, on_worker: is_there } => {
             assert_eq!(is_there, on_worker);
             (slot, spare)
@@ -344,11 +344,11 @@ fn jobs_leave_worker_for_a_while_after_long_job() {
     let now = Instant::now();
     work.detach(now);
     work.end(slot);
-    assert!(matches!(work.begin(usize::MAX, None, true), JobStart::Yes { on_worker: false, .. }));
+    assert!(matches!(work.begin(None, None, true), JobStart::Yes { on_worker: false, .. }));
     let long_ago = now.checked_sub(2 * crate::tasks::APART_MIN).expect("the machine has run for so long");
     let work = Tasks::default();
     let (slot, _) = begin(&work, true);
     work.detach(long_ago);
     work.end(slot);
-    assert!(matches!(work.begin(usize::MAX, None, true), JobStart::Yes { on_worker: true, .. }));
+    assert!(matches!(work.begin(None, None, true), JobStart::Yes { on_worker: true, .. }));
 }

@@ -133,49 +133,44 @@ impl AdapterSlot {
         let mut outcome = None;
         let inline = inline_runs.begin();
         adapter.connection.set_routed(self.method.operation);
+        let permits = &self.method.methods.caller;
+        let has_permit = permits.enter_call();
         let served = self.instance.serve(Incoming {
             caller,
             envelope: Envelope { options, body, length },
             trace: trace.as_ref(),
             reply: ReplyTo::Adapter { out, outcome: &mut outcome },
             inline,
+            has_permit,
         });
         match served {
             ServeProgress::Refused => adapter.context.waste(length),
             ServeProgress::Started | ServeProgress::Slow => adapter.context.credit(length),
             ServeProgress::Overloaded => {}
         }
-        match outcome {
+        let answered = match outcome {
             Some(AdapterOutcome::Ready(result)) => AdapterCall::Ready(result),
-            Some(AdapterOutcome::Pending(pending)) => match self.method.spawn(pending, make) {
-                Ok(task) => AdapterCall::InProgress(task),
-                Err(status) => {
-                    adapter.context.waste(length);
-                    AdapterCall::Ready(Err(status))
-                }
-            },
+            Some(AdapterOutcome::Pending(pending)) => return AdapterCall::InProgress(self.method.spawn(pending, make)),
             None => AdapterCall::Ready(Err(Status::internal("the method has not answered"))),
+        };
+        if has_permit {
+            permits.leave_call();
         }
+        answered
     }
 }
 
 opaque_debug!([] AdapterSlot, "AdapterSlot", |this| method = this.method.name());
 
 impl AdapterMethod {
-    /// Continues a call as a task.
-    fn spawn<D>(&self, pending: PendingHandler, make: impl FnOnce() -> D) -> Result<AdapterTask, Status>
+    /// Continues a call, which counts, as a task.
+    fn spawn<D>(&self, pending: PendingHandler, make: impl FnOnce() -> D) -> AdapterTask
     where
         D: FnOnce(Result<Response<Bytes>, Status>, MemoryCharge) + Send + 'static,
     {
         let PendingHandler { work, memory, observed_call } = pending;
         let caller = &self.methods.caller;
-        let mut call = match InProgress::begin(caller) {
-            Ok(call) => call,
-            Err(status) => {
-                observed_call.into_iter().for_each(|observed_call| observed_call.end(status.code(), 0));
-                return Err(status);
-            }
-        };
+        let mut call = InProgress::entered(caller, false);
         call.observed_call = observed_call;
         let (hold, done) = (caller.connection.charge_request(memory), make());
         let task = caller.connection.runtime_handle().spawn(async move {
@@ -190,6 +185,6 @@ impl AdapterMethod {
             drop((hold, call));
             done(response, reply);
         });
-        Ok(AdapterTask(task))
+        AdapterTask(task)
     }
 }
