@@ -6,10 +6,12 @@ use frisbee_tests::interop::InteropServer;
 use frisbee_tests::until;
 use frpc::{Acceptor, Config, Server, Stats};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::watch;
 
 /// The memory limit of the server.
@@ -205,4 +207,97 @@ async fn unread_web_socket_stream_is_bounded() {
     is_well(&acceptor, &stats).await;
     drop(hog);
     until("nothing is held", || stats.memory_held() == 0).await;
+}
+
+/// How many requests of a greedy client begin and do not continue.
+const BEGUN: usize = 100;
+
+/// The frame of HTTP/2 with this type, flags and stream.
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).expect("payload should be short").to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+/// Requests over HTTP/2 that promise a long body and have sent one byte of it.
+fn half_bodies_of_http2(path: &str, content_type: &str) -> Vec<u8> {
+    let field = |index: &[u8], value: &str| {
+        let length = u8::try_from(value.len()).expect("value should be short");
+        [index, &[length], value.as_bytes()].concat()
+    };
+    // Of HPACK's static table: POST, http, the path, the host, the type and the length.
+    let head = [
+        vec![0x83, 0x86],
+        field(&[0x04], path),
+        field(&[0x01], "localhost"),
+        field(&[0x0F, 0x10], content_type),
+        field(&[0x0F, 0x0D], "100000"),
+    ]
+    .concat();
+    let streams = (0..BEGUN).map(|stream| {
+        let stream = u32::try_from(2 * stream + 1).expect("there are few");
+        [frame(1, 0x04, stream, &head), frame(0, 0, stream, b"{")].concat()
+    });
+    let begin = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(), frame(4, 0, 0, b"")];
+    begin.into_iter().chain(streams).collect::<Vec<_>>().concat()
+}
+
+/// Connects from an address of the loopback network.
+async fn connect_from(from: [u8; 4], server: SocketAddr) -> TcpStream {
+    let socket = TcpSocket::new_v4().expect("there are descriptors");
+    socket.bind((from, 0).into()).expect("it is an address of this host");
+    socket.connect(server).await.expect("the server listens")
+}
+
+/// Memory follows the bytes that come: promises of one client refuse nothing to another one.
+#[tokio::test]
+async fn half_bodies_of_one_address_refuse_no_call_of_another() {
+    const UPGRADE: &str = "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
+                           sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    let http = |kind: &str| {
+        format!(
+            "POST /interop.Interop/EchoPayload HTTP/1.1\r\nhost: localhost\r\ncontent-type: {kind}\r\n\
+             content-length: 100000\r\n\r\n"
+        )
+    };
+    // A masked frame of text that promises 100 000 bytes.
+    let frame = [0x81, 0xFF, 0, 0, 0, 0, 0, 1, 0x86, 0xA0, 0, 0, 0, 0];
+    let path = "/interop.Interop/EchoPayload";
+    // The connections, the parts that each sends, after an answer to the one before or not.
+    let attacks: [(&str, usize, Vec<Vec<u8>>); 6] = [
+        ("HTTP/1.1", BEGUN, vec![http("application/json").into(), b"{".to_vec(), b" ".to_vec()]),
+        ("MCP", BEGUN, vec![http("application/json").replace(path, "/mcp").into(), b"{".to_vec(), b" ".to_vec()]),
+        ("HTTP/2", 1, vec![half_bodies_of_http2(path, "application/json")]),
+        ("gRPC", 1, vec![half_bodies_of_http2(path, "application/grpc")]),
+        ("WebSocket", BEGUN, vec![UPGRADE.into(), [&frame[..], b"{"].concat(), b" ".to_vec(), b" ".to_vec()]),
+        ("JSON-RPC", BEGUN, vec![b"{".to_vec(), b" ".to_vec(), b" ".to_vec()]),
+    ];
+    for (protocol, connections, parts) in attacks {
+        let (service, _release) = Hoard::new(Duration::ZERO);
+        let http = Http::new().connect().grpc();
+        let gateway = Gateway::new().json_rpc().web_socket().mcp(frpc_gateway::Mcp::new()).http(http);
+        let builder = Server::builder().memory_max(4 * MIB).gateway(gateway);
+        let server = builder.add_service(InteropServer::new(service)).bind("127.0.0.1:0").await;
+        let server = server.expect("loopback has free ports");
+        let (address, stats) = (server.local_addr(), server.stats());
+        tokio::spawn(server.serve());
+        let mut greedy = Vec::new();
+        for _ in 0..connections {
+            greedy.push(connect_from([127, 0, 0, 1], address).await);
+        }
+        for part in &parts {
+            for peer in &mut greedy {
+                // The server may have refused it.
+                let _ = peer.write_all(part).await;
+            }
+            for number in 0..20 {
+                let mut witness = connect_from([127, 0, 0, 2], address).await;
+                let call = post("/interop.Interop/Add", r#"{"a":1,"b":2}"#);
+                witness.write_all(call.as_bytes()).await.expect("it is open");
+                let mut status = [0; 12];
+                witness.read_exact(&mut status).await.expect("it answers");
+                let held = stats.memory_held();
+                assert_eq!(&status, b"HTTP/1.1 200", "{protocol}: call {number} of the other, {held} bytes held");
+            }
+        }
+    }
 }

@@ -261,6 +261,18 @@ impl MemoryCharge {
         self.charge
     }
 
+    /// Changes the charge, unless it grows beyond the share of the connection. Returns whether it has changed.
+    #[must_use]
+    pub fn try_resize(&mut self, bytes: usize) -> bool {
+        if bytes > self.charge && !self.account.take(bytes - self.charge) {
+            return false;
+        }
+        self.account.release(self.charge.saturating_sub(bytes));
+        self.account.budget.counts.change_charged(bytes.wrapping_sub(self.charge));
+        self.charge = bytes;
+        true
+    }
+
     /// Changes the charge, for something that has grown or shrunk. It may exceed the share of the connection.
     pub fn resize(&mut self, bytes: usize) {
         self.account.adjust(self.charge, bytes);

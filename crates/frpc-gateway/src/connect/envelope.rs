@@ -1,7 +1,7 @@
 //! Messages in envelopes, as the streams of Connect and all calls of gRPC have them: a byte of flags, a length of four
 //! bytes, and the message.
 
-use crate::charge::{CHARGED_MIN, check_growth};
+use crate::charge::{CHARGED_MIN, GrowingBody, check_growth};
 use crate::driver::MessagePace;
 use crate::gzip;
 use crate::inbound::{self, Inbound};
@@ -67,7 +67,8 @@ pub(crate) struct Messages {
     encoding: Compression,
     /// The body is one message, which is due from the beginning.
     is_single: bool,
-    buffer: BytesMut,
+    buffer: GrowingBody,
+    /// The charge for a message that waits for the end of the body.
     hold: Option<MemoryCharge>,
     context: AdapterContext,
     pace: MessagePace,
@@ -80,7 +81,7 @@ impl Messages {
             text: is_text.then(BytesMut::new),
             encoding,
             is_single: false,
-            buffer: BytesMut::new(),
+            buffer: GrowingBody::default(),
             hold: None,
             context: context.clone(),
             pace: MessagePace::new(context.config()),
@@ -94,21 +95,21 @@ impl Messages {
 
     /// The next message if it is complete.
     fn take(&mut self) -> Result<Option<Bytes>, Status> {
-        let Some((&[flags, a, b, c, d], _)) = self.buffer.split_first_chunk() else { return Ok(None) };
+        let Some((&[flags, a, b, c, d], _)) = self.buffer.bytes.split_first_chunk() else { return Ok(None) };
         let limit = self.context.config().body_limit();
         let length = u32::from_be_bytes([a, b, c, d]);
         if length > limit {
             return Err(Status::resource_exhausted(format!("a message may have {limit} bytes at most")));
         }
         let length = length as usize;
-        if self.buffer.len() < PREFIX + length {
+        if self.buffer.bytes.len() < PREFIX + length {
             return Ok(None);
         }
-        self.buffer.advance(PREFIX);
-        let message = self.buffer.split_to(length).freeze();
+        self.buffer.bytes.advance(PREFIX);
+        let message = self.buffer.bytes.split_to(length).freeze();
         self.pace.complete();
-        if self.buffer.is_empty() {
-            (self.buffer, self.hold) = (BytesMut::new(), None);
+        if self.buffer.bytes.is_empty() {
+            self.buffer.clear();
         }
         let message = match (flags, self.encoding) {
             (0, _) => message,
@@ -131,23 +132,16 @@ impl Messages {
 
     /// Adds a part of the body to the buffer.
     fn add(&mut self, part: &[u8]) -> Result<(), Status> {
-        // Nothing else keeps the bodies of many streams within the memory of the server.
-        check_growth(&self.context, self.buffer.len(), part.len())?;
         self.pace.handle_read(part.len());
-        match &mut self.text {
-            None => self.buffer.extend_from_slice(part),
-            Some(text) => {
-                text.extend_from_slice(part);
-                let whole = text.split_to(text.len() / 4 * 4);
-                for quad in whole.chunks(4) {
-                    let invalid = || Status::invalid_argument("the body is not base64");
-                    self.buffer.extend_from_slice(&crate::base64::decode(quad).ok_or_else(invalid)?);
-                }
-            }
-        }
-        if self.buffer.len() >= CHARGED_MIN {
-            // The previous charge is released after it, so that the charge never falls below the actual size.
-            self.hold = Some(self.context.charge(self.buffer.capacity()));
+        let (context, buffer) = (&self.context, &mut self.buffer);
+        // Nothing else keeps the bodies of many streams within the memory of the server.
+        let Some(text) = &mut self.text else { return buffer.extend(context, part, 0) };
+        text.extend_from_slice(part);
+        let whole = text.split_to(text.len() / 4 * 4);
+        buffer.reserve(context, whole.len() / 4 * 3, 0)?;
+        for quad in whole.chunks(4) {
+            let invalid = || Status::invalid_argument("the body is not base64");
+            buffer.bytes.extend_from_slice(&crate::base64::decode(quad).ok_or_else(invalid)?);
         }
         Ok(())
     }
@@ -168,13 +162,13 @@ impl Messages {
                 }
                 Poll::Ready(None) => {
                     self.body = None;
-                    let rest = self.buffer.len() + self.text.as_ref().map_or(0, BytesMut::len);
+                    let rest = self.buffer.bytes.len() + self.text.as_ref().map_or(0, BytesMut::len);
                     if rest > 0 {
                         return Poll::Ready(Some(Err(Status::invalid_argument("the last message is incomplete"))));
                     }
                     return Poll::Ready(None);
                 }
-                Poll::Pending if self.buffer.is_empty() && !self.is_single => return Poll::Pending,
+                Poll::Pending if self.buffer.bytes.is_empty() && !self.is_single => return Poll::Pending,
                 Poll::Pending => {
                     ready!(self.pace.poll_too_slow(task));
                     return Poll::Ready(Some(Err(Status::cancelled("the request came too slowly"))));
@@ -190,7 +184,7 @@ impl Stream for Messages {
     fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let next = ready!(self.poll_message(task));
         if !matches!(next, Some(Ok(_))) {
-            (self.body, self.buffer, self.hold) = (None, BytesMut::new(), None);
+            (self.body, self.buffer, self.hold) = (None, GrowingBody::default(), None);
         }
         Poll::Ready(next)
     }

@@ -11,7 +11,7 @@ use super::half_close::{self, Probe};
 use super::head::{self, BodyFraming, FIELDS_MAX, HTTP2, Head, Malformed};
 use super::route::{Protocol, RequestHead, Route, probe, route};
 use super::written;
-use crate::charge::check_room;
+use crate::charge::{GrowingBody, check_room};
 use crate::clock::{after, now};
 use crate::connect::{get, unary};
 use crate::driver::AdapterDriver;
@@ -35,8 +35,8 @@ const OUTPUT_MAX: usize = 64 * 1024;
 /// A body of at least so many bytes is not copied into the buffer of its head.
 const APART_MIN: usize = 16 * 1024;
 
-/// As much of a body is allocated in advance; then as much again as has come.
-const BODY_BEGINS: usize = 64 * 1024;
+/// The least room for the rest of a body in one read, in bytes.
+const READ_LEAST: usize = 1024;
 
 /// A connection that the fast path does not serve any longer, with bytes that have been read of it.
 #[derive(Debug)]
@@ -382,25 +382,20 @@ impl<'a> FastPath<'a> {
         }
         // Until then the client may wait for responses.
         self.flush(&[]).await?;
-        let mut body = BytesMut::new();
-        body.reserve(length.min(BODY_BEGINS.max(2 * self.input.len())));
-        body.extend_from_slice(&self.input);
-        self.input = BytesMut::new();
-        let mut hold = self.context.charge(body.capacity());
-        while body.len() < length {
-            if body.capacity() == body.len() {
-                let more = body.len().min(length - body.len());
-                if let Err(status) = check_room(self.context, more) {
-                    self.write(&unary::failure(&status), Pass::default(), true).await?;
-                    return Ok(Err(NextAction::Close));
-                }
-                body.reserve(more);
-                drop(hold);
-                hold = self.context.charge(body.capacity());
+        let (mut growing, arrived) = (GrowingBody::default(), std::mem::take(&mut self.input));
+        let mut reserved = growing.extend(self.context, &arrived, length);
+        drop(arrived);
+        while growing.bytes.len() < length {
+            let more = (length - growing.bytes.len()).min(READ_LEAST);
+            reserved = reserved.and_then(|()| growing.reserve(self.context, more, length));
+            if let Err(status) = &reserved {
+                self.write(&unary::failure(status), Pass::default(), true).await?;
+                return Ok(Err(NextAction::Close));
             }
+            let body = &mut growing.bytes;
             let room = (body.capacity() - body.len()).min(length - body.len());
             let read = poll_fn(|task| {
-                let mut part = (&mut body).limit(room);
+                let mut part = (&mut *body).limit(room);
                 let polled = pin!(self.transport.read_buf(&mut part)).poll(task);
                 match polled {
                     Poll::Ready(read) => Poll::Ready(read.map(Some)),
@@ -419,8 +414,7 @@ impl<'a> FastPath<'a> {
         }
         self.transport.message_complete();
         // The call is charged for it from now on.
-        drop(hold);
-        Ok(Ok(body.freeze()))
+        Ok(Ok(growing.bytes.freeze()))
     }
 
     /// The result of a call, `None` if the client has gone. Responses that wait are written before the call is waited

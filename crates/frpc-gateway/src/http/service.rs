@@ -5,7 +5,7 @@ use super::exchange::{Exchange, InProgress, Untaken};
 use super::fields::{self, KnownFields};
 use super::route::{Protocol, RequestHead, Route, probe, route};
 use super::upgrade;
-use crate::charge::{CHARGED_MIN, check_growth, check_room};
+use crate::charge::{CHARGED_MIN, GrowingBody, check_room};
 use crate::connect::envelope::Compression;
 use crate::connect::{get, unary};
 use crate::driver::MessagePace;
@@ -13,7 +13,7 @@ use crate::inbound::{self, Inbound};
 use crate::locks::without_port;
 use crate::streams::{self, EncodedReplies};
 use crate::{Gateway, Http, gzip, json_rpc};
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use frpc::{AdapterContext, Metadata};
 use http::header::{CONNECTION, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use http::{Method, Request, Response, StatusCode, Version, request};
@@ -396,9 +396,8 @@ impl Service {
             return Err(Answer::too_long(limit));
         }
         let mut pace = MessagePace::new(config);
-        // Memory follows the bytes that come, and not those that are promised.
-        let mut whole = BytesMut::with_capacity(usize::try_from(length).unwrap_or(usize::MAX).min(BODY_BEGINS));
-        let mut charge = None;
+        let most = usize::try_from(length).unwrap_or(usize::MAX);
+        let mut whole = GrowingBody::default();
         loop {
             let frame = poll_fn(|task| match Pin::new(&mut body).poll_frame(task) {
                 Poll::Ready(frame) => Poll::Ready(Some(frame)),
@@ -416,28 +415,22 @@ impl Service {
                             continue;
                         }
                     };
-                    if (whole.len() + part.len()) as u64 > limit {
+                    if (whole.bytes.len() + part.len()) as u64 > limit {
                         return Err(Answer::too_long(limit));
                     }
-                    check_growth(&self.context, whole.len(), part.len()).map_err(|status| unary::failure(&status))?;
-                    whole.extend_from_slice(&part);
+                    whole.extend(&self.context, &part, most).map_err(|status| unary::failure(&status))?;
                     pace.handle_read(part.len());
-                    let capacity = whole.capacity();
-                    if capacity >= CHARGED_MIN && charge.as_ref().is_none_or(|(_, charged)| *charged != capacity) {
-                        charge = Some((self.context.charge(capacity), capacity));
-                    }
                 }
             }
         }
         match encoding {
-            Compression::Identity => Ok(whole.freeze()),
-            Compression::Gzip => gzip::inflate(&whole, limit).map_err(|error| unary::failure(&error.status(limit))),
+            Compression::Identity => Ok(whole.bytes.freeze()),
+            Compression::Gzip => {
+                gzip::inflate(&whole.bytes, limit).map_err(|error| unary::failure(&error.status(limit)))
+            }
         }
     }
 }
-
-/// How much of a body is allocated in advance, in bytes.
-const BODY_BEGINS: usize = 64 * 1024;
 
 /// Checks that a request names one host, which becomes `host` of the known fields, and has no field twice that has one
 /// value.

@@ -8,7 +8,7 @@ use crate::Gateway;
 use crate::charge::{Charge, overloaded};
 use crate::clock::now;
 use crate::driver::AdapterDriver;
-use crate::scratch::{self, READ_MAX};
+use crate::scratch;
 use bytes::{Buf, Bytes, BytesMut};
 use frisbee::RawTransport;
 use frpc::{AdapterContext, Metadata, Status};
@@ -156,7 +156,14 @@ impl Connection<'_> {
         let is_new = self.input.is_empty();
         if !is_new && self.input.capacity() - self.input.len() < READ_LEAST {
             // An incomplete message grows with its received bytes.
-            self.input.reserve(self.input.len().max(READ_MAX));
+            let more = self.input.len().max(READ_LEAST);
+            let buffered = self.input.len() + more + self.session.output().capacity();
+            if self.charge.try_set(self.context, buffered).is_err() {
+                self.session.fail(&overloaded());
+                self.end_reading();
+                return Ok(true);
+            }
+            self.input.reserve(more);
         }
         let buffer = if is_new { &mut scratch } else { &mut self.input };
         let read = pin!(self.transport.read_buf(buffer)).poll(task);

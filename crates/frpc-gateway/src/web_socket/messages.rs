@@ -4,7 +4,7 @@
 use super::frame::{CloseCode, Event, Fault, Kind, Role};
 use super::sending::FrameSender;
 use super::transport::{Ending, WebSocketState};
-use crate::charge::Charge;
+use crate::charge::{Charge, GrowingBody};
 use crate::clock::now;
 use crate::driver::AdapterDriver;
 use crate::json_rpc::Session;
@@ -25,6 +25,9 @@ const READ_MAX: usize = 16 * 1024;
 
 /// How much one read takes at most of a long message, which is read to where it stays; as reads of native connections.
 const LONG_READ_MAX: usize = 64 * 1024;
+
+/// The least room for a read of a long message, in bytes.
+const LONG_READ_LEAST: usize = 4 * 1024;
 
 /// Messages and reads in a row, before other connections have their turn.
 const STEPS: usize = 64;
@@ -159,9 +162,8 @@ struct Connection<'a, T, K> {
 /// A message in fragments that has begun.
 #[derive(Default)]
 struct Message {
-    bytes: BytesMut,
+    body: GrowingBody,
     text: Utf8,
-    charge: Charge,
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> {
@@ -224,8 +226,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
         let missing = usize::try_from(self.wire.decoder.missing_data()).unwrap_or(usize::MAX);
         if !self.input.is_empty() {
             self.take_message(now);
-        } else if missing >= READ_MAX && !self.message.bytes.is_empty() {
-            let begin = self.message.bytes.len();
+        } else if missing >= READ_MAX && !self.message.body.bytes.is_empty() {
+            let begin = self.message.body.bytes.len();
             let Some(count) = self.read_long(task, missing)? else { return Ok(false) };
             self.note_read(count, now)?;
             self.take_long(begin, now);
@@ -256,10 +258,13 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
 
     /// Reads once to extend a long message, whose frame lacks so many bytes.
     fn read_long(&mut self, task: &mut Context<'_>, missing: usize) -> io::Result<Option<usize>> {
-        let bytes = &mut self.message.bytes;
-        // It grows with the received bytes: a length alone takes no memory.
-        bytes.reserve(missing.min(LONG_READ_MAX));
-        let mut room = bytes.limit(missing.min(LONG_READ_MAX));
+        let length = self.message.body.bytes.len();
+        let (least, most) = (missing.min(LONG_READ_LEAST), missing.min(LONG_READ_MAX));
+        if !self.reserve(least, length + most) {
+            return Ok(None);
+        }
+        let bytes = &mut self.message.body.bytes;
+        let mut room = bytes.limit(most.min(bytes.capacity() - length));
         match pin!(self.wire.io.read_buf(&mut room)).poll(task) {
             Poll::Pending => Ok(None),
             Poll::Ready(count) => count.map(Some),
@@ -268,17 +273,16 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
 
     /// Takes the received part of a long message, from `begin` on, and handles the message if that ends it.
     fn take_long(&mut self, begin: usize, now: Instant) {
-        let part = self.message.bytes.get_mut(begin..).unwrap_or_default();
+        let part = self.message.body.bytes.get_mut(begin..).unwrap_or_default();
         match self.wire.decoder.next(part, &mut 0, || now) {
             Ok(Some(Event::Data { kind, ends, .. })) => {
-                let part = self.message.bytes.get(begin..).unwrap_or_default();
+                let part = self.message.body.bytes.get(begin..).unwrap_or_default();
                 if kind == Kind::Text && !self.message.text.take(part, ends) {
                     self.wire.fault = Some(NOT_TEXT);
                     return;
                 }
-                self.charge();
                 if ends {
-                    let whole = std::mem::take(&mut self.message).bytes.freeze();
+                    let whole = std::mem::take(&mut self.message).body.bytes.freeze();
                     self.handle(kind, whole);
                 }
             }
@@ -298,19 +302,21 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
                     return;
                 }
                 Ok(Some(Event::Data { kind, range, ends })) => {
-                    let is_whole = ends && self.message.bytes.is_empty();
+                    let is_whole = ends && self.message.body.bytes.is_empty();
+                    if !is_whole && !self.reserve(range.len(), 0) {
+                        return;
+                    }
                     let part = self.input.get(range.clone()).unwrap_or_default();
                     if kind == Kind::Text && !self.message.text.take(part, ends) {
                         self.wire.fault = Some(NOT_TEXT);
                         return;
                     }
                     if !is_whole {
-                        self.message.bytes.extend_from_slice(part);
-                        self.charge();
+                        self.message.body.bytes.extend_from_slice(part);
                     }
                     if ends {
                         let read = self.input.split_to(at).freeze();
-                        let whole = std::mem::take(&mut self.message).bytes.freeze();
+                        let whole = std::mem::take(&mut self.message).body.bytes.freeze();
                         self.handle(kind, if is_whole { read.slice(range) } else { whole });
                         return;
                     }
@@ -329,13 +335,14 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
         wire.fault = talk.handle(kind, message, &mut wire.sending).err().or(wire.fault);
     }
 
-    /// Charges the message that has begun to the server's memory.
-    fn charge(&mut self) {
-        let Some(context) = self.context else { return };
-        let has_grown = self.message.charge.set(context, self.message.bytes.capacity());
-        if has_grown && context.is_overloaded() {
+    /// Makes room for a part of a message; see [`GrowingBody::reserve`]. `false` if there is no memory for it.
+    fn reserve(&mut self, more: usize, most: usize) -> bool {
+        let is_reserved = self.message.body.reserve(self.context, more, most).is_ok();
+        if !is_reserved {
+            self.message = Message::default();
             self.wire.fault = Some(Fault::new(CloseCode::TRY_LATER, "the server's memory limit is reached"));
         }
+        is_reserved
     }
 
     /// Charges the frames that wait to be written.
