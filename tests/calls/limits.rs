@@ -9,11 +9,10 @@ use frisbee_tests::raw::{Raw, encoded, packet};
 use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotClient, ParrotServer};
 use frisbee_tests::{not_served, serve, serve_interop_with, until};
 use frpc::{
-    Channel, ChannelBuilder, Code, Metadata, MetadataError, Policy, Request, RequestStream, Response, ResponseStream,
-    Server, Status, Streaming,
+    Channel, ChannelBuilder, Code, Metadata, MetadataError, Request, RequestStream, Response, ResponseStream, Server,
+    Status, Streaming,
 };
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::time::Instant;
@@ -160,23 +159,6 @@ async fn reply_names_request_stream_failure_after_client_drop() {
     connection.closed().await;
     let failed = replies.message().await.expect_err("a request is too long");
     assert_eq!(failed.code(), Code::ResourceExhausted, "{failed}");
-}
-
-/// A call whose handler had been polled when there was no room for its task failed as one that had not run.
-#[tokio::test]
-async fn call_refused_after_its_handler_was_polled_may_have_run() {
-    for (policy, has_run) in [(Policy::Inline, true), (Policy::Concurrent, false)] {
-        let service = Service::default();
-        let state = service.state.clone();
-        let builder = Server::builder().config(Config::default().calls_max(1)).policy(policy);
-        let address = serve(builder.add_service(ExtensionServer::new(service))).await;
-        let client = ExtensionClient::connect(address.to_string()).await.expect("the server listens");
-        let open = client.flood(Time::default()).await.expect("there is room for its task");
-        let failed = client.get(Time { millis: 60_000 }).await.expect_err("there is no room for another");
-        assert_eq!((failed.code(), failed.may_have_run()), (Code::ResourceExhausted, has_run), "{policy:?}");
-        assert_eq!(state.gets.load(Ordering::SeqCst), u64::from(has_run));
-        drop(open);
-    }
 }
 
 /// Reports the timeouts of its callers.

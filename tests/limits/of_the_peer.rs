@@ -4,10 +4,10 @@ use bytes::Bytes;
 use frisbee::{Client, Config, Handlers};
 use frisbee_tests::hoard::Hoard;
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, SleepRequest, Text};
-use frisbee_tests::raw::{Raw, packet};
-use frisbee_tests::serve_interop_with;
+use frisbee_tests::raw::{Raw, encoded, error_text, packet};
 use frisbee_tests::service::Service;
-use frpc::{Channel, Code, Request, Server};
+use frisbee_tests::{serve, serve_interop_with};
+use frpc::{Channel, Code, Policy, Request, Server};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -53,33 +53,54 @@ async fn calls_keep_server_limit_after_early_burst() {
     }
 }
 
-/// On a new connection the client does not know the limit. The handlers of refused calls had begun.
+/// A client may not know the limit, such as before the server's HELLO. Handlers of refused calls had begun.
 #[tokio::test]
 async fn calls_beyond_limit_are_refused_before_they_run() {
-    const CALLS: usize = 40;
-    let (service, release) = Hoard::new(Duration::ZERO);
-    let acceptor =
-        Server::builder().config(Config::default().calls_max(4)).add_service(InteropServer::new(service.clone()));
-    let acceptor = acceptor.build().expect("its operations do not overlap");
-    let (here, there) = frisbee::memory();
-    tokio::spawn(async move { acceptor.serve_connection(there).await });
-    let client = InteropClient::new(Channel::connect_io(here).await.expect("it is connected"));
-    let (ended, mut ends) = mpsc::unbounded_channel();
-    for _ in 0..CALLS {
-        let (client, ended) = (client.clone(), ended.clone());
-        tokio::spawn(async move { ended.send(client.echo_payload(Payload::default()).await) });
+    const CALLS: u16 = 40;
+    const LIMIT: u16 = 4;
+    const ECHO_PAYLOAD: u16 = 17;
+    for policy in [Policy::Inline, Policy::Concurrent] {
+        let (service, release) = Hoard::new(Duration::ZERO);
+        let builder = Server::builder().config(Config::default().calls_max(u32::from(LIMIT))).policy(policy);
+        let address = serve(builder.add_service(InteropServer::new(service.clone()))).await;
+        let mut client = Raw::connect(address).await;
+        let request = encoded(&Payload::default());
+        let requests: Vec<_> = (1..=CALLS).map(|id| packet(id, ECHO_PAYLOAD, &request)).collect();
+        client.write(&requests.concat()).await;
+        for _ in LIMIT..CALLS {
+            let refused = client.next().await.expect("it is refused at once");
+            let text = error_text(&refused.body).expect("the permits are taken");
+            assert!(text.contains("the limit of 4 calls"), "{text}");
+        }
+        release.send(true).expect("handlers wait");
+        for _ in 0..LIMIT {
+            let reply = client.next().await.expect("it had a permit");
+            assert_eq!(error_text(&reply.body), None);
+        }
+        assert_eq!(service.started.load(Ordering::SeqCst), usize::from(LIMIT), "{policy:?}");
     }
-    drop(ended);
-    for _ in 4..CALLS {
-        let refused = tokio::time::timeout(PATIENCE, ends.recv()).await.expect("it is refused at once");
-        let status = refused.expect("it ends").expect_err("the permits are taken");
-        assert_eq!((status.code(), status.may_have_run()), (Code::ResourceExhausted, false), "{status}");
-    }
-    assert_eq!(service.started.load(Ordering::SeqCst), 4);
-    release.send(true).expect("handlers wait");
-    while let Some(answered) = ends.recv().await {
-        answered.expect("it had a permit");
-    }
+}
+
+/// A task whose call had ended began the next one before the tasks that waited: of six, two made nearly all calls.
+#[tokio::test]
+async fn tasks_at_call_limit_take_turns() {
+    const CALLS: usize = 300;
+    let client = Arc::new(client(Config::default().calls_max(2)).await);
+    client.add(SUM).await.expect("it adds");
+    let left = Arc::new(AtomicUsize::new(CALLS));
+    let tasks = (0..6).map(|_| {
+        let (client, left) = (client.clone(), left.clone());
+        async move {
+            let mut made = 0;
+            while left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok() {
+                client.sleep(sleep(0)).await.expect("it waits for a slot");
+                made += 1;
+            }
+            made
+        }
+    });
+    let made: Vec<usize> = tasks.collect::<JoinSet<_>>().join_all().await;
+    assert!(made.iter().all(|made| *made > CALLS / 12), "{made:?}");
 }
 
 /// Streams and tasks counted as calls: with as many of them, every call whose handler waits was refused.

@@ -1,7 +1,7 @@
 //! The handle of a connection: cheap to clone, usable from any thread.
 
 use self::attachments::Attachments;
-use self::stream::Stream;
+use self::stream::{Stream, StreamOpening};
 use crate::budget::{MemoryBudget, MemoryCharge, WAITING_COST};
 use crate::debug::opaque_debug;
 use crate::executor::tasks::{Home, Job, JobSlotId, Placement, TaskOwner, Tasks, has_threads};
@@ -226,8 +226,9 @@ impl Connection {
 
     /// Opens a stream by sending its first packet.
     ///
-    /// Waits until the kind of the peer is known, which on a new connection takes a round trip, until the peer accepts
-    /// a further stream, and while this end [requests a hand-off](Self::hand_off).
+    /// Waits until the kind of the peer is known, which on a new connection takes a round trip, until less than
+    /// [`backlog_max`](crate::Config::backlog_max) waits to be written, until the peer accepts a further stream, and while
+    /// this end [requests a hand-off](Self::hand_off).
     ///
     /// ```
     /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
@@ -259,8 +260,8 @@ impl Connection {
     /// Dropping the future before it is ready opens nothing.
     pub async fn open_stream_with(&self, mut first: impl FnMut() -> Bytes) -> Result<Stream, SendError> {
         self.peer_known().await?;
-        let mut watch = self.waiter();
-        poll_fn(|context| Stream::poll_open(&self.0, &first(), context, &mut watch)).await
+        let mut opening = StreamOpening::new(self);
+        poll_fn(|context| Stream::poll_open(&self.0, &first(), context, &mut opening)).await
     }
 
     /// Wakes the connection's own task, so that its router gets a [turn](crate::Protocol::batch_ended) soon.

@@ -101,6 +101,7 @@ pub use log_limit::{LineLimit, LogLimit};
 pub use mailbox::Waiter;
 pub use mailbox::hand_off::{HandOffAccepted, HandOffTarget};
 pub use mailbox::inbox::Message as StreamMessage;
+pub use mailbox::permits::{PermitPlace, PermitQueue};
 pub use mailbox::stream::{StreamBytes, StreamEnd};
 pub use pool::copy_to_share;
 pub use router::handlers::{Handler, HandlerTable, Handlers};

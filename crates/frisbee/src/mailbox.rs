@@ -6,6 +6,7 @@ pub(crate) mod inbox;
 #[cfg(all(test, frisbee_loom))]
 mod model_tests;
 mod order;
+pub(crate) mod permits;
 pub(crate) mod stream;
 mod streams;
 #[cfg(all(test, not(frisbee_loom)))]
@@ -14,17 +15,20 @@ mod waiter_queue;
 
 use self::hand_off::HandOffStep;
 pub(crate) use self::order::Order;
+use self::permits::{PermitPlace, PermitQueue};
 use self::stream::StreamShared;
 use self::streams::StreamTable;
 use self::waiter_queue::WaitList;
 pub use self::waiter_queue::Waiter;
 pub(crate) use self::waiter_queue::{Place, wake, wake_all};
 use crate::budget::{Account, Output};
+use crate::clock;
 use crate::sync::{AtomicBool, Mutex, MutexGuard};
 use crate::{CloseReason, Outbox, PeerKind, SendError};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
+use std::time::Instant;
 
 /// The meeting point of a connection's handles and its task.
 #[derive(Debug)]
@@ -86,6 +90,8 @@ pub(crate) struct MailboxState {
     pub(crate) handing_off: HandOffState,
     /// The streams that are open.
     pub(crate) streams: StreamTable,
+    /// The tasks that wait for a slot for a stream.
+    pub(crate) openers: PermitQueue,
     /// The kind of the peer, as far as it is known.
     pub(crate) peer: PeerKind,
     /// The peer takes nothing new any more.
@@ -129,6 +135,7 @@ impl Mailbox {
             hand_off: None,
             handing_off: HandOffState::No,
             streams: StreamTable::default(),
+            openers: PermitQueue::default(),
             peer: PeerKind::Unknown,
             going_away: false,
             expired: false,
@@ -314,7 +321,12 @@ impl Mailbox {
 
     /// Registers the task of `context`, if any, which is woken when there is room, and unlocks.
     #[cold]
-    fn wait_for_room(&self, mut inner: MutexGuard<'_, MailboxState>, context: Option<&Context<'_>>, place: &mut Place) {
+    pub(crate) fn wait_for_room(
+        &self,
+        mut inner: MutexGuard<'_, MailboxState>,
+        context: Option<&Context<'_>>,
+        place: &mut Place,
+    ) {
         let earlier = context.and_then(|context| inner.waiters.enter_producer(context.waker(), place));
         let task = self.request_report(&inner);
         drop(inner);
@@ -420,10 +432,37 @@ impl Mailbox {
 
     /// Takes a stream that is over out of the table, unless its id has a later one.
     pub(crate) fn leave_stream(&self, stream: &Arc<StreamShared>) {
+        self.grant_slots(|inner| inner.streams.leave(stream));
+    }
+
+    /// Frees the place of a task that no longer waits for a slot.
+    #[cold]
+    pub(crate) fn leave_slot(&self, place: &mut PermitPlace) {
+        let mut left = None;
+        self.grant_slots(|inner| left = inner.openers.leave(place));
+    }
+
+    /// Passes over tasks that have missed their slots. Returns the time of the next check.
+    #[cold]
+    pub(crate) fn expire_slots(&self, now: Instant) -> Option<Instant> {
+        let mut due = None;
+        self.grant_slots(|inner| {
+            inner.openers.expire(now);
+            due = inner.openers.due();
+        });
+        due
+    }
+
+    /// Grants the slots that a change leaves free to the tasks that wait for them, and has the driver look at the time of
+    /// the grants.
+    fn grant_slots(&self, change: impl FnOnce(&mut MailboxState)) {
         let mut inner = self.inner.lock();
-        let watchers = inner.leave_stream(stream);
+        change(&mut inner);
+        let openers = inner.grant_slots();
+        let task = if openers.is_empty() { None } else { self.to_wake(&inner) };
         drop(inner);
-        wake_all(watchers);
+        wake_all(openers);
+        wake(task);
     }
 
     /// Marks a connection that has ended and written its last bytes.
@@ -447,7 +486,7 @@ impl Mailbox {
         // Values with other owners are dropped without the lock, since a drop may run anything.
         let (unsent, step) = (std::mem::take(&mut inner.outbox), inner.hand_off.take());
         inner.charge(&self.account);
-        let (streams, waiters) = (inner.streams.take_all(), inner.waiters.take_all());
+        let (streams, waiters) = (inner.streams.take_all(), inner.waiters.take_all().chain(inner.openers.take_all()));
         drop(inner);
         streams.for_each(|stream| stream.handle_close());
         wake_all(waiters);
@@ -469,7 +508,7 @@ impl MailboxState {
     }
 
     /// Whether as much waits as may, which is `usual` while there is enough memory.
-    fn is_full(&self, usual: usize) -> bool {
+    pub(crate) fn is_full(&self, usual: usize) -> bool {
         self.outbox.len().saturating_add(self.backlog as usize) >= self.output.limit(usual)
     }
 
@@ -480,13 +519,13 @@ impl MailboxState {
 
     /// Reads the rest of the server's memory.
     #[inline]
-    fn update_charge(&mut self, account: &Account) {
+    pub(crate) fn update_charge(&mut self, account: &Account) {
         self.output.update_charge(&mut self.outbox, account);
     }
 
     /// Charges for the present outbox.
     #[inline]
-    fn charge(&mut self, account: &Account) {
+    pub(crate) fn charge(&mut self, account: &Account) {
         self.output.charge(&self.outbox, account);
     }
 
@@ -500,6 +539,17 @@ impl MailboxState {
     /// Removes a stream from the table, unless its id belongs to a later one; returns the tasks to wake.
     #[must_use]
     pub(crate) fn leave_stream(&mut self, stream: &Arc<StreamShared>) -> Vec<Waker> {
-        if self.streams.leave(stream) { self.waiters.take_watchers() } else { Vec::new() }
+        self.streams.leave(stream);
+        self.grant_slots()
+    }
+
+    /// Grants free slots for streams to the tasks that wait for them, and returns these, to be woken. The driver is to be
+    /// notified then: it looks at the time of the grants.
+    #[must_use]
+    fn grant_slots(&mut self) -> Vec<Waker> {
+        if self.openers.is_empty() {
+            return Vec::new();
+        }
+        self.openers.grant(self.streams.free(&self.peer), clock::now)
     }
 }

@@ -26,8 +26,9 @@ use crate::calls::events::MeasuredEnd;
 use crate::calls::observed::ObservedCalls;
 use crate::calls::offers::OfferedServices;
 use crate::calls::timing::Timing;
+use crate::clock;
 use bytes::Bytes;
-use frisbee::{Operation, Packet, PacketId};
+use frisbee::{Connection, Operation, Packet, PacketId, PermitPlace, PermitQueue};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
@@ -49,8 +50,10 @@ pub(crate) struct Calls {
     free: Vec<u16>,
     /// The first ids of slots that were released; see [`release`](Self::release).
     ids: Vec<PacketId>,
-    /// The number of callers that wait for a slot.
-    slot_waiters: usize,
+    /// The callers that wait for a slot.
+    pub(crate) queue: PermitQueue,
+    /// The connection, while callers wait: its driver looks at the time of their grants.
+    driver: Option<Connection>,
     /// The time of the last call that was entered in this turn: one look at the clock serves a batch.
     now: Option<Instant>,
     /// No deadline is earlier. Its call may have ended.
@@ -171,18 +174,30 @@ pub(crate) enum CallOutcome<T> {
 }
 
 impl Calls {
-    /// Enters a call, whose `caller` is woken when it ends.
-    #[inline]
+    /// As [`begin_in_turn`](Self::begin_in_turn), for a caller that has not waited.
+    #[cfg(test)]
     pub(crate) fn begin(
         &mut self,
         operation: Operation,
         deadline: Option<Instant>,
         caller: &Waker,
     ) -> Result<CallTicket, NotSent> {
+        self.begin_in_turn(operation, deadline, caller, &mut PermitPlace::default())
+    }
+
+    /// Enters a call, whose `caller` is woken when it ends, unless other callers have waited for the slots that are free.
+    #[inline]
+    pub(crate) fn begin_in_turn(
+        &mut self,
+        operation: Operation,
+        deadline: Option<Instant>,
+        caller: &Waker,
+        place: &mut PermitPlace,
+    ) -> Result<CallTicket, NotSent> {
         if let Some(status) = &self.ended {
             return Err(NotSent::Over(status.clone().not_run()));
         }
-        if !self.has_slot() {
+        if !self.queue.take(place, self.free_slots()) {
             return Err(NotSent::Full);
         }
         let slot = self.free.pop().unwrap_or_else(|| self.add_slot(operation));
@@ -214,20 +229,34 @@ impl Calls {
         *self.now.get_or_insert_with(clock)
     }
 
-    /// Counts a caller that begins or ends to wait for a slot.
-    pub(crate) fn count_slot_waiter(&mut self, waits: bool) {
-        self.slot_waiters = if waits { self.slot_waiters + 1 } else { self.slot_waiters - 1 };
+    /// Lets a caller that got no slot wait for one. Returns the waker to drop without the lock.
+    #[must_use]
+    pub(crate) fn wait(
+        &mut self,
+        place: &mut PermitPlace,
+        context: &Context<'_>,
+        connection: &Connection,
+    ) -> Option<Waker> {
+        self.driver.get_or_insert_with(|| connection.clone());
+        self.queue.enter(place, context)
     }
 
-    /// Whether a caller waits for a slot and one is free.
-    pub(crate) fn has_vacancy(&self) -> bool {
-        self.slot_waiters > 0 && self.has_slot()
+    /// Grants free slots to the callers that wait for them. Returns the callers to wake, and the connection to wake with
+    /// them.
+    #[must_use]
+    pub(crate) fn grant_slots(&mut self) -> (Vec<Waker>, Option<Connection>) {
+        if self.queue.is_empty() {
+            return (Vec::new(), self.driver.take());
+        }
+        let callers = self.queue.grant(self.free_slots(), clock::now);
+        let driver = if callers.is_empty() { None } else { self.driver.clone() };
+        (callers, driver)
     }
 
-    /// Whether another call may begin. The slots in use may exceed the capacity: calls may have begun before the server
+    /// How many more calls may begin. The slots in use may exceed the capacity: calls may have begun before the server
     /// stated its limit.
-    fn has_slot(&self) -> bool {
-        self.slots.len() - self.free.len() < self.capacity()
+    fn free_slots(&self) -> usize {
+        self.capacity().saturating_sub(self.slots.len() - self.free.len())
     }
 
     /// The limit of calls in flight.
@@ -451,7 +480,8 @@ impl Calls {
         self.ended = Some(status);
         self.forget_timed();
         self.times_next = false;
-        self.slots.iter_mut().filter_map(|entry| entry.caller.take()).collect()
+        self.driver = None;
+        self.slots.iter_mut().filter_map(|entry| entry.caller.take()).chain(self.queue.take_all()).collect()
     }
 
     /// The number of packets that answered no call: unknown ids, wrong operations, duplicate replies.
@@ -541,8 +571,10 @@ impl Body<'_> {
 /// Why a call was not sent.
 #[derive(Debug)]
 pub(crate) enum NotSent {
-    /// There is no room now, or the limit of calls in flight is reached.
+    /// The limit of calls in flight is reached.
     Full,
+    /// There is no room in the outbox now.
+    Blocked,
     /// The call depends on the kind of the server, which is not known yet.
     Unclear,
     /// The connection has ended.

@@ -13,9 +13,9 @@ pub(crate) mod session;
 pub(crate) mod table;
 
 use crate::api::hand_off::HandOff;
-use crate::calls::ServerKind;
 use crate::calls::failures::{closed_early_status, closed_status};
 use crate::calls::table::{CallTable, wake_all};
+use crate::calls::{Calls, ServerKind};
 use crate::debug::opaque_debug;
 use crate::endpoint::inline_runs::InlineRuns;
 use crate::endpoint::layouts::Clauses;
@@ -45,6 +45,7 @@ use frisbee::{
 };
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+use std::task::Waker;
 use std::time::Instant;
 
 /// The most packets that answer no call before the connection is closed: a peer that sends more is broken or hostile.
@@ -607,11 +608,8 @@ fn settle(
         }
     }
     let (due, unmatched) = (table.handle_time(now, wake), table.unmatched());
-    let has_vacancy = table.has_vacancy();
+    let due = if table.queue.is_empty() { due } else { look_at_slots(&mut table, now, wake, due) };
     drop(table);
-    if has_vacancy {
-        calls.vacancy.notify_one();
-    }
     if let Some(late) = late {
         late.count();
     }
@@ -622,6 +620,17 @@ fn settle(
         close_for_unmatched(&caller.connection, unmatched);
     }
     due
+}
+
+/// Passes over callers that have missed their slots, and adds the next ones to `wake`. Returns the time of the next look.
+#[cold]
+fn look_at_slots(table: &mut Calls, now: Instant, wake: &mut Vec<Waker>, due: Option<Instant>) -> Option<Instant> {
+    table.queue.expire(now);
+    wake.extend(table.grant_slots().0);
+    match (due, table.queue.due()) {
+        (Some(due), Some(slots)) => Some(due.min(slots)),
+        (due, slots) => due.or(slots),
+    }
 }
 
 opaque_debug!([] Endpoint, "Endpoint", |this| operations = this.operations());

@@ -8,6 +8,7 @@ mod tests;
 use crate::connection::{Connection, ConnectionShared};
 use crate::debug::opaque_debug;
 use crate::mailbox::inbox::Message;
+use crate::mailbox::permits::PermitPlace;
 use crate::mailbox::stream::{ReadBatch, StreamBytes, StreamEnd, StreamShared};
 use crate::mailbox::{HandOffState, MailboxState, Place, Waiter, wake_all};
 use crate::{Operation, Outbox, PacketId, PacketWriter, PeerKind, SendError, TrySendError};
@@ -78,13 +79,33 @@ impl ConnectionShared {
     }
 }
 
+/// A stream that is about to be opened, once there is room on the connection and a slot.
+pub(crate) struct StreamOpening<'a> {
+    room: Waiter<'a>,
+    slot: PermitPlace,
+}
+
+impl<'a> StreamOpening<'a> {
+    pub(crate) fn new(connection: &'a Connection) -> Self {
+        Self { room: connection.waiter(), slot: PermitPlace::default() }
+    }
+}
+
+impl Drop for StreamOpening<'_> {
+    fn drop(&mut self) {
+        if self.slot.has_waited() {
+            self.room.mailbox().leave_slot(&mut self.slot);
+        }
+    }
+}
+
 impl Stream {
-    /// Opens a stream, or waits for a slot for it.
+    /// Opens a stream, or waits for room on the connection and a slot.
     pub(crate) fn poll_open(
         connection: &Arc<ConnectionShared>,
         first: &Bytes,
         context: &mut Context<'_>,
-        watch: &mut Waiter<'_>,
+        opening: &mut StreamOpening<'_>,
     ) -> Poll<Result<Self, SendError>> {
         if first.is_empty() {
             return Poll::Ready(Err(SendError::Empty));
@@ -93,30 +114,51 @@ impl Stream {
         inner.check_open()?;
         // It could not be sent before the answer. After that the connection may belong to another owner.
         if inner.handing_off != HandOffState::No && connection.role == Role::Client {
-            MailboxState::watch(inner, context, watch);
+            MailboxState::watch(inner, context, &mut opening.room);
+            return Poll::Pending;
+        }
+        let StreamOpening { room, slot } = opening;
+        let mailbox = &connection.mailbox;
+        inner.update_charge(&mailbox.account);
+        if inner.is_full(mailbox.backlog_max()) || inner.waiters.is_early(&room.place) {
+            mailbox.wait_for_room(inner, Some(context), &mut room.place);
+            return Poll::Pending;
+        }
+        let peer = inner.peer.clone();
+        let free = inner.streams.free(&peer);
+        if !inner.openers.take(slot, free) {
+            let earlier = inner.openers.enter(slot, context);
+            drop(inner);
+            drop(earlier);
             return Poll::Pending;
         }
         let mut opened = None;
-        let peer = inner.peer.clone();
         let id = inner.streams.enter(connection.role, &peer, |id| {
             let shared = Arc::new(connection.stream(id, &peer, true));
             opened = Some(shared.clone());
             shared
         });
         let (Some(id), Some(shared)) = (id, opened) else {
-            MailboxState::watch(inner, context, watch);
+            // All ids of a peer without a limit are in use.
+            let earlier = inner.openers.enter(slot, context);
+            drop(inner);
+            drop(earlier);
             return Poll::Pending;
         };
         let mut packet = inner.outbox.packet(id, Operation::STREAM);
         packet.put_shared(first);
         if let Err(error) = packet.finish() {
-            let watchers = inner.leave_stream(&shared);
+            let openers = inner.leave_stream(&shared);
             drop(inner);
-            wake_all(watchers);
+            mailbox.notify();
+            wake_all(openers);
             return Poll::Ready(Err(error.into()));
         }
+        inner.charge(&mailbox.account);
+        let entered = room.place.has_waited().then(|| inner.waiters.leave(&mut room.place));
         drop(inner);
-        connection.mailbox.notify();
+        drop(entered);
+        mailbox.notify();
         Poll::Ready(Ok(Self::new(connection.clone(), shared)))
     }
 

@@ -43,6 +43,12 @@ impl StreamTable {
         self.streams.iter().map(|(_, stream)| stream)
     }
 
+    /// How many more streams this end may open.
+    pub(crate) fn free(&self, peer: &PeerKind) -> usize {
+        let max = peer.hello().map_or(u32::MAX, |hello| hello.streams_max);
+        usize::try_from(max.saturating_sub(self.opened_here)).unwrap_or(usize::MAX)
+    }
+
     /// Enters a stream that this end opens, under an id that is free; `None` if as many are open as may be.
     ///
     /// Ids count for the connection. Between native peers each end has a range of its own. A Go server takes any id;
@@ -83,19 +89,14 @@ impl StreamTable {
         true
     }
 
-    /// Removes a stream, unless its id belongs to a later one by now; whether that frees a slot for this end to open
-    /// another.
-    pub(super) fn leave(&mut self, stream: &Arc<StreamShared>) -> bool {
-        let Ok(at) = self.find(stream.id) else { return false };
-        if !Arc::ptr_eq(&self.streams[at].1, stream) {
-            return false;
+    /// Removes a stream, unless its id belongs to a later one by now.
+    pub(super) fn leave(&mut self, stream: &Arc<StreamShared>) {
+        if let Ok(at) = self.find(stream.id)
+            && Arc::ptr_eq(&self.streams[at].1, stream)
+        {
+            self.streams.remove(at);
+            self.opened_here -= u32::from(stream.opened_here);
         }
-        self.streams.remove(at);
-        let frees = stream.opened_here;
-        if frees {
-            self.opened_here -= 1;
-        }
-        frees
     }
 
     /// Removes all streams.
@@ -128,7 +129,7 @@ mod tests {
         let other = stream(PacketId(id.0 + 1), false);
         assert!(table.enter_opened_by_peer(other.clone()));
         assert_eq!((table.len(), table.opened_by_peer()), (2, 1));
-        assert!(!table.leave(&other), "this end can open no more streams than before");
+        table.leave(&other);
         assert_eq!((table.len(), table.opened_by_peer()), (1, 0));
     }
 
@@ -151,7 +152,7 @@ mod tests {
             let come_and_go = |table: &mut StreamTable| {
                 let id = table.enter(role, kind, stream).expect("most are free");
                 let stream = table.get(id).expect("it has been entered").clone();
-                assert!(table.leave(&stream), "this end may open another");
+                table.leave(&stream);
                 assert_eq!((table.len(), table.opened_here), (1, 1));
                 id.0
             };
@@ -176,7 +177,8 @@ mod tests {
         assert!(first.is_some() && second.is_some());
         assert_eq!(table.enter(Role::Server, &kind, stream), None);
         let left = first.and_then(|id| table.get(id)).expect("it is open").clone();
-        assert!(table.leave(&left));
+        table.leave(&left);
+        assert_eq!(table.free(&kind), 1);
         assert!(table.enter(Role::Server, &kind, stream).is_some());
     }
 }

@@ -67,7 +67,7 @@ impl WaitList {
 
     /// Whether a task must not have the room that there is, since others were called that have waited for longer.
     #[inline]
-    pub(super) fn is_early(&self, place: &Place) -> bool {
+    pub(crate) fn is_early(&self, place: &Place) -> bool {
         let Some(waiters) = &self.waiters else { return false };
         waiters.owed > 0 && (place.0 == 0 || place.0 > waiters.round)
     }
@@ -112,7 +112,7 @@ impl WaitList {
     /// were not called.
     #[cold]
     #[inline(never)]
-    pub(super) fn leave(&mut self, place: &mut Place) -> (Option<Waker>, Option<Waker>) {
+    pub(crate) fn leave(&mut self, place: &mut Place) -> (Option<Waker>, Option<Waker>) {
         let number = std::mem::take(&mut place.0); // It waits behind others when it waits again.
         let Some(waiters) = &mut self.waiters else { return (None, None) };
         let wakers = (waiters.producers.remove(&number), waiters.watchers.remove(&number));
@@ -143,7 +143,7 @@ impl WaiterQueue {
 impl Place {
     /// Whether the task has had to wait.
     #[inline]
-    pub(super) fn has_waited(&self) -> bool {
+    pub(crate) fn has_waited(&self) -> bool {
         self.0 != 0
     }
 }
@@ -177,6 +177,10 @@ pub struct Waiter<'a> {
 impl<'a> Waiter<'a> {
     pub(crate) fn new(mailbox: &'a Mailbox) -> Self {
         Self { mailbox, place: Place::default() }
+    }
+
+    pub(crate) fn mailbox(&self) -> &'a Mailbox {
+        self.mailbox
     }
 
     /// Lets `write` put packets into the connection's outbox, once less than

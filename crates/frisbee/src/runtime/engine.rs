@@ -65,6 +65,8 @@ pub(crate) struct Engine<R: Protocol> {
     batch_at: Option<Instant>,
     /// It has requested one when everything has been written.
     batch_when_written: bool,
+    /// When a task misses the slot for a stream that it has been granted.
+    slots_due: Option<Instant>,
     /// The router has been notified that the connection is unused.
     is_idle_notified: bool,
     /// The stream whose message came last.
@@ -158,6 +160,7 @@ impl<R: Protocol> Engine<R> {
             routing: Routing::All,
             batch_at: None,
             batch_when_written: false,
+            slots_due: None,
             is_idle_notified: false,
             last_stream: None,
             openings: PeerStreamIds::new(role.peer()),
@@ -187,12 +190,13 @@ impl<R: Protocol> Engine<R> {
 
     /// Takes the packets and orders of handles; see [`Mailbox::take`](crate::mailbox::Mailbox::take).
     pub(crate) fn take_mail(&mut self, waker: &Waker, yielded: bool) -> TakeOutcome {
-        let Self { core, handle, mail_reader, order, .. } = self;
+        let Self { core, handle, mail_reader, order, slots_due, .. } = self;
         let is_held = self.mail_is_held;
         let (mut step, mut encoded) = (None, Ok(()));
         let backlog = core.outbox().len();
         let mail = handle.0.mailbox.take(mail_reader, waker, yielded, backlog, |inner| {
             step = inner.hand_off.take();
+            *slots_due = inner.openers.due();
             if let Some(step) = &mut step {
                 encoded = hand_off::request(core, step);
             }
@@ -430,7 +434,7 @@ impl<R: Protocol> Engine<R> {
 
     /// When the time has to be looked at next.
     pub(crate) fn next_timeout(&self) -> Option<Instant> {
-        let due = earlier(self.core.next_timeout(), self.batch_at);
+        let due = earlier(earlier(self.core.next_timeout(), self.batch_at), self.slots_due);
         match &self.handle.0.lifetime {
             None => due,
             Some(lifetime) => earlier(due, lifetime.next(self.age)),
@@ -442,6 +446,9 @@ impl<R: Protocol> Engine<R> {
             self.notify_listening(now);
         }
         POOL.sweep();
+        if self.slots_due.is_some_and(|due| due <= now) {
+            self.slots_due = self.handle.0.mailbox.expire_slots(now);
+        }
         self.check_age(now);
         self.core.handle_timeout(now)
     }

@@ -14,7 +14,7 @@ use crate::schema::layout::Layout;
 use crate::wire::layouts::takes_calls;
 use crate::wire::report::Report;
 use crate::{Code, Status};
-use frisbee::PeerKind;
+use frisbee::{PeerKind, PermitPlace};
 use parking_lot::{Mutex, MutexGuard};
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,10 +28,9 @@ use tokio::sync::{Notify, futures::Notified};
 #[derive(Debug, Default)]
 pub(crate) struct CallTable {
     pub(crate) calls: Mutex<Calls>,
-    pub(crate) vacancy: Notify,
     /// The connection takes no new calls.
     retired: AtomicBool,
-    /// Apart from `vacancy`, which wakes one caller for each free slot.
+    /// Apart from the queue for slots, which wakes one caller for each.
     retirement: Notify,
     /// The kind of the peer is known, so the peer is alive.
     shown: AtomicBool,
@@ -70,12 +69,12 @@ impl CallTable {
         self.calls.lock().observe_by(observers);
     }
 
-    /// Changes the calls, and wakes the next waiting caller if a slot is free. Stale wakers are dropped without the lock.
+    /// Changes the calls, and wakes the next waiting callers if slots are free. Stale wakers are dropped without the lock.
     #[inline(always)]
     pub(crate) fn with<T>(&self, change: impl FnOnce(&mut Calls) -> T) -> T {
         let mut calls = self.calls.lock();
         let result = change(&mut calls);
-        if calls.slot_waiters > 0 || !calls.stale.is_empty() {
+        if !calls.queue.is_empty() || !calls.stale.is_empty() {
             self.unlock(calls);
         }
         result
@@ -83,12 +82,27 @@ impl CallTable {
 
     #[cold]
     fn unlock(&self, mut calls: MutexGuard<'_, Calls>) {
-        let (vacancy, stale) = (calls.has_vacancy(), std::mem::take(&mut calls.stale));
+        let ((callers, driver), stale) = (calls.grant_slots(), std::mem::take(&mut calls.stale));
         drop(calls);
         drop(stale);
-        if vacancy {
-            self.vacancy.notify_one();
+        wake_all(callers);
+        if let Some(driver) = driver {
+            driver.wake();
         }
+    }
+
+    /// Removes a caller from those that wait for a slot.
+    pub(crate) fn leave(&self, place: &mut PermitPlace) {
+        if place.has_waited() {
+            let waker = self.with(|calls| calls.queue.leave(place));
+            drop(waker);
+        }
+    }
+
+    /// Wakes all callers that wait for a slot: there will be none.
+    fn dismiss_waiters(&self) {
+        let waiters: Vec<_> = self.calls.lock().queue.take_all().collect();
+        wake_all(waiters);
     }
 
     /// The table of a connection that does not belong to a channel.
@@ -169,7 +183,7 @@ impl CallTable {
     /// and a server that stops waits for the connection to close.
     pub(crate) fn retire(&self) {
         self.retired.store(true, Ordering::Release);
-        self.vacancy.notify_waiters();
+        self.dismiss_waiters();
         self.retirement.notify_waiters();
         self.report(ServerEvent::Retired);
         // Pairs with the one of `set_owner`: of the two ends at least one sees the store of the other.
@@ -211,7 +225,6 @@ impl CallTable {
         self.retire();
         let wake = self.calls.lock().end(status);
         wake_all(wake);
-        self.vacancy.notify_waiters();
     }
 }
 
@@ -223,8 +236,8 @@ pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     }
 }
 
-/// Polls a wait for [`CallTable::vacancy`], which loses the wakers that follow one that panics.
-pub(crate) fn poll_notified(notified: Pin<&mut Notified<'_>>, context: &mut Context<'_>) -> Poll<()> {
+/// Polls a wait for [`CallTable::retired`], which loses the wakers that follow one that panics.
+fn poll_notified(notified: Pin<&mut Notified<'_>>, context: &mut Context<'_>) -> Poll<()> {
     let waker = Arc::new(GuardedWaker(context.waker().clone())).into();
     notified.poll(&mut Context::from_waker(&waker))
 }
@@ -396,9 +409,9 @@ mod tests {
     fn panicking_waker_does_not_prevent_wakes_for_slots() {
         let table = CallTable::default();
         let (caller, callers) = wakers();
-        let mut waits: Vec<_> = callers.iter().map(|_| Box::pin(table.vacancy.notified())).collect();
-        for (wait, waker) in waits.iter_mut().zip(&callers) {
-            assert!(poll_notified(wait.as_mut(), &mut Context::from_waker(waker)).is_pending());
+        for waker in &callers {
+            let place = &mut PermitPlace::default();
+            drop(table.calls.lock().queue.enter(place, &Context::from_waker(waker)));
         }
         let mut retired = Box::pin(table.retired());
         assert!(retired.as_mut().poll(&mut Context::from_waker(&callers[1])).is_pending());
@@ -412,10 +425,8 @@ mod tests {
         let (table, counted) = (CallTable::default(), Arc::<Counted>::default());
         let mut retired = Box::pin(table.retired());
         assert!(retired.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
-        let mut wait = Box::pin(table.vacancy.notified());
         let waker = counted.clone().into();
-        assert!(poll_notified(wait.as_mut(), &mut Context::from_waker(&waker)).is_pending());
-        table.with(|calls| calls.count_slot_waiter(true));
+        table.with(|calls| drop(calls.queue.enter(&mut PermitPlace::default(), &Context::from_waker(&waker))));
         assert_eq!(counted.0.load(Ordering::SeqCst), 1);
     }
 

@@ -50,12 +50,13 @@ fn calls_pause_only_when_idle_and_none_begin_until_resumed() {
     calls.handle_reply(packet(abandoned.id, ADD, b"late"));
     assert!(calls.pause());
     assert!(!calls.pause(), "once at a time");
-    calls.count_slot_waiter(true);
+    let mut place = PermitPlace::default();
     assert!(matches!(calls.begin(ADD, None, Waker::noop()), Err(NotSent::Full)));
-    assert!(!calls.has_vacancy());
+    drop(calls.queue.enter(&mut place, &context()));
+    assert!(calls.grant_slots().0.is_empty());
     calls.resume();
-    assert!(calls.has_vacancy());
-    assert!(calls.begin(ADD, None, Waker::noop()).is_ok());
+    assert_eq!(calls.grant_slots().0.len(), 1);
+    assert!(calls.begin_in_turn(ADD, None, Waker::noop(), &mut place).is_ok());
 }
 
 #[test]
@@ -174,12 +175,14 @@ fn call_table_fills_at_limit_and_frees_on_call_end() {
     let mut calls = Calls::default();
     let tickets: Vec<_> = (0..CALLS_MAX).map(|_| calls.begin(ADD, None, Waker::noop()).unwrap()).collect();
     assert!(matches!(calls.begin(ADD, None, Waker::noop()), Err(NotSent::Full)));
-    calls.count_slot_waiter(true);
-    assert!(!calls.has_vacancy());
+    let mut place = PermitPlace::default();
+    drop(calls.queue.enter(&mut place, &context()));
+    assert!(calls.grant_slots().0.is_empty());
     calls.handle_reply(packet(tickets[3].id, ADD, b""));
     reply(&mut calls, tickets[3]);
-    assert!(calls.has_vacancy());
-    calls.begin(ADD, None, Waker::noop()).unwrap();
+    assert_eq!(calls.grant_slots().0.len(), 1);
+    assert!(matches!(calls.begin(ADD, None, Waker::noop()), Err(NotSent::Full)), "it is granted to the waiting caller");
+    calls.begin_in_turn(ADD, None, Waker::noop(), &mut place).unwrap();
 }
 
 #[test]
@@ -210,13 +213,15 @@ fn a_long_reply_is_shared_and_not_copied() {
 #[test]
 fn free_slot_is_announced_only_to_waiting_callers() {
     let mut calls = Calls::default();
-    assert!(!calls.has_vacancy(), "no caller waits");
-    calls.count_slot_waiter(true);
-    calls.count_slot_waiter(true);
-    calls.count_slot_waiter(false);
-    assert!(calls.has_vacancy(), "one waits");
-    calls.count_slot_waiter(false);
-    assert!(!calls.has_vacancy(), "no caller waits any more");
+    assert!(calls.grant_slots().0.is_empty(), "no caller waits");
+    let [mut one, mut other] = [(); 2].map(|()| PermitPlace::default());
+    for place in [&mut one, &mut other] {
+        drop(calls.queue.enter(place, &context()));
+    }
+    drop(calls.queue.leave(&mut one));
+    assert_eq!(calls.grant_slots().0.len(), 1, "one waits");
+    drop(calls.queue.leave(&mut other));
+    assert!(calls.grant_slots().0.is_empty(), "no caller waits any more");
 }
 
 #[test]

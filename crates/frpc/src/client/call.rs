@@ -11,7 +11,7 @@ use crate::observe::{Token, TraceContext};
 use crate::schema::method::Method;
 use crate::wire::body::{self, EncodeBody, Flags, PutError};
 use crate::wire::prefix::PrefixFields;
-use frisbee::{BODY_MAX_LEAST, Outbox, Waiter};
+use frisbee::{BODY_MAX_LEAST, Outbox, PermitPlace, Waiter};
 use polyglot::Form;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -82,12 +82,13 @@ impl<'a> PendingCall<'a> {
         message: &A,
         link: &Link,
         waiter: &mut Waiter<'_>,
+        place: &mut PermitPlace,
         context: &mut Context<'_>,
     ) -> Result<CallTicket, NotSent> {
         let caller = context.waker();
         // The connection cannot end between entering the call and sending its request, since both happen under its
         // lock: a call is never left without either an answer or an end.
-        match waiter.poll_send(context, |outbox| self.write(message, link, outbox, caller)) {
+        match waiter.poll_send(context, |outbox| self.write(message, link, outbox, caller, place)) {
             Poll::Ready(Ok(Ok(ticket))) => Ok(ticket),
             Poll::Ready(Ok(Err(unsent))) => {
                 // The slot of a call whose request could not be written is free again. Its next caller is woken here,
@@ -99,7 +100,7 @@ impl<'a> PendingCall<'a> {
                 Err(unsent)
             }
             Poll::Ready(Err(error)) => Err(NotSent::Over(error.into())),
-            Poll::Pending => Err(NotSent::Full),
+            Poll::Pending => Err(NotSent::Blocked),
         }
     }
 
@@ -112,6 +113,7 @@ impl<'a> PendingCall<'a> {
         link: &Link,
         outbox: &mut Outbox,
         caller: &Waker,
+        place: &mut PermitPlace,
     ) -> Result<CallTicket, NotSent> {
         let Self { method, options: CallOptions { timeout, sends_timeout, strict }, trace, .. } = self;
         let mut calls = link.calls.calls.lock();
@@ -136,7 +138,7 @@ impl<'a> PendingCall<'a> {
             Some(timeout) if timeout < EXACT_BELOW => clock::now().checked_add(timeout),
             Some(timeout) => calls.now(clock::now).checked_add(timeout),
         };
-        let ticket = calls.begin(method.operation, until, caller)?;
+        let ticket = calls.begin_in_turn(method.operation, until, caller, place)?;
         if let Some(token) = self.observer {
             calls.observe(ticket, method, token, *trace);
         }

@@ -17,6 +17,7 @@ use crate::observe::observers::{CallStart, ObservedCall};
 use crate::observe::{ObservedMethod as Observed, Token, TraceContext};
 use crate::schema::method::Method;
 use crate::{Request, Response, Status};
+use frisbee::PermitPlace;
 use polyglot::Message;
 use std::borrow::Cow;
 use std::fmt;
@@ -134,7 +135,13 @@ where
         call.trace = trace.as_ref();
         let picked = match channel.inner.picker.pick(&call) {
             Pick::Ready(PickedConnection { link, trial: None }) => {
-                let sent = call.send(&self.message, &link, &mut link.connection.waiter(), context);
+                let sent = call.send(
+                    &self.message,
+                    &link,
+                    &mut link.connection.waiter(),
+                    &mut PermitPlace::default(),
+                    context,
+                );
                 match sent {
                     Ok(ticket) => {
                         self.state = UnaryState::Sent(InFlight::new(link, &call, ticket));

@@ -2,7 +2,6 @@
 //! itself.
 
 use crate::calls::failures::{unidentified, unreachable};
-use crate::calls::table::poll_notified;
 use crate::calls::{CallTicket, NotSent};
 use crate::client::attempt::{AnyReply, AwaitReply, Failure, SentState};
 use crate::client::call::{CallOptions, PendingCall};
@@ -10,10 +9,11 @@ use crate::client::link::Link;
 use crate::clock;
 use crate::wire::body::{AnyMessage, EncodeBody};
 use crate::{Response, Status};
+use frisbee::PermitPlace;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Instant;
 use tokio::runtime::Handle;
 
@@ -41,7 +41,6 @@ impl PendingCall<'_> {
         runtime: &Handle,
     ) -> Result<CallTicket, Box<Failure>> {
         let until = self.options.timeout.and_then(|timeout| clock::now().checked_add(timeout));
-        let _waiter = SlotWaiter::new(link);
         let is_unclear = AtomicBool::new(false);
         let sent = self.wait_and_send(message, link, until, &is_unclear);
         match until {
@@ -74,27 +73,31 @@ impl PendingCall<'_> {
         until: Option<Instant>,
         is_unclear: &AtomicBool,
     ) -> Result<CallTicket, Box<Failure>> {
-        let mut waiter = link.connection.waiter();
+        let (mut waiter, mut slot) = (link.connection.waiter(), SlotWaiter { link, place: PermitPlace::default() });
         loop {
-            let mut vacancy = std::pin::pin!(link.calls.vacancy.notified());
-            vacancy.as_mut().enable();
-            if link.is_left() {
-                let status = unreachable("the connection does not accept new calls");
-                return Err(Failure::new(status, SentState::No));
-            }
             let sent = poll_fn(|context| {
+                if link.is_left() {
+                    return Poll::Ready(Err(left()));
+                }
                 // The time of the wait counts.
                 let left = until.map(|until| until.saturating_duration_since(clock::now()));
                 let options = CallOptions { timeout: left.or(self.options.timeout), ..self.options };
-                match (Self { options, ..*self }).send(&(message as &dyn EncodeBody), link, &mut waiter, context) {
-                    // Either the outbox or the vacancy wakes the caller.
-                    Err(NotSent::Full) => poll_notified(vacancy.as_mut(), context).map(|()| Err(NotSent::Full)),
+                match (Self { options, ..*self }).send(
+                    &(message as &dyn EncodeBody),
+                    link,
+                    &mut waiter,
+                    &mut slot.place,
+                    context,
+                ) {
+                    Err(NotSent::Full) => slot.poll_wait(context),
+                    // The waiter wakes the caller.
+                    Err(NotSent::Blocked) => Poll::Pending,
                     sent => Poll::Ready(sent),
                 }
             });
             match sent.await {
                 Ok(ticket) => return Ok(ticket),
-                Err(NotSent::Full) => {}
+                Err(NotSent::Full | NotSent::Blocked) => {}
                 Err(NotSent::Unclear) => {
                     is_unclear.store(true, Ordering::Relaxed);
                     if let Some(Err(error)) = link.unless_abandoned(link.connection.peer_known()).await {
@@ -109,19 +112,30 @@ impl PendingCall<'_> {
     }
 }
 
-/// Counts a caller that waits for a slot.
-struct SlotWaiter<'a>(&'a Link);
+/// The error of a call on a connection that takes no new ones.
+fn left() -> NotSent {
+    NotSent::Over(unreachable("the connection does not accept new calls"))
+}
 
-impl<'a> SlotWaiter<'a> {
-    fn new(link: &'a Link) -> Self {
-        link.calls.calls.lock().count_slot_waiter(true);
-        Self(link)
+/// A caller that may have to wait for a slot.
+struct SlotWaiter<'a> {
+    link: &'a Link,
+    place: PermitPlace,
+}
+
+impl SlotWaiter<'_> {
+    /// Waits for a slot. One that has become free since the caller looked for it is granted at once.
+    fn poll_wait<T>(&mut self, context: &Context<'_>) -> Poll<Result<T, NotSent>> {
+        let Self { link, place } = self;
+        let earlier = link.calls.with(|calls| calls.wait(place, context, &link.connection));
+        drop(earlier);
+        // Those that waited before have been woken.
+        if link.is_left() { Poll::Ready(Err(left())) } else { Poll::Pending }
     }
 }
 
 impl Drop for SlotWaiter<'_> {
     fn drop(&mut self) {
-        // A caller that got a slot wakes the next one, if there is still room.
-        self.0.calls.with(|calls| calls.count_slot_waiter(false));
+        self.link.calls.leave(&mut self.place);
     }
 }

@@ -307,8 +307,8 @@ async fn client_awaiting_hand_off_opens_no_stream_but_server_may() {
     let first = Bytes::from_static(b"first");
     for (connection, waits) in [(client, true), (server, false)] {
         let (woken, waker) = task();
-        let mut watch = connection.waiter();
-        let mut open = || Stream::poll_open(&connection.0, &first, &mut Context::from_waker(&waker), &mut watch);
+        let mut opening = StreamOpening::new(&connection);
+        let mut open = || Stream::poll_open(&connection.0, &first, &mut Context::from_waker(&waker), &mut opening);
         assert!(open().is_ready(), "none is under way");
         connection.0.mailbox.set_handing_off(HandOffState::Undecided);
         assert_eq!(open().is_pending(), waits);
@@ -316,6 +316,59 @@ async fn client_awaiting_hand_off_opens_no_stream_but_server_may() {
         assert_eq!(woken.count(), usize::from(waits));
         assert!(open().is_ready());
     }
+}
+
+/// Any number of openings was queued, of as many bytes each as a message may have.
+#[tokio::test]
+async fn opening_of_stream_waits_for_room_and_memory() {
+    let budget = Arc::new(Budget::new(MIB, 0));
+    let config = Config::default().backlog_max(64 * 1024).into();
+    let connection = Connection::server(&config, &budget, Handle::current(), EndpointInfo::default());
+    let other = Connection::server(&config, &budget, Handle::current(), EndpointInfo::default());
+    connection.0.mailbox.lock().peer = native(0);
+    let first = Bytes::from(vec![1; 1000]);
+    let (woken, waker) = task();
+    // With no memory left 4 KiB may wait, and the packet that exceeds them.
+    for (held, most) in [(0, 65), (MIB, 5)] {
+        let _held = other.charge(held);
+        connection.0.mailbox.lock().outbox.take_bytes();
+        let mut opening = StreamOpening::new(&connection);
+        let mut open = || Stream::poll_open(&connection.0, &first, &mut Context::from_waker(&waker), &mut opening);
+        let is_open = |opened: &Poll<Result<Stream, SendError>>| matches!(opened, Poll::Ready(Ok(_)));
+        let opened = std::iter::repeat_with(&mut open).take(100).take_while(is_open).collect::<Vec<_>>();
+        assert_eq!(opened.len(), most, "openings with {held} bytes held");
+        let before = woken.count();
+        connection.0.mailbox.lock().outbox.take_bytes();
+        connection.0.mailbox.handle_drained(&mut Default::default(), 0);
+        assert!(woken.count() > before && open().is_ready(), "there is room again");
+    }
+}
+
+#[tokio::test]
+async fn stream_slots_go_to_waiting_tasks_in_order() {
+    let budget = Arc::new(Budget::new(MIB, 0));
+    let connection = Connection::server(&Default::default(), &budget, Handle::current(), EndpointInfo::default());
+    let mut hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("it should be one");
+    hello.streams_max = 1;
+    connection.0.mailbox.lock().peer = PeerKind::Native(Arc::new(hello));
+    let first = Bytes::from_static(b"first");
+    let tasks = [(); 3].map(|()| task());
+    let [mut one, mut two, mut late] = [(); 3].map(|()| StreamOpening::new(&connection));
+    let open = |opening: &mut StreamOpening<'_>, index: usize| {
+        let mut context = Context::from_waker(&tasks[index].1);
+        Stream::poll_open(&connection.0, &first, &mut context, opening).map(|opened| opened.expect("it should be open"))
+    };
+    let Poll::Ready(stream) = open(&mut StreamOpening::new(&connection), 0) else { panic!("the slot is free") };
+    assert!(open(&mut one, 0).is_pending() && open(&mut two, 1).is_pending());
+    drop(stream);
+    assert_eq!(tasks.each_ref().map(|(woken, _)| woken.count()), [1, 0, 0]);
+    assert!(open(&mut late, 2).is_pending(), "the slot is granted to the first task");
+    let Poll::Ready(stream) = open(&mut one, 0) else { panic!("it has the slot") };
+    drop(stream);
+    drop(two);
+    assert_eq!(tasks.each_ref().map(|(woken, _)| woken.count()), [1, 1, 1], "a grant passes on with its task");
+    assert!(open(&mut late, 2).is_ready());
+    assert!(connection.0.mailbox.lock().openers.is_empty());
 }
 
 #[tokio::test]

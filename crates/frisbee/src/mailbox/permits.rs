@@ -1,0 +1,204 @@
+//! The order of tasks that wait for a permit: a call slot or a stream slot of one connection. A queue has no lock and no
+//! clock of its own. The owner counts the permits in use, and calls the queue under its lock.
+//!
+//! # Decisions
+//!
+//! A released permit is granted to the first waiter, and later arrivals see it as taken. Otherwise a task that ends a call
+//! and begins the next one at once always finds the permit before the woken waiter does, which starves the waiters.
+//!
+//! A granted task may never be polled, such as the other arm of a `select!`. After [`GRANT_TIME`] its permit is granted to
+//! the next one, and the task that missed it is passed over until it is polled again. If it kept its place, every permit
+//! would visit it for that time.
+
+use std::collections::BTreeMap;
+use std::task::{Context, Waker};
+use std::time::{Duration, Instant};
+
+/// How long a granted permit waits for its task. Longer than a busy worker takes to poll a woken task, and short enough that
+/// a task that is never polled delays the others by no more than one slow call.
+pub(crate) const GRANT_TIME: Duration = Duration::from_millis(10);
+
+/// Tasks that wait for permits, in the order of their arrival.
+///
+/// ```
+/// use frisbee::{PermitPlace, PermitQueue};
+/// use std::task::{Context, Waker};
+/// use std::time::Instant;
+///
+/// let (mut queue, mut place) = (PermitQueue::default(), PermitPlace::default());
+/// let context = Context::from_waker(Waker::noop());
+/// // All permits are in use, so the task waits.
+/// assert!(!queue.take(&mut place, 0));
+/// assert!(queue.enter(&mut place, &context).is_none());
+/// // One is released: it is granted to the task, and a newcomer does not get it.
+/// let woken = queue.grant(1, Instant::now);
+/// assert_eq!(woken.len(), 1);
+/// assert!(!queue.take(&mut PermitPlace::default(), 1));
+/// assert!(queue.take(&mut place, 1));
+/// ```
+#[derive(Debug, Default)]
+pub struct PermitQueue {
+    /// By arrival.
+    tasks: BTreeMap<u64, Waiting>,
+    /// The number of the last arrival.
+    last: u64,
+    /// How many tasks have a grant.
+    granted: usize,
+}
+
+/// The place of a task in a [`PermitQueue`]. The owner [leaves](PermitQueue::leave) it when the task no longer waits.
+#[derive(Debug, Default)]
+pub struct PermitPlace(u64);
+
+/// ```text
+///            grant                 expire
+///   Queued ---------> Granted(at) --------> PassedOver
+///      ^                                        |
+///      +--------------- enter ------------------+
+/// ```
+#[derive(Debug)]
+enum Waiting {
+    Queued(Waker),
+    Granted(Instant),
+    PassedOver,
+}
+
+impl PermitPlace {
+    /// Whether the task has had to wait.
+    #[inline]
+    pub fn has_waited(&self) -> bool {
+        self.0 != 0
+    }
+}
+
+impl PermitQueue {
+    /// Whether no task waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
+    /// How many tasks wait.
+    pub fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Whether the task may take a permit, of which so many are free; if so, it leaves its place. Without a grant it gets
+    /// those that are granted to no other task.
+    #[inline]
+    pub fn take(&mut self, place: &mut PermitPlace, free: usize) -> bool {
+        if self.tasks.is_empty() {
+            place.0 = 0;
+            return free > 0;
+        }
+        self.take_in_turn(place, free)
+    }
+
+    #[cold]
+    fn take_in_turn(&mut self, place: &mut PermitPlace, free: usize) -> bool {
+        let has_grant = matches!(self.tasks.get(&place.0), Some(Waiting::Granted(_)));
+        let takes = free > self.granted - usize::from(has_grant);
+        if takes {
+            self.remove(place);
+        }
+        takes
+    }
+
+    /// Enters a task that got no permit, or replaces its waker. Returns the waker to drop, without a lock.
+    #[must_use]
+    pub fn enter(&mut self, place: &mut PermitPlace, context: &Context<'_>) -> Option<Waker> {
+        if place.0 == 0 {
+            self.last += 1;
+            place.0 = self.last;
+        }
+        match self.tasks.get_mut(&place.0) {
+            // It got its grant while something else kept it waiting.
+            Some(Waiting::Granted(_)) => None,
+            Some(Waiting::Queued(waker)) if waker.will_wake(context.waker()) => None,
+            _ => match self.tasks.insert(place.0, Waiting::Queued(context.waker().clone())) {
+                Some(Waiting::Queued(earlier)) => Some(earlier),
+                _ => None,
+            },
+        }
+    }
+
+    /// Grants free permits to the first tasks, and returns the tasks to wake, without a lock.
+    #[must_use]
+    pub fn grant(&mut self, free: usize, now: impl FnOnce() -> Instant) -> Vec<Waker> {
+        let mut woken = Vec::new();
+        if free <= self.granted || self.tasks.is_empty() {
+            return woken;
+        }
+        let mut left = free - self.granted;
+        let mut queued = self.tasks.values_mut().filter(|task| matches!(task, Waiting::Queued(_))).peekable();
+        if queued.peek().is_none() {
+            return woken;
+        }
+        let now = now();
+        for task in queued {
+            if left == 0 {
+                break;
+            }
+            left -= 1;
+            self.granted += 1;
+            if let Waiting::Queued(waker) = std::mem::replace(task, Waiting::Granted(now)) {
+                woken.push(waker);
+            }
+        }
+        woken
+    }
+
+    /// When the first task that has a grant misses it.
+    pub fn due(&self) -> Option<Instant> {
+        if self.granted == 0 {
+            return None;
+        }
+        // Grants are in the order of arrival, but for tasks that were passed over before. An earlier end than this one is
+        // noticed with it.
+        self.tasks
+            .values()
+            .find_map(|task| if let Waiting::Granted(at) = task { at.checked_add(GRANT_TIME) } else { None })
+    }
+
+    /// Passes over tasks that have missed their grants. Call [`grant`](Self::grant) afterwards.
+    pub fn expire(&mut self, now: Instant) {
+        for task in self.tasks.values_mut() {
+            if let Waiting::Granted(at) = task
+                && now.saturating_duration_since(*at) >= GRANT_TIME
+            {
+                *task = Waiting::PassedOver;
+                self.granted -= 1;
+            }
+        }
+    }
+
+    /// Frees the place of a task that no longer waits. A grant that it had goes to the next one: call
+    /// [`grant`](Self::grant) afterwards. Returns the waker to drop, without a lock.
+    #[must_use]
+    pub fn leave(&mut self, place: &mut PermitPlace) -> Option<Waker> {
+        self.remove(place)
+    }
+
+    /// Removes all tasks, which are to be woken: there will be no more permits.
+    pub fn take_all(&mut self) -> impl Iterator<Item = Waker> + use<> {
+        self.granted = 0;
+        std::mem::take(&mut self.tasks).into_values().filter_map(|task| match task {
+            Waiting::Queued(waker) => Some(waker),
+            Waiting::Granted(_) | Waiting::PassedOver => None,
+        })
+    }
+
+    fn remove(&mut self, place: &mut PermitPlace) -> Option<Waker> {
+        match self.tasks.remove(&std::mem::take(&mut place.0))? {
+            Waiting::Queued(waker) => Some(waker),
+            Waiting::Granted(_) => {
+                self.granted -= 1;
+                None
+            }
+            Waiting::PassedOver => None,
+        }
+    }
+}
+
+#[cfg(all(test, not(frisbee_loom)))]
+mod tests;

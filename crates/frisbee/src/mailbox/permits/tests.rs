@@ -1,0 +1,192 @@
+//! The laws of the queue, for any sequence of events.
+
+use super::*;
+use crate::tests::wake_counter::{WakeCounter, task};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// A task that wants a permit again and again.
+struct Taker {
+    place: PermitPlace,
+    woken: Arc<WakeCounter>,
+    waker: Waker,
+    /// How often it had been woken when it was last polled.
+    seen: usize,
+    waits: bool,
+    holds: bool,
+}
+
+/// Permits, their queue and its tasks, in virtual time.
+struct World {
+    queue: PermitQueue,
+    takers: Vec<Taker>,
+    permits: usize,
+    now: Instant,
+    grants: usize,
+    /// In the order of their first grants or permits.
+    served: Vec<usize>,
+}
+
+impl World {
+    fn new(takers: usize, permits: usize) -> Self {
+        let taker = |_| {
+            let (woken, waker) = task();
+            Taker { place: PermitPlace::default(), woken, waker, seen: 0, waits: false, holds: false }
+        };
+        let takers = (0..takers).map(taker).collect();
+        Self { queue: PermitQueue::default(), takers, permits, now: Instant::now(), grants: 0, served: Vec::new() }
+    }
+
+    fn free(&self) -> usize {
+        self.permits - self.takers.iter().filter(|taker| taker.holds).count()
+    }
+
+    fn grant(&mut self) {
+        let (free, now) = (self.free(), self.now);
+        let woken = self.queue.grant(free, || now);
+        self.grants += woken.len();
+        woken.into_iter().for_each(Waker::wake);
+    }
+
+    /// Polls a task that wants a permit; whether it has one now.
+    fn poll(&mut self, index: usize) -> bool {
+        let free = self.free();
+        let taker = &mut self.takers[index];
+        taker.seen = taker.woken.count();
+        if taker.holds || self.queue.take(&mut taker.place, free) {
+            (taker.holds, taker.waits) = (true, false);
+            self.served.push(index);
+            return true;
+        }
+        drop(self.queue.enter(&mut taker.place, &Context::from_waker(&taker.waker)));
+        taker.waits = true;
+        false
+    }
+
+    fn release(&mut self, index: usize) {
+        self.takers[index].holds = false;
+        self.grant();
+    }
+
+    fn leave(&mut self, index: usize) {
+        let taker = &mut self.takers[index];
+        drop(self.queue.leave(&mut taker.place));
+        taker.waits = false;
+        self.grant();
+    }
+
+    fn wait(&mut self, time: Duration) {
+        self.now += time;
+        self.queue.expire(self.now);
+        self.grant();
+    }
+
+    fn check(&self) {
+        let waiting = self.takers.iter().filter(|taker| taker.waits).count();
+        assert!(self.queue.len() <= waiting, "there are no more entries than tasks that wait");
+        assert!(self.queue.granted <= self.free(), "a permit is granted once");
+        let wakes = self.takers.iter().map(|taker| taker.woken.count()).sum::<usize>();
+        assert!(wakes <= self.grants, "{wakes} wake-ups by {} grants", self.grants);
+        // No permit is idle while a task waits that nobody has woken.
+        let asleep = self.takers.iter().filter(|taker| taker.waits && taker.seen == taker.woken.count()).count();
+        assert!(asleep == 0 || self.free() == self.queue.granted, "a permit is idle and {asleep} tasks sleep");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_permit_is_idle_or_granted_twice(
+        permits in 1_usize..4,
+        events in prop::collection::vec((0_u8..5, 0_usize..6, 0_u64..15), 1..200),
+    ) {
+        let mut world = World::new(6, permits);
+        for (event, index, time) in events {
+            match event {
+                0 | 1 => {
+                    world.poll(index);
+                }
+                2 if world.takers[index].holds => world.release(index),
+                3 if world.takers[index].waits => world.leave(index),
+                4 => world.wait(u32::try_from(time).expect("it is small") * MS),
+                _ => {}
+            }
+            world.check();
+        }
+        // Everybody who is still there gets a permit: those that hold one release it, those that are woken poll.
+        let mut left: BTreeSet<_> = (0..6).filter(|index| world.takers[*index].waits).collect();
+        for _ in 0..100 {
+            for index in 0..6 {
+                if world.takers[index].holds {
+                    world.release(index);
+                }
+                let taker = &world.takers[index];
+                if left.contains(&index) && taker.seen < taker.woken.count() && world.poll(index) {
+                    left.remove(&index);
+                }
+                world.check();
+            }
+            world.wait(GRANT_TIME);
+        }
+        prop_assert!(left.is_empty(), "{left:?} got no permit");
+        (0..6).for_each(|index| if world.takers[index].holds { world.release(index) });
+        prop_assert!(world.queue.is_empty() && world.queue.granted == 0);
+    }
+}
+
+/// A task that released a permit and wanted the next one got it before those that were woken: of six, two got all.
+#[test]
+fn permits_go_to_waiters_in_order_of_arrival() {
+    let mut world = World::new(6, 2);
+    for index in 0..6 {
+        world.poll(index);
+    }
+    for _ in 0..30 {
+        let holders = (0..6).filter(|index| world.takers[*index].holds);
+        let since = |index: &usize| world.served.iter().rposition(|served| served == index);
+        let holder = holders.min_by_key(since).expect("permits are in use");
+        world.release(holder);
+        world.poll(holder);
+        for index in 0..6 {
+            if !world.takers[index].holds && world.takers[index].seen < world.takers[index].woken.count() {
+                world.poll(index);
+            }
+        }
+        world.check();
+    }
+    let counts: Vec<_> = (0..6).map(|index| world.served.iter().filter(|served| **served == index).count()).collect();
+    assert!(counts.iter().all(|count| (5..=7).contains(count)), "{counts:?}");
+}
+
+#[test]
+fn missed_grant_goes_to_next_task_and_its_first_is_passed_over() {
+    let mut world = World::new(3, 1);
+    assert!(world.poll(0));
+    assert!(!world.poll(1) && !world.poll(2));
+    world.release(0);
+    assert_eq!(world.queue.due(), Some(world.now + GRANT_TIME));
+    assert!(!world.poll(0) && !world.poll(2), "it is granted to the first of those that waited");
+    world.wait(GRANT_TIME - MS);
+    assert!(!world.poll(2));
+    world.wait(MS);
+    assert!(world.poll(2), "the first one is never polled");
+    // It is not granted a permit again, as long as it is not polled.
+    world.release(2);
+    assert!(world.poll(0));
+    assert!(!world.poll(1), "its turn comes next");
+    assert!(!world.poll(2));
+    world.release(0);
+    assert!(!world.poll(2) && world.poll(1));
+}
+
+#[test]
+fn leaving_task_passes_its_grant_on() {
+    let mut world = World::new(3, 1);
+    assert!(world.poll(0) && !world.poll(1) && !world.poll(2));
+    world.release(0);
+    world.leave(1);
+    assert!(world.poll(2));
+    world.check();
+}
