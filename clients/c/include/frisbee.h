@@ -4,7 +4,7 @@
  * type is an error and not a crash, and so is NULL for an argument that may not be NULL: `FRISBEE_INVALID_ARGUMENT`, and
  * nothing is stored, unless a comment says otherwise. Other pointers to memory have to be valid, as in any C library. Text
  * is UTF-8 and ends with a NUL. `error` stays with the caller, and is written by failures only. After fork() only the
- * parent may use the library.
+ * parent may use the library: in the child, functions that need its threads return `FRISBEE_FAILED_PRECONDITION`.
  *
  * Made from the sources by `UPDATE_GOLDEN=1 cargo test -p frpc-c header`. */
 
@@ -14,6 +14,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/// The version of the header. The library of the same major and minor version serves it.
+#define FRISBEE_VERSION_MAJOR 0
+#define FRISBEE_VERSION_MINOR 1
+#define FRISBEE_VERSION_PATCH 0
+#define FRISBEE_VERSION "0.1.0"
 
 /// The result of a function or call: the status codes of gRPC.
 typedef enum frisbee_code {
@@ -454,8 +460,8 @@ enum frisbee_code frisbee_server_proto(struct frisbee_server *server,
                                        int32_t codec,
                                        struct frisbee_error *error);
 
-/// Adds the function of a method in a schema of `frisbee_server_proto`, such as `greet.Greeter/Greet`, before the
-/// server starts.
+/// Adds the function of a method in a schema of `frisbee_server_proto`, such as `greet.Greeter/Greet`, after its schema and
+/// before the server starts.
 ///
 /// The name is copied. `user` stays with the caller, and has to be valid until the server has stopped. Only `user` and
 /// `error` may be NULL. Any thread may call it.
@@ -488,8 +494,8 @@ enum frisbee_code frisbee_server_run(struct frisbee_server *server,
 
 /// Stops a server: no new calls begin, and calls in flight have the shutdown timeout to end. Returns when it has
 /// stopped and all its functions have returned, also those whose calls have ended before. The server stays with the
-/// caller, and still has to be freed. Only `error` may be NULL. Any thread may call it, except functions of servers and
-/// completion callbacks.
+/// caller, and still has to be freed. Only `error` may be NULL. Any thread may call it, also at the end of the process in
+/// functions of `atexit` and destructors, except functions of servers and completion callbacks.
 enum frisbee_code frisbee_server_stop(struct frisbee_server *server,
                                       struct frisbee_error *error);
 
@@ -584,6 +590,12 @@ enum frisbee_code frisbee_call_i64(struct frisbee_call *call,
                                    const char *name,
                                    int64_t *value);
 
+/// As `frisbee_call_i64`, for an integer from 0 on, such as a `uint64` above `INT64_MAX`. No argument may be NULL. Any
+/// thread may call it.
+enum frisbee_code frisbee_call_u64(struct frisbee_call *call,
+                                   const char *name,
+                                   uint64_t *value);
+
 /// As `frisbee_call_i64`, for a number with a fraction, or an integer. No argument may be NULL. Any thread may call it.
 enum frisbee_code frisbee_call_f64(struct frisbee_call *call,
                                    const char *name,
@@ -602,6 +614,12 @@ enum frisbee_code frisbee_call_text(struct frisbee_call *call,
 /// `error` may be NULL. Any thread may call it.
 enum frisbee_code frisbee_call_reply_i64(struct frisbee_call *call,
                                          int64_t value,
+                                         struct frisbee_error *error);
+
+/// As `frisbee_call_reply_i64`, for an integer from 0 on, such as a `uint64` above `INT64_MAX`. Only `error` may be NULL.
+/// Any thread may call it.
+enum frisbee_code frisbee_call_reply_u64(struct frisbee_call *call,
+                                         uint64_t value,
                                          struct frisbee_error *error);
 
 /// As `frisbee_call_reply_i64`, for a number with a fraction. Only `error` may be NULL. Any thread may call it.

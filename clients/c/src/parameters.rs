@@ -79,6 +79,29 @@ pub unsafe extern "C" fn frisbee_call_i64(
     }
 }
 
+/// As `frisbee_call_i64`, for an integer from 0 on, such as a `uint64` above `INT64_MAX`. No argument may be NULL. Any
+/// thread may call it.
+///
+/// # Safety
+/// As for `frisbee_call_i64`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_call_u64(
+    call: *mut frisbee_call,
+    name: *const c_char,
+    value: *mut u64,
+) -> frisbee_code {
+    // SAFETY: the arguments are valid, as the caller promises.
+    unsafe {
+        parameter(call, name, value, 0, |_, value| match value {
+            Value::U32(value) => Some(u64::from(*value)),
+            Value::U64(value) => Some(*value),
+            Value::I32(value) | Value::EnumNumber(value) => u64::try_from(*value).ok(),
+            Value::I64(value) => u64::try_from(*value).ok(),
+            _ => None,
+        })
+    }
+}
+
 /// As `frisbee_call_i64`, for a number with a fraction, or an integer. No argument may be NULL. Any thread may call it.
 ///
 /// # Safety
@@ -157,6 +180,18 @@ unsafe fn parameter<T: Copy>(
     }
 }
 
+/// The value of an integer field, if it holds the number.
+fn integer(kind: &Kind, value: i128) -> Option<Value> {
+    match kind {
+        Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => i32::try_from(value).ok().map(Value::I32),
+        Kind::Uint32 | Kind::Fixed32 => u32::try_from(value).ok().map(Value::U32),
+        Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => i64::try_from(value).ok().map(Value::I64),
+        Kind::Uint64 | Kind::Fixed64 => u64::try_from(value).ok().map(Value::U64),
+        Kind::Enum(_) => i32::try_from(value).ok().map(Value::EnumNumber),
+        _ => None,
+    }
+}
+
 /// Replies with the only field of the reply, an integer, and frees the call. Otherwise as `frisbee_call_reply`. Only
 /// `error` may be NULL. Any thread may call it.
 ///
@@ -169,16 +204,22 @@ pub unsafe extern "C" fn frisbee_call_reply_i64(
     error: *mut frisbee_error,
 ) -> frisbee_code {
     // SAFETY: the argument is valid, as the caller promises.
-    unsafe {
-        reply_only(call, error, |kind| match kind {
-            Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => i32::try_from(value).ok().map(Value::I32),
-            Kind::Uint32 | Kind::Fixed32 => u32::try_from(value).ok().map(Value::U32),
-            Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => Some(Value::I64(value)),
-            Kind::Uint64 | Kind::Fixed64 => u64::try_from(value).ok().map(Value::U64),
-            Kind::Enum(_) => i32::try_from(value).ok().map(Value::EnumNumber),
-            _ => None,
-        })
-    }
+    unsafe { reply_only(call, error, |kind| integer(kind, value.into())) }
+}
+
+/// As `frisbee_call_reply_i64`, for an integer from 0 on, such as a `uint64` above `INT64_MAX`. Only `error` may be NULL.
+/// Any thread may call it.
+///
+/// # Safety
+/// `error` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_call_reply_u64(
+    call: *mut frisbee_call,
+    value: u64,
+    error: *mut frisbee_error,
+) -> frisbee_code {
+    // SAFETY: the argument is valid, as the caller promises.
+    unsafe { reply_only(call, error, |kind| integer(kind, value.into())) }
 }
 
 /// As `frisbee_call_reply_i64`, for a number with a fraction. Only `error` may be NULL. Any thread may call it.

@@ -8,6 +8,7 @@ use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
+use std::{panic, process};
 use tokio::runtime::{Builder, EnterGuard, Handle, Runtime};
 
 /// The threads of the runtime: it drives sockets, and the work of calls is small.
@@ -21,13 +22,18 @@ const LOOKUPS_MAX: usize = 16;
 
 /// The runtime, made by the first client or server. It lives as long as the process.
 pub(crate) fn handle() -> Result<&'static Handle, Status> {
-    static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
-    let runtime = RUNTIME.get_or_init(|| {
+    static RUNTIME: OnceLock<(Result<Runtime, String>, u32)> = OnceLock::new();
+    let (runtime, process) = RUNTIME.get_or_init(|| {
         let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
         let mut builder = Builder::new_multi_thread();
         builder.worker_threads(threads).max_blocking_threads(BLOCKING_MAX + LOOKUPS_MAX).thread_name("frisbee");
-        builder.enable_all().build().map_err(|error| error.to_string())
+        (builder.enable_all().build().map_err(|error| error.to_string()), process::id())
     });
+    if *process != process::id() {
+        // The threads of the library are the parent's, and nothing would ever end here.
+        let text = "this process is a fork of the one that uses the library: call exec() in it, or fork before";
+        return Err(Status::failed_precondition(text));
+    }
     match runtime {
         Ok(runtime) => Ok(runtime.handle()),
         Err(error) => Err(Status::internal(format!("the threads of the library cannot be started: {error}"))),
@@ -92,6 +98,23 @@ pub(crate) fn wait<F: Future>(future: F) -> Result<F::Output, Status> {
             Poll::Pending => thread::park(),
         }
     }
+}
+
+/// As [`wait`], also in destructors of a thread that come after tokio's: those of static objects, and functions of `atexit`.
+///
+/// # Errors
+/// As [`wait`].
+pub(crate) fn wait_at_exit<F>(future: F) -> Result<F::Output, Status>
+where
+    F: Future<Output: Send> + Send,
+{
+    if Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed()) {
+        may_block()?;
+        // `park` of a thread that has ended has no token, so another one waits.
+        let waited = thread::scope(|threads| threads.spawn(|| wait(future)).join());
+        return waited.unwrap_or_else(|panicked| panic::resume_unwind(panicked));
+    }
+    wait(future)
 }
 
 struct Unpark(Thread);

@@ -10,7 +10,7 @@ use frpc_reflection::{ServerSchema, v1};
 use parking_lot::Mutex;
 use prost_reflect::MethodDescriptor;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The operation of the first method, unless another schema has it.
 pub(crate) const FIRST_OPERATION: u16 = 10;
@@ -69,27 +69,29 @@ impl Schema {
     /// # Errors
     /// If the text is not a schema.
     pub(crate) fn parse(text: &str, codec: frisbee_codec, first: u16) -> Result<Self, Status> {
-        let refused =
-            |error: &dyn std::fmt::Display| Status::invalid_argument(format!("the schema is invalid: {error}"));
-        let mut resolver = ChainFileResolver::new();
-        // The files of a server need different names.
-        let file = format!("schema{first}.proto");
-        resolver.add(Source(file.clone(), text.to_owned()));
-        resolver.add(GoogleFileResolver::new());
-        let mut compiler = protox::Compiler::with_file_resolver(resolver);
-        compiler.include_imports(true).include_source_info(true);
-        compiler.open_files([&file]).map_err(|error| refused(&format!("{error:?}")))?;
+        let file = file_name(first);
+        let compiler = compile(&file, text)?;
         let builder =
             frpc_build::configure().compile_well_known_types(true).lock_update(LockUpdate::Never).codec(match codec {
                 frisbee_codec::FRISBEE_CODEC_POLYGLOT => frpc_build::Codec::Polyglot,
                 frisbee_codec::FRISBEE_CODEC_PROTOBUF => frpc_build::Codec::Protobuf,
             });
         let builder = if first > FIRST_OPERATION { builder.operation_base(&file, first) } else { builder };
-        let loaded = builder.load_fds(compiler.file_descriptor_set()).map_err(|error| refused(&error))?;
-        let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(|error| refused(&error))?;
+        let loaded = builder.load_fds(compiler.file_descriptor_set()).map_err(|error| invalid(&error))?;
+        let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(|error| invalid(&error))?;
         let descriptions: Vec<_> =
             loaded.layouts.iter().map(|layout| (ServiceDescription::of(layout, &pool), codec)).collect();
         Ok(Self::of(&pool, loaded.descriptors, &descriptions))
+    }
+
+    /// Checks the text of a `.proto` file, without the lasting memory of a schema.
+    ///
+    /// # Errors
+    /// If the text is not a schema.
+    pub(crate) fn check(text: &str) -> Result<(), Status> {
+        let compiled = compile(&file_name(FIRST_OPERATION), text)?.file_descriptor_set();
+        let builder = frpc_build::configure().lock_update(LockUpdate::Never);
+        builder.load_fds(compiled).map(drop).map_err(|error| invalid(&error))
     }
 
     /// The schema that a server has sent.
@@ -115,6 +117,7 @@ impl Schema {
 
     fn of(pool: &DescriptorPool, files: Vec<u8>, known: &[(ServiceDescription, frisbee_codec)]) -> Self {
         let mut schema = Self { codec: Codec::new(), files, methods: Vec::new(), names: Vec::new() };
+        let mut names = Vec::new();
         for (known, codec) in known {
             let Some(service) = pool.get_service_by_name(&known.service) else { continue };
             let (layout, constants) = leak(known);
@@ -123,7 +126,7 @@ impl Schema {
                 let message = |descriptor, appended| MessageType { descriptor, codec: *codec, appended };
                 let index = schema.methods.len();
                 schema.add_name(format!("{}/{}", service.full_name(), known.name), index);
-                schema.add_name(known.name.clone(), index);
+                names.push((known.name.clone(), index));
                 schema.methods.push(Callable {
                     request: message(descriptor.input(), known.appended.0),
                     reply: message(descriptor.output(), known.appended.1),
@@ -135,6 +138,13 @@ impl Schema {
                     operation: known.operation,
                 });
             }
+        }
+        // Services about a server itself take no name from the others.
+        let (own, others): (Vec<_>, Vec<_>) =
+            names.into_iter().partition(|(_, index)| is_about_server(&schema.at(*index).name()));
+        let taken: HashSet<String> = others.iter().map(|(name, _)| name.clone()).collect();
+        for (name, index) in others.into_iter().chain(own.into_iter().filter(|(name, _)| !taken.contains(name))) {
+            schema.add_name(name, index);
         }
         schema
     }
@@ -193,11 +203,16 @@ impl Schema {
         const SHOWN: usize = 8;
         // Those of services about a server itself come last.
         let mut names: Vec<_> = self.methods.iter().map(Callable::name).collect();
-        names.sort_by_key(|name| name.starts_with("frpc.") || name.starts_with("grpc."));
+        names.sort_by_key(|name| is_about_server(name));
         let more = if names.len() > SHOWN { ", …" } else { "" };
         names.truncate(SHOWN);
         Status::unimplemented(format!("the schema has no method {name:?}; it has: {}{more}", names.join(", ")))
     }
+}
+
+/// Whether a service, or a method, is one of reflection, health or introspection.
+fn is_about_server(name: &str) -> bool {
+    name.starts_with("frpc.") || name.starts_with("grpc.")
 }
 
 impl Callable {
@@ -292,6 +307,25 @@ fn leak(known: &ServiceDescription) -> Constants {
         };
         (layout, known.methods.iter().map(method).collect::<Vec<_>>().leak())
     })
+}
+
+fn invalid(error: &dyn std::fmt::Display) -> Status {
+    Status::invalid_argument(format!("the schema is invalid: {error}"))
+}
+
+/// The name of a file, which differs between the schemas of a server.
+fn file_name(first: u16) -> String {
+    format!("schema{first}.proto")
+}
+
+fn compile(file: &str, text: &str) -> Result<protox::Compiler, Status> {
+    let mut resolver = ChainFileResolver::new();
+    resolver.add(Source(file.to_owned(), text.to_owned()));
+    resolver.add(GoogleFileResolver::new());
+    let mut compiler = protox::Compiler::with_file_resolver(resolver);
+    compiler.include_imports(true).include_source_info(true);
+    compiler.open_files([file]).map_err(|error| invalid(&format!("{error:?}")))?;
+    Ok(compiler)
 }
 
 /// A file with its name and text, and those that every schema can import.

@@ -8,7 +8,7 @@ use crate::raw::{
 };
 use crate::reply::free;
 use crate::running::RunningFunctions;
-use crate::runtime::{self, BLOCKING_MAX, in_function, may_stop, wait};
+use crate::runtime::{self, BLOCKING_MAX, in_function, may_stop, wait, wait_at_exit};
 use crate::schema::Schema;
 use crate::signature::{Signature, proto};
 use frpc::codegen::{Layout, Methods, MethodsBuilder, Schema as Embedded, Service, ServiceHandle};
@@ -288,25 +288,27 @@ impl Function {
 }
 
 impl Building {
+    /// The schema of a method, and its index there.
+    fn find(&self, name: &str) -> Result<(&Arc<Schema>, usize), Status> {
+        let found = self.schemas.iter().find_map(|schema| Some((schema, schema.method_index(name.as_bytes()).ok()?)));
+        let text = || format!("no schema of the server has a method {name}: add its schema before its function");
+        found.ok_or_else(|| Status::not_found(text()))
+    }
+
     /// The services of all functions.
-    fn services(self) -> Result<(ServerBuilder, watch::Sender<ServerOutcome>), Status> {
-        let mut schemas = self.schemas;
-        let mut handlers = self.handlers;
+    fn services(mut self) -> Result<(ServerBuilder, watch::Sender<ServerOutcome>), Status> {
+        let mut handlers = std::mem::take(&mut self.handlers);
         if !self.functions.is_empty() {
-            let (signatures, functions): (Vec<_>, Vec<_>) = self.functions.into_iter().unzip();
+            let (signatures, functions): (Vec<_>, Vec<_>) = std::mem::take(&mut self.functions).into_iter().unzip();
             let names = signatures.iter().map(|signature| format!("{}/{}", self.service, signature.name));
             handlers.extend(names.zip(functions));
             let text = proto(&self.service, &signatures);
-            let first = Schema::free_operation(schemas.iter().map(|schema| &**schema));
-            schemas.push(Arc::new(Schema::parse(&text, frisbee_codec::FRISBEE_CODEC_POLYGLOT, first)?));
+            let first = Schema::free_operation(self.schemas.iter().map(|schema| &**schema));
+            self.schemas.push(Arc::new(Schema::parse(&text, frisbee_codec::FRISBEE_CODEC_POLYGLOT, first)?));
         }
         let mut services: Vec<Functions> = Vec::new();
         for (name, function) in handlers {
-            let mut found =
-                schemas.iter().filter_map(|schema| Some((schema, schema.method_index(name.as_bytes()).ok()?)));
-            let Some((schema, method_index)) = found.next() else {
-                return Err(Status::not_found(format!("no schema of the server has a method {name}")));
-            };
+            let (schema, method_index) = self.find(&name)?;
             let callable = schema.methods.get(method_index).expect("the place is one of the schema");
             match services.iter_mut().find(|service| std::ptr::eq(service.layout, callable.layout)) {
                 Some(service) if service.served.iter().any(|(served, _)| *served == method_index) => {
@@ -388,7 +390,7 @@ impl frisbee_server {
     /// Waits for the end of serving.
     fn end(&self) -> Result<(), Status> {
         let mut ended = self.ended.clone();
-        let outcome = wait(async move {
+        let outcome = wait_at_exit(async move {
             let outcome = ended.wait_for(Option::is_some).await;
             outcome.map_or(Ok(()), |outcome| outcome.clone().unwrap_or(Ok(())))
         })?;
@@ -457,9 +459,12 @@ pub unsafe extern "C" fn frisbee_server_add(
             let signature = Signature::parse(text("signature", signature)?)?;
             let function = Function::new(function, user, true, &server)?;
             server.building(|building| {
-                if building.functions.iter().any(|(known, _)| known.name == signature.name) {
-                    return Err(Status::already_exists(format!("{} has a function already", signature.name)));
+                if let Some((known, _)) =
+                    building.functions.iter().find(|(known, _)| known.class() == signature.class())
+                {
+                    return Err(Status::already_exists(format!("{} has a function already", known.name)));
                 }
+                Schema::check(&proto(&building.service, std::slice::from_ref(&signature)))?;
                 building.functions.push((signature, function));
                 Ok(())
             })
@@ -497,8 +502,8 @@ pub unsafe extern "C" fn frisbee_server_proto(
     }
 }
 
-/// Adds the function of a method in a schema of `frisbee_server_proto`, such as `greet.Greeter/Greet`, before the
-/// server starts.
+/// Adds the function of a method in a schema of `frisbee_server_proto`, such as `greet.Greeter/Greet`, after its schema and
+/// before the server starts.
 ///
 /// The name is copied. `user` stays with the caller, and has to be valid until the server has stopped. Only `user` and
 /// `error` may be NULL. Any thread may call it.
@@ -520,6 +525,10 @@ pub unsafe extern "C" fn frisbee_server_handle(
             let (method, function) =
                 (text("method", method)?.to_owned(), Function::new(function, user, false, &server)?);
             server.building(|building| {
+                building.find(&method)?;
+                if building.handlers.iter().any(|(known, _)| *known == method) {
+                    return Err(Status::already_exists(format!("{method} has a function already")));
+                }
                 building.handlers.push((method, function));
                 Ok(())
             })
@@ -591,8 +600,8 @@ pub unsafe extern "C" fn frisbee_server_run(
 
 /// Stops a server: no new calls begin, and calls in flight have the shutdown timeout to end. Returns when it has
 /// stopped and all its functions have returned, also those whose calls have ended before. The server stays with the
-/// caller, and still has to be freed. Only `error` may be NULL. Any thread may call it, except functions of servers and
-/// completion callbacks.
+/// caller, and still has to be freed. Only `error` may be NULL. Any thread may call it, also at the end of the process in
+/// functions of `atexit` and destructors, except functions of servers and completion callbacks.
 ///
 /// # Safety
 /// `error` is NULL or writable.

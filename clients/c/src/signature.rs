@@ -43,6 +43,17 @@ impl Signature {
     }
 }
 
+impl Signature {
+    /// The beginning of the names of its messages: `GetName` of `get_name`.
+    pub(crate) fn class(&self) -> String {
+        let part = |part: &str| {
+            let mut letters = part.chars();
+            letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect::<String>()
+        };
+        self.name.split('_').map(part).collect()
+    }
+}
+
 /// The `.proto` file of a service with these functions, by the full name of the service.
 pub(crate) fn proto(service: &str, functions: &[Signature]) -> String {
     let (package, service) = service.rsplit_once('.').map_or((None, service), |(package, name)| (Some(package), name));
@@ -51,13 +62,13 @@ pub(crate) fn proto(service: &str, functions: &[Signature]) -> String {
         let _ = writeln!(text, "package {package};"); // A String takes all.
     }
     let _ = writeln!(text, "service {service} {{");
-    for Signature { name, .. } in functions {
-        let class = camel(name);
+    for function in functions {
+        let (name, class) = (&function.name, function.class());
         let _ = writeln!(text, "  rpc {name}({class}Request) returns ({class}Result);");
     }
     text.push_str("}\n");
-    for Signature { name, parameters, result } in functions {
-        let class = camel(name);
+    for function in functions {
+        let (class, Signature { parameters, result, .. }) = (function.class(), function);
         let _ = writeln!(text, "message {class}Request {{");
         for (at, parameter) in parameters.iter().enumerate() {
             let _ = writeln!(text, "  {parameter} = {};", at + 1);
@@ -66,15 +77,6 @@ pub(crate) fn proto(service: &str, functions: &[Signature]) -> String {
         let _ = writeln!(text, "}}\nmessage {class}Result {{{result} }}");
     }
     text
-}
-
-/// `get_name` as `GetName`.
-fn camel(name: &str) -> String {
-    let part = |part: &str| {
-        let mut letters = part.chars();
-        letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect::<String>()
-    };
-    name.split('_').map(part).collect()
 }
 
 #[cfg(test)]

@@ -22,10 +22,22 @@ const HEAD: &str = "\
  * type is an error and not a crash, and so is NULL for an argument that may not be NULL: `FRISBEE_INVALID_ARGUMENT`, and
  * nothing is stored, unless a comment says otherwise. Other pointers to memory have to be valid, as in any C library. Text
  * is UTF-8 and ends with a NUL. `error` stays with the caller, and is written by failures only. After fork() only the
- * parent may use the library.
+ * parent may use the library: in the child, functions that need its threads return `FRISBEE_FAILED_PRECONDITION`.
  *
  * Made from the sources by `UPDATE_GOLDEN=1 cargo test -p frpc-c header`. */
 ";
+
+/// The macros of the version.
+fn version() -> String {
+    let [major, minor, patch] =
+        [env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"), env!("CARGO_PKG_VERSION_PATCH")];
+    format!(
+        "\n/// The version of the header. The library of the same major and minor version serves it.\n\
+         #define FRISBEE_VERSION_MAJOR {major}\n#define FRISBEE_VERSION_MINOR {minor}\n\
+         #define FRISBEE_VERSION_PATCH {patch}\n#define FRISBEE_VERSION \"{}\"",
+        env!("CARGO_PKG_VERSION"),
+    )
+}
 
 /// The header as the sources have it.
 fn generated() -> String {
@@ -44,6 +56,7 @@ fn generated() -> String {
             ..cbindgen::ExportConfig::default()
         },
         header: Some(HEAD.trim_end().to_owned()),
+        after_includes: Some(version()),
         ..cbindgen::Config::default()
     };
     let builder = FILES.iter().fold(cbindgen::Builder::new(), |builder, file| builder.with_src(root.join(file)));

@@ -102,6 +102,7 @@ static void calls(frisbee_call *call) {
     bool truth = true;
     REFUSED(frisbee_call_data(call, FRISBEE_JSON, &data, &error));
     CHECK(frisbee_call_i64(call, "a", &integer) == FRISBEE_INVALID_ARGUMENT && integer == 0);
+    CHECK(frisbee_call_u64(call, "a", &(uint64_t){1}) == FRISBEE_INVALID_ARGUMENT);
     CHECK(frisbee_call_f64(call, "a", &number) == FRISBEE_INVALID_ARGUMENT && number == 0);
     CHECK(frisbee_call_bool(call, "a", &truth) == FRISBEE_INVALID_ARGUMENT && !truth);
     CHECK(frisbee_call_text(call, "a", &data) == FRISBEE_INVALID_ARGUMENT && data.data == NULL);
@@ -111,6 +112,7 @@ static void calls(frisbee_call *call) {
     REFUSED(frisbee_call_reply_metadata(call, "key", "value", 5, &error));
     REFUSED(frisbee_call_reply(call, FRISBEE_JSON, "{}", 2, &error));
     REFUSED(frisbee_call_reply_i64(call, 1, &error));
+    REFUSED(frisbee_call_reply_u64(call, 1, &error));
     REFUSED(frisbee_call_reply_f64(call, 1, &error));
     REFUSED(frisbee_call_reply_bool(call, true, &error));
     REFUSED(frisbee_call_reply_text(call, "a", 1, &error));
@@ -171,6 +173,7 @@ static void arguments(frisbee_server *server, frisbee_client *client) {
     REFUSED(frisbee_server_add(other, NULL, function, NULL, &error));
     REFUSED(frisbee_server_add(other, "f()", NULL, NULL, &error));
     REFUSED(frisbee_server_add(other, "f", function, NULL, &error));
+    REFUSED(frisbee_server_add(other, "f(int65 a)", function, NULL, &error));
     REFUSED(frisbee_server_handle(other, NULL, function, NULL, &error));
     REFUSED(frisbee_server_handle(other, "a.B/C", NULL, NULL, &error));
     REFUSED(frisbee_server_proto(other, "no schema", 0, &error));
