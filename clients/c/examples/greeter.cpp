@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
     }
     client->proto(schema).value();
     frisbee::CallOptions options;
-    options.timeout_ms = 500;
+    options.timeout = std::chrono::milliseconds(500);
     const std::string name = std::string(R"({"name": ")") + argv[2] + "\"}";
     auto reply = client->call("greet.Greeter/Greet", FRISBEE_JSON, name, options);
     if (!reply) {

@@ -3,17 +3,21 @@
 ///
 /// Objects own their handles: they move, do not copy, and free when they end. Bytes are `View`s, which C++20 converts from
 /// and to `std::span`: those of replies and calls are valid as long as their object. Threads may share objects as frisbee.h states for each function; moving or
-/// destroying an object needs that no other thread uses it. Nothing here throws, except `Result::value()` of a failure.
+/// destroying an object needs that no other thread uses it. Nothing here throws, except `Result::value()` of a failure, which
+/// ends the process where exceptions are off. Texts are `std::string_view`s, also those that C wants with a NUL at their end.
 
 #ifndef FRISBEE_HPP
 #define FRISBEE_HPP
 
 #include <frisbee.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <functional>
+#include <exception>
 #include <memory>
 #include <new>
 #include <optional>
@@ -59,6 +63,10 @@ struct Error {
     std::string message;
     /// Whether the call may have run at the server. If not, it is safe to call again.
     bool may_have_run = false;
+    /// A `google.rpc.Status` in protobuf's encoding; empty if there is none.
+    std::string details;
+    /// Keys that end with `-bin` have bytes, all others text.
+    std::vector<std::pair<std::string, std::string>> metadata;
 };
 
 /// A value or an error.
@@ -85,8 +93,9 @@ class [[nodiscard]] Result {
         return std::move(*std::get_if<0>(&state_));
     }
     /// The value, which has to exist.
-    T &operator*() noexcept { return *std::get_if<0>(&state_); }
-    const T &operator*() const noexcept { return *std::get_if<0>(&state_); }
+    T &operator*() & noexcept { return *std::get_if<0>(&state_); }
+    T &&operator*() && noexcept { return std::move(*std::get_if<0>(&state_)); }
+    const T &operator*() const & noexcept { return *std::get_if<0>(&state_); }
     T *operator->() noexcept { return std::get_if<0>(&state_); }
     const T *operator->() const noexcept { return std::get_if<0>(&state_); }
     template <class U>
@@ -94,11 +103,18 @@ class [[nodiscard]] Result {
         return has_value() ? std::move(*std::get_if<0>(&state_)) : static_cast<T>(std::forward<U>(otherwise));
     }
     /// The error, which has to exist.
-    const Error &error() const noexcept { return *std::get_if<1>(&state_); }
+    const Error &error() const & noexcept { return *std::get_if<1>(&state_); }
+    Error &&error() && noexcept { return std::move(*std::get_if<1>(&state_)); }
 
   private:
     void check() const {
-        if (!has_value()) throw std::runtime_error(error().message);
+        if (has_value()) return;
+#if __cpp_exceptions
+        throw std::runtime_error(error().message);
+#else
+        std::fprintf(stderr, "frisbee: %s\n", error().message.c_str());
+        std::abort();
+#endif
     }
     std::variant<T, Error> state_;
 };
@@ -108,9 +124,61 @@ using Unit = std::monostate;
 
 namespace detail {
 
+/// A time for C, where 0 is the default: a time that is over is the shortest one.
+inline std::uint64_t milliseconds(std::chrono::milliseconds time) noexcept {
+    return time.count() < 0 ? 1 : static_cast<std::uint64_t>(time.count());
+}
+
 inline View view(frisbee_bytes bytes) noexcept { return {static_cast<const char *>(bytes.data), bytes.len}; }
 
-inline Error taken(const frisbee_error &error) { return {error.code, error.message, false}; }
+inline Error taken(const frisbee_error &error) {
+    Error taken;
+    taken.code = error.code;
+    taken.message = error.message;
+    return taken;
+}
+
+/// A text with a NUL at its end. Short ones need no allocation.
+class Terminated {
+  public:
+    explicit Terminated(std::string_view text) : text_(short_) {
+        if (text.size() < sizeof short_) {
+            text.copy(short_, text.size());
+            short_[text.size()] = '\0';
+        } else {
+            long_ = text;
+            text_ = long_.c_str();
+        }
+    }
+    Terminated(const Terminated &) = delete;
+    operator const char *() const noexcept { return text_; }
+
+  private:
+    char short_[96];
+    std::string long_;
+    const char *text_;
+};
+
+/// Runs a function object. Returns the text of its exception, which also goes to standard error; nothing if it has none.
+template <class Run>
+std::optional<std::string> caught(Run run) {
+#if __cpp_exceptions
+    std::string text;
+    try {
+        run();
+        return std::nullopt;
+    } catch (const std::exception &exception) {
+        text = exception.what();
+    } catch (...) {
+        text = "an exception of another type than std::exception";
+    }
+    std::fprintf(stderr, "frisbee: a function has thrown: %s\n", text.c_str());
+    return text;
+#else
+    run();
+    return std::nullopt;
+#endif
+}
 
 /// Calls a function whose last parameter is the error.
 template <class Run>
@@ -181,20 +249,32 @@ class Reply {
     /// The message in the format of the call.
     View data() const noexcept { return data_; }
     /// The value of a key in the metadata; empty if there is none.
-    View metadata(const char *key) const noexcept { return detail::view(frisbee_reply_metadata(handle_.get(), key)); }
+    View metadata(std::string_view key) const {
+        return detail::view(frisbee_reply_metadata(handle_.get(), detail::Terminated(key)));
+    }
 
     /// A reply by its handle.
     static Result<Reply> of(frisbee_reply *handle) {
         frisbee_outcome outcome;
         Reply reply(handle);
-        if (frisbee_reply_read(handle, &outcome) != FRISBEE_OK)
-            return Error{outcome.code, outcome.message, outcome.may_have_run};
+        if (frisbee_reply_read(handle, &outcome) != FRISBEE_OK) return failure(handle, outcome);
         reply.data_ = detail::view(outcome.data);
         return reply;
     }
 
   private:
     explicit Reply(frisbee_reply *handle) noexcept : handle_(handle) {}
+    static Error failure(frisbee_reply *handle, const frisbee_outcome &outcome) {
+        Error error;
+        error.code = outcome.code;
+        error.message = outcome.message;
+        error.may_have_run = outcome.may_have_run;
+        error.details = detail::view(frisbee_reply_details(handle));
+        frisbee_metadata entry;
+        for (std::size_t at = 0; frisbee_reply_metadata_at(handle, at, &entry); at++)
+            error.metadata.emplace_back(entry.key, std::string(static_cast<const char *>(entry.value), entry.len));
+        return error;
+    }
     View data_;
     detail::Owner<frisbee_reply, frisbee_reply_free> handle_;
 };
@@ -218,8 +298,8 @@ class Cancel {
 
 /// The settings of a call.
 struct CallOptions {
-    /// In milliseconds; 0 for the default of the client.
-    std::uint64_t timeout_ms = 0;
+    /// 0 for the default of the client.
+    std::chrono::milliseconds timeout{0};
     /// Keys that end with `-bin` have bytes, all others text.
     std::vector<std::pair<std::string, std::string>> metadata;
     const Cancel *cancel = nullptr;
@@ -243,9 +323,9 @@ class Queue {
     /// Readable while there may be events.
     int descriptor() const noexcept { return frisbee_queue_descriptor(handle_.get()); }
     /// Waits for an event: 0 does not wait, and a negative time waits without end.
-    Result<Event> next(std::int64_t timeout_ms) {
+    Result<Event> next(std::chrono::milliseconds timeout) {
         frisbee_event event;
-        auto taken = detail::checked([&](auto *error) { return frisbee_queue_next(handle_.get(), timeout_ms, &event, error); });
+        auto taken = detail::checked([&](auto *error) { return frisbee_queue_next(handle_.get(), timeout.count(), &event, error); });
         if (!taken) return taken.error();
         if (event.reply == nullptr) return Event{event.user, std::nullopt};
         return Event{event.user, Reply::of(event.reply)};
@@ -289,8 +369,8 @@ class Stream {
 
 /// The settings of a client. Texts are PEM.
 struct ClientOptions {
-    std::uint64_t timeout_ms = 0;
-    std::uint64_t connect_timeout_ms = 0;
+    /// 0 for the default.
+    std::chrono::milliseconds timeout{0}, connect_timeout{0};
     std::uint32_t body_max = 0;
     std::optional<std::string> authorities, certificate, key, server_name;
 };
@@ -298,10 +378,10 @@ struct ClientOptions {
 /// A client of one server. Any number of threads may call at once. After its end, calls that were sent continue.
 class Client {
   public:
-    static Result<Client> connect(const std::string &address, const ClientOptions &options = {}) {
+    static Result<Client> connect(std::string_view address, const ClientOptions &options = {}) {
         frisbee_client_options settings = {};
-        settings.timeout_ms = options.timeout_ms;
-        settings.connect_timeout_ms = options.connect_timeout_ms;
+        settings.timeout_ms = detail::milliseconds(options.timeout);
+        settings.connect_timeout_ms = detail::milliseconds(options.connect_timeout);
         settings.body_max = options.body_max;
         settings.authorities = text(options.authorities);
         settings.certificate = text(options.certificate);
@@ -309,45 +389,46 @@ class Client {
         settings.server_name = text(options.server_name);
         frisbee_client *handle = nullptr;
         auto made = detail::checked(
-            [&](auto *error) { return frisbee_client_connect(address.c_str(), &settings, &handle, error); });
+            [&](auto *error) { return frisbee_client_connect(detail::Terminated(address), &settings, &handle, error); });
         if (!made) return made.error();
         return Client(handle);
     }
 
     /// Names the schema of the server by the text of a `.proto` file, in place of reflection.
-    Result<Unit> proto(const std::string &text, frisbee_codec codec = FRISBEE_CODEC_POLYGLOT) {
+    Result<Unit> proto(std::string_view text, frisbee_codec codec = FRISBEE_CODEC_POLYGLOT) {
         return detail::checked(
-            [&](auto *error) { return frisbee_client_proto(handle_.get(), text.c_str(), codec, error); });
+            [&](auto *error) { return frisbee_client_proto(handle_.get(), detail::Terminated(text), codec, error); });
     }
 
     /// Makes a unary call and waits for its end.
-    Result<Reply> call(const char *method, Format format, View data, const CallOptions &options = {}) {
+    Result<Reply> call(std::string_view method, Format format, View data, const CallOptions &options = {}) {
         const Settings settings(options);
         return Reply::of(
-            frisbee_client_call(handle_.get(), method, format, data.data(), data.size(), settings.options));
+            frisbee_client_call(handle_.get(), detail::Terminated(method), format, data.data(), data.size(), settings.options));
     }
 
     /// Makes a unary call with protobuf's own messages.
     template <class Response, class Request>
-    Result<Response> call(const char *method, const Request &request, const CallOptions &options = {}) {
+    Result<Response> call(std::string_view method, const Request &request, const CallOptions &options = {}) {
         auto reply = call(method, FRISBEE_PROTOBUF, request.SerializeAsString(), options);
         if (!reply) return reply.error();
         Response response;
         const View data = reply->data();
         if (!response.ParseFromArray(data.data(), static_cast<int>(data.size())))
-            return Error{FRISBEE_INTERNAL, "the reply is not the expected message", true};
+            return Error{FRISBEE_INTERNAL, "the reply is not the expected message", true, {}, {}};
         return response;
     }
 
     /// Begins a unary call. `done`, a function of a `Result<Reply>`, gets the outcome in a thread of the library, where it
-    /// must not block or throw.
+    /// must not block. An exception ends there, with a line on
+    /// standard error.
     template <class Done>
-    Result<Unit> start(const char *method, Format format, View data, Done done, const CallOptions &options = {}) {
+    Result<Unit> start(std::string_view method, Format format, View data, Done done, const CallOptions &options = {}) {
         static_assert(std::is_invocable_v<Done &, Result<Reply>>, "`done` takes a Result<Reply>");
         const Settings settings(options);
         detail::Closure<Done> closure(std::move(done));
         auto started = detail::checked([&](auto *error) {
-            return frisbee_client_start(handle_.get(), method, format, data.data(), data.size(), settings.options,
+            return frisbee_client_start(handle_.get(), detail::Terminated(method), format, data.data(), data.size(), settings.options,
                                         &Client::completed<Done>, closure.user(), error);
         });
         if (started) closure.release();
@@ -355,21 +436,21 @@ class Client {
     }
 
     /// Begins a unary call whose reply goes to a queue.
-    Result<Unit> submit(const char *method, Format format, View data, Queue &queue, void *user,
+    Result<Unit> submit(std::string_view method, Format format, View data, Queue &queue, void *user,
                         const CallOptions &options = {}) {
         const Settings settings(options);
         return detail::checked([&](auto *error) {
-            return frisbee_client_submit(handle_.get(), method, format, data.data(), data.size(), settings.options,
+            return frisbee_client_submit(handle_.get(), detail::Terminated(method), format, data.data(), data.size(), settings.options,
                                          queue.handle(), user, error);
         });
     }
 
     /// Opens a call with streams. `data` is the request of a method that takes one.
-    Result<Stream> open(const char *method, Format format, View data = {}, const CallOptions &options = {}) {
+    Result<Stream> open(std::string_view method, Format format, View data = {}, const CallOptions &options = {}) {
         const Settings settings(options);
         frisbee_stream *stream = nullptr;
         auto opened = detail::checked([&](auto *error) {
-            return frisbee_client_open(handle_.get(), method, format, data.data(), data.size(), settings.options, &stream,
+            return frisbee_client_open(handle_.get(), detail::Terminated(method), format, data.data(), data.size(), settings.options, &stream,
                                        error);
         });
         if (!opened) return opened.error();
@@ -384,15 +465,15 @@ class Client {
     template <class Done>
     static void completed(void *user, frisbee_reply *reply) noexcept {
         detail::Closure<Done> done(user);
-        done.get()(Reply::of(reply));
+        (void)detail::caught([&] { done.get()(Reply::of(reply)); });
     }
 
     /// Options in their form for C; NULL if all are defaults.
     struct Settings {
         explicit Settings(const CallOptions &from) {
-            if (from.timeout_ms == 0 && from.metadata.empty() && from.cancel == nullptr) return;
+            if (from.timeout.count() == 0 && from.metadata.empty() && from.cancel == nullptr) return;
             for (const auto &[key, value] : from.metadata) entries.push_back({key.c_str(), value.data(), value.size()});
-            settings.timeout_ms = from.timeout_ms;
+            settings.timeout_ms = detail::milliseconds(from.timeout);
             settings.metadata = entries.data();
             settings.metadata_count = entries.size();
             settings.cancel = from.cancel != nullptr ? from.cancel->handle() : nullptr;
@@ -421,31 +502,36 @@ class Call {
     }
     /// A parameter by its name, or its index in digits: an integer, a number, a truth value, or a view of text or bytes.
     template <class T>
-    Result<T> get(const char *name) const {
+    Result<T> get(std::string_view of) const {
+        const detail::Terminated name(of);
         Code code;
         T value{};
         if constexpr (std::is_same_v<T, bool>) {
             code = frisbee_call_bool(handle_.get(), name, &value);
         } else if constexpr (std::is_same_v<T, std::int64_t>) {
             code = frisbee_call_i64(handle_.get(), name, &value);
+        } else if constexpr (std::is_same_v<T, std::uint64_t>) {
+            code = frisbee_call_u64(handle_.get(), name, &value);
         } else if constexpr (std::is_same_v<T, double>) {
             code = frisbee_call_f64(handle_.get(), name, &value);
         } else {
-            static_assert(std::is_same_v<T, View>, "a parameter is a bool, std::int64_t, double or View");
+            static_assert(std::is_same_v<T, View>, "a parameter is a bool, std::int64_t, std::uint64_t, double or View");
             frisbee_bytes bytes;
             code = frisbee_call_text(handle_.get(), name, &bytes);
             value = detail::view(bytes);
         }
-        if (code != FRISBEE_OK) return Error{code, std::string("parameter ") + name + " cannot be read"};
+        if (code != FRISBEE_OK) return Error{code, "parameter " + std::string(of) + " cannot be read", false, {}, {}};
         return value;
     }
-    View metadata(const char *key) const noexcept { return detail::view(frisbee_call_metadata(handle_.get(), key)); }
+    View metadata(std::string_view key) const {
+        return detail::view(frisbee_call_metadata(handle_.get(), detail::Terminated(key)));
+    }
     View remote() const noexcept { return frisbee_call_remote(handle_.get()); }
     bool is_cancelled() const noexcept { return frisbee_call_is_cancelled(handle_.get()); }
 
-    Result<Unit> reply_metadata(const char *key, View value) {
+    Result<Unit> reply_metadata(std::string_view key, View value) {
         return detail::checked([&](auto *error) {
-            return frisbee_call_reply_metadata(handle_.get(), key, value.data(), value.size(), error);
+            return frisbee_call_reply_metadata(handle_.get(), detail::Terminated(key), value.data(), value.size(), error);
         });
     }
     /// Replies with a message.
@@ -458,6 +544,8 @@ class Call {
         return ended([&](auto *error) {
             if constexpr (std::is_same_v<T, bool>) {
                 return frisbee_call_reply_bool(handle_.get(), value, error);
+            } else if constexpr (std::is_unsigned_v<T>) {
+                return frisbee_call_reply_u64(handle_.get(), value, error);
             } else if constexpr (std::is_integral_v<T>) {
                 return frisbee_call_reply_i64(handle_.get(), static_cast<std::int64_t>(value), error);
             } else if constexpr (std::is_floating_point_v<T>) {
@@ -468,8 +556,8 @@ class Call {
             }
         });
     }
-    Result<Unit> fail(Code code, const std::string &message) {
-        return ended([&](auto *error) { return frisbee_call_fail(handle_.get(), code, message.c_str(), error); });
+    Result<Unit> fail(Code code, std::string_view message) {
+        return ended([&](auto *error) { return frisbee_call_fail(handle_.get(), code, detail::Terminated(message), error); });
     }
     /// Waits for the next request of a stream; whether there is one.
     Result<bool> next() {
@@ -491,7 +579,21 @@ class Call {
     }
 
   private:
+    friend class Server;
+    /// The call whose function runs in this thread, and the exceptions in flight at its begin.
+    struct Running {
+        frisbee_call *handle;
+        int exceptions;
+        bool is_dropped;
+    };
+    static inline thread_local Running running_;
+
     static frisbee_code dropped(frisbee_call *handle) {
+        // An exception of its function fails it, with its text.
+        if (handle == running_.handle && std::uncaught_exceptions() > running_.exceptions) {
+            running_.is_dropped = true;
+            return FRISBEE_OK;
+        }
         return frisbee_call_fail(handle, FRISBEE_INTERNAL, "the function has not replied", nullptr);
     }
     /// Releases the handle if the call has ended.
@@ -507,13 +609,11 @@ class Call {
 /// A server of functions. Its end stops it, and waits for calls in flight.
 class Server {
   public:
-    using Function = std::function<void(Call)>;
-
     /// `service` is the full name of the service of functions with signatures.
-    static Result<Server> create(const std::string &service, const frisbee_server_options &options = {}) {
+    static Result<Server> create(std::string_view service, const frisbee_server_options &options = {}) {
         frisbee_server *handle = nullptr;
         auto made = detail::checked(
-            [&](auto *error) { return frisbee_server_new(service.c_str(), &options, &handle, error); });
+            [&](auto *error) { return frisbee_server_new(detail::Terminated(service), &options, &handle, error); });
         if (!made) return made.error();
         return Server(handle);
     }
@@ -531,30 +631,33 @@ class Server {
         std::thread([rest = std::move(*this)] {}).detach();
     }
 
-    /// Adds a function by its signature, such as `sum(int64 a, int64 b) -> int64`. It runs in several threads at once.
-    Result<Unit> add(const char *signature, Function function) {
+    /// Adds a function of a `Call` by its signature, such as `sum(int64 a, int64 b) -> int64`. It runs in several threads at
+    /// once. An exception fails the call with `INTERNAL` and its text, and goes to standard error.
+    template <class Function>
+    Result<Unit> add(std::string_view signature, Function function) {
         return kept(std::move(function), [&](auto *user, auto *error) {
-            return frisbee_server_add(handle_.get(), signature, &Server::run_one, user, error);
+            return frisbee_server_add(handle_.get(), detail::Terminated(signature), &Server::run_one, user, error);
         });
     }
     /// Adds a schema by the text of a `.proto` file.
-    Result<Unit> proto(const std::string &text, frisbee_codec codec = FRISBEE_CODEC_POLYGLOT) {
+    Result<Unit> proto(std::string_view text, frisbee_codec codec = FRISBEE_CODEC_POLYGLOT) {
         return detail::checked(
-            [&](auto *error) { return frisbee_server_proto(handle_.get(), text.c_str(), codec, error); });
+            [&](auto *error) { return frisbee_server_proto(handle_.get(), detail::Terminated(text), codec, error); });
     }
-    /// Adds the function of a method in a schema.
-    Result<Unit> handle(const char *method, Function function) {
+    /// Adds the function of a method in a schema, as `add` does.
+    template <class Function>
+    Result<Unit> handle(std::string_view method, Function function) {
         return kept(std::move(function), [&](auto *user, auto *error) {
-            return frisbee_server_handle(handle_.get(), method, &Server::run_one, user, error);
+            return frisbee_server_handle(handle_.get(), detail::Terminated(method), &Server::run_one, user, error);
         });
     }
     /// Binds an address, and serves in threads of the library.
-    Result<Unit> start(const std::string &address) {
-        return detail::checked([&](auto *error) { return frisbee_server_start(handle_.get(), address.c_str(), error); });
+    Result<Unit> start(std::string_view address) {
+        return detail::checked([&](auto *error) { return frisbee_server_start(handle_.get(), detail::Terminated(address), error); });
     }
     /// Serves until SIGINT or SIGTERM.
-    Result<Unit> run(const std::string &address) {
-        return detail::checked([&](auto *error) { return frisbee_server_run(handle_.get(), address.c_str(), error); });
+    Result<Unit> run(std::string_view address) {
+        return detail::checked([&](auto *error) { return frisbee_server_run(handle_.get(), detail::Terminated(address), error); });
     }
     Result<Unit> stop() {
         return detail::checked([&](auto *error) { return frisbee_server_stop(handle_.get(), error); });
@@ -564,24 +667,35 @@ class Server {
   private:
     explicit Server(frisbee_server *handle) noexcept : handle_(handle) {}
 
-    template <class Add>
+    struct AnyFunction {
+        virtual ~AnyFunction() = default;
+        virtual void run(Call call) = 0;
+    };
+    template <class Function>
+    struct FunctionOf final : AnyFunction {
+        explicit FunctionOf(Function &&function) : function_(std::move(function)) {}
+        void run(Call call) override { function_(std::move(call)); }
+        Function function_;
+    };
+
+    template <class Function, class Add>
     Result<Unit> kept(Function function, Add add) {
-        auto owned = std::make_unique<Function>(std::move(function));
+        static_assert(std::is_invocable_v<Function &, Call>, "a function takes a Call");
+        std::unique_ptr<AnyFunction> owned = std::make_unique<FunctionOf<Function>>(std::move(function));
         auto added = detail::checked([&](auto *error) { return add(owned.get(), error); });
         if (added) functions_.push_back(std::move(owned));
         return added;
     }
 
     static void run_one(frisbee_call *handle, void *user) noexcept {
-        // An exception ends the call by the destructor of `Call`.
-        try {
-            (*static_cast<Function *>(user))(Call(handle));
-        } catch (...) {
-        }
+        const Call::Running outer = std::exchange(Call::running_, {handle, std::uncaught_exceptions(), false});
+        const auto thrown = detail::caught([&] { static_cast<AnyFunction *>(user)->run(Call(handle)); });
+        const bool is_dropped = std::exchange(Call::running_, outer).is_dropped;
+        if (thrown && is_dropped) frisbee_call_fail(handle, FRISBEE_INTERNAL, thrown->c_str(), nullptr);
     }
 
     // In this order: the server is freed before its functions.
-    std::vector<std::unique_ptr<Function>> functions_;
+    std::vector<std::unique_ptr<AnyFunction>> functions_;
     detail::Owner<frisbee_server, frisbee_server_free> handle_;
 };
 

@@ -72,7 +72,14 @@ async fn cpp_example_calls_the_greeter_of_the_readme() {
     tokio::spawn(server.serve());
     let greetings = ["Hello, Ada!", "Hello 1, Ada!", "Hello 2, Ada!", "Hello 3, Ada!"];
     let expected: String = greetings.iter().map(|text| format!("{{\"text\":\"{text}\"}}\n")).collect();
-    assert_eq!(run("examples/greeter.cpp", vec![address, "Ada".to_owned()]).await, expected);
+    for flags in ["-std=c++17", "-std=c++17 -fno-exceptions"] {
+        let (address, expected) = (address.clone(), expected.clone());
+        let run = move || {
+            let greeted = Program::with_standard("examples/greeter.cpp", flags).run([&*address, "Ada"]);
+            assert_eq!(greeted, expected, "{flags}");
+        };
+        tokio::task::spawn_blocking(run).await.unwrap();
+    }
 }
 
 #[tokio::test]
@@ -97,6 +104,19 @@ fn completions_leave_time_to_others_and_fail_streams() {
 #[test]
 fn ended_server_runs_no_function() {
     assert_eq!(Program::new("tests/programs/stopping.cpp").run([]), "done\n");
+}
+
+#[test]
+fn server_stops_and_waits_at_exit() {
+    let program = Program::new("tests/programs/exit.cpp");
+    for end in ["atexit", "destructor"] {
+        assert_eq!(program.run([end]), "done\n", "{end}");
+    }
+}
+
+#[test]
+fn forked_child_gets_an_error() {
+    assert_eq!(Program::new("tests/programs/exit.cpp").run(["fork"]), "done\n");
 }
 
 #[test]

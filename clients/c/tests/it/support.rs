@@ -13,6 +13,24 @@ pub(crate) struct Program {
     _folder: TempDir,
 }
 
+/// The flags of the library: those of pkg-config where `FRISBEE_C_INSTALLED` is set, and the library has been installed.
+fn flags() -> Vec<String> {
+    let library = match env::var_os("FRISBEE_C_INSTALLED") {
+        Some(_) => {
+            let found = Command::new("pkg-config").args(["--cflags", "--libs", "frisbee"]).output().unwrap();
+            assert!(found.status.success(), "{}", String::from_utf8_lossy(&found.stderr));
+            String::from_utf8(found.stdout).unwrap().split_whitespace().map(str::to_owned).collect()
+        }
+        None => {
+            let (root, library) = (env!("CARGO_MANIFEST_DIR"), library());
+            vec![format!("-I{root}/include"), format!("-L{}", library.display()), "-lfrisbee_c".to_owned()]
+        }
+    };
+    let paths: Vec<_> =
+        library.iter().filter_map(|flag| flag.strip_prefix("-L")).map(|path| format!("-Wl,-rpath,{path}")).collect();
+    [library, paths].concat()
+}
+
 /// The folder of the library: that of the test programs, or `FRISBEE_C_LIBRARY`, with a library for a sanitizer.
 fn library() -> PathBuf {
     if let Some(folder) = env::var_os("FRISBEE_C_LIBRARY") {
@@ -44,7 +62,7 @@ impl Program {
         Self::with_standard(source, if source.ends_with(".cpp") { "-std=c++17" } else { "-std=c11" })
     }
 
-    /// As [`new`](Self::new), with a flag that names the standard of the language.
+    /// As [`new`](Self::new), with flags that name the standard of the language.
     pub(crate) fn with_standard(source: &str, standard: &str) -> Self {
         // One compiler at a time: it takes as long as the tests.
         static COMPILER: Mutex<()> = Mutex::new(());
@@ -54,12 +72,18 @@ impl Program {
         let path = folder.path().join("program");
         let (variable, compiler) = if source.ends_with(".cpp") { ("FRISBEE_CXX", "c++") } else { ("FRISBEE_CC", "cc") };
         let mut command = Command::new(env::var_os(variable).unwrap_or_else(|| compiler.into()));
-        command.args([standard, "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-D_GNU_SOURCE"]);
+        command.args(standard.split_whitespace()).args([
+            "-g",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-pthread",
+            "-D_GNU_SOURCE",
+        ]);
         if let Ok(flags) = env::var("FRISBEE_C_FLAGS") {
             command.args(flags.split_whitespace());
         }
-        command.arg("-I").arg(root.join("include")).arg(root.join(source)).arg("-o").arg(&path);
-        command.arg("-L").arg(library()).arg("-lfrisbee_c").arg(format!("-Wl,-rpath,{}", library().display()));
+        command.arg(root.join(source)).arg("-o").arg(&path).args(flags());
         let compiled = command.output().expect("a C compiler is installed");
         assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
         Self { path, _folder: folder }

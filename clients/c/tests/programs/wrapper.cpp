@@ -52,6 +52,19 @@ int main(int argc, char **argv) {
         (void)call.reply("Hello " + std::string(name));
     }).value();
     server.add("drop()", [](Call) {}).value();
+    // Move-only, and of a number beyond the signed ones.
+    server.add("next(uint64 number) -> uint64", [step = std::make_unique<std::uint64_t>(1)](Call call) {
+        (void)call.reply(call.get<std::uint64_t>("number").value() + *step);
+    }).value();
+    server.add("refuse()", [](Call call) {
+        (void)call.reply_metadata("hint", "none");
+        (void)call.fail(FRISBEE_NOT_FOUND, std::string_view("gone, and more").substr(0, 4));
+    }).value();
+    server.add("later(bool is_kept)", [](Call call) {
+        // A call that another thread has is its own, whatever is thrown.
+        if (call.get<bool>("is_kept").value()) std::thread([call = std::move(call)]() mutable { (void)call.fail(FRISBEE_ABORTED, "later"); }).detach();
+        throw 7;
+    }).value();
     CHECK(!server.add("sum(", [](Call) {}));
     server.proto(argv[1]).value();
     server.handle("quickstart.Calculator/RunningSum", [](Call call) {
@@ -87,7 +100,12 @@ int main(int argc, char **argv) {
     bytes(client);
 
     auto failed = client.call("greet", FRISBEE_JSON, "{}");
-    CHECK(!failed && failed.error().code == FRISBEE_INTERNAL && failed.error().message == "the function has not replied");
+    CHECK(!failed && failed.error().code == FRISBEE_INTERNAL && failed.error().message == "no name");
+    CHECK(client.call("next", FRISBEE_JSON, R"({"number":"18446744073709551614"})").value().data() == R"({"result":"18446744073709551615"})");
+    const auto refused = client.call(std::string("refuse"), FRISBEE_JSON, "{}").error();
+    CHECK(refused.code == FRISBEE_NOT_FOUND && refused.message == "gone" && refused.metadata.at(0).first == "hint");
+    CHECK(client.call("later", FRISBEE_JSON, "{}").error().message == "an exception of another type than std::exception");
+    CHECK(client.call("later", FRISBEE_JSON, R"({"is_kept":true})").error().message == "later");
     CHECK(client.call("drop", FRISBEE_JSON, "{}").error().code == FRISBEE_INTERNAL);
     CHECK(client.call("nothing", FRISBEE_JSON, "{}").error().code == FRISBEE_UNIMPLEMENTED);
 
@@ -112,13 +130,19 @@ int main(int argc, char **argv) {
         owned->set_value(std::string(outcome->data()));
     }).value();
     CHECK(second.get() == R"({"result":"2"})");
+    std::promise<void> thrown;
+    client.start("sum", FRISBEE_JSON, "{}", [&](auto) {
+        thrown.set_value();
+        throw std::runtime_error("in a callback");
+    }).value();
+    thrown.get_future().get();
     CHECK(!client.start("nothing", FRISBEE_JSON, "{}", [owned = std::make_unique<int>(1)](auto) { CHECK(*owned == 0); }));
 
     auto queue = frisbee::Queue::create().value();
     client.submit("sum", FRISBEE_JSON, R"({"a":7})", queue, &queue).value();
-    auto event = queue.next(-1).value();
+    auto event = queue.next(std::chrono::milliseconds(-1)).value();
     CHECK(event.user == &queue && (*event.reply)->data() == R"({"result":"7"})");
-    CHECK(queue.next(0).error().code == FRISBEE_DEADLINE_EXCEEDED && queue.descriptor() >= 0);
+    CHECK(queue.next(std::chrono::milliseconds(0)).error().code == FRISBEE_DEADLINE_EXCEEDED && queue.descriptor() >= 0);
 
     CHECK(!frisbee::Client::connect("127.0.0.1:1"));
     puts("done");
