@@ -123,7 +123,7 @@ impl Connection {
         if length == 0 && !is_end {
             return Ok(());
         }
-        if length < GATHERED_MIN && self.is_free(stream, length) {
+        if length < GATHERED_MIN && self.is_free(stream, length, FRAMED_MAX) {
             let id = self.stream_id(stream).unwrap_or(0);
             frame::put_head(self.output.framed(), length, kind::DATA, if is_end { flag::END_STREAM } else { 0 }, id);
             self.output.framed().extend_from_slice(&data);
@@ -173,6 +173,8 @@ impl Connection {
             return Err(SendError::OutOfOrder);
         }
         let id = slot.id;
+        // At this length reading stops, so few replies exceed it.
+        let has_room = self.output.len() < limits::OUTPUT_MAX;
         let (start, mark) = (self.output.framed().len(), self.encoder.mark());
         put_block(&mut self.output, &mut self.encoder, &self.peer, id, head, false);
         let data_head = self.output.framed().len();
@@ -188,7 +190,7 @@ impl Connection {
             slot.has_sent_head = true;
         }
         let length = self.output.framed().len().saturating_sub(body);
-        let is_in_place = length > 0 && self.is_free(stream, length);
+        let is_in_place = length > 0 && has_room && self.is_free(stream, length, usize::MAX);
         if !is_in_place {
             let message = self.output.framed().get(body..).map(Bytes::copy_from_slice).unwrap_or_default();
             self.output.framed().truncate(data_head);
@@ -276,15 +278,16 @@ impl Connection {
         if is_ended || !slot.state.may_send() { Err(SendError::Ended) } else { Ok(()) }
     }
 
-    /// Whether a body of `length` bytes may be framed now: it fits into a frame and the windows, and no other body waits.
-    fn is_free(&self, stream: StreamKey, length: usize) -> bool {
+    /// Whether a body of `length` bytes may be framed now: it fits into a frame and the windows, no other body waits, and the
+    /// output is shorter than `output_max`.
+    fn is_free(&self, stream: StreamKey, length: usize, output_max: usize) -> bool {
         let Some(slot) = self.streams.get(stream).filter(|slot| slot.queue.is_none()) else { return false };
         // The end of a body needs no window.
         length == 0
             || length <= self.send_window.available().min(slot.send.available())
                 && length <= self.peer.frame_size_max as usize
                 && self.scheduler.is_empty()
-                && self.output.len() < FRAMED_MAX
+                && self.output.len() < output_max
     }
 
     fn spend(&mut self, stream: StreamKey, length: usize) {
