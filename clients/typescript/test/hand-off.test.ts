@@ -79,7 +79,7 @@ test("connection that the server keeps is an error", async () => {
 test("abort before the answer closes the connection", async () => {
   // It greets as a server and answers no hand-off.
   const silent = createServer((socket) => {
-    socket.once("data", () => socket.write(Buffer.from("000f00000003000000056672697301000f0000000100000000", "hex")));
+    socket.once("data", () => socket.write(Buffer.from("000f00000003000000056672697301000f0000000100000000", "hex"))).on("error", () => {});
   }).listen(0, host);
   await once(silent, "listening");
   const accepted = once(silent, "connection") as Promise<[Socket]>;
@@ -91,9 +91,10 @@ test("abort before the answer closes the connection", async () => {
     // The request: HAND_OFF of operation 12.
     if ((received += chunk.toString("hex")).includes("000f00000008")) resolve();
   }));
+  const closed = new Promise((resolve) => socket.once("close", resolve));
   controller.abort();
   assert.equal((await call).code, Code.CANCELLED);
-  await once(socket, "close");
+  await closed;
   silent.close();
 });
 
@@ -118,10 +119,11 @@ test("abort of the calls before the hand-off closes the connection", { timeout: 
     call = failed(blob({ host, port }, "take", { signal: controller.signal, before }));
   });
   const [socket] = await accepted;
+  const closed = new Promise((resolve) => socket.once("close", resolve));
   controller.abort();
   const status = await call;
   assert.deepEqual([status?.code, status?.mayHaveRun], [Code.CANCELLED, false]);
-  await once(socket, "close");
+  await closed;
   silent.close();
 });
 
