@@ -2,7 +2,7 @@
 
 use super::transports::expect_service;
 use frisbee::tls::rustls::server::{ServerSessionMemoryCache, StoresServerSessions};
-use frisbee::tls::rustls::{ServerConfig, ServerConnection};
+use frisbee::tls::rustls::{HandshakeKind, ServerConfig, ServerConnection};
 use frisbee::tls::{ClientTls, ServerTls, TlsError};
 use frisbee::{
     Client, ClientBuilder, CloseKind, CloseReason, Connection, Handlers, Operation, PeerKind, ProtocolError,
@@ -185,6 +185,29 @@ async fn clients_resume_sessions_when_they_connect_again() {
     }
 }
 
+/// A resumed session admitted a client whose certificate had expired, since certificates are verified in full handshakes
+/// alone.
+#[tokio::test]
+async fn sessions_are_resumed_only_without_client_certificates() {
+    let authority = Authority::default();
+    for (server, expected) in
+        [(authority.server(), HandshakeKind::Resumed), (authority.mutual_server(), HandshakeKind::Full)]
+    {
+        let address = serve(&server).await.to_string();
+        let client = authority.client().with_identity(authority.issue("client.test")).unwrap();
+        let mut kind = None;
+        for _ in 0..2 {
+            let socket = TcpStream::connect(&address).await.unwrap();
+            let (mut stream, _) = client.connect(socket, &address, None).await.unwrap();
+            kind = stream.get_ref().1.handshake_kind();
+            // The server closes a connection of an unknown protocol. Its tickets are read before.
+            stream.write_all(&[0xFF; 64]).await.unwrap();
+            let _ = stream.read_to_end(&mut Vec::new()).await;
+        }
+        assert_eq!(kind, Some(expected));
+    }
+}
+
 /// The sessions of a server, and the number of lookups.
 #[derive(Debug)]
 struct Sessions {
@@ -281,6 +304,33 @@ async fn identity_of_custom_rustls_config_cannot_be_replaced() {
     assert!(error.to_string().contains("use reload_config"), "{error}");
     let client = ClientTls::from_config(authority.configurations().0);
     assert_eq!(client.reload(Some(authority.issue("me"))), Err(error));
+}
+
+/// `reload` built its settings from the authorities of the constructor, so that a replaced authority came back.
+#[tokio::test]
+async fn replaced_configuration_is_not_undone_by_reload() {
+    let (before, after) = (Authority::new("before"), Authority::new("after"));
+    let tls = before.mutual_server();
+    tls.reload_config(after.asking_configuration());
+    tls.reload(before.issue("127.0.0.1")).expect_err("clients of the configuration should be unknown");
+    let client = before.client();
+    client.reload_config(after.configurations().0);
+    client.reload(None).expect_err("authorities of the configuration should be unknown");
+    client.clone().with_identity(before.issue("me")).expect_err("authorities of the configuration should be unknown");
+    connect(serve(&tls).await, &client).await.expect("both should use their new configuration");
+}
+
+#[tokio::test]
+async fn replaced_client_authorities_admit_their_clients_alone() {
+    let (before, after) = (Authority::new("before"), Authority::new("after"));
+    let tls = before.mutual_server();
+    let address = serve(&tls).await;
+    tls.reload_mutual(before.issue("127.0.0.1"), after.trusted()).unwrap();
+    // It keeps the new authorities.
+    tls.reload(before.issue("127.0.0.1")).unwrap();
+    let client = |issuer: &Authority| before.client().with_identity(issuer.issue("client.test")).unwrap();
+    assert!(matches!(tls_error(connect(address, &client(&before)).await), TlsError::Refused(_)));
+    connect(address, &client(&after)).await.expect("clients of the new authority should be accepted");
 }
 
 #[tokio::test]

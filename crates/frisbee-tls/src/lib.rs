@@ -29,7 +29,7 @@ use parking_lot::RwLock;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
 use rustls::pki_types::pem::PemObject;
-use rustls::server::WebPkiClientVerifier;
+use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::{CertificateError, ClientConfig, RootCertStore, ServerConfig};
 use std::sync::Arc;
 use std::time::Duration;
@@ -124,16 +124,26 @@ fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
 }
 
 /// The TLS settings of a server. Clones are the same: replacing the settings of one replaces those of all.
+///
+/// Sessions of clients without certificates are resumed. With [`mutual`](Self::mutual) each connection makes a full
+/// handshake, because rustls does not verify a certificate again when it resumes a session: a client could outlive its
+/// certificate.
 #[derive(Clone, Debug)]
 pub struct ServerTls {
-    current: Arc<RwLock<Arc<ServerConfig>>>,
-    clients: Clients,
+    current: Arc<RwLock<ServerSettings>>,
     handshake_timeout: Duration,
     handshakes_max: usize,
 }
 
-/// Which clients a server lets in, with whatever identity it shows.
-#[derive(Clone, Debug)]
+/// The part of a server's settings that can be replaced.
+#[derive(Debug)]
+struct ServerSettings {
+    config: Arc<ServerConfig>,
+    clients: Clients,
+}
+
+/// The clients that a server accepts.
+#[derive(Debug)]
 enum Clients {
     Anybody,
     /// Clients with certificates of these authorities.
@@ -144,7 +154,7 @@ enum Clients {
 
 /// Why an identity alone cannot be replaced.
 fn has_its_own_identity() -> TlsError {
-    let reason = "made from a rustls configuration, whose identity cannot be replaced alone: use reload_config";
+    let reason = "the settings are a rustls configuration, whose identity cannot be replaced alone: use reload_config";
     TlsError::Configuration(reason.into())
 }
 
@@ -173,16 +183,21 @@ impl ServerTls {
     }
 
     fn build(identity: Identity, clients: Clients) -> Result<Self, TlsError> {
-        let config = server_config(identity, &clients)?;
-        Ok(Self { clients, ..Self::from_config(Arc::new(config)) })
+        Ok(Self::from_settings(ServerSettings { config: server_config(identity, &clients)?, clients }))
     }
 
     /// From a configuration of rustls, for settings that are not offered here. [`reload_config`](Self::reload_config)
     /// replaces it.
+    ///
+    /// If it verifies clients, set its `session_storage` to rustls's `NoServerSessionStorage` and leave its `ticketer`
+    /// as it is, or resumed sessions admit clients whose certificates have expired.
     pub fn from_config(config: Arc<ServerConfig>) -> Self {
+        Self::from_settings(ServerSettings { config, clients: Clients::Configured })
+    }
+
+    fn from_settings(settings: ServerSettings) -> Self {
         Self {
-            current: Arc::new(RwLock::new(config)),
-            clients: Clients::Configured,
+            current: Arc::new(RwLock::new(settings)),
             handshake_timeout: HANDSHAKE_TIMEOUT,
             handshakes_max: HANDSHAKES_MAX,
         }
@@ -203,29 +218,41 @@ impl ServerTls {
         self
     }
 
-    /// Presents this identity from now on, to the same clients. Open connections keep theirs.
+    /// Presents this identity from now on, and accepts the same clients. Open connections keep theirs.
     ///
     /// # Errors
-    /// As [`new`](Self::new), or if this was made from a configuration of rustls: which clients that lets in is not
-    /// known here. The identity shown is then the one before.
+    /// Like [`new`](Self::new), or if the present settings are a configuration of rustls, whose clients are not known
+    /// here. The previous identity then remains.
     pub fn reload(&self, identity: Identity) -> Result<(), TlsError> {
-        let config = server_config(identity, &self.clients)?;
-        *self.current.write() = Arc::new(config);
+        let mut current = self.current.write();
+        current.config = server_config(identity, &current.clients)?;
         Ok(())
     }
 
-    /// Uses this configuration of rustls from now on.
+    /// Presents this identity from now on, and accepts only clients with certificates of these authorities. Open
+    /// connections continue.
+    ///
+    /// # Errors
+    /// Like [`new`](Self::new). The previous settings then remain.
+    pub fn reload_mutual(&self, identity: Identity, clients: Authorities) -> Result<(), TlsError> {
+        let clients = Clients::Trusted(clients);
+        *self.current.write() = ServerSettings { config: server_config(identity, &clients)?, clients };
+        Ok(())
+    }
+
+    /// Uses this configuration of rustls from now on. [`reload`](Self::reload) is an error then, because the clients
+    /// that the configuration accepts are not known here.
     pub fn reload_config(&self, config: Arc<ServerConfig>) {
-        *self.current.write() = config;
+        *self.current.write() = ServerSettings { config, clients: Clients::Configured };
     }
 
     /// The settings that new connections begin with.
     fn current(&self) -> Arc<ServerConfig> {
-        self.current.read().clone()
+        self.current.read().config.clone()
     }
 }
 
-fn server_config(identity: Identity, clients: &Clients) -> Result<ServerConfig, TlsError> {
+fn server_config(identity: Identity, clients: &Clients) -> Result<Arc<ServerConfig>, TlsError> {
     let builder = ServerConfig::builder_with_provider(provider()).with_safe_default_protocol_versions()?;
     let builder = match clients {
         Clients::Configured => return Err(has_its_own_identity()),
@@ -236,13 +263,24 @@ fn server_config(identity: Identity, clients: &Clients) -> Result<ServerConfig, 
             builder.with_client_cert_verifier(verifier)
         }
     };
-    Ok(builder.with_single_cert(identity.chain, identity.key)?)
+    let mut config = builder.with_single_cert(identity.chain, identity.key)?;
+    if let Clients::Trusted(_) = clients {
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+    }
+    Ok(Arc::new(config))
 }
 
 /// The TLS settings of a client. Clones are the same: replacing the settings of one replaces those of all.
 #[derive(Clone, Debug)]
 pub struct ClientTls {
-    current: Arc<RwLock<Arc<ClientConfig>>>,
+    current: Arc<RwLock<ClientSettings>>,
+}
+
+/// The replaceable settings of a client.
+#[derive(Debug)]
+struct ClientSettings {
+    config: Arc<ClientConfig>,
+    /// The trusted authorities. Unknown for a configuration of rustls.
     servers: Option<Authorities>,
 }
 
@@ -256,22 +294,26 @@ impl ClientTls {
     }
 
     fn build(servers: Authorities, identity: Option<Identity>) -> Result<Self, TlsError> {
-        let config = client_config(&servers, identity)?;
-        Ok(Self { servers: Some(servers), ..Self::from_config(Arc::new(config)) })
+        Ok(Self::from_settings(ClientSettings { config: client_config(&servers, identity)?, servers: Some(servers) }))
     }
 
     /// Shows this identity to servers that request one: mutual TLS. Clones that were made before keep theirs.
     ///
     /// # Errors
-    /// If the certificate and the key do not belong together, or this was made from a configuration of rustls, which
-    /// has its own.
+    /// If the certificate and the key do not belong together, or the present settings are a configuration of rustls,
+    /// which has its own.
     pub fn with_identity(self, identity: Identity) -> Result<Self, TlsError> {
-        Self::build(self.servers.ok_or_else(has_its_own_identity)?, Some(identity))
+        let servers = self.current.read().servers.clone().ok_or_else(has_its_own_identity)?;
+        Self::build(servers, Some(identity))
     }
 
     /// From a configuration of rustls, for settings that are not offered here.
     pub fn from_config(config: Arc<ClientConfig>) -> Self {
-        Self { current: Arc::new(RwLock::new(certificate_request::noting(config))), servers: None }
+        Self::from_settings(ClientSettings { config: certificate_request::noting(config), servers: None })
+    }
+
+    fn from_settings(settings: ClientSettings) -> Self {
+        Self { current: Arc::new(RwLock::new(settings)) }
     }
 
     /// Presents this identity from now on, or none. Open connections keep theirs.
@@ -279,15 +321,15 @@ impl ClientTls {
     /// # Errors
     /// As [`with_identity`](Self::with_identity), with the present identity.
     pub fn reload(&self, identity: Option<Identity>) -> Result<(), TlsError> {
-        let servers = self.servers.as_ref().ok_or_else(has_its_own_identity)?;
-        let config = client_config(servers, identity)?;
-        *self.current.write() = certificate_request::noting(Arc::new(config));
+        let mut current = self.current.write();
+        current.config = client_config(current.servers.as_ref().ok_or_else(has_its_own_identity)?, identity)?;
         Ok(())
     }
 
-    /// Uses this configuration of rustls from now on.
+    /// Uses this configuration of rustls from now on. [`reload`](Self::reload) and [`with_identity`](Self::with_identity)
+    /// are errors then.
     pub fn reload_config(&self, config: Arc<ClientConfig>) {
-        *self.current.write() = certificate_request::noting(config);
+        *self.current.write() = ClientSettings { config: certificate_request::noting(config), servers: None };
     }
 
     /// Makes the handshake on a transport, with a server that certifies this name. The result is a transport again, for
@@ -326,7 +368,7 @@ impl ClientTls {
         let name = ServerName::try_from(name.to_owned()).map_err(|_| {
             TlsError::Configuration(format!("{name:?} is not a valid server name; set `server_name`").into())
         })?;
-        let connector = TlsConnector::from(self.current.read().clone());
+        let connector = TlsConnector::from(self.current.read().config.clone());
         let (connected, is_requested) = certificate_request::with_use_recorded(connector.connect(name, io)).await;
         let connected = connected.map_err(|error| TlsError::from(&error))?;
         let is_late = connected.get_ref().1.protocol_version() == Some(rustls::ProtocolVersion::TLSv1_3);
@@ -334,14 +376,15 @@ impl ClientTls {
     }
 }
 
-fn client_config(servers: &Authorities, identity: Option<Identity>) -> Result<ClientConfig, TlsError> {
+fn client_config(servers: &Authorities, identity: Option<Identity>) -> Result<Arc<ClientConfig>, TlsError> {
     let builder = ClientConfig::builder_with_provider(provider())
         .with_safe_default_protocol_versions()?
         .with_root_certificates(servers.0.clone());
-    Ok(match identity {
+    let config = match identity {
         None => builder.with_no_client_auth(),
         Some(identity) => builder.with_client_auth_cert(identity.chain, identity.key)?,
-    })
+    };
+    Ok(certificate_request::noting(Arc::new(config)))
 }
 
 /// Why there is no TLS.
