@@ -527,9 +527,64 @@ fn put_payload(mut packet: PacketWriter<'_>, payload: &Bytes) -> Result<(), TooL
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Broker, FIRST_OPERATION, RecvError};
     use super::*;
     use frisbee::testing::DetachedConnection;
     use tokio::runtime::Handle;
+
+    /// Messages of a subscription that was dropped reached its successor, which had a hole until its own began.
+    #[test]
+    fn subscription_gets_messages_only_after_its_answer() {
+        let shared = Arc::new(ClientShared::new(FIRST_OPERATION));
+        let first = shared.persistent_subscription("topic");
+        let second = shared.enter(("topic", "", None), oneshot::channel().0, None).expect("client should be open");
+        assert!(shared.matching("topic").iter().all(|inbox| Arc::ptr_eq(inbox, &first.inbox)));
+        drop(first);
+        assert!(shared.matching("topic").is_empty());
+        let version = shared.version.load(Ordering::Acquire);
+        shared.handle_answer(second.id, Ok(()));
+        assert_eq!(shared.matching("topic").len(), 1);
+        assert_ne!(shared.version.load(Ordering::Acquire), version, "cached matches should be looked up again");
+    }
+
+    /// A member of a queue group lost the messages in its queue when it left.
+    #[tokio::test]
+    async fn drained_member_of_a_group_keeps_its_messages() {
+        let acceptor = frisbee::Server::builder().build(Broker::new()).expect("settings should be valid");
+        let connect = || {
+            let acceptor = acceptor.clone();
+            Client::connect_with_connector(frisbee::Client::builder(), move || {
+                let (here, there) = frisbee::memory();
+                let acceptor = acceptor.clone();
+                tokio::spawn(async move { acceptor.serve_connection(there).await });
+                async { Ok(here) }
+            })
+        };
+        let [publisher, leaving, staying] =
+            [connect().await, connect().await, connect().await].map(|client| client.expect("server should accept"));
+        let mut leaves = leaving.queue_subscribe("jobs", "workers").await.expect("pattern should be valid");
+        let mut stays = staying.queue_subscribe("jobs", "workers").await.expect("pattern should be valid");
+        for job in 0..30 {
+            publisher.publish("jobs", vec![job]).await.expect("connection should be open");
+        }
+        publisher.sync().await.expect("broker should answer");
+        leaves.drain().await.expect("broker should answer");
+        publisher.publish("jobs", vec![30]).await.expect("connection should be open");
+        let mut jobs = Vec::new();
+        loop {
+            match leaves.recv().await {
+                Ok(job) => jobs.extend_from_slice(job.payload()),
+                Err(RecvError::Closed(CloseReason::Local)) => break,
+                Err(error) => panic!("{error}"),
+            }
+        }
+        assert_eq!(jobs.len(), 15);
+        while jobs.len() < 31 {
+            jobs.extend_from_slice(stays.recv().await.expect("member should get its messages").payload());
+        }
+        jobs.sort_unstable();
+        assert_eq!(jobs, (0..31).collect::<Vec<_>>());
+    }
 
     #[tokio::test]
     async fn client_users_share_newest_connection_and_last_closes_it() {

@@ -1,6 +1,6 @@
 //! Subscriptions: the messages for each wait in its inbox until they are read, bounded.
 
-use super::client::{ClientShared, OwnedConnection};
+use super::client::{Client, ClientShared, OwnedConnection, PubSubError};
 use bytes::Bytes;
 use frisbee::CloseReason;
 use parking_lot::Mutex;
@@ -174,6 +174,35 @@ impl Subscription {
             Some(Entry::Notice(Notice::Reconnected)) => Poll::Ready(Err(RecvError::Reconnected)),
             None => Poll::Pending,
         }
+    }
+
+    /// Ends the subscription without losing messages: when this is done, the broker sends no more, and
+    /// [`recv`](Self::recv) returns those that have arrived, then [`RecvError::Closed`]. The other members of a queue group
+    /// get all later messages.
+    ///
+    /// ```
+    /// # async fn example(mut jobs: frisbee_pubsub::Subscription) -> Result<(), Box<dyn std::error::Error>> {
+    /// jobs.drain().await?;
+    /// while let Ok(job) = jobs.recv().await {
+    ///     println!("{:?}", job.payload());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If the connection is lost or the broker does not answer. The subscription then continues, on the next connection if
+    /// its client makes one.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the broker may have ended the subscription: no further message may arrive.
+    pub async fn drain(&mut self) -> Result<(), PubSubError> {
+        let client = Client(self.shared.clone(), self._own.clone());
+        self.shared.unsubscribe(&client.connection()?, self.id);
+        // The broker handles requests in their order, and answers after the messages that it has queued.
+        client.sync().await?;
+        self.inbox.close(&CloseReason::Local);
+        Ok(())
     }
 
     /// The pattern of the subscription.

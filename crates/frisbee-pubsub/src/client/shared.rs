@@ -62,7 +62,9 @@ impl ClientShared {
     #[cfg(test)]
     pub(crate) fn persistent_subscription(self: &Arc<Self>, pattern: &str) -> Subscription {
         self.is_persistent.store(true, Ordering::Relaxed);
-        self.enter((pattern, "", None), oneshot::channel().0, None).expect("it is not closed")
+        let subscription = self.enter((pattern, "", None), oneshot::channel().0, None).expect("it is not closed");
+        self.handle_answer(subscription.id, Ok(()));
+        subscription
     }
 
     /// Makes a slot for a subscription, before the broker is called, so that the first message finds it.
@@ -130,7 +132,8 @@ impl ClientShared {
         self.inner.lock().inboxes.get(&id).map(|entered| entered.inbox.clone())
     }
 
-    /// The inboxes of the subscriptions outside groups that match a topic.
+    /// The inboxes of the subscriptions outside groups that match a topic. Until its answer arrives, a subscription gets none
+    /// of the messages that others on the connection match: if those end first, it would have a hole.
     pub(crate) fn matching(&self, topic: &str) -> Vec<Arc<Inbox>> {
         let mut inboxes = Vec::new();
         let inner = self.inner.lock();
@@ -138,7 +141,7 @@ impl ClientShared {
             |id| inner.inboxes.get(id).and_then(|one| one.follow.as_ref()).is_none_or(|one| one.is_started());
         inner.by_pattern.for_each_match(topic, |id, inbox| {
             // One that has not begun gets these messages from the history.
-            if is_started(id) {
+            if is_started(id) && !inner.pending.contains_key(id) {
                 inboxes.push(inbox.clone());
             }
         });
@@ -149,6 +152,7 @@ impl ClientShared {
     pub(crate) fn handle_answer(&self, id: u16, answer: Result<(), String>) {
         let pending = self.inner.lock().pending.remove(&id);
         if let Some(pending) = pending {
+            self.version.fetch_add(1, Ordering::Release);
             let _ = pending.send(answer);
         }
     }
