@@ -53,3 +53,16 @@ async fn systemd_socket_is_served_and_passed_with_state_notices() {
     second.stop().await;
     assert_eq!(notifications(&manager), ["STOPPING=1"]);
 }
+
+/// The names of another process's sockets failed the start.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sockets_for_another_process_are_ignored() {
+    let programs = Programs::new();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_generation"));
+    command.arg(programs.control()).arg("serve");
+    command.envs([("LISTEN_PID", "1"), ("LISTEN_FDS", "2"), ("LISTEN_FDNAMES", "a:b:c")]);
+    let program = Program::of(command).await;
+    let client = InteropClient::connect(program.address.to_string()).await.expect("server should listen");
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("server should answer");
+    program.stop().await;
+}

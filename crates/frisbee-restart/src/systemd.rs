@@ -27,6 +27,11 @@ pub(crate) fn notify_reloading() {
 
 /// The sockets that systemd has passed to this process, once: the second call returns none.
 pub(crate) fn sockets() -> Result<Vec<Socket>, RestartError> {
+    // Variables that are meant for another process are inherited by its children, and may name more sockets than there are.
+    let meant_for = std::env::var("LISTEN_PID").ok().and_then(|pid| pid.parse().ok());
+    if meant_for != Some(std::process::id()) {
+        return Ok(Vec::new());
+    }
     let failed = RestartError::io("taking over the sockets of systemd");
     let names = sd_notify::listen_fds_with_names().map_err(&failed)?.map(|(_, name)| name);
     if names.len() > SOCKETS_MAX {
