@@ -106,3 +106,18 @@ async fn a_connection_publishes_by_the_rules_of_its_last_principal() {
         assert_eq!(broker.published(), published, "{name}");
     }
 }
+
+/// A rule for `>` let its callers watch presences, whose topics no wildcard of a subscription matches.
+#[tokio::test]
+async fn watching_a_presence_needs_a_rule_of_its_own() {
+    for (rule, expected) in [(">", false), ("*.rooms.lobby", false), ("$presence.>", true)] {
+        let rules = TopicRules::new().subscribe([rule], Who::anybody());
+        let broker = Broker::builder().presence("rooms.*", |_| Some("ada".to_owned()));
+        let broker = broker.permit(move |connection, wish| rules.may(connection, wish)).build();
+        let access = Access::new().allow_mounted(OPERATIONS, Who::anybody());
+        let address = serve(Server::builder().mount(OPERATIONS, broker).access(access)).await;
+        let client = Client::connect(address).await.expect("server should listen");
+        let watched = tokio::time::timeout(PATIENCE, client.subscribe("$presence.rooms.lobby")).await;
+        assert_eq!(watched.expect("broker should answer").is_ok(), expected, "{rule}");
+    }
+}

@@ -9,7 +9,8 @@ use frpc::pubsub::{TopicUse, covers};
 /// Rules for publishing to topics, and for subscribing to patterns, at a [`Broker`](frpc::pubsub::Broker).
 ///
 /// What no rule allows is refused. A rule for subscriptions allows a pattern if it [covers](frpc::pubsub::covers) all of
-/// it: one for `orders.*` does not allow `orders.>`. Callers are known by their connection, as for
+/// it: one for `orders.*` does not allow `orders.>`. A rule for `>` does not allow to watch a presence, which needs one for
+/// `$presence.>`. Callers are known by their connection, as for
 /// [`Access::allow_mounted`](crate::Access::allow_mounted), which has to let them come as far as to the broker. A pattern
 /// in a rule that is none allows nothing.
 ///
@@ -80,7 +81,11 @@ impl TopicRules {
         let principal = Principal::of(connection).filter(is_valid);
         let identities = Principal::all_of(connection);
         let all: Vec<_> = identities.iter().collect();
-        let includes = |patterns: &[String]| patterns.iter().any(|pattern| covers(pattern, topics));
+        // A broker does not count the lists of presences among the topics of a wildcard, so neither does a rule.
+        let is_presence = topics.starts_with("$presence.");
+        let is_wild = |pattern: &str| pattern.starts_with(['*', '>']);
+        let covers = |pattern: &String| covers(pattern, topics) && !(is_presence && is_wild(pattern));
+        let includes = |patterns: &[String]| patterns.iter().any(covers);
         rules.iter().any(|(patterns, who)| includes(patterns) && who.includes_any(principal.as_ref().as_slice(), &all))
     }
 }
