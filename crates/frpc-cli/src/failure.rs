@@ -1,6 +1,6 @@
 //! The reason for which a command failed, and its exit code for scripts.
 
-use frpc::Status;
+use frpc::{Code, Status};
 use std::fmt;
 use std::path::Path;
 
@@ -49,13 +49,21 @@ impl From<Status> for Failure {
 
 impl From<frpc::Error> for Failure {
     fn from(error: frpc::Error) -> Self {
-        Self::Status(Status::unavailable(error.to_string()))
+        match error {
+            frpc::Error::Transport(error) => error.into(),
+            error => Self::Status(Status::unavailable(error.to_string())),
+        }
     }
 }
 
 impl From<frisbee::Error> for Failure {
     fn from(error: frisbee::Error) -> Self {
-        Self::Status(Status::unavailable(error.to_string()))
+        let text = error.to_string();
+        Self::Status(match Status::from(error) {
+            // It states that no call has run.
+            status if status.code() == Code::Unavailable => status,
+            _ => Status::unavailable(text),
+        })
     }
 }
 
@@ -80,12 +88,21 @@ pub(crate) fn by_options(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frpc::Code;
 
     #[test]
     fn plain_connection_to_a_tls_port_names_the_option() {
         let error = Failure::from(Status::unavailable(frisbee_core::ProtocolError::SpeaksTls.to_string()));
         assert!(error.to_string().contains("use --tls"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn call_over_a_refused_connection_has_not_run() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback should have a free port");
+        let address = listener.local_addr().expect("listener should have an address");
+        drop(listener);
+        let error = frpc::Channel::connect(address.to_string()).await.expect_err("port should be closed");
+        let Failure::Status(status) = Failure::from(error) else { panic!("failure should be a status") };
+        assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false));
     }
 
     #[test]

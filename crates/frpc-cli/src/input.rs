@@ -5,6 +5,7 @@ use crate::parameters;
 use crate::tensors::message_from_json;
 use frpc_dynamic::{DynamicMessage, MessageDescriptor};
 use std::fs;
+use std::io::Read as _;
 use std::path::Path;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
@@ -26,13 +27,14 @@ impl Input {
             if parameter == "-" && is_stream {
                 reads_lines = true;
             } else if parameter == "-" {
-                let text = std::io::read_to_string(std::io::stdin());
-                let text = text.map_err(|error| Failure::new(format!("standard input: {error}")))?;
-                all(descriptor, &text, "standard input", &mut messages)?;
+                let mut bytes = Vec::new();
+                let read = std::io::stdin().read_to_end(&mut bytes);
+                read.map_err(|error| Failure::new(format!("standard input: {error}")))?;
+                all(descriptor, text(&bytes, "standard input")?, "standard input", &mut messages)?;
             } else if let Some(file) = parameter.strip_prefix('@') {
                 let path = Path::new(file);
-                let text = fs::read_to_string(path).map_err(|error| Failure::file(path, &error))?;
-                all(descriptor, &text, file, &mut messages)?;
+                let bytes = fs::read(path).map_err(|error| Failure::file(path, &error))?;
+                all(descriptor, text(&bytes, file)?, file, &mut messages)?;
             } else if parameter.trim_start().starts_with(['{', '[', '"']) || parameters.len() == 1 && is_json(parameter)
             {
                 all(descriptor, parameter, "the request", &mut messages)?;
@@ -60,6 +62,15 @@ impl Input {
 /// Whether a parameter is JSON that is no object: the forms of some well-known types.
 fn is_json(text: &str) -> bool {
     !text.contains('=') && serde_json::from_str::<serde_json::Value>(text).is_ok()
+}
+
+/// The text in a file, which editors may have begun with a byte order mark.
+fn text<'a>(bytes: &'a [u8], source: &str) -> Result<&'a str, Failure> {
+    match bytes {
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Err(Failure::new(format!("{source} is UTF-16; save it as UTF-8"))),
+        [0xEF, 0xBB, 0xBF, rest @ ..] | rest => str::from_utf8(rest)
+            .map_err(|error| Failure::new(format!("{source} is not UTF-8, from byte {} on", error.valid_up_to()))),
+    }
 }
 
 /// Reads consecutive JSON values.
@@ -110,5 +121,19 @@ impl Lines {
                 return one(&self.descriptor, &line, &format!("line {} of standard input", self.count)).map(Some);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_may_begin_with_a_mark_and_utf_16_is_named() {
+        assert_eq!(text(b"\xEF\xBB\xBF{}", "a.json").expect("text should be valid"), "{}");
+        assert_eq!(text(b"{}", "a.json").expect("text should be valid"), "{}");
+        let error = |bytes: &[u8]| text(bytes, "a.json").expect_err("text should be invalid").to_string();
+        assert_eq!(error(b"\xFF\xFE{\0}\0"), "a.json is UTF-16; save it as UTF-8");
+        assert_eq!(error(b"{}\xFF"), "a.json is not UTF-8, from byte 2 on");
     }
 }

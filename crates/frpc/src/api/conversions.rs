@@ -86,13 +86,15 @@ impl From<io::Error> for Status {
 /// [`Unavailable`](crate::Code::Unavailable), for example.
 impl From<frisbee::Error> for Status {
     fn from(error: frisbee::Error) -> Self {
-        match &error {
+        let status = match &error {
             // A name that cannot be resolved has no kind of its own.
             frisbee::Error::Connect { .. } => Self::unavailable(error.to_string()),
             #[cfg(feature = "tls")]
             frisbee::Error::Tls { .. } => Self::unavailable(error.to_string()),
             _ => io::Error::from(error).into(),
-        }
+        };
+        // Without a connection no call was sent.
+        status.not_run()
     }
 }
 
