@@ -17,7 +17,8 @@ use tokio::io::{
 /// The longest line of a server that is waited for: twice a body of the default limit with an escape for each byte.
 const REPLY_MAX: usize = 64 << 20;
 
-/// JSON-RPC's code for a failure within.
+/// JSON-RPC's codes for a line that is not JSON, and for a failure within.
+const PARSE_ERROR: i32 = -32700;
 const INTERNAL_ERROR: i32 = -32603;
 
 /// Connects standard input and output to the server.
@@ -82,10 +83,18 @@ struct Envelope {
     method: Option<String>,
 }
 
-/// The id of a request, or of a reply.
+/// The id of a request, or of a reply. A request with another value in its place gets a reply without an id.
 fn id(line: &[u8], is_request: bool) -> Option<Value> {
     let envelope: Envelope = serde_json::from_slice(line).ok()?;
-    envelope.id.filter(|_| envelope.method.is_some() == is_request)
+    let id = envelope.id.filter(|id| id.is_string() || id.is_number());
+    id.filter(|_| envelope.method.is_some() == is_request)
+}
+
+/// Checks that a line is a message of its own: the server would join an unfinished one with the next line, and
+/// close the connection at anything else.
+fn check(line: &[u8]) -> Result<(), String> {
+    let text = str::from_utf8(line).map_err(|error| error.to_string())?;
+    serde_json::from_str::<serde::de::IgnoredAny>(text).map(drop).map_err(|error| error.to_string())
 }
 
 /// The id of the request that a notification cancels.
@@ -163,13 +172,16 @@ where
 
     /// Begins to send a line, on a new connection if there is none.
     async fn send(&mut self, request: &[u8], output: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
+        if let Err(reason) = check(request) {
+            return fail(vec![Value::Null], PARSE_ERROR, &format!("parse error: {reason}"), output).await;
+        }
         let id = id(request, true);
         if self.link.is_none() {
             match (self.dial)().await {
                 Ok(io) => self.link = Some(Link::new(io)),
                 Err(error) => {
                     let text = format!("cannot connect to {}: {error}", self.address);
-                    return fail(id.into_iter().collect(), &text, output).await;
+                    return fail(id.into_iter().collect(), INTERNAL_ERROR, &text, output).await;
                 }
             }
         }
@@ -191,7 +203,8 @@ where
     /// Drops the connection, and answers its requests.
     async fn lose(&mut self, reason: &str, output: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
         let pending = self.link.take().map(|link| link.pending).unwrap_or_default();
-        fail(pending, &format!("lost the connection to {}: {reason}", self.address), output).await
+        let text = format!("lost the connection to {}: {reason}", self.address);
+        fail(pending, INTERNAL_ERROR, &text, output).await
     }
 }
 
@@ -231,9 +244,9 @@ async fn receive<T: AsyncRead + AsyncWrite>(receiver: Option<&mut Receiver<T>>) 
 }
 
 /// Writes an error for each of these requests.
-async fn fail(ids: Vec<Value>, text: &str, output: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
+async fn fail(ids: Vec<Value>, code: i32, text: &str, output: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
     for id in ids {
-        let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": INTERNAL_ERROR, "message": text}});
+        let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": text}});
         output.write_all(format!("{error}\n").as_bytes()).await?;
     }
     Ok(())
@@ -299,6 +312,33 @@ mod tests {
         assert_eq!(line(&mut server).await, "{\"metadata\":{\"a\":\"b\"},\"id\":1,\"method\":\"ping\"}\n");
         server.write_all(b"{\"id\":1,\"result\":{}}\n").await.expect("open");
         assert_eq!(peer.next().await, "{\"id\":1,\"result\":{}}\n");
+    }
+
+    /// Such a line ended the connection and failed all calls, or was read together with the next one.
+    #[tokio::test]
+    async fn line_that_is_not_json_fails_alone() {
+        let mut peer = bridge("", false);
+        peer.send("{\"id\":1,\"method\":\"ping\"}\n").await;
+        let mut server = peer.dialled.recv().await.expect("a connection");
+        line(&mut server).await;
+        for wrong in ["hello", "{\"id\":2,\"method\":\"ping\"", "{}{}"] {
+            peer.send(&format!("{wrong}\n")).await;
+            let reply: Value = serde_json::from_str(&peer.next().await).expect("reply should be JSON");
+            assert_eq!((&reply["id"], &reply["error"]["code"]), (&Value::Null, &json!(PARSE_ERROR)), "{wrong}");
+        }
+        server.write_all(b"{\"id\":1,\"result\":{}}\n").await.expect("connection should be open");
+        assert_eq!(peer.next().await, "{\"id\":1,\"result\":{}}\n");
+    }
+
+    /// The bridge waited without end for a reply with this value in place of an id.
+    #[tokio::test]
+    async fn request_with_an_invalid_id_is_not_waited_for() {
+        let mut peer = bridge("", false);
+        peer.send("{\"id\":{},\"method\":\"ping\"}\n").await;
+        let mut server = peer.dialled.recv().await.expect("a connection");
+        line(&mut server).await;
+        peer.agent.get_mut().shutdown().await.expect("open");
+        assert_eq!(peer.next().await, "");
     }
 
     #[tokio::test]
