@@ -33,7 +33,7 @@ struct State {
     active: Instant,
     /// The time since which a head is due. The first one is due from the beginning.
     head_since: Option<Instant>,
-    /// When the client closed its direction while a request was in progress.
+    /// When the client closed its direction while a request was in progress, or last received a part of a response since.
     half_closed: Option<Instant>,
     refused: Option<Malformed>,
     upgrade: Option<(Upgrade, Metadata)>,
@@ -86,6 +86,11 @@ impl Exchange {
             state.is_unwritten = false;
             state.active = now();
         }
+    }
+
+    /// Notes that a part of a response was written.
+    pub(crate) fn handle_written(&self) {
+        self.0.lock().restart_pause();
     }
 
     /// Notes that the beginning of a head has come, or a whole one.
@@ -177,12 +182,18 @@ impl Exchange {
     pub(crate) fn deadline(&self, idle_timeout: Duration, head_timeout: Duration, now: Instant) -> Option<Deadline> {
         let state = self.0.lock();
         if let Some(since) = state.half_closed.filter(|_| state.in_progress > 0) {
-            let end = since.checked_add(idle_timeout)?;
+            let has_begun = state.requests_in_progress == 0;
+            let max = if has_begun { idle_timeout.min(half_close::PAUSE_MAX) } else { idle_timeout };
+            let end = since.checked_add(max)?;
             return Some(if now >= end {
                 Deadline::Idle(end)
             } else {
                 Deadline::Gone(end.min(now + half_close::INTERVAL))
             });
+        }
+        if state.half_closed.is_some() && !state.is_unwritten {
+            // Every response was written, and hyper does not read the end again.
+            return Some(Deadline::Idle(now));
         }
         let idle = |since: Instant| since.checked_add(idle_timeout).map(Deadline::Idle);
         let is_busy = state.in_progress > 0 || state.is_unwritten;
@@ -217,7 +228,9 @@ impl InProgress {
     /// Notes that the response begins.
     pub(crate) fn answer(&mut self) {
         if std::mem::take(&mut self.is_waiting) {
-            self.exchange.0.lock().requests_in_progress -= 1;
+            let mut state = self.exchange.0.lock();
+            state.requests_in_progress -= 1;
+            state.restart_pause();
         }
     }
 
@@ -292,6 +305,13 @@ impl Unread {
 }
 
 impl State {
+    /// Lets a response to a half-closed client pause from now on.
+    fn restart_pause(&mut self) {
+        if let Some(since) = &mut self.half_closed {
+            *since = now();
+        }
+    }
+
     /// Without a request there is no body: the rest was padding, or arrived for streams that were reset.
     fn forget_unread(&mut self) {
         if let Some(unread) = self.unread.as_mut().filter(|unread| self.in_progress == 0 && unread.bodies == 0) {

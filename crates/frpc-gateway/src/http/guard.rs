@@ -81,8 +81,8 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for RewoundTransport<T> {
 
 impl<T: AsyncWrite + Unpin> AsyncWrite for Guard<T> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.is_unflushed = true;
-        Pin::new(&mut self.io).poll_write(context, bytes)
+        let written = Pin::new(&mut self.io).poll_write(context, bytes);
+        self.note(written)
     }
 
     fn poll_write_vectored(
@@ -90,8 +90,8 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Guard<T> {
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.is_unflushed = true;
-        Pin::new(&mut self.io).poll_write_vectored(context, slices)
+        let written = Pin::new(&mut self.io).poll_write_vectored(context, slices);
+        self.note(written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -163,6 +163,15 @@ impl<T> Guard<T> {
     /// The bytes that have not passed, and the transport.
     pub(crate) fn into_parts(self) -> (BytesMut, T) {
         (self.input, self.io)
+    }
+
+    /// Notes the result of a write.
+    fn note(&mut self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        self.is_unflushed = true;
+        if let Poll::Ready(Ok(_)) = written {
+            self.exchange.handle_written();
+        }
+        written
     }
 
     /// Parses a head at the start of the input. The first `scanned` bytes do not contain its end.

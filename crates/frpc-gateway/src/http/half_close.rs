@@ -12,6 +12,10 @@ pub(super) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 /// How often a client is looked at that has closed its direction.
 pub(super) const INTERVAL: Duration = Duration::from_secs(1);
 
+/// How long a response that has begun may pause. Nothing can be sent within it that the client would ignore, so a client
+/// that is gone is only noticed by its next two parts. Most servers do not wait at all.
+pub(super) const PAUSE_MAX: Duration = Duration::from_secs(10);
+
 /// Finds out whether the client is gone.
 #[derive(Debug, Default)]
 pub(super) struct Probe {

@@ -2,6 +2,7 @@
 
 use frpc::{Acceptor, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
+use futures_util::StreamExt as _;
 use samples::greet::{Greeter, GreeterServer, Greeting, Name};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,6 +28,17 @@ const LONG: usize = 100_000;
 struct Host {
     began: Arc<Semaphore>,
     released: Arc<Semaphore>,
+    /// A permit for each stream that has ended.
+    ended: Arc<Semaphore>,
+}
+
+/// Reports the end of a stream.
+struct OnEnd(Arc<Semaphore>);
+
+impl Drop for OnEnd {
+    fn drop(&mut self) {
+        self.0.add_permits(1);
+    }
 }
 
 impl Greeter for Host {
@@ -42,16 +54,30 @@ impl Greeter for Host {
 
     async fn recite(&self, request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
         let name = request.into_inner().name;
-        let verses = (1..=2).map(move |n| Ok(Greeting { text: format!("{n} {name}") }));
-        Ok(Response::new(ResponseStream::new(frpc::iter(verses))))
+        let (is_slow, is_silent) = (name == "slow", name == "silent");
+        let verses = frpc::iter((1..=2).map(move |n| Ok(Greeting { text: format!("{n} {name}") })));
+        let end = OnEnd(self.ended.clone());
+        let verses = verses.then(move |verse| {
+            let _ = &end;
+            async move {
+                match &verse {
+                    Ok(Greeting { text }) if is_silent && text.starts_with('2') => std::future::pending().await,
+                    _ if is_slow => sleep(Duration::from_secs(8)).await,
+                    _ => {}
+                }
+                verse
+            }
+        });
+        Ok(Response::new(ResponseStream::new(verses)))
     }
 }
 
 impl Host {
     /// A greeter, and a server of it.
     fn served() -> (Self, ServerBuilder) {
-        let host = Self { began: Arc::new(Semaphore::new(0)), released: Arc::new(Semaphore::new(0)) };
-        let gateway = Gateway::new().json_rpc().http(Http::new().connect()).web_socket().idle_timeout(IDLE);
+        let [began, released, ended] = [(); 3].map(|()| Arc::new(Semaphore::new(0)));
+        let host = Self { began, released, ended };
+        let gateway = Gateway::new().json_rpc().http(Http::new().connect().grpc()).web_socket().idle_timeout(IDLE);
         let builder = Server::builder().add_service(GreeterServer::new(host.clone())).gateway(gateway);
         (host, builder)
     }
@@ -115,6 +141,50 @@ async fn half_closed_client_of_hyper_gets_its_response() {
         let response = rest(&mut io).await;
         assert!(response.ends_with("{\"text\":\"Hello, wait!\"}"), "{response:?} to {request:?}");
     }
+}
+
+/// A call of `Recite` by a client that closes its direction, and the time until its stream ends.
+async fn recite_half_closed(kind: &str, name: &str) -> (String, Duration) {
+    let (host, _) = Host::served();
+    let gateway = Gateway::new().http(Http::new().connect().grpc());
+    let server = Server::builder().add_service(GreeterServer::new(host.clone())).gateway(gateway);
+    let server = server.build().expect("settings should be valid");
+    let message = match kind {
+        "application/connect+json" => format!("{{\"name\":\"{name}\"}}").into_bytes(),
+        _ => [&[0x0A, u8::try_from(name.len()).expect("name should be short")], name.as_bytes()].concat(),
+    };
+    let length = u32::try_from(message.len()).expect("message should be short").to_be_bytes();
+    let mut body = [&[0][..], &length, &message].concat();
+    if kind == "application/grpc-web-text" {
+        body = crate::base64::encode_padded(&body).into_bytes();
+    }
+    let head = format!(
+        "POST /greet.Greeter/Recite HTTP/1.1\r\nhost: localhost\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut io = dial(&server);
+    let began = Instant::now();
+    io.write_all(&[head.as_bytes(), &body].concat()).await.expect("server should read");
+    io.shutdown().await.expect("connection should be open");
+    let mut response = Vec::new();
+    timeout(10 * PATIENCE, io.read_to_end(&mut response)).await.expect("response should end").expect("no reset");
+    timeout(PATIENCE, host.ended.acquire()).await.expect("handler should end").expect("semaphore is open").forget();
+    (String::from_utf8_lossy(&response).into_owned(), began.elapsed())
+}
+
+/// The handler of a silent stream lived for the idle timeout after its client had gone.
+#[tokio::test(start_paused = true)]
+async fn silent_stream_of_half_closed_client_ends_soon() {
+    for kind in ["application/connect+json", "application/grpc-web", "application/grpc-web-text"] {
+        let (response, elapsed) = recite_half_closed(kind, "silent").await;
+        // The client was probed before the response began.
+        assert!(response.contains("HTTP/1.1 200 "), "{kind}: {response}");
+        assert!((10..12).contains(&elapsed.as_secs()), "{kind}: {elapsed:?}");
+    }
+    // A stream with parts in time continues.
+    let (response, elapsed) = recite_half_closed("application/connect+json", "slow").await;
+    assert!(response.contains("1 slow") && response.contains("2 slow"), "{response}");
+    assert_eq!(elapsed.as_secs(), 16);
 }
 
 #[tokio::test(start_paused = true)]
