@@ -8,6 +8,7 @@
 //! Messages are not decoded if both sides have the same encoding: a native body passes to a native backend as it is. Only
 //! other combinations, and services whose lock has compatible earlier layouts, pay for a conversion by descriptors.
 
+mod fields;
 #[cfg(feature = "grpc-backend")]
 mod grpc;
 mod message;
@@ -22,6 +23,8 @@ use frpc_dynamic::prost_reflect::MethodDescriptor;
 use message::{MessageEncoding, MessageType, RawMessage};
 use std::fmt;
 use std::sync::Arc;
+
+pub use fields::ForwardFields;
 
 /// A backend for forwarded calls. [`service`](Self::service) makes its services, for the server of a gateway.
 ///
@@ -47,8 +50,13 @@ use std::sync::Arc;
 /// # Ok(())
 /// # }
 /// ```
+///
+/// Header fields pass as [`ForwardFields`] describes.
 #[derive(Clone, Debug)]
-pub struct Forward(Arc<Backend>);
+pub struct Forward {
+    backend: Arc<Backend>,
+    fields: Arc<ForwardFields>,
+}
 
 /// A server that calls are forwarded to.
 #[derive(Debug)]
@@ -83,20 +91,31 @@ impl Forward {
     /// # Panics
     /// If there is no channel.
     pub fn to(channels: impl IntoIterator<Item = Channel>) -> Self {
-        Self(Arc::new(Backend::Native(native::Native::new(channels.into_iter().collect()))))
+        Self::new(Backend::Native(native::Native::new(channels.into_iter().collect())))
     }
 
     /// Forwards to a gRPC server. Its `address` is named in the text of errors, and a message of it has at most
     /// `message_max` bytes.
     #[cfg(feature = "grpc-backend")]
     pub fn to_grpc(channel: tonic::transport::Channel, address: impl Into<String>, message_max: usize) -> Self {
-        Self(Arc::new(Backend::Grpc(grpc::Grpc::new(channel, address.into(), message_max))))
+        Self::new(Backend::Grpc(grpc::Grpc::new(channel, address.into(), message_max)))
+    }
+
+    fn new(backend: Backend) -> Self {
+        Self { backend: Arc::new(backend), fields: Arc::default() }
+    }
+
+    /// Sets the rules for header fields, of services that are made from now on.
+    #[must_use]
+    pub fn fields(mut self, fields: ForwardFields) -> Self {
+        self.fields = Arc::new(fields);
+        self
     }
 
     /// Whether a call would find a connection to a native backend. Those to gRPC are made for each call as needed.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        self.0.is_ready()
+        self.backend.is_ready()
     }
 
     /// The service with this layout. Callers get its `schema` by reflection. Methods that are not named cannot be called.
@@ -112,9 +131,10 @@ impl Forward {
             let (request_added, reply_added) = method.added();
             let request = MessageType::new(descriptor.input(), request_added, &codec);
             let reply = MessageType::new(descriptor.output(), reply_added, &codec);
-            Arc::new(ForwardedMethod { backend: self.0.clone(), method, descriptor, request, reply })
+            let (backend, fields) = (self.backend.clone(), self.fields.clone());
+            Arc::new(ForwardedMethod { backend, fields, method, descriptor, request, reply })
         });
-        ForwardService { backend: self.0.clone(), layout, schema, methods: methods.collect() }
+        ForwardService { backend: self.backend.clone(), layout, schema, methods: methods.collect() }
     }
 }
 
@@ -133,6 +153,7 @@ pub struct ForwardService {
 /// A method of the backend.
 struct ForwardedMethod {
     backend: Arc<Backend>,
+    fields: Arc<ForwardFields>,
     method: &'static Method,
     descriptor: MethodDescriptor,
     request: Arc<MessageType>,
@@ -181,35 +202,43 @@ type Reply = Result<Response<RawMessage>, Status>;
 type StreamResult = Result<Response<ResponseStream<RawMessage>>, Status>;
 
 async fn call_unary(method: Arc<ForwardedMethod>, request: Request<RawMessage>) -> Reply {
-    match &*method.backend {
+    let request = method.fields.adapt(request)?;
+    let reply = match &*method.backend {
         Backend::Native(native) => native.unary(&method, request).await,
         #[cfg(feature = "grpc-backend")]
         Backend::Grpc(grpc) => grpc.unary(&method, request).await,
-    }
+    };
+    method.fields.adapt_reply(reply)
 }
 
 async fn call_server_streaming(method: Arc<ForwardedMethod>, request: Request<RawMessage>) -> StreamResult {
-    match &*method.backend {
+    let request = method.fields.adapt(request)?;
+    let reply = match &*method.backend {
         Backend::Native(native) => native.server_streaming(&method, request).await,
         #[cfg(feature = "grpc-backend")]
         Backend::Grpc(grpc) => grpc.server_streaming(&method, request).await,
-    }
+    };
+    method.fields.adapt_reply(reply)
 }
 
 async fn call_client_streaming(method: Arc<ForwardedMethod>, request: Request<Streaming<RawMessage>>) -> Reply {
-    match &*method.backend {
+    let request = method.fields.adapt(request)?;
+    let reply = match &*method.backend {
         Backend::Native(native) => native.client_streaming(&method, request).await,
         #[cfg(feature = "grpc-backend")]
         Backend::Grpc(grpc) => grpc.client_streaming(&method, request).await,
-    }
+    };
+    method.fields.adapt_reply(reply)
 }
 
 async fn call_streaming(method: Arc<ForwardedMethod>, request: Request<Streaming<RawMessage>>) -> StreamResult {
-    match &*method.backend {
+    let request = method.fields.adapt(request)?;
+    let reply = match &*method.backend {
         Backend::Native(native) => native.streaming(&method, request).await,
         #[cfg(feature = "grpc-backend")]
         Backend::Grpc(grpc) => grpc.streaming(&method, request).await,
-    }
+    };
+    method.fields.adapt_reply(reply)
 }
 
 impl fmt::Debug for ForwardService {

@@ -53,7 +53,7 @@ pub mod web_socket;
 #[cfg(feature = "console")]
 pub use console::Console;
 #[cfg(feature = "forward")]
-pub use forward::{Forward, ForwardService};
+pub use forward::{Forward, ForwardFields, ForwardService};
 pub use gateway::{Gateway, ServeGateway};
 #[cfg(feature = "http")]
 pub use http::settings::Http;

@@ -6,7 +6,7 @@
 
 use super::message::{MessageEncoding, MessageType, RawMessage};
 use super::requests::{Failure, ForwardedReplies, Requests};
-use super::{ForwardedMethod, Reply};
+use super::{ForwardFields, ForwardedMethod, Reply};
 use crate::clock::now;
 use crate::trailers::{LateTrailers, Trailers};
 use bytes::{Buf as _, BufMut as _, Bytes};
@@ -27,22 +27,10 @@ pub(super) struct Grpc {
     message_max: usize,
 }
 
-/// Fields that belong to the connection to this gateway, or to the request that is made here.
-const OF_TRANSPORT: [&str; 11] = [
-    "connection",
-    "content-length",
-    "grpc-accept-encoding",
-    "grpc-encoding",
-    "grpc-timeout",
-    "host",
-    "keep-alive",
-    "proxy-connection",
-    "te",
-    "transfer-encoding",
-    "upgrade",
-];
+/// Fields of the request that is made here. Those of the caller's connection are gone already.
+const OF_REQUEST: [&str; 5] = ["content-length", "grpc-accept-encoding", "grpc-encoding", "grpc-timeout", "host"];
 
-type ReplyState = (tonic::Streaming<Bytes>, Arc<MessageType>, LateTrailers, Arc<str>);
+type ReplyState = (tonic::Streaming<Bytes>, Arc<MessageType>, LateTrailers, Arc<str>, Arc<ForwardFields>);
 
 type GrpcReplies = tonic::Response<tonic::Streaming<Bytes>>;
 
@@ -102,7 +90,7 @@ impl Grpc {
         let path = format!("/{}/{}", method.descriptor.parent_service().full_name(), method.descriptor.name());
         let path = path.parse().map_err(|error| Status::internal(format!("invalid name of a method: {error}")))?;
         let mut metadata = MetadataMap::from(request.metadata());
-        for field in OF_TRANSPORT {
+        for field in OF_REQUEST {
             metadata.remove(field);
         }
         let timeout = request.timeout();
@@ -147,7 +135,8 @@ impl Grpc {
     ) -> Response<ResponseStream<RawMessage>> {
         let (head, messages, _) = replies.into_parts();
         let late = LateTrailers::default();
-        let state = (messages, method.reply.clone(), late.clone(), self.address.clone());
+        let fields = method.fields.clone();
+        let state = (messages, method.reply.clone(), late.clone(), self.address.clone(), fields);
         let replies = Box::pin(futures_util::stream::unfold(state, next));
         let mut response = Response::new(ResponseStream::new(ForwardedReplies { replies, failure }));
         response.extensions_mut().insert(late);
@@ -193,19 +182,23 @@ fn bodies(
 }
 
 /// The next message of a stream. At the end, its trailers are there.
-async fn next((mut messages, of, late, address): ReplyState) -> Option<(Result<RawMessage, Status>, ReplyState)> {
+async fn next(
+    (mut messages, of, late, address, fields): ReplyState,
+) -> Option<(Result<RawMessage, Status>, ReplyState)> {
     let next = match messages.message().await {
         Ok(Some(message)) => Ok(RawMessage::reply(MessageEncoding::Protobuf, message, &of)),
         Ok(None) => {
             if let Ok(Some(trailers)) = messages.trailers().await {
+                let mut trailers = metadata(&trailers);
+                fields.adapt_trailers(&mut trailers);
                 // It ends once.
-                let _ = late.0.set(metadata(&trailers));
+                let _ = late.0.set(trailers);
             }
             return None;
         }
         Err(status) => Err(failed(status, &address)),
     };
-    Some((next, (messages, of, late, address)))
+    Some((next, (messages, of, late, address, fields)))
 }
 
 fn set_metadata<T>(response: &mut Response<T>, head: &MetadataMap) {

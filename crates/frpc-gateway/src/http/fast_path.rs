@@ -298,7 +298,7 @@ impl<'a> FastPath<'a> {
             Ok(body) => body,
             Err(step) => return Ok(step),
         };
-        let metadata = match fields::metadata(head.fields.iter().map(|field| (field.name, field.value))) {
+        let metadata = match fields::metadata(head.fields.iter().map(|field| (field.name, field.value)), &known) {
             Ok(metadata) => metadata,
             Err(invalid) if !matches!(route, Route::Answer(_)) => {
                 return self.respond(&invalid.answer(), pass, is_last).await;

@@ -150,6 +150,7 @@ fn is_of_request(name: &str) -> bool {
             | "accept"
             | "accept-encoding"
             | "origin"
+            | "proxy-authorization"
             | "proxy-connection"
             | "http2-settings"
             | "content-type"
@@ -181,6 +182,8 @@ fn is_of_response(name: &str) -> bool {
             | "accept"
             | "accept-encoding"
             | "origin"
+            | "proxy-authenticate"
+            | "proxy-authentication-info"
             | "proxy-connection"
             | "http2-settings"
             | "date"
@@ -235,8 +238,16 @@ impl InvalidField {
 ///
 /// # Errors
 /// If metadata cannot hold a field. No field of a caller is dropped.
-pub(crate) fn metadata<'a>(fields: impl Iterator<Item = (&'a str, &'a [u8])>) -> Result<Metadata, InvalidField> {
+pub(crate) fn metadata<'a>(
+    fields: impl Iterator<Item = (&'a str, &'a [u8])>,
+    known: &KnownFields<'_>,
+) -> Result<Metadata, InvalidField> {
     let mut metadata = Metadata::new();
+    // Those of the connection: RFC 9110, section 7.6.1.
+    let connection = known.connection.as_deref().unwrap_or_default();
+    let is_of_connection = |name: &str| {
+        connection.split(|byte| *byte == b',').any(|named| named.trim_ascii().eq_ignore_ascii_case(name.as_bytes()))
+    };
     for (name, value) in fields {
         let lower;
         let name = if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
@@ -246,6 +257,13 @@ pub(crate) fn metadata<'a>(fields: impl Iterator<Item = (&'a str, &'a [u8])>) ->
             name
         };
         if is_of_request(name) {
+            continue;
+        }
+        if !connection.is_empty() && is_of_connection(name) {
+            // Without its token, a call would run with the rights of its connection.
+            if name == AUTHORIZATION {
+                return Err(InvalidField::invalid("connection names authorization, which is for the whole way"));
+            }
             continue;
         }
         let added = if name.ends_with("-bin") {
@@ -307,11 +325,31 @@ mod tests {
         let known = KnownFields::of(fields.into_iter());
         assert_eq!((known.host, known.repeated), (Some(&b"localhost"[..]), None));
         assert_eq!(known.connect_timeout(), Ok(Some(Duration::from_millis(1500))));
-        let metadata = metadata(fields.into_iter()).unwrap();
+        let metadata = metadata(fields.into_iter(), &known).unwrap();
         assert_eq!(metadata.len(), 3, "{metadata:?}");
         assert_eq!(metadata.get("x-tenant"), Some("blue, green"));
         assert_eq!(metadata.get("cookie"), Some("a=1; b=2"));
         assert_eq!(metadata.get_bin("trace-bin"), Some(&[0, 1, 2][..]));
+    }
+
+    #[test]
+    fn fields_of_the_connection_are_no_metadata() {
+        let read = |fields: &[(&'static str, &'static str)]| {
+            let fields = || fields.iter().map(|(name, value)| (*name, value.as_bytes()));
+            metadata(fields(), &KnownFields::of(fields()))
+        };
+        let found = read(&[
+            ("connection", "close, X-Hop"),
+            ("x-hop", "1"),
+            ("connection", "x-other"),
+            ("X-Other", "2"),
+            ("proxy-authorization", "Basic abc"),
+            ("x-end", "3"),
+        ]);
+        let found = found.unwrap();
+        assert_eq!((found.len(), found.get("x-end")), (1, Some("3")), "{found:?}");
+        let stripped = read(&[("connection", "authorization"), ("authorization", "Bearer a")]).unwrap_err();
+        assert_eq!(stripped.answer().status, 400);
     }
 
     #[test]
@@ -339,7 +377,7 @@ mod tests {
             "trailer-tenant",
             "vary",
         ];
-        let found = metadata(names.iter().map(|name| (*name, &b"1"[..]))).unwrap();
+        let found = metadata(names.iter().map(|name| (*name, &b"1"[..])), &KnownFields::default()).unwrap();
         assert_eq!(names.map(|name| found.get(name)), [Some("1"); 8]);
     }
 
@@ -357,14 +395,15 @@ mod tests {
             ("authorization", long.as_bytes(), 431),
             ("x", long.as_bytes(), 431),
         ] {
-            let refused = metadata([("tenant", &b"blue"[..]), (name, value)].into_iter()).unwrap_err();
+            let fields = [("tenant", &b"blue"[..]), (name, value)];
+            let refused = metadata(fields.into_iter(), &KnownFields::default()).unwrap_err();
             assert_eq!(refused.answer().status, status, "{name}: {}", refused.into_status());
         }
         let names: Vec<_> = (0..=256).map(|number| format!("x{number}")).collect();
         let many = names.iter().map(|name| (name.as_str(), &b""[..]));
-        assert_eq!(metadata(many).unwrap_err().answer().status, 431);
+        assert_eq!(metadata(many, &KnownFields::default()).unwrap_err().answer().status, 431);
         let twice = [("a-bin", &b"AAEC"[..]), ("a-bin", b"AAEC")];
-        assert_eq!(metadata(twice.into_iter()).unwrap_err().answer().status, 400);
+        assert_eq!(metadata(twice.into_iter(), &KnownFields::default()).unwrap_err().answer().status, 400);
     }
 
     #[test]

@@ -245,7 +245,7 @@ impl Service {
     /// Answers a request for an upgrade, which follows the response if it is granted.
     fn upgrade(&self, http: &Http, parts: &request::Parts, known: &KnownFields<'_>) -> Response<Reply> {
         let upgrade = http.locks.admit_socket(known, &self.context).and_then(|()| {
-            let metadata = fields::metadata(pairs(&parts.headers)).map_err(|invalid| invalid.answer())?;
+            let metadata = fields::metadata(pairs(&parts.headers), known).map_err(|invalid| invalid.answer())?;
             upgrade::parse(&self.gateway, parts, known, metadata)
         });
         let (upgrade, metadata) = match upgrade {
@@ -286,7 +286,7 @@ impl Service {
             Route::NoMethod(protocol) => return streams::no_method(protocol, path),
             route => route,
         };
-        let metadata = match (fields::metadata(pairs(&parts.headers)), &route) {
+        let metadata = match (fields::metadata(pairs(&parts.headers), known), &route) {
             (Ok(metadata), _) => metadata,
             (Err(invalid), Route::Call(_, protocol)) if !matches!(protocol, Protocol::Unary(_)) => {
                 return streams::failure(*protocol, invalid.into_status());

@@ -1,8 +1,9 @@
 //! What belongs to a call reaches the other side.
 
 use super::support::{Host, exchange, front, greet, greeter, post, serve, soon, to_native};
-use frpc::{Channel, Server, Status};
+use frpc::{Channel, Request, Server, Status};
 use frpc_details::{ErrorInfo, StatusExt};
+use frpc_gateway::{Forward, ForwardFields};
 use samples::greet::{GreeterClient, GreeterServer, Name};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
@@ -26,6 +27,75 @@ async fn metadata_and_details_pass_in_both_directions() {
     let client = GreeterClient::new(Channel::connect(address).await.expect("it listens"));
     let status: Status = client.greet(Name::default()).await.expect_err("the name is empty");
     assert_eq!(status.detail::<ErrorInfo>().map(|info| info.reason), Some("EMPTY".to_owned()));
+}
+
+/// The fields that a backend reports.
+pub(crate) const FIELDS: [&str; 10] = [
+    "forwarded",
+    "proxy-authorization",
+    "tenant",
+    "x-forwarded-for",
+    "x-forwarded-proto",
+    "x-gateway",
+    "x-hop",
+    "x-real-ip",
+    "x-secret",
+    "x-subject",
+];
+
+/// Calls a backend whose greeter reports its fields, by callers who are not trusted and by those who are.
+pub(crate) async fn expect_own_fields(forward: Forward) {
+    let claims = "connection: x-hop\r\nx-hop: 1\r\nproxy-authorization: Basic abc\r\nx-forwarded-for: 192.0.2.1\r\n\
+                  x-forwarded-proto: https\r\nforwarded: for=192.0.2.1\r\nx-real-ip: 192.0.2.1\r\nx-subject: root\r\n\
+                  x-secret: 1\r\nx-gateway: south\r\ntenant: blue\r\n";
+    let settings = || {
+        let subject = |request: &Request<()>| request.metadata().get("tenant").map(|tenant| format!("{tenant}-user"));
+        ForwardFields::new().set("X-Gateway", "north").remove("x-secret").subject("x-subject", subject)
+    };
+    let replies = settings().set_in_replies("x-served", "here").remove_from_replies("tenant");
+    let trusting = replies.clone().trust("127.0.0.0".parse().expect("address should be valid"), 8);
+    for (fields, expected) in [
+        (
+            ForwardFields::new(),
+            "tenant=blue|x-forwarded-for=127.0.0.1|x-forwarded-proto=http|x-gateway=south|x-secret=1|x-subject=root",
+        ),
+        (replies, "tenant=blue|x-forwarded-for=127.0.0.1|x-forwarded-proto=http|x-gateway=north|x-subject=blue-user"),
+        (
+            trusting,
+            "forwarded=for=192.0.2.1, for=127.0.0.1;proto=http|tenant=blue|x-forwarded-for=192.0.2.1, 127.0.0.1|\
+             x-forwarded-proto=https|x-gateway=north|x-real-ip=192.0.2.1|x-subject=blue-user",
+        ),
+    ] {
+        let is_default = format!("{fields:?}") == format!("{:?}", ForwardFields::new());
+        let address = front(greeter(&forward.clone().fields(fields))).await;
+        // With the first field, hyper serves the request.
+        for way in ["", "expect: 100-continue\r\n"] {
+            let response = exchange(&address, greet(&format!("{way}{claims}"), "fields")).await;
+            assert!(response.ends_with(&format!("{{\"text\":\"{expected}\"}}")), "{response}\n{expected}");
+            assert_eq!(response.contains("tenant: blue\r\n"), is_default, "{response}");
+            assert_eq!(response.contains("x-served: here\r\n"), !is_default, "{response}");
+        }
+        if is_default {
+            // Metadata of native frames obeys the same rules.
+            let client = GreeterClient::new(Channel::connect(address).await.expect("gateway should listen"));
+            let mut request = Request::new(Name { name: "fields".to_owned() });
+            for (name, value) in
+                [("connection", "x-hop"), ("x-hop", "1"), ("x-real-ip", "192.0.2.1"), ("tenant", "red")]
+            {
+                request.metadata_mut().insert(name, value).expect("field should be valid");
+            }
+            let greeting = client.greet(request).await.expect("backend should answer").into_inner();
+            assert_eq!(greeting.text, "tenant=red|x-forwarded-for=127.0.0.1|x-forwarded-proto=http");
+        }
+    }
+}
+
+/// A backend got the fields about the caller as the caller wrote them, those of its connection, and no address.
+#[tokio::test]
+async fn fields_about_the_caller_are_those_of_the_gateway() {
+    let (host, ..) = Host::new();
+    let backend = serve(Server::builder().add_service(GreeterServer::new(host))).await;
+    expect_own_fields(to_native(&backend)).await;
 }
 
 #[tokio::test]

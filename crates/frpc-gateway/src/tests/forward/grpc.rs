@@ -1,5 +1,6 @@
 //! Calls that are forwarded to a gRPC server: one of tonic, which knows no other protocol.
 
+use super::calls::{FIELDS, expect_own_fields};
 use super::streams::{call_every_kind, recite, stream_json};
 use super::support::{calculator, exchange, front, greet, greeter, post};
 use frpc::Code;
@@ -104,10 +105,18 @@ async fn answer(request: http::Request<Body>) -> http::Response<Body> {
             let handler = |request: Request<Name>| async move {
                 let tenant = request.metadata().get("tenant").cloned();
                 let timeout = request.metadata().contains_key("grpc-timeout");
+                let fields = request.metadata().clone();
                 let text = match &*request.into_inner().name {
                     "" => {
                         let status = frpc::Status::invalid_argument("the name is empty");
                         return Err(status.with_detail(&ErrorInfo::new("EMPTY", "tests")).into());
+                    }
+                    "fields" => {
+                        let shown = |name: &&str| {
+                            let value = fields.get(*name)?.to_str().ok()?;
+                            Some(format!("{name}={value}"))
+                        };
+                        FIELDS.iter().filter_map(shown).collect::<Vec<_>>().join("|")
                     }
                     "timeout" => format!("timeout {timeout}"),
                     "long" => "x".repeat(MESSAGE_MAX),
@@ -181,6 +190,11 @@ async fn metadata_details_and_deadlines_pass_to_grpc() {
     assert!(!invalid.starts_with("HTTP/1.1 200 "), "{invalid}");
     let long = exchange(&address, greet("", "long")).await;
     assert!(long.contains("\"resource_exhausted\"") && long.contains("1048576"), "{}", long.len());
+}
+
+#[tokio::test]
+async fn fields_about_the_caller_are_those_of_the_gateway_by_grpc() {
+    expect_own_fields(backend()).await;
 }
 
 #[tokio::test]

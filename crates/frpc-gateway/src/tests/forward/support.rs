@@ -115,6 +115,7 @@ impl Greeter for Host {
     async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
         let _guard = Guard(self.dropped.clone());
         let _ = self.starts.send(());
+        let fields = request.metadata().clone();
         let (timeout, tenant) = (request.timeout(), request.metadata().get("tenant").map(str::to_owned));
         let text = match &*request.into_inner().name {
             "" => {
@@ -122,6 +123,11 @@ impl Greeter for Host {
                 return Err(Status::invalid_argument("the name is empty").with_detail(&detail));
             }
             "wait" => std::future::pending().await,
+            "fields" => {
+                let mut fields: Vec<_> = fields.iter().map(|(name, value)| (name, value.escape_ascii())).collect();
+                fields.sort_by_key(|(name, _)| *name);
+                fields.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("|")
+            }
             "timeout" => if timeout.is_some() { "some" } else { "none" }.to_owned(),
             name => format!("Hello, {name}!"),
         };
