@@ -355,3 +355,24 @@ async fn useless_calls_by_other_protocols_are_read_at_waste_rate() {
     let took = time_of_calls(&server, 4000, post, b"HTTP/1.1").await;
     assert!(took > Duration::from_secs(3), "{took:?}");
 }
+
+/// `rpc.discover` revealed the schema to every client of a gateway with rules.
+#[tokio::test(start_paused = true)]
+async fn discovery_is_for_callers_of_some_method() {
+    let (access, _) = access();
+    let server = server(|server| server.access(access.allow([ADD], Who::role("clerk"))));
+    for (token, expected) in
+        [("", "UNAUTHENTICATED"), ("nobody", "UNAUTHENTICATED"), ("guest", "PERMISSION_DENIED"), ("clerk", "openrpc")]
+    {
+        let (mut here, there) = frpc::memory();
+        let server = server.clone();
+        tokio::spawn(async move { server.serve_connection(there).await });
+        let metadata = format!(r#"{{"authorization":"Bearer {token}"}}"#);
+        let metadata = if token.is_empty() { "{}" } else { &metadata };
+        let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"rpc.discover","metadata":{metadata}}}"#);
+        here.write_all(call.as_bytes()).await.expect("server should read");
+        let mut line = String::new();
+        BufReader::new(here).read_line(&mut line).await.expect("server should answer");
+        assert!(line.contains(expected), "{token:?}: {line}");
+    }
+}

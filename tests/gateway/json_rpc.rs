@@ -141,6 +141,22 @@ async fn notifications_are_called_and_get_no_reply_even_if_they_fail() {
     assert_eq!(client.rest().await, Vec::<String>::new());
 }
 
+/// Responses were answered by errors with their ids: two servers that did so answered each other without end.
+#[tokio::test]
+async fn response_is_never_answered() {
+    let mut client = Client::new(&open());
+    let failed = json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32600, "message": "no request"}});
+    for response in [sum(1, 2), failed.clone(), json!([sum(2, 3), failed])] {
+        client.say(response.to_string()).await;
+    }
+    client.say(json!([sum(1, 2), add(2, 1, 1)]).to_string()).await;
+    assert_eq!(client.json().await, json!([sum(2, 2)]));
+    client.say(add(1, 1, 1).to_string()).await;
+    assert_eq!(client.json().await, sum(1, 2));
+    client.end().await;
+    assert_eq!(client.rest().await, Vec::<String>::new());
+}
+
 #[tokio::test]
 async fn batch_gets_one_answer_with_all_replies() {
     let slow = json!({"jsonrpc": "2.0", "id": "slow", "method": "interop.Interop/Sleep", "params": [5]});

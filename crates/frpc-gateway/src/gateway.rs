@@ -9,7 +9,7 @@ use crate::{Udp, udp};
 use frisbee::RawTransport;
 use frpc::{AdapterContext, ServerBuilder};
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// The other protocols of a server.
@@ -23,6 +23,8 @@ pub struct Gateway {
     #[cfg(feature = "mcp")]
     pub(crate) mcp: Option<Arc<Mcp>>,
     udp: Vec<Udp>,
+    /// The document about the methods of the server, from the first request for it on.
+    pub(crate) discovered: Arc<OnceLock<Vec<u8>>>,
     pub(crate) batch_max: usize,
     pub(crate) idle_timeout: Duration,
 }
@@ -46,6 +48,7 @@ impl Default for Gateway {
             #[cfg(feature = "mcp")]
             mcp: None,
             udp: Vec::new(),
+            discovered: Arc::default(),
             batch_max: BATCH_MAX,
             idle_timeout: IDLE_TIMEOUT,
         }
@@ -122,7 +125,8 @@ impl Gateway {
 
     /// Sets how long a connection may have no call in progress and bring no byte, until it is closed. Default: 5 min.
     ///
-    /// Calls of a client that has closed its direction, which may be gone, are limited to the same time.
+    /// Calls of a client that has closed its direction, which may be gone, are limited to the same time. A response by HTTP/1.1
+    /// that has begun may then pause for ten seconds.
     #[must_use]
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = timeout;

@@ -139,11 +139,8 @@ impl Messages {
         text.extend_from_slice(part);
         let whole = text.split_to(text.len() / 4 * 4);
         buffer.reserve(context, whole.len() / 4 * 3, 0)?;
-        for quad in whole.chunks(4) {
-            let invalid = || Status::invalid_argument("the body is not base64");
-            buffer.bytes.extend_from_slice(&crate::base64::decode(quad).ok_or_else(invalid)?);
-        }
-        Ok(())
+        let invalid = || Status::invalid_argument("the body is not base64");
+        crate::base64::decode_parts(&whole, &mut buffer.bytes).ok_or_else(invalid)
     }
 
     fn poll_message(&mut self, task: &mut Context<'_>) -> Poll<Option<Result<Bytes, Status>>> {

@@ -5,7 +5,7 @@
 
 use super::reply::{put_list, put_text as put};
 use frpc::json::from_json;
-use frpc::{AdapterMethod, AdapterMethods, CallKind};
+use frpc::{AdapterMethod, AdapterMethods, CallKind, Metadata, Status};
 use std::collections::BTreeMap;
 
 /// The version of OpenRPC's specification.
@@ -20,8 +20,27 @@ const SCHEMAS: &str = "#/components/schemas/";
 /// The schemas of messages by name.
 type Schemas = BTreeMap<&'static str, &'static str>;
 
-/// Appends the document.
-pub(super) fn put_document(out: &mut Vec<u8>, methods: &AdapterMethods) {
+/// Allows the document to callers who may call at least one method.
+pub(super) fn check_access(methods: &AdapterMethods, metadata: &Metadata) -> Result<(), Status> {
+    methods.check_caller(metadata)?;
+    let mut refused = None;
+    for method in methods.iter() {
+        match method.check_access(metadata) {
+            Ok(()) => return Ok(()),
+            Err(status) => refused = Some(status),
+        }
+    }
+    refused.map_or(Ok(()), Err)
+}
+
+/// Returns the document.
+pub(super) fn document(methods: &AdapterMethods) -> Vec<u8> {
+    let mut out = Vec::new();
+    put_document(&mut out, methods);
+    out
+}
+
+fn put_document(out: &mut Vec<u8>, methods: &AdapterMethods) {
     let methods: Vec<_> = methods.iter().filter(|method| method.formats().contains(&FORMAT)).collect();
     let schemas: Schemas = methods.iter().flat_map(|method| method.message_schemas(FORMAT)).copied().collect();
     out.extend_from_slice(b"{\"openrpc\":");

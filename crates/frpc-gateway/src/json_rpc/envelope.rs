@@ -23,6 +23,8 @@ pub(crate) enum Message<'a> {
 #[derive(Debug)]
 pub(crate) enum Item<'a> {
     Request(Request<'a>),
+    /// The response to a request. It is never answered.
+    Response,
     Invalid(InvalidRequest<'a>),
 }
 
@@ -89,6 +91,7 @@ struct Parts<'a> {
     request: Request<'a>,
     has_version: bool,
     has_method: bool,
+    is_response: bool,
     /// The names that have come, by bits.
     seen: u8,
     reason: Option<&'static str>,
@@ -146,6 +149,10 @@ impl<'a> Parts<'a> {
                 }
                 64
             }
+            "result" | "error" => {
+                self.is_response = true;
+                0
+            }
             // Other members are those of other programs.
             _ => 0,
         };
@@ -158,7 +165,10 @@ impl<'a> Parts<'a> {
     }
 
     fn done(self) -> Item<'a> {
-        let Self { request, has_version, has_method, reason, .. } = self;
+        let Self { request, has_version, has_method, is_response, reason, .. } = self;
+        if is_response && !has_method {
+            return Item::Response;
+        }
         let reason = match reason {
             None if !has_version => Some("jsonrpc must be \"2.0\""),
             None if !has_method => Some("method must be a string"),

@@ -3,7 +3,11 @@
 use frpc::Metadata;
 use frpc::json::{Options, Reader};
 
-/// Adds the entries of an object, in place of those that were there with the same keys.
+/// The key of a bearer token.
+const AUTHORIZATION: &str = "authorization";
+
+/// Adds the entries of an object, in place of those that were there with the same keys. Two different tokens become one
+/// value that no rule accepts, as repeated fields of HTTP do.
 ///
 /// # Errors
 /// With the reason, if metadata cannot hold an entry, or a key occurs twice.
@@ -11,8 +15,13 @@ pub(super) fn read(json: &str, metadata: &mut Metadata) -> Result<(), String> {
     let options = Options::new();
     let mut reader = Reader::new(json.as_bytes(), &options).map_err(|error| error.to_string())?;
     let mut entries = Metadata::new();
+    let outer = metadata.get(AUTHORIZATION).map(str::to_owned);
     let mut refused = None;
     let read = reader.object(|key, reader| {
+        if refused.is_some() {
+            // The rest costs no more than any other JSON.
+            return reader.raw().map(drop);
+        }
         let is_binary = key.ends_with("-bin");
         if entries.get(key).is_some() || entries.get_bin(key).is_some() {
             refused.get_or_insert_with(|| format!("the metadata has {key:?} more than once"));
@@ -31,6 +40,12 @@ pub(super) fn read(json: &str, metadata: &mut Metadata) -> Result<(), String> {
         Ok(())
     });
     read.map_err(|error| error.to_string())?;
+    if let (Some(outer), Some(inner)) = (outer, entries.get(AUTHORIZATION))
+        && outer != inner
+        && let Err(error) = metadata.insert(AUTHORIZATION, format!("{outer}, {inner}"))
+    {
+        refused.get_or_insert_with(|| error.to_string());
+    }
     refused.map_or(Ok(()), Err)
 }
 
@@ -44,6 +59,15 @@ mod tests {
         metadata.insert("a", "old").expect("it is valid");
         read(r#"{"a":"new","b-bin":"AQ=="}"#, &mut metadata).expect("it is valid");
         assert_eq!((metadata.get("a"), metadata.get_bin("b-bin")), (Some("new"), Some(&b"\x01"[..])));
+        metadata.insert("authorization", "Bearer a").expect("it is valid");
+        for (own, expected) in [("Bearer a", "Bearer a"), ("Bearer b", "Bearer a, Bearer b")] {
+            read(&format!(r#"{{"authorization":"{own}"}}"#), &mut metadata).expect("entries should be valid");
+            assert_eq!(metadata.get("authorization"), Some(expected));
+        }
+        // Entries beyond the limit are skipped unread.
+        let many: String = (0..300).map(|number| format!("\"a{number}\":\"x\",")).collect();
+        let refused = read(&format!("{{{many}\"last\":7}}"), &mut metadata).expect_err("there should be a limit");
+        assert!(refused.contains("256"), "{refused}");
         for refused in [r#"{"A":"x"}"#, r#"{"a":7}"#, r#"{"a":"\u0001"}"#, r#"{"a-bin":"?"}"#, r#"{"a":"x","a":"x"}"#] {
             assert!(read(refused, &mut metadata).is_err(), "{refused}");
         }

@@ -25,7 +25,7 @@ use frpc::{AdapterBatch, AdapterCall, AdapterContext, AdapterMethod, AdapterSlot
 use frpc::{Metadata, Response, Status};
 use ids::CallIds;
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Instant;
 use streams::{StreamEnds, StreamTask};
@@ -64,6 +64,8 @@ struct Inner {
     /// Whether messages that are no requests get an error.
     answers_invalid: bool,
     metadata: Metadata,
+    /// The document for `rpc.discover`.
+    discovered: Arc<OnceLock<Vec<u8>>>,
     output: Vec<u8>,
     /// The methods that have been called, by the names that they were called by.
     called: Vec<ResolvedMethod>,
@@ -142,6 +144,7 @@ impl Session {
             has_notices: true,
             answers_invalid: true,
             metadata,
+            discovered: gateway.discovered.clone(),
             output: Vec::new(),
             called: Vec::new(),
             by_name: HashMap::new(),
@@ -366,6 +369,10 @@ impl MessageBatch<'_> {
     fn handle_item(&mut self, item: Item<'_>, message: &Bytes, batch: Option<usize>, out: &mut Vec<u8>) {
         let request = match item {
             Item::Request(request) => request,
+            Item::Response => {
+                // Answering it could go on without end between two ends that both do so.
+                return self.context.waste(if batch.is_none() { message.len() } else { 0 });
+            }
             Item::Invalid(InvalidRequest { id, reason }) => {
                 // Of a batch, each element costs.
                 self.context.waste(if batch.is_none() { message.len() } else { 0 });
@@ -647,17 +654,23 @@ impl Inner {
     fn handle_reserved(&mut self, request: &Request<'_>, message: &Bytes, context: &AdapterContext, out: &mut Vec<u8>) {
         match request.id.map(str::as_bytes) {
             Some(id) if request.method == "rpc.discover" => {
-                let start = out.len();
-                reply::begin_result(out, id);
-                let content = out.len();
-                discover::put_document(out, context.methods());
-                let length = out.len() - content;
-                if length <= self.reply_max {
-                    reply::end_result(out, None);
-                } else {
-                    out.truncate(start);
-                    reply::failure(out, id, &too_long(length, self.reply_max));
+                let mut metadata = self.metadata.clone();
+                if let Some(json) = request.metadata
+                    && let Err(reason) = metadata::read(json, &mut metadata)
+                {
+                    return reply::error(out, id, reply::INVALID_REQUEST, &reason);
                 }
+                if let Err(status) = discover::check_access(context.methods(), &metadata) {
+                    context.waste(message.len());
+                    return reply::failure(out, id, &status);
+                }
+                let document = self.discovered.get_or_init(|| discover::document(context.methods()));
+                if document.len() > self.reply_max {
+                    return reply::failure(out, id, &too_long(document.len(), self.reply_max));
+                }
+                reply::begin_result(out, id);
+                out.extend_from_slice(document);
+                reply::end_result(out, None);
             }
             Some(id) => {
                 let text = format!("unknown method {:?}", shortened(&request.method));

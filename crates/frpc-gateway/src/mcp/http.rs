@@ -128,6 +128,7 @@ pub(crate) async fn answer(
         Ok(Message::One(Item::Invalid(InvalidRequest { id, reason }))) => {
             (id.unwrap_or("null"), RequestError::new(INVALID_REQUEST, reason))
         }
+        Ok(Message::One(Item::Response)) => return Outcome::Whole(Answer::empty(202)),
         Ok(Message::Batch(_)) => ("null", RequestError::new(INVALID_REQUEST, "batch not supported: send one message")),
         Err(error) => ("null", RequestError::new(PARSE_ERROR, error.to_string())),
     };
@@ -148,6 +149,13 @@ struct McpEndpoint<'a> {
 impl McpEndpoint<'_> {
     async fn serve(&self, request: &Request<'_>, metadata: Metadata, body: &Bytes) -> Result<Outcome, RequestError> {
         let Self { gateway, mcp, context, known } = self;
+        if let Err(status) = context.methods().check_caller(&metadata) {
+            context.waste(body.len());
+            let mut out = Vec::new();
+            reply::failure(&mut out, request.id.unwrap_or("null").as_bytes(), &status);
+            let answer = Answer { status: 401, ..Answer::new(200, JSON, out) };
+            return Ok(Outcome::Whole(answer.with("www-authenticate", challenge(mcp))));
+        }
         let params = Params::read(request.params).map_err(|error| RequestError::new(PARSE_ERROR, error.to_string()))?;
         let Some(id) = request.id else {
             if let (params::CANCELLED, Some(session), Some(id)) =

@@ -44,6 +44,7 @@ impl MessageBatch<'_> {
             let id = match &item {
                 Item::Request(request) => request.id,
                 Item::Invalid(invalid) => invalid.id,
+                Item::Response => None,
             };
             self.handle_item(item, message, Some(number), &mut out);
             let put = |replies: &mut Vec<u8>| replies.extend_from_slice(&out);
