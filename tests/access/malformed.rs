@@ -95,7 +95,8 @@ async fn send_http2(address: SocketAddr, path: &str, fields: &Fields, content_ty
 /// Calls once in each protocol whose requests have fields.
 async fn call_protocols_with_fields(address: SocketAddr, fields: &Fields, mut called: impl FnMut(&'static str)) {
     let json_rpc = br#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{}}"#;
-    let tool = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"greet","arguments":{}}}"#;
+    let tool =
+        br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"greet","arguments":{"name":"Ada"}}}"#;
     let envelope = b"\0\0\0\0\x02{}";
     for (protocol, path, content_type, body) in [
         ("connect", "/greet.Greeter/Greet", "application/json", &b"{}"[..]),
@@ -270,7 +271,7 @@ async fn malformed_token_is_refused_by_every_native_transport() {
 async fn call_protocols_with_json(address: SocketAddr, metadata: &str, mut called: impl FnMut(&'static str)) {
     for (name, path, method, params) in [
         ("json-rpc", "/", "greet.Greeter/Greet", "{}"),
-        ("mcp", "/mcp", "tools/call", r#"{"name":"greet","arguments":{}}"#),
+        ("mcp", "/mcp", "tools/call", r#"{"name":"greet","arguments":{"name":"Ada"}}"#),
     ] {
         let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params},"metadata":{metadata}}}"#);
         let mut socket = BufReader::new(TcpStream::connect(address).await.expect("it listens"));

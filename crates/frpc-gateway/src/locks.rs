@@ -35,23 +35,23 @@ pub(crate) struct Pass<'a> {
     pub(crate) readable_by: Option<&'a str>,
     /// Also of requests with credentials.
     pub(crate) with_credentials: bool,
+    /// Responses to other origins, and to none, have other fields, which caches must not confuse.
+    pub(crate) varies: bool,
 }
 
 impl<'a> Pass<'a> {
     /// The fields of a response that pages of the origin may read. `names` are those of its other fields.
     pub(crate) fn fields(self, names: impl FnOnce() -> String) -> impl Iterator<Item = (&'static str, Cow<'a, str>)> {
+        let varies = self.varies.then_some(("vary", "origin".into()));
         let fields = self.readable_by.map(|origin| {
             // With credentials, an asterisk is a name as any other.
             let exposed = if self.with_credentials { Cow::Owned(names()) } else { Cow::Borrowed("*") };
             let credentials = self.with_credentials.then_some(("access-control-allow-credentials", "true".into()));
-            let fields = [
-                ("access-control-allow-origin", Cow::Borrowed(origin)),
-                ("access-control-expose-headers", exposed),
-                ("vary", "origin".into()),
-            ];
+            let fields =
+                [("access-control-allow-origin", Cow::Borrowed(origin)), ("access-control-expose-headers", exposed)];
             fields.into_iter().chain(credentials)
         });
-        fields.into_iter().flatten()
+        fields.into_iter().flatten().chain(varies)
     }
 }
 
@@ -73,13 +73,15 @@ impl Locks {
             // Pages send some requests without their origin: those for images, for example.
             return match known.site {
                 Some(b"cross-site" | b"same-site") => Err(refused()),
-                _ => Ok(Pass::default()),
+                _ => Ok(Pass { varies: self.cors, ..Pass::default() }),
             };
         };
         match std::str::from_utf8(origin) {
             Ok(origin) if self.origins.iter().any(|known| known == origin) => {
-                Ok(Pass { readable_by: self.cors.then_some(origin), with_credentials: self.credentials })
+                let readable_by = self.cors.then_some(origin);
+                Ok(Pass { readable_by, with_credentials: self.credentials, varies: self.cors })
             }
+            Ok(origin) if is_own_loopback(origin, host) => Ok(Pass { varies: self.cors, ..Pass::default() }),
             _ => Err(refused()),
         }
     }
@@ -119,6 +121,17 @@ impl Locks {
         let address = address.to_canonical();
         address.is_loopback() || local.is_some_and(|local| local.ip().to_canonical() == address)
     }
+}
+
+/// Whether the origin of a page is the address that it calls, and this is a loopback one: no other page has such a name, since
+/// neither `localhost` nor an address can be made to lead elsewhere.
+fn is_own_loopback(origin: &str, host: &[u8]) -> bool {
+    let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")).unwrap_or_default();
+    let is_loopback = |name: &str| {
+        let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+        name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.to_canonical().is_loopback())
+    };
+    authority.as_bytes().eq_ignore_ascii_case(host) && without_port(authority).is_some_and(is_loopback)
 }
 
 /// The name or address in front of a port; brackets stay.
@@ -190,7 +203,25 @@ mod tests {
     fn pages_are_let_in_by_their_origin_alone() {
         let locks = Locks { origins: vec!["https://app.example.com".into()], ..Locks::default() };
         assert!(admits(&locks, "localhost", Some("https://app.example.com"), Some("cross-site")));
-        for origin in ["http://localhost", "http://app.example.com", "https://app.example.com.evil.com", "null", ""] {
+        for (origin, host) in [
+            ("http://localhost:8080", "localhost:8080"),
+            ("https://localhost", "localhost"),
+            ("http://127.0.0.1:1", "127.0.0.1:1"),
+            ("http://[::1]:1", "[::1]:1"),
+        ] {
+            assert!(admits(&locks, host, Some(origin), Some("same-origin")), "{origin}");
+            assert!(!admits(&locks, "127.0.0.2:9", Some(origin), None), "{origin}");
+        }
+        let own = "192.0.2.7:8080";
+        assert!(!admits(&locks, own, Some(&format!("http://{own}")), None), "a name can be made to lead to it");
+        for origin in [
+            "http://localhost:80",
+            "ws://localhost",
+            "http://app.example.com",
+            "https://app.example.com.evil.com",
+            "null",
+            "",
+        ] {
             assert!(!admits(&locks, "localhost", Some(origin), None), "{origin}");
         }
         assert!(admits(&locks, "localhost", None, Some("none")), "a person has typed it");
@@ -214,6 +245,9 @@ mod tests {
         assert_eq!(locks.admit(&known, None).unwrap().readable_by, None);
         locks.cors = true;
         assert_eq!(locks.admit(&known, None).unwrap().readable_by, Some(origin));
+        let without_origin = KnownFields { host: Some(b"localhost"), ..KnownFields::default() };
+        let fields: Vec<_> = locks.admit(&without_origin, None).unwrap().fields(String::new).collect();
+        assert_eq!(fields, [("vary", "origin".into())], "a cache would give this response to pages");
     }
 
     #[test]

@@ -111,8 +111,8 @@ impl<'a> JsonSchemas<'a> {
             _ => r#"["object","string"]"#,
         };
         let properties = properties.join(",");
-        let oneofs = one_of_each(proto);
-        format!(r#""type":{forms},"properties":{{{properties}}},"additionalProperties":false{oneofs}{comment}"#)
+        let (needed, oneofs) = (needed(proto), one_of_each(proto));
+        format!(r#""type":{forms},"properties":{{{properties}}},"additionalProperties":false{needed}{oneofs}{comment}"#)
     }
 
     /// The members of the schema of a field's values.
@@ -193,6 +193,20 @@ fn well_known(name: &str) -> Option<&'static str> {
         "BytesValue" => BYTES,
         _ => return None,
     })
+}
+
+/// The fields that a caller should not leave out by mistake, for tools of agents: numbers, texts and bytes without
+/// presence. The zero of an enum or a flag usually stands for its absence.
+fn needed(proto: &DescriptorProto) -> String {
+    let is_needed = |field: &&FieldDescriptorProto| {
+        let has_presence = field.proto3_optional() || field.oneof_index.is_some();
+        let has_zero = matches!(field.r#type(), ProtoType::Enum | ProtoType::Bool);
+        let is_message = matches!(field.r#type(), ProtoType::Message | ProtoType::Group);
+        !has_presence && !has_zero && !is_message && field.label() != Label::Repeated
+    };
+    let needed = proto.field.iter().filter(is_needed).map(|field| format!("\"{}\"", escaped(field.json_name())));
+    let needed: Vec<_> = needed.collect();
+    if needed.is_empty() { String::new() } else { format!(r#","x-required":[{}]"#, needed.join(",")) }
 }
 
 /// That no two members of a oneof are there: exactly one of them is, or none.

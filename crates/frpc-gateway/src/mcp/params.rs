@@ -109,6 +109,10 @@ impl<'a> Params<'a> {
             return Err(RequestError::new(INVALID_REQUEST, "an id is a string or a number of at most 256 bytes"));
         }
         let stated = self.version.as_deref();
+        if request.method == INITIALIZE && stated != Some(MODERN) {
+            // It negotiates the version by its params, so a client may state one in the field that is not served.
+            return Ok(Revision::Legacy);
+        }
         if let Some(head) = head {
             match (head.version, stated) {
                 (Some(field), Some(stated)) if field != stated => {

@@ -9,6 +9,10 @@ use std::collections::BTreeMap;
 /// escaped, so no comment contains it.
 const REFERENCE: &str = "\"$ref\":\"#/components/schemas/";
 
+/// The member with the fields that a caller should not leave out by mistake. It becomes `required` in the schema of
+/// arguments, whereas results leave out defaults.
+const NEEDED: &str = "\"x-required\":";
+
 /// Their place in the schema of a tool.
 const LOCAL: &str = "\"$ref\":\"#/$defs/";
 
@@ -20,48 +24,78 @@ pub(super) struct Root {
     pub(super) json: String,
     /// The JSON of the message is no object, so it is the member `value` of one.
     pub(super) is_wrapped: bool,
+    /// The members that the arguments of a tool need.
+    pub(super) required: Vec<String>,
+}
+
+/// The side of a tool that a schema describes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Side {
+    Input,
+    Output,
+}
+
+impl Side {
+    /// A part of a schema for this side.
+    fn adapt(self, schema: &str) -> String {
+        let schema = schema.replace(REFERENCE, LOCAL);
+        if self == Self::Input { schema.replace(NEEDED, "\"required\":") } else { schema }
+    }
 }
 
 /// The schema of a message, which has to be that of an object.
-pub(super) fn root(message: &str, schemas: &Schemas) -> Root {
+pub(super) fn root(message: &str, schemas: &Schemas, side: Side) -> Root {
     let Some(schema) = find(message, schemas) else {
-        return Root { json: r#"{"type":"object"}"#.to_owned(), is_wrapped: false };
+        return Root { json: r#"{"type":"object"}"#.to_owned(), is_wrapped: false, required: Vec::new() };
     };
     match object_members(schema) {
-        Some(members) => {
+        Some(mut members) => {
+            let mut required = Vec::new();
+            if let Some(at) = members.iter().position(|(name, _)| name == "x-required") {
+                match side {
+                    Side::Input => {
+                        required = strings(members[at].1);
+                        members[at].0 = "required".to_owned();
+                    }
+                    Side::Output => drop(members.remove(at)),
+                }
+            }
             let mut json = Vec::new();
             json.push(b'{');
             put_list(&mut json, &members, |out, (name, value)| {
                 put(out, name);
                 out.push(b':');
-                out.extend_from_slice(value.replace(REFERENCE, LOCAL).as_bytes());
+                out.extend_from_slice(side.adapt(value).as_bytes());
             });
-            put_definitions(&mut json, members.iter().map(|(_, value)| *value), schemas);
-            Root { json: text(json), is_wrapped: false }
+            put_definitions(&mut json, members.iter().map(|(_, value)| *value), schemas, side);
+            Root { json: text(json), is_wrapped: false, required }
         }
-        None => Root { json: with_member("value", schema, schema, schemas), is_wrapped: true },
+        None => {
+            let json = with_member("value", schema, schema, schemas, side);
+            Root { json, is_wrapped: true, required: Vec::new() }
+        }
     }
 }
 
 /// The schema of several messages, the member `items` of an object.
 pub(super) fn list(message: &str, schemas: &Schemas) -> String {
     let schema = find(message, schemas).unwrap_or("{}");
-    with_member("items", &format!(r#"{{"type":"array","items":{schema}}}"#), schema, schemas)
+    with_member("items", &format!(r#"{{"type":"array","items":{schema}}}"#), schema, schemas, Side::Output)
 }
 
 /// An object with one member, which is required.
-fn with_member(name: &str, schema: &str, of: &str, schemas: &Schemas) -> String {
-    let schema = schema.replace(REFERENCE, LOCAL);
+fn with_member(name: &str, schema: &str, of: &str, schemas: &Schemas, side: Side) -> String {
+    let schema = side.adapt(schema);
     let mut json = format!(
         r#"{{"type":"object","properties":{{"{name}":{schema}}},"required":["{name}"],"additionalProperties":false"#
     )
     .into_bytes();
-    put_definitions(&mut json, [of].into_iter(), schemas);
+    put_definitions(&mut json, [of].into_iter(), schemas, side);
     text(json)
 }
 
 /// Appends the schemas to which these texts refer, with those to which they refer themselves, and the end of the object.
-fn put_definitions<'a>(out: &mut Vec<u8>, texts: impl Iterator<Item = &'a str>, schemas: &Schemas) {
+fn put_definitions<'a>(out: &mut Vec<u8>, texts: impl Iterator<Item = &'a str>, schemas: &Schemas, side: Side) {
     let mut found = BTreeMap::new();
     let mut open: Vec<&str> = texts.flat_map(references).collect();
     while let Some(name) = open.pop() {
@@ -76,7 +110,7 @@ fn put_definitions<'a>(out: &mut Vec<u8>, texts: impl Iterator<Item = &'a str>, 
         put_list(out, &found, |out, (name, schema)| {
             put(out, name);
             out.push(b':');
-            out.extend_from_slice(schema.replace(REFERENCE, LOCAL).as_bytes());
+            out.extend_from_slice(side.adapt(schema).as_bytes());
         });
         out.push(b'}');
     }
@@ -116,6 +150,19 @@ fn object_members(schema: &str) -> Option<Vec<(String, &str)>> {
     Some(members)
 }
 
+/// The strings of a list.
+fn strings(list: &str) -> Vec<String> {
+    let mut strings = Vec::new();
+    // Generated code has a list of strings here.
+    let _ = Reader::new(list.as_bytes(), &Options::new()).and_then(|mut reader| {
+        reader.array(|reader| {
+            strings.push(reader.string("name")?.into_owned());
+            Ok(())
+        })
+    });
+    strings
+}
+
 fn text(json: Vec<u8>) -> String {
     String::from_utf8(json).unwrap_or_default()
 }
@@ -134,26 +181,41 @@ mod tests {
         ("google.protobuf.StringValue", r#"{"type":"string"}"#),
         ("google.protobuf.Value", r#"{"type":["null","number","string","boolean","object","array"]}"#),
         ("a.Other", r#"{"type":"object"}"#),
+        (
+            "a.Order",
+            r##"{"type":"object","properties":{"line":{"$ref":"#/components/schemas/a.Line"}},"x-required":["number"]}"##,
+        ),
+        ("a.Line", r#"{"type":"object","x-required":["id"]}"#),
     ];
 
     #[test]
     fn schema_of_a_tool_has_its_references_alone() {
-        let Root { json, is_wrapped } = root("a.Node", SCHEMAS);
+        let Root { json, is_wrapped, .. } = root("a.Node", SCHEMAS, Side::Output);
         let expected = r##"{"type":"object","properties":{"next":{"$ref":"#/$defs/a.Node"},"kind":{"allOf":[{"$ref":"#/$defs/a.Kind"}],"description":"see \"$ref\":\"#/components/schemas/x"}},"additionalProperties":false,"description":"A node.","$defs":{"a.Kind":{"type":"string","enum":["A"]},"a.Node":"##;
         assert!(!is_wrapped && json.starts_with(expected), "{json}");
         assert!(json.ends_with(r#""allOf":[{"oneOf":[]}],"description":"A node."}}}"#), "{json}");
-        assert_eq!(root("a.Other", SCHEMAS).json, r#"{"type":"object"}"#);
-        assert_eq!(root("a.Unknown", SCHEMAS).json, r#"{"type":"object"}"#);
+        assert_eq!(root("a.Other", SCHEMAS, Side::Input).json, r#"{"type":"object"}"#);
+        assert_eq!(root("a.Unknown", SCHEMAS, Side::Input).json, r#"{"type":"object"}"#);
+    }
+
+    #[test]
+    fn fields_without_presence_are_required_in_arguments() {
+        let input = root("a.Order", SCHEMAS, Side::Input);
+        assert_eq!(input.required, ["number"]);
+        assert!(input.json.contains(r#""required":["number"]"#), "{}", input.json);
+        assert!(input.json.contains(r#"{"a.Line":{"type":"object","required":["id"]}}"#), "{}", input.json);
+        let output = root("a.Order", SCHEMAS, Side::Output).json;
+        assert!(!output.contains(r#""required""#), "{output}");
     }
 
     #[test]
     fn message_that_is_no_object_becomes_a_member() {
-        let Root { json, is_wrapped } = root("google.protobuf.StringValue", SCHEMAS);
+        let Root { json, is_wrapped, .. } = root("google.protobuf.StringValue", SCHEMAS, Side::Input);
         let expected = r#"{"type":"object","properties":{"value":{"type":"string"}},"required":["value"],"additionalProperties":false}"#;
         assert!(is_wrapped);
         assert_eq!(json, expected);
-        assert!(root("google.protobuf.Value", SCHEMAS).is_wrapped);
-        let image = root("a.Image", SCHEMAS);
+        assert!(root("google.protobuf.Value", SCHEMAS, Side::Input).is_wrapped);
+        let image = root("a.Image", SCHEMAS, Side::Input);
         assert_eq!((image.json.as_str(), image.is_wrapped), (r#"{"type":"object","properties":{}}"#, false));
     }
 

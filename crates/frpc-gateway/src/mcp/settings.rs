@@ -1,7 +1,7 @@
 //! Which methods are tools, and how they are called.
 
 use super::InFlight;
-use super::tools::Tools;
+use super::tools::{NAME_MAX, Tools};
 use frpc::AdapterContext;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -131,8 +131,9 @@ impl Mcp {
         self
     }
 
-    /// Makes a method a tool, by a name such as `greet.Greeter/Greet`. The tool is called `greet_Greeter_Greet`: some
-    /// clients accept no dots.
+    /// Makes a method a tool, by a name such as `greet.Greeter/Greet`. The tool is called `greet_Greeter_Greet`, because
+    /// some clients accept no dots. Of a name of more than 64 characters, or one that an earlier tool has, the last 55
+    /// characters are kept and a hash of the method's name is appended.
     pub fn method(mut self, name: impl Into<String>) -> Self {
         self.chosen.push(ToolSelection::Method(name.into(), None));
         self
@@ -141,13 +142,13 @@ impl Mcp {
     /// As [`method`](Self::method), with a name for the tool.
     ///
     /// # Panics
-    /// If `tool` is not one to 128 letters, digits, underscores, hyphens and dots of ASCII.
+    /// If `tool` is not one to 64 letters, digits, underscores, hyphens and dots of ASCII: large clients accept no more.
     pub fn method_as(mut self, name: impl Into<String>, tool: impl Into<String>) -> Self {
         let tool = tool.into();
         let is_mark = |byte: u8| matches!(byte, b'_' | b'-' | b'.');
-        let is_valid =
-            (1..=128).contains(&tool.len()) && tool.bytes().all(|byte| byte.is_ascii_alphanumeric() || is_mark(byte));
-        assert!(is_valid, "invalid tool name {tool:?}: use at most 128 of A-Z, a-z, 0-9, '_', '-' and '.'");
+        let is_valid = (1..=NAME_MAX).contains(&tool.len())
+            && tool.bytes().all(|byte| byte.is_ascii_alphanumeric() || is_mark(byte));
+        assert!(is_valid, "invalid tool name {tool:?}: use at most 64 of A-Z, a-z, 0-9, '_', '-' and '.'");
         self.chosen.push(ToolSelection::Method(name.into(), Some(tool)));
         self
     }

@@ -1,11 +1,15 @@
 //! The list of tools, made once for each server.
 
+use super::params;
 use super::schema::{self, Root};
 use super::settings::ToolSelection;
 use crate::json_rpc::NAMED as FORMAT;
 use crate::json_rpc::reply::{put_list, put_text as put};
 use frpc::{AdapterMethod, AdapterMethods, CallKind};
 use std::collections::HashMap;
+
+/// The longest name of a tool, in bytes. The specification allows 128, and the interfaces of large models 64.
+pub(super) const NAME_MAX: usize = 64;
 
 /// A method that agents may call.
 pub(crate) struct Tool {
@@ -16,6 +20,8 @@ pub(crate) struct Tool {
     pub(crate) path: Box<str>,
     /// The request is the member `value` of the arguments.
     pub(crate) takes_value: bool,
+    /// The members that the arguments need.
+    required: Vec<String>,
     pub(crate) shape: ResultShape,
     /// Its entry in the list.
     json: Vec<u8>,
@@ -66,7 +72,7 @@ impl Tools {
                 if excluded.iter().any(|name| is_named(&method, name)) {
                     continue;
                 }
-                match Tool::new(&method, name.unwrap_or_else(|| path.replace(['.', '/'], "_")), path) {
+                match Tool::new(&method, name.unwrap_or_else(|| tools.name_of(&path)), path) {
                     Some(tool) => tools.add(tool),
                     None if matches!(chosen, ToolSelection::Service(_)) => {}
                     None => tracing::error!(target: "frpc::mcp", ?chosen, "method cannot be a tool"),
@@ -77,6 +83,19 @@ impl Tools {
             }
         }
         tools
+    }
+
+    /// The name of the tool of a method. It depends on other tools only if an earlier one has the usual name.
+    fn name_of(&self, path: &str) -> String {
+        let name = path.replace(['.', '/'], "_");
+        let is_free = self.get(&name).is_none_or(|other| *other.path == *path);
+        if is_free && name.len() <= NAME_MAX {
+            return name;
+        }
+        // FNV-1a, which never changes.
+        let hash = path.bytes().fold(0x811C_9DC5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+        let tail = name.get(name.len().saturating_sub(NAME_MAX - 9)..).unwrap_or_default();
+        format!("{tail}_{hash:08x}")
     }
 
     fn add(&mut self, tool: Tool) {
@@ -135,11 +154,11 @@ impl Tool {
         }
         let [request, response] = method.messages();
         let schemas = method.message_schemas(FORMAT);
-        let input = schema::root(request, schemas);
-        let (output, shape) = match schema::root(response, schemas) {
+        let input = schema::root(request, schemas, schema::Side::Input);
+        let (output, shape) = match schema::root(response, schemas, schema::Side::Output) {
             _ if is_stream => (schema::list(response, schemas), ResultShape::Items),
-            Root { json, is_wrapped: true } => (json, ResultShape::Value),
-            Root { json, is_wrapped: false } => (json, ResultShape::Message),
+            Root { json, is_wrapped: true, .. } => (json, ResultShape::Value),
+            Root { json, is_wrapped: false, .. } => (json, ResultShape::Message),
         };
         let comment = method.comment(FORMAT);
         let description = if comment.is_empty() { format!("Calls {path}.") } else { comment.to_owned() };
@@ -164,8 +183,62 @@ impl Tool {
             method: method.name(),
             path: path.into(),
             takes_value: input.is_wrapped,
+            required: input.required,
             shape,
             json,
         })
+    }
+}
+
+impl Tool {
+    /// The required members that are absent from the arguments, a JSON object. Null counts as absent, as in protobuf's
+    /// JSON, and the name in the schema is accepted in place of its JSON name.
+    pub(crate) fn missing(&self, arguments: &str) -> Vec<&str> {
+        let mut missing: Vec<_> = self.required.iter().map(String::as_str).collect();
+        if missing.is_empty() {
+            return missing;
+        }
+        // The decoder reports arguments that are no JSON.
+        let _ = params::members(arguments, |key, value| {
+            if value != "null" {
+                missing.retain(|name| *name != key && *name != json_name(key));
+            }
+            Ok(())
+        });
+        missing
+    }
+}
+
+/// The JSON name of a field, by protobuf's rule.
+fn json_name(field: &str) -> String {
+    let mut words = field.split('_');
+    let mut name = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        let mut characters = word.chars();
+        name.extend(characters.next().map(|first| first.to_ascii_uppercase()));
+        name.push_str(characters.as_str());
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tool_name_is_short_and_stable() {
+        let tools = Tools { list: Vec::new(), by_name: HashMap::new() };
+        assert_eq!(tools.name_of("shop.Orders/Place"), "shop_Orders_Place");
+        let path = format!("{}.Service/Method", "company.department.team".repeat(5));
+        let name = tools.name_of(&path);
+        assert_eq!(name, format!("{}_{}", &path.replace(['.', '/'], "_")[path.len() - 55..], "76866ada"));
+        assert_eq!(name.len(), NAME_MAX);
+        assert_ne!(tools.name_of(&format!("x.{path}")), name);
+    }
+
+    #[test]
+    fn name_in_the_schema_stands_for_its_json_name() {
+        assert_eq!(json_name("order_id_2"), "orderId2");
+        assert_eq!(json_name("orderId"), "orderId");
     }
 }

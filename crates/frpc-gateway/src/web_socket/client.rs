@@ -124,9 +124,13 @@ fn read_answer(answer: &[u8], key: &str) -> io::Result<Option<usize>> {
         let found = response.headers.iter().find(|field| field.name.eq_ignore_ascii_case(name));
         found.map(|field| field.value).unwrap_or_default()
     };
+    // RFC 6455, section 4.1: a list of options, and no extension that was not requested. None was.
+    let connection = response.headers.iter().filter(|field| field.name.eq_ignore_ascii_case("connection"));
+    let mut options = connection.flat_map(|field| field.value.split(|byte| *byte == b','));
     let grants = field("upgrade").eq_ignore_ascii_case(b"websocket")
-        && field("connection").eq_ignore_ascii_case(b"upgrade")
-        && field("sec-websocket-accept") == accept(key.as_bytes()).as_bytes();
+        && options.any(|option| option.trim_ascii().eq_ignore_ascii_case(b"upgrade"))
+        && field("sec-websocket-accept") == accept(key.as_bytes()).as_bytes()
+        && field("sec-websocket-extensions").is_empty();
     if !grants || field("sec-websocket-protocol") != Subprotocol::Frames.name().as_bytes() {
         return Err(refused("its answer is not one to this request"));
     }

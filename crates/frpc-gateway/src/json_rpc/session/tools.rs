@@ -140,6 +140,12 @@ impl MessageBatch<'_> {
         {
             return reply::error(out, id, reply::INVALID_REQUEST, &reason);
         }
+        if let Err(status) = context.methods().check_caller(&metadata) {
+            if let Some(tools) = &mut inner.tools {
+                tools.is_denied = true;
+            }
+            return reply::failure(out, id, &status);
+        }
         match &*request.method {
             method if !params::is_served(method, era) => {
                 let text = format!("unknown method {:?}", super::shortened(method));
@@ -204,6 +210,13 @@ impl MessageBatch<'_> {
         let Some(at) = inner.find(tool.path.as_bytes(), context) else {
             return inner.put_tool_failure(out, id, era, &Status::unimplemented("the method is not served"));
         };
+        let missing = tool.missing(params.arguments.unwrap_or("{}"));
+        if !missing.is_empty() {
+            let allowed = inner.called.get(at).map_or(Ok(()), |called| called.method.check_access(call.metadata()));
+            let text = || format!("missing arguments: {}", missing.join(", "));
+            let status = allowed.err().unwrap_or_else(|| Status::invalid_argument(text()));
+            return inner.put_tool_failure(out, id, era, &status);
+        }
         let number = inner.next;
         let status = if tool.shape == ResultShape::Items {
             // A response that has begun cannot become a challenge of HTTP.

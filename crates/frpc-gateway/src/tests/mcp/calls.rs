@@ -39,7 +39,7 @@ async fn stream_is_one_result() {
     let result = host.call("count", json!({"number": 3})).await;
     assert_eq!(result["structuredContent"], json!({"items": [{"number": 1}, {"number": 2}, {"number": 3}]}));
     assert_eq!(result["content"][0]["text"], r#"[{"number":1},{"number":2},{"number":3}]"#);
-    assert_eq!(host.call("count", json!({})).await["structuredContent"], json!({"items": []}));
+    assert_eq!(host.call("count", json!({"number": 0})).await["structuredContent"], json!({"items": []}));
     assert_eq!(failure(&host.call("count", json!({"number": 8})).await), "ABORTED: seven");
 }
 
@@ -64,6 +64,20 @@ async fn stream_with_a_token_notifies_of_its_progress() {
             assert_eq!(result["result"]["structuredContent"]["items"][2]["number"], 3);
         }
     }
+}
+
+/// An agent that left out a number acted on number 0.
+#[tokio::test]
+async fn call_without_a_required_argument_fails() {
+    let host = Host::new(all());
+    for (tool, arguments) in [("count", json!({})), ("count", json!({"number": null})), ("put", json!({"nmae": "x"}))] {
+        let result = host.call(tool, arguments).await;
+        assert_eq!(result["isError"], true, "{result}");
+        let text = result["content"][0]["text"].as_str().expect("result should have a text");
+        let name = if tool == "count" { "number" } else { "name" };
+        assert_eq!(text, format!("INVALID_ARGUMENT: missing arguments: {name}"));
+    }
+    assert_eq!(host.call("put", json!({"name": ""})).await["isError"], false, "an empty text is one");
 }
 
 #[tokio::test]
@@ -112,10 +126,10 @@ async fn fields_of_the_request_are_metadata_of_the_call() {
 #[tokio::test(start_paused = true)]
 async fn call_beyond_its_deadline_is_an_error_of_the_tool() {
     let host = Host::new(all().timeout(Duration::from_secs(2)));
-    let result = host.call("wait", json!({})).await;
+    let result = host.call("wait", json!({"name": "x"})).await;
     assert!(failure(&result).starts_with("DEADLINE_EXCEEDED: "), "{result}");
     host.service.ended().await;
-    let mut call = request(1, "tools/call", json!({"name": "wait"}));
+    let mut call = request(1, "tools/call", json!({"name": "wait", "arguments": {"name": "x"}}));
     call["timeoutMs"] = json!(0);
     let answer = host.post(LEGACY, &call).await.json();
     assert!(failure(&answer["result"]).starts_with("DEADLINE_EXCEEDED: "), "{answer}");
@@ -125,7 +139,7 @@ async fn call_beyond_its_deadline_is_an_error_of_the_tool() {
 async fn cancelled_request_ends_without_a_reply() {
     let host = Host::new(all());
     let session = |id: &str| format!("{LEGACY}mcp-session-id: {id}\r\n");
-    let call = |id| request(id, "tools/call", json!({"name": "wait"}));
+    let call = |id| request(id, "tools/call", json!({"name": "wait", "arguments": {"name": "x"}}));
     let cancel = |id: Value| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id, "reason": "late"}});
     let waiting = tokio::spawn({
         let host = host.clone();
@@ -148,7 +162,7 @@ async fn cancelled_request_ends_without_a_reply() {
 #[tokio::test]
 async fn closed_response_ends_its_call() {
     let host = Host::new(all());
-    let (fields, message) = modern(1, "tools/call", json!({"name": "wait"}));
+    let (fields, message) = modern(1, "tools/call", json!({"name": "wait", "arguments": {"name": "x"}}));
     let mut io = host.connect();
     let body = message.to_string();
     let head = format!(

@@ -32,9 +32,9 @@ async fn conversation_in_lines_has_the_same_replies() {
 async fn cancelled_call_in_lines_ends_without_a_reply() {
     let host = Host::new(all());
     let mut lines = Lines::new(&host);
-    lines.send(&request(1, "tools/call", json!({"name": "wait"}))).await;
+    lines.send(&request(1, "tools/call", json!({"name": "wait", "arguments": {"name": "x"}}))).await;
     host.service.began().await;
-    lines.send(&request(1, "tools/call", json!({"name": "wait"}))).await;
+    lines.send(&request(1, "tools/call", json!({"name": "wait", "arguments": {"name": "x"}}))).await;
     assert_eq!(lines.next().await["error"]["code"], -32600);
     lines.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})).await;
     host.service.ended().await;

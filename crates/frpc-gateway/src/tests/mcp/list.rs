@@ -34,6 +34,11 @@ async fn initialize_states_server_and_version() {
         let session = answer.field("mcp-session-id").expect("a session has an id");
         assert!(session.len() == 32 && session.bytes().all(|byte| byte.is_ascii_hexdigit()), "{session}");
     }
+    // It negotiates the version by its params, whatever a field states.
+    for field in ["mcp-protocol-version: 2099-01-01\r\n", "mcp-protocol-version: 2026-07-28\r\n", LEGACY] {
+        let answer = host.post(field, &request(0, "initialize", json!({"protocolVersion": "2025-06-18"}))).await;
+        assert_eq!(answer.json()["result"]["protocolVersion"], "2025-06-18", "{field}");
+    }
     let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     let answer = host.post(LEGACY, &initialized).await;
     assert_eq!((answer.status, answer.body.as_str()), (202, ""));
@@ -121,6 +126,8 @@ async fn tool_has_comment_schemas_and_annotations() {
     assert_eq!(definitions, ["tools.Kind", "tools.Node"]);
     assert_eq!(echo["outputSchema"], *input);
     assert_eq!(tool(&list, "shout")["inputSchema"]["required"], json!(["value"]));
+    assert_eq!(tool(&list, "count")["inputSchema"]["required"], json!(["number"]));
+    assert_eq!(tool(&list, "put")["outputSchema"].get("required"), None, "results leave out defaults");
     assert_eq!(tool(&list, "text")["outputSchema"]["properties"]["value"], json!({"type": "string"}));
     let items = &tool(&list, "count")["outputSchema"]["properties"]["items"];
     assert_eq!(items["items"]["properties"]["number"]["type"], "integer");

@@ -21,12 +21,12 @@ async fn bad_requests_have_a_status_and_a_code() {
         (LEGACY, &format!("[{ping}]"), 400, -32600),
         (LEGACY, "7", 400, -32600),
         (LEGACY, r#"{"id":1,"method":"ping"}"#, 400, -32600),
-        (LEGACY, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, 400, -32600),
         (LEGACY, &list(Value::Null), 400, -32600),
         (LEGACY, &list(json!(long)), 400, -32600),
         (LEGACY, &list(json!({})), 400, -32600),
         ("mcp-protocol-version: 1999-01-01\r\n", &ping, 400, -32022),
         ("mcp-protocol-version: \r\n", &ping, 400, -32022),
+        (LEGACY, &request(1, "tools/call", json!({"name": "count", "arguments": []})).to_string(), 200, -32602),
         (LEGACY, &request(1, "resources/list", json!({})).to_string(), 200, -32601),
         (LEGACY, &request(1, "server/tools", json!({})).to_string(), 200, -32601),
         (LEGACY, &request(1, "tools.Tools/Echo", json!({})).to_string(), 200, -32601),
@@ -42,6 +42,11 @@ async fn bad_requests_have_a_status_and_a_code() {
     ] {
         let answer = host.http("POST", "/mcp", &format!("{JSON}{ACCEPT}{fields}"), body).await;
         assert_eq!((answer.status, &answer.json()["error"]["code"]), (status, &json!(code)), "{fields}{body}");
+    }
+    // A response is no request, and is never answered.
+    for response in [r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, r#"{"jsonrpc":"2.0","id":1,"error":{"code":1}}"#] {
+        let answer = host.http("POST", "/mcp", &format!("{JSON}{ACCEPT}{LEGACY}"), response).await;
+        assert_eq!((answer.status, &*answer.body), (202, ""), "{response}");
     }
     let nested = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let deep =
@@ -112,6 +117,8 @@ async fn endpoint_takes_json_by_post_of_allowed_pages() {
         ("POST", format!("content-type: text/plain\r\n{ACCEPT}"), 415),
         ("POST", format!("{JSON}{ACCEPT}origin: https://evil.example\r\n"), 403),
         ("POST", format!("{JSON}{ACCEPT}origin: null\r\n"), 403),
+        ("POST", format!("{JSON}{ACCEPT}host: localhost:8080\r\norigin: http://localhost:8080\r\n"), 200),
+        ("POST", format!("{JSON}{ACCEPT}host: localhost:8080\r\norigin: http://localhost:8081\r\n"), 403),
         ("POST", format!("{JSON}{ACCEPT}sec-fetch-site: cross-site\r\n"), 403),
         ("POST", format!("{JSON}{ACCEPT}host: evil.example\r\n"), 403),
         ("POST", format!("{JSON}{ACCEPT}mcp-session-id: a\r\nmcp-session-id: b\r\n"), 400),

@@ -1,6 +1,6 @@
 //! Tools of servers with rules.
 
-use super::support::{Host, LEGACY, Lines, all, request};
+use super::support::{Host, LEGACY, Lines, all, modern, request};
 use frpc_access::{Access, TokenError, Tokens, Who};
 use frpc_access::{Principal, Proof};
 use frpc_gateway::{Gateway, Mcp};
@@ -15,7 +15,7 @@ impl Tokens for Names {
             "clerk" | "guest" => {
                 Ok(Principal::new(token, Proof::Token { issuer: "tests".to_owned() }).with_role(token))
             }
-            _ => Err(TokenError::Refused("nobody".to_owned())),
+            _ => Err(TokenError::Refused("forged".to_owned())),
         }
     }
 }
@@ -71,7 +71,7 @@ async fn unknown_caller_is_led_to_the_authorization_server() {
     let count = json!({"name": "count", "arguments": {"number": 2}, "_meta": {"progressToken": 1}});
     for message in [request(1, "tools/list", json!({})), request(1, "tools/call", put), request(1, "tools/call", count)]
     {
-        for fields in [LEGACY.to_owned(), bearer("nobody")] {
+        for fields in [LEGACY.to_owned(), bearer("forged")] {
             let answer = host.post(&fields, &message).await;
             assert_eq!(answer.status, 401, "{answer:?}");
             let challenge = "bearer resource_metadata=\"https://api.example.com/.well-known/oauth-protected-resource/mcp\", scope=\"tools\"";
@@ -91,6 +91,47 @@ async fn unknown_caller_is_led_to_the_authorization_server() {
     }
     let other = host.http("GET", "/.well-known/oauth-protected-resource/other", "", "").await;
     assert_eq!(other.status, 404);
+}
+
+/// `initialize`, `ping` and notifications took no notice of a token, and a good one in the member replaced a bad one.
+#[tokio::test]
+async fn invalid_token_is_401_at_every_method() {
+    let host = host(all());
+    let (of_discover, discover) = modern(1, "server/discover", json!({}));
+    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let messages =
+        ["initialize", "ping", "tools/list"].map(|method| (LEGACY.to_owned(), request(1, method, json!({}))));
+    let others = [(of_discover, discover), (LEGACY.to_owned(), initialized)];
+    for (fields, message) in messages.into_iter().chain(others) {
+        for (header, member, status) in [
+            ("", None, None),
+            ("forged", None, Some(401)),
+            ("", Some("forged"), Some(401)),
+            ("forged", Some("clerk"), Some(401)),
+            ("clerk", Some("forged"), Some(401)),
+            ("clerk", Some("guest"), Some(401)),
+            ("clerk", Some("clerk"), None),
+            ("clerk", None, None),
+        ] {
+            let mut message = message.clone();
+            if let Some(token) = member {
+                message["metadata"] = json!({"authorization": format!("Bearer {token}")});
+            }
+            let field = if header.is_empty() { String::new() } else { format!("authorization: Bearer {header}\r\n") };
+            let answer = host.post(&format!("{fields}{field}"), &message).await;
+            let is_notification = message.get("id").is_none();
+            let is_list = message["method"] == "tools/list";
+            let expected = match status {
+                // Metadata of a notification has no effect.
+                Some(_) if is_notification && header != "forged" => 202,
+                Some(status) => status,
+                None if is_notification => 202,
+                None if is_list && header.is_empty() => 401,
+                None => 200,
+            };
+            assert_eq!(answer.status, expected, "{message} with {header:?}: {answer:?}");
+        }
+    }
 }
 
 #[tokio::test]
