@@ -2,6 +2,7 @@
 
 use crate::top::Column;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::net::IpAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -154,6 +155,7 @@ pub(crate) struct NewArguments {
 #[derive(Debug, Args)]
 pub(crate) struct ListArguments {
     /// List the methods of this service.
+    #[arg(value_parser = name)]
     pub(crate) service: Option<String>,
     /// List the methods of all services, with their messages.
     #[arg(short, long)]
@@ -163,12 +165,14 @@ pub(crate) struct ListArguments {
 #[derive(Debug, Args)]
 pub(crate) struct DescribeArguments {
     /// The full name of a service, method, message or enum. Default: everything.
+    #[arg(value_parser = name)]
     pub(crate) symbols: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CallArguments {
     /// The method: greet.Greeter/Greet, or Greet if no other service has one.
+    #[arg(value_parser = name)]
     pub(crate) method: String,
     /// The request: NAME=VALUE, NAME=@FILE, NAME:=JSON; or JSON, @FILE, or - for standard input.
     pub(crate) parameters: Vec<String>,
@@ -232,6 +236,24 @@ pub(crate) struct GatewayArguments {
     /// Admit pages of this origin, such as https://app.example.com.
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) origin: Vec<String>,
+    /// Believe x-forwarded-for and similar fields of proxies at this address, or in this network: 10.0.0.0/8.
+    #[arg(long, value_name = "ADDRESS", value_parser = network)]
+    pub(crate) trusted_proxy: Vec<Network>,
+    /// Send the name of the caller, as the rules have verified it, in this header field.
+    #[arg(long, value_name = "NAME", requires = "rules")]
+    pub(crate) subject_field: Option<String>,
+    /// Set a header field of every request. May be given several times, as may the next three.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = field)]
+    pub(crate) set_field: Vec<(String, String)>,
+    /// Remove a header field of every request.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) remove_field: Vec<String>,
+    /// Set a header field of every successful reply.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = field)]
+    pub(crate) set_reply_field: Vec<(String, String)>,
+    /// Remove a header field of every reply.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) remove_reply_field: Vec<String>,
     /// Show metrics for Prometheus at /metrics, to every client of the port.
     #[arg(long)]
     pub(crate) metrics: bool,
@@ -252,6 +274,7 @@ pub(crate) struct GatewayArguments {
 #[derive(Debug, Args)]
 pub(crate) struct LoadArguments {
     /// The method, as for `call`.
+    #[arg(value_parser = name)]
     pub(crate) method: String,
     /// The request, as for `call`, with templates such as {{random 1 6}} for each call; docs/cli.md lists them.
     pub(crate) parameters: Vec<String>,
@@ -413,6 +436,34 @@ pub(crate) struct Ramp {
 
 /// The most calls a second that make sense: their distance is then as long as reading a clock takes.
 const RATE_MAX: f64 = 1e8;
+
+/// Reads the name of a service or method. Other tools take the address of the server in its place.
+fn name(text: &str) -> Result<String, String> {
+    let has_port = text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    if has_port || text.contains("://") || text.starts_with("unix:") {
+        return Err(format!("this is an address: name the server by --server {text}"));
+    }
+    Ok(text.to_owned())
+}
+
+/// A network of trusted proxies.
+pub(crate) type Network = (IpAddr, u8);
+
+/// Reads an address or a network, such as 10.0.0.0/8.
+fn network(text: &str) -> Result<Network, String> {
+    let (address, bits) = text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
+    let address: IpAddr = address.parse().map_err(|_| format!("{address:?} is not an IP address"))?;
+    let max = if address.is_ipv4() { 32 } else { 128 };
+    let bits = bits.map_or(Ok(max), str::parse).ok().filter(|bits| *bits <= max);
+    Ok((address, bits.ok_or_else(|| format!("a network of this kind has 0 to {max} bits"))?))
+}
+
+/// Reads a header field and its value.
+fn field(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("a field is NAME=VALUE")?;
+    frpc::Metadata::new().insert(name.to_ascii_lowercase(), value).map_err(|error| error.to_string())?;
+    Ok((name.to_owned(), value.to_owned()))
+}
 
 fn rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {

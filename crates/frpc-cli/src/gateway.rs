@@ -2,18 +2,22 @@
 
 use crate::arguments::{GatewayArguments, ServerArguments, SourceArguments};
 use crate::failure::Failure;
-use crate::rules;
+use crate::rules::{self, CurrentRules};
 use crate::schema::{Callable, Schema, Service};
-use crate::show::Screen;
+use crate::show::{Screen, note};
 use crate::source;
 use crate::target::{Target, read};
+use frpc::Server;
 use frpc::codegen;
 use frpc::tls::{Authorities, Identity, ServerTls};
-use frpc::{Server, ServerBuilder};
-use frpc_gateway::{Console, Forward, Gateway, Http, ServeGateway as _};
+use frpc_access::Principal;
+use frpc_gateway::{Console, Forward, ForwardFields, Gateway, Http, ServeGateway as _};
 use frpc_reflection::{Health, Reflection, ServingStatus};
 use frpc_telemetry::Counters;
+use prost_reflect::prost::Message as _;
+use prost_reflect::prost_types::FileDescriptorSet;
 use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Packages of services about a server itself. The gateway has its own.
@@ -37,10 +41,10 @@ pub(crate) async fn gateway(
     let target = Target::new(&server)?;
     let schema = source::schema(source, &server).await?;
     let services = forwarded(&schema, &arguments.allow)?;
-    let forward = backend(&arguments, &target)?;
+    let forward = backend(&arguments, &target)?.fields(fields(&arguments));
     let (counters, health) = (Counters::new(), Health::new());
 
-    let embedded = &*Box::leak(Box::new(codegen::Schema::new(schema.pool.encode_to_vec().leak())));
+    let embedded = &*Box::leak(Box::new(codegen::Schema::new(visible(&schema, &services).leak())));
     let mut builder = Server::builder()
         .shutdown_timeout(arguments.drain)
         .batch_observer(counters.clone())
@@ -51,10 +55,15 @@ pub(crate) async fn gateway(
         let methods = methods.iter().map(|callable| (callable.descriptor.clone(), callable.method));
         builder = builder.add_service(forward.service(service.layout, Some(embedded), methods));
     }
-    if let Some(path) = &arguments.rules {
-        builder = builder.access(rules::load(path, &services, arguments.listen_cacert.is_some())?);
+    let load = |path: &PathBuf| rules::load(path, &services, arguments.listen_cacert.is_some());
+    let rules = arguments.rules.as_ref().map(load).transpose()?.map(CurrentRules::new);
+    if let Some(rules) = &rules {
+        builder = builder.access(rules.clone());
     }
-    let builder = with_tls(builder, &arguments)?;
+    let tls = tls(&arguments)?;
+    if let Some(tls) = &tls {
+        builder = builder.tls(tls.clone());
+    }
     let server = builder.bind(&*arguments.listen).await?;
 
     let count: usize = services.iter().map(|(_, methods)| methods.len()).sum();
@@ -65,9 +74,83 @@ pub(crate) async fn gateway(
     screen
         .line(&format!("listening on {scheme}://{at}\nforwarding {count} methods of {names} to {}", target.address))?;
     let mirror = tokio::spawn(mirror_health(forward, health));
-    let served = server.serve_with_shutdown(frpc::signal::terminate()).await;
+    let reload = || {
+        let replacement = arguments.rules.as_ref().map(load).transpose()?;
+        // The last file that may be wrong, so that all are replaced or none.
+        if let Some(tls) = &tls {
+            reload_tls(tls, &arguments)?;
+        }
+        if let (Some(rules), Some(replacement)) = (&rules, replacement) {
+            rules.replace(replacement);
+        }
+        Ok(())
+    };
+    let served = tokio::select! {
+        served = server.serve_with_shutdown(frpc::signal::terminate()) => served,
+        () = reload_on_hangup(reload) => unreachable!("the signal is awaited without end"),
+    };
     mirror.abort();
     Ok(served?)
+}
+
+/// Reloads certificates and rules at each SIGHUP. A mistake in a file is reported, and nothing changes.
+async fn reload_on_hangup(reload: impl Fn() -> Result<(), Failure>) {
+    #[cfg(unix)]
+    match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()) {
+        Ok(mut hangups) => {
+            while hangups.recv().await.is_some() {
+                match reload() {
+                    Ok(()) => note("reloaded certificates and rules"),
+                    Err(failure) => note(format_args!("not reloaded, the previous files stay in use: {failure}")),
+                }
+            }
+        }
+        Err(error) => note(format_args!("SIGHUP does not reload: {error}")),
+    }
+    let _ = reload;
+    std::future::pending::<()>().await;
+}
+
+/// The rules for the header fields of forwarded calls.
+fn fields(arguments: &GatewayArguments) -> ForwardFields {
+    let mut fields = ForwardFields::new();
+    if arguments.listen_cert.is_some() {
+        fields = fields.https();
+    }
+    fields = arguments.trusted_proxy.iter().fold(fields, |fields, (address, bits)| fields.trust(*address, *bits));
+    fields = arguments.set_field.iter().fold(fields, |fields, (name, value)| fields.set(name, value));
+    fields = arguments.remove_field.iter().fold(fields, ForwardFields::remove);
+    fields = arguments.set_reply_field.iter().fold(fields, |fields, (name, value)| fields.set_in_replies(name, value));
+    fields = arguments.remove_reply_field.iter().fold(fields, ForwardFields::remove_from_replies);
+    match &arguments.subject_field {
+        Some(name) => fields.subject(name, |request| Some(Principal::of_request(request)?.name().to_owned())),
+        None => fields,
+    }
+}
+
+/// The schema for callers, as an encoded set of descriptors, without the methods that are not forwarded.
+fn visible(schema: &Schema, services: &[(&Service, Vec<&Callable>)]) -> Vec<u8> {
+    let all: usize = schema.services.iter().map(|service| service.methods.len()).sum();
+    if services.iter().map(|(_, methods)| methods.len()).sum::<usize>() == all {
+        return schema.pool.encode_to_vec();
+    }
+    let names: HashSet<_> = services.iter().flat_map(|(_, methods)| methods).map(|method| method.name()).collect();
+    let files = schema.pool.files().map(|file| {
+        let mut file = file.file_descriptor_proto().clone();
+        let package = file.package().to_owned();
+        for service in &mut file.service {
+            let prefix = if package.is_empty() { String::new() } else { format!("{package}.") };
+            let prefix = format!("{prefix}{}/", service.name());
+            service.method.retain(|method| names.contains(&format!("{prefix}{}", method.name())));
+        }
+        file.service.retain(|service| !service.method.is_empty());
+        // Comments of services, whose places count the methods. Field 6 of a file are its services.
+        if let Some(info) = &mut file.source_code_info {
+            info.location.retain(|location| location.path.first() != Some(&6));
+        }
+        file
+    });
+    FileDescriptorSet { file: files.collect() }.encode_to_vec()
 }
 
 /// The services of the schema with the methods that callers may call.
@@ -118,19 +201,40 @@ fn protocols(arguments: &GatewayArguments, counters: &Counters) -> Gateway {
     Gateway::new().json_rpc().http(http).web_socket()
 }
 
-fn with_tls(builder: ServerBuilder, arguments: &GatewayArguments) -> Result<ServerBuilder, Failure> {
-    let (Some(certificate), Some(key)) = (&arguments.listen_cert, &arguments.listen_key) else { return Ok(builder) };
-    let wrong = |error: &dyn std::fmt::Display| Failure::new(format!("{}: {error}", certificate.display()));
-    let identity = Identity::from_pem(read(certificate)?, read(key)?).map_err(|error| wrong(&error))?;
-    let tls = match &arguments.listen_cacert {
+fn tls(arguments: &GatewayArguments) -> Result<Option<ServerTls>, Failure> {
+    let Some((certificate, identity)) = identity(arguments)? else { return Ok(None) };
+    let tls = match clients(arguments)? {
         None => ServerTls::new(identity),
-        Some(path) => {
-            let clients = Authorities::from_pem(read(path)?)
-                .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
-            ServerTls::mutual(identity, clients)
-        }
+        Some(clients) => ServerTls::mutual(identity, clients),
     };
-    Ok(builder.tls(tls.map_err(|error| wrong(&error))?))
+    tls.map(Some).map_err(|error| wrong(certificate, &error))
+}
+
+/// Reads the files of the settings of TLS again.
+fn reload_tls(tls: &ServerTls, arguments: &GatewayArguments) -> Result<(), Failure> {
+    let Some((certificate, identity)) = identity(arguments)? else { return Ok(()) };
+    let reloaded = match clients(arguments)? {
+        None => tls.reload(identity),
+        Some(clients) => tls.reload_mutual(identity, clients),
+    };
+    reloaded.map_err(|error| wrong(certificate, &error))
+}
+
+/// The identity of the gateway, and the file with its certificate.
+fn identity(arguments: &GatewayArguments) -> Result<Option<(&Path, Identity)>, Failure> {
+    let (Some(certificate), Some(key)) = (&arguments.listen_cert, &arguments.listen_key) else { return Ok(None) };
+    let identity = Identity::from_pem(read(certificate)?, read(key)?).map_err(|error| wrong(certificate, &error))?;
+    Ok(Some((certificate, identity)))
+}
+
+/// The authorities of its clients.
+fn clients(arguments: &GatewayArguments) -> Result<Option<Authorities>, Failure> {
+    let Some(path) = &arguments.listen_cacert else { return Ok(None) };
+    Authorities::from_pem(read(path)?).map(Some).map_err(|error| wrong(path, &error))
+}
+
+fn wrong(path: &Path, error: &dyn std::fmt::Display) -> Failure {
+    Failure::new(format!("{}: {error}", path.display()))
 }
 
 /// Has the health service report whether the backend is connected.

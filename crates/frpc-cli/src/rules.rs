@@ -10,6 +10,10 @@
 //! * **Patterns become names here.** `Access` takes methods by name, so that a method of a later schema stays closed in
 //!   programs. A gateway starts with one schema, and the operator of a file may open all of a service.
 
+mod reload;
+
+pub(crate) use reload::CurrentRules;
+
 use crate::arguments::duration;
 use crate::failure::Failure;
 use crate::schema::{Callable, Service};

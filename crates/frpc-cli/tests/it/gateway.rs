@@ -22,8 +22,21 @@ pub(crate) struct Gateway {
 impl Gateway {
     /// In front of a server.
     pub(crate) fn new(to: &str, options: &[&str]) -> Self {
+        Self::start(to, options, Stdio::inherit())
+    }
+
+    /// In front of a server, with the lines of its standard error.
+    #[cfg(unix)]
+    pub(crate) fn watched(to: &str, options: &[&str]) -> (Self, impl Iterator<Item = String> + use<>) {
+        let mut gateway = Self::start(to, options, Stdio::piped());
+        let errors = BufReader::new(gateway.child.stderr.take().expect("standard error should be piped"));
+        (gateway, errors.lines().map_while(Result::ok))
+    }
+
+    fn start(to: &str, options: &[&str], errors: Stdio) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_frpc"));
         command.current_dir(root()).args(["gateway", "--listen", "127.0.0.1:0", "--to", to]).args(options);
+        command.stderr(errors);
         let mut child = command.stdout(Stdio::piped()).spawn().expect("it was built");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("it is piped")).read_line(&mut line).expect("it is text");
@@ -67,10 +80,10 @@ impl Gateway {
         line
     }
 
-    /// Sends SIGTERM.
+    /// Sends a signal, such as TERM.
     #[cfg(unix)]
-    fn terminate(&self) {
-        let killed = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
+    pub(crate) fn signal(&self, name: &str) {
+        let killed = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status();
         assert!(killed.expect("there is `kill`").success());
     }
 }
@@ -197,7 +210,63 @@ async fn method_that_is_not_allowed_is_unknown() {
         let native = run(&gateway.address, &["call", "Greet", "name=Ada", GREET[0], GREET[1]]);
         assert!(String::from_utf8_lossy(&native.stderr).contains("UNIMPLEMENTED"), "{native:?}");
         assert!(stdout(&run(&gateway.address, &["call", "Recite", "name=Ada"])).contains("Hello 1, Ada!"));
+        // Reflection does not show it either.
+        let listed = stdout(&run(&gateway.address, &["list", "greet.Greeter"]));
+        assert!(listed.contains("Recite") && !listed.contains("Greet\n"), "{listed}");
     });
+}
+
+/// Reports the fields of its requests.
+struct Fields;
+
+impl Greeter for Fields {
+    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+        let fields = ["x-forwarded-for", "x-forwarded-proto", "x-gateway", "x-secret"];
+        let fields = fields.map(|name| request.metadata().get(name).unwrap_or("-").to_owned());
+        let mut response = Response::new(Greeting { text: fields.join("|") });
+        response.metadata_mut().insert("x-internal", "1")?;
+        Ok(response)
+    }
+
+    async fn recite(&self, _: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        Err(Status::unimplemented("only fields are reported"))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fields_of_forwarded_calls_are_set_removed_and_trusted() {
+    let address = plain(Fields, None).await;
+    let own = [
+        "--set-field",
+        "X-Gateway=north",
+        "--remove-field",
+        "x-secret",
+        "--set-reply-field",
+        "x-served=here",
+        "--remove-reply-field",
+        "x-internal",
+    ];
+    let trusting = [&own[..], &["--trusted-proxy", "127.0.0.0/8"]].concat();
+    for (options, expected) in [(&own[..], "127.0.0.1|http|north|-"), (&trusting, "192.0.2.1, 127.0.0.1|https|north|-")]
+    {
+        let gateway = Gateway::new(&address, &[&GREET[..], options].concat());
+        tokio::task::block_in_place(|| {
+            let claims = "x-forwarded-for: 192.0.2.1\r\nx-forwarded-proto: https\r\nx-secret: 1\r\n";
+            let fields = format!("content-type: application/json\r\n{claims}");
+            let response = gateway.post("/greet.Greeter/Greet", &fields, b"{}");
+            assert!(response.ends_with(&format!("{{\"text\":\"{expected}\"}}")), "{response}");
+            assert!(response.contains("x-served: here") && !response.contains("x-internal"), "{response}");
+        });
+    }
+}
+
+#[test]
+fn address_in_place_of_a_name_names_the_option() {
+    for arguments in [&["list", "127.0.0.1:9000"][..], &["describe", "localhost:1"], &["call", "ws://a/", "Greet"]] {
+        let refused = run("127.0.0.1:1", arguments);
+        let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(text.contains(&format!("name the server by --server {}", arguments[1])), "{text}");
+    }
 }
 
 #[test]
@@ -268,7 +337,7 @@ async fn no_call_in_flight_is_lost_when_gateway_drains() {
     for _ in 0..2 * CALLS {
         begins.recv().await.expect("all calls begin");
     }
-    gateway.terminate();
+    gateway.signal("TERM");
     gate.add_permits(2 * CALLS);
     for (n, call) in native.into_iter().enumerate() {
         assert_eq!(call.await.expect("no panic").expect("it is answered").into_inner().text, n.to_string());

@@ -168,6 +168,44 @@ async fn rules_admit_and_refuse_by_each_protocol() {
     });
 }
 
+/// SIGHUP ended the gateway with its calls.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn hangup_reloads_rules_and_certificates() {
+    let address = plain(Polite, None).await;
+    let (certified, next) = (Certified::new(), Certified::new());
+    let [ca, cert, key] = ["ca", "cert", "key"].map(|name| certified.shown(name));
+    let (_folder, path) = rules(RULES);
+    let own = ["--listen-cert", &cert, "--listen-key", &key, "--rules", &path];
+    let (gateway, mut errors) = Gateway::watched(&address, &[&GREET[..], &own].concat());
+    tokio::task::block_in_place(|| {
+        let bearer = format!("authorization=Bearer {}", token("Ada", &["reader"], "red"));
+        let greet = |authority: &str| {
+            let arguments = ["call", "Greet", "name=Ada", "-H", &bearer, "--cacert", authority];
+            run(&gateway.address, &[&arguments, &GREET[..]].concat()).status.code()
+        };
+        assert_eq!(greet(&ca), Some(0));
+        let mut reload = || {
+            gateway.signal("HUP");
+            errors.next().expect("gateway should report the reload")
+        };
+        // A mistake in one file leaves all of them.
+        fs::copy(next.shown("cert"), &cert).expect("folder should be writable");
+        let report = reload();
+        assert!(report.contains("not reloaded") && report.contains(&cert), "{report}");
+        assert_eq!(greet(&ca), Some(0));
+        fs::copy(next.shown("key"), &key).expect("folder should be writable");
+        fs::write(&path, RULES.replace("role = \"reader\"", "role = \"writer\"")).expect("folder should be writable");
+        assert_eq!(reload(), "reloaded certificates and rules");
+        assert_eq!(greet(&next.shown("ca")), Some(64 + 7), "the new rules should refuse readers");
+        assert_eq!(greet(&ca), Some(64 + 14), "the old certificate should be gone");
+        fs::write(&path, "[[allow]]\n").expect("folder should be writable");
+        let report = reload();
+        assert!(report.contains("not reloaded") && report.contains("rules.toml:1"), "{report}");
+        assert_eq!(greet(&next.shown("ca")), Some(64 + 7));
+    });
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn limit_of_a_method_holds_over_all_protocols() {
     let address = plain(Polite, None).await;

@@ -1,0 +1,100 @@
+//! Access rules that a running gateway replaces: calls of open connections obey the new ones at once.
+
+use frpc::{Admitted, Authorize, Connection, Metadata, PeerRules, Status};
+use frpc_access::Access;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The rules at present. Clones are the same.
+#[derive(Clone)]
+pub(crate) struct CurrentRules(Arc<Mutex<Rules>>);
+
+struct Rules {
+    access: Access,
+    /// Grows with each replacement.
+    generation: u64,
+    /// The methods of the server, by the numbers that it knows them by.
+    methods: Vec<String>,
+}
+
+/// The peer of a connection, judged by the rules at present.
+struct CurrentPeer {
+    rules: CurrentRules,
+    connection: Connection,
+    judged: Mutex<(u64, Arc<dyn PeerRules>)>,
+}
+
+impl CurrentRules {
+    pub(crate) fn new(access: Access) -> Self {
+        Self(Arc::new(Mutex::new(Rules { access, generation: 0, methods: Vec::new() })))
+    }
+
+    /// Uses these rules from now on. Rate limits start full.
+    pub(crate) fn replace(&self, access: Access) {
+        let mut rules = lock(&self.0);
+        rules.access = access;
+        rules.generation += 1;
+    }
+}
+
+/// No holder panics.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Authorize for CurrentRules {
+    fn methods(&self) -> Vec<String> {
+        lock(&self.0).access.methods()
+    }
+
+    /// Every method has a number, because later rules may name others.
+    fn rule(&self, method: &str) -> Option<usize> {
+        let mut rules = lock(&self.0);
+        rules.methods.push(method.to_owned());
+        Some(rules.methods.len() - 1)
+    }
+
+    fn connected(&self, connection: &Connection) -> Arc<dyn PeerRules> {
+        let rules = lock(&self.0);
+        let judged = Mutex::new((rules.generation, rules.access.connected(connection)));
+        drop(rules);
+        Arc::new(CurrentPeer { rules: self.clone(), connection: connection.clone(), judged })
+    }
+}
+
+impl CurrentPeer {
+    /// The verdicts at present, and the number of a method in them.
+    fn current(&self, method: Option<usize>) -> (Arc<dyn PeerRules>, Option<usize>) {
+        let rules = lock(&self.rules.0);
+        let mut judged = lock(&self.judged);
+        if judged.0 != rules.generation {
+            *judged = (rules.generation, rules.access.connected(&self.connection));
+        }
+        let rule = method.and_then(|number| rules.methods.get(number)).and_then(|method| rules.access.rule(method));
+        (judged.1.clone(), rule)
+    }
+}
+
+impl PeerRules for CurrentPeer {
+    fn admit(&self, rule: Option<usize>, method: &dyn fmt::Display, metadata: &Metadata) -> Result<Admitted, Status> {
+        let (peer, rule) = self.current(rule);
+        peer.admit(rule, method, metadata)
+    }
+
+    fn check(&self, rule: Option<usize>, method: &dyn fmt::Display, metadata: &Metadata) -> Result<(), Status> {
+        let (peer, rule) = self.current(rule);
+        peer.check(rule, method, metadata)
+    }
+
+    fn check_caller(&self, metadata: &Metadata) -> Result<(), Status> {
+        self.current(None).0.check_caller(metadata)
+    }
+
+    fn admit_mounted(&self, operation: u16) -> Result<(), Status> {
+        self.current(None).0.admit_mounted(operation)
+    }
+
+    fn admit_fallback(&self) -> Result<(), Status> {
+        self.current(None).0.admit_fallback()
+    }
+}
