@@ -227,7 +227,9 @@ fn only_public_keys_of_a_set_are_used() {
     encrypting["use"] = "enc".into();
     let secret = json!({"kty": "oct", "kid": "d", "k": base64(&SECRET), "alg": "HS256"});
     let unknown = [json!({"kty": "new", "kid": "e"}), json!({"kty": "EC", "crv": 7, "kid": "f"}), json!("no key")];
-    let set = json!({"keys": [&unknown[..], &[key.clone(), without("alg", "b"), encrypting, secret.clone()]].concat()});
+    let known = [key.clone(), without("alg", "b"), encrypting, secret.clone()];
+    let keys = [&unknown[..], &known].concat();
+    let set = json!({"keys": keys});
     let keys = Keys::from_jwks(set.to_string()).expect("two keys serve");
     let signing = EncodingKey::from_ec_pem(pair.serialize_pem().as_bytes()).expect("it is a key");
     let jwt = jwt(keys);
