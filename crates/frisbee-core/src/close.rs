@@ -67,7 +67,8 @@ impl CloseReason {
             Self::Protocol(ProtocolError::SpeaksTls) => CloseKind::SpeaksTls,
             Self::Protocol(ProtocolError::TooLong { .. }) => CloseKind::TooLong,
             Self::Protocol(ProtocolError::KeepaliveWithBody { .. }) => CloseKind::KeepaliveWithBody,
-            Self::Protocol(ProtocolError::Malformed(_)) => CloseKind::Malformed,
+            Self::Protocol(ProtocolError::Malformed(_) | ProtocolError::Hello(_)) => CloseKind::Malformed,
+            Self::Protocol(ProtocolError::NotUnderstood(_)) => CloseKind::NotUnderstood,
             Self::Protocol(ProtocolError::HandOff) => CloseKind::HandOff,
             Self::Protocol(ProtocolError::PingFlood) => CloseKind::PingFlood,
             Self::TlsHandshake(_) => CloseKind::TlsHandshake,
@@ -142,7 +143,7 @@ close_kinds! {
     TooLong = "too_long",
     /// [`ProtocolError::KeepaliveWithBody`].
     KeepaliveWithBody = "keepalive_with_body",
-    /// [`ProtocolError::Malformed`].
+    /// [`ProtocolError::Malformed`] and [`ProtocolError::Hello`].
     Malformed = "malformed",
     /// [`ProtocolError::HandOff`].
     HandOff = "hand_off",
@@ -178,6 +179,8 @@ close_kinds! {
     MaxAge = "max_age",
     /// [`CloseReason::Router`].
     Router = "router",
+    /// [`ProtocolError::NotUnderstood`].
+    NotUnderstood = "not_understood",
 }
 
 impl From<ProtocolError> for CloseReason {

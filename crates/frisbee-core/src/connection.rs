@@ -10,7 +10,7 @@ use crate::keepalive::millis;
 use crate::{
     Bucket, ClientConfig, CloseReason, Config, Decoder, Event, Header, HeaderForm, Hello, HelloItems, Keepalive,
     Liveness, MemoryPool, Operation, Outbox, Packet, PacketId, PeerKind, ProtocolError, ReadProgress, Role,
-    ServerConfig, TooLong, WasteLimiter, WriteProgress, earlier,
+    ServerConfig, TooLong, WasteLimiter, WriteProgress, earlier, extension,
 };
 use bytes::Bytes;
 use hand_off::{HandOffEvent, HandOffProgress, Stage};
@@ -152,7 +152,7 @@ impl Connection {
     /// its peer, or only that of a HELLO, which is answered before anything else is sent.
     #[inline]
     pub fn sends(&self) -> Option<HeaderForm> {
-        let is_greeted = || self.peer == PeerKind::Unknown && self.decoder.arriving() == Some(Operation::HELLO);
+        let is_greeted = || self.peer == PeerKind::Unknown && self.decoder.arriving() == Some(Operation::EXTENSION);
         self.decoder.form().filter(|_| self.role == Role::Client || !is_greeted())
     }
 
@@ -468,7 +468,7 @@ impl Connection {
         }
         let Some(first) = first else { return Ok(false) };
         self.shows_by = None;
-        match greeted(&first).filter(|_| self.hello.is_some()) {
+        match if self.hello.is_some() { greeted(&first)? } else { None } {
             Some(peer) => {
                 self.peer = peer;
                 self.send_hello();
@@ -485,7 +485,7 @@ impl Connection {
         let Some(hello) = self.hello.take() else { return };
         let limit = self.outbox.limit();
         self.outbox.set_limit(limit.max(HELLO_MAX));
-        let sent = self.outbox.push(PacketId(0), Operation::HELLO, hello.encode());
+        let sent = self.outbox.push(extension::HELLO, Operation::EXTENSION, hello.encode());
         debug_assert!(sent.is_ok(), "HELLO is within every limit");
         self.outbox.set_limit(limit);
     }
@@ -509,11 +509,14 @@ impl Connection {
                 self.pong_waits = true;
             }
             Operation::PONG if self.peer == PeerKind::Unknown => return Ok(self.decide(PeerKind::Compat)),
-            Operation::HELLO if self.peer == PeerKind::Unknown => {
-                if let Some(peer) = greeted(&packet) {
+            Operation::EXTENSION if self.peer == PeerKind::Unknown => {
+                if let Some(peer) = greeted(&packet)? {
                     return Ok(self.decide(peer));
                 }
                 self.waste(packet.body.len());
+            }
+            Operation::EXTENSION if ours && packet.id >= extension::MUST_UNDERSTAND => {
+                return Err(ProtocolError::NotUnderstood(packet.id));
             }
             Operation::GOING_AWAY | Operation::CREDIT | Operation::CANCEL | Operation::END | Operation::BATCH
                 if ours =>
@@ -562,12 +565,14 @@ enum PacketKind {
     Stop,
 }
 
-/// The kind of a native peer, if the packet is a HELLO.
-fn greeted(packet: &Packet) -> Option<PeerKind> {
-    if packet.operation != Operation::HELLO {
-        return None;
+/// The kind of a native peer, if the packet is a HELLO. A malformed one is an error: if its sender were taken for a peer
+/// of the base protocol, its deadlines and metadata would be lost.
+fn greeted(packet: &Packet) -> Result<Option<PeerKind>, ProtocolError> {
+    let is_hello = packet.operation == Operation::EXTENSION && packet.id == extension::HELLO;
+    if !is_hello || !Hello::is_signed(&packet.body) {
+        return Ok(None);
     }
-    Hello::decode(&packet.body).map(|hello| PeerKind::Native(Arc::new(hello)))
+    Ok(Some(PeerKind::Native(Arc::new(Hello::decode(&packet.body)?))))
 }
 
 #[cfg(test)]

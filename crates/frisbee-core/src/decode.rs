@@ -1,7 +1,9 @@
 //! Byte stream to packets: bounded before it allocates, and without copying a packet that arrived in one read.
 
 use crate::hello::HELLO_MAX;
-use crate::{BodyMemory, Header, HeaderForm, MAGIC, MemoryPool, Operation, OtherProtocol, Packet};
+use crate::{
+    BodyMemory, Header, HeaderForm, HelloError, MAGIC, MemoryPool, Operation, OtherProtocol, Packet, PacketId,
+};
 use bytes::{Buf, Bytes};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -94,7 +96,7 @@ impl Decoder {
     /// A decoder that finds out the form from the first header.
     ///
     /// Headers in the current form begin with the magic. Anything else is taken for the old form if it is a PING
-    /// without a body, a STREAM packet, a HELLO (operation 3) or one of the operations `served`, with a length
+    /// without a body, a STREAM packet, a packet of operation 3, as HELLO, or one of the operations `served`, with a length
     /// within the limit; otherwise it is no Frisbee peer. An old peer whose first id is 15 cannot be distinguished.
     pub fn detecting(served: Arc<[RangeInclusive<u16>]>, limit: u32) -> Self {
         Self { form: None, served, limit, head: [0; Header::MAX_LEN], head_len: 0, body: None, last: 0, pool: None }
@@ -274,7 +276,7 @@ impl Decoder {
         match header.operation {
             Operation::PING => header.length == 0,
             Operation::STREAM => header.length <= self.limit,
-            Operation::HELLO => header.length <= HELLO_MAX,
+            Operation::EXTENSION => header.length <= HELLO_MAX,
             operation => {
                 let served = self.served.iter().any(|range| range.contains(&operation.number()));
                 served && header.length <= self.limit
@@ -282,10 +284,10 @@ impl Decoder {
         }
     }
 
-    /// Whether a packet that exceeds the limit may do so. HELLO has a limit of its own.
+    /// Whether a packet that exceeds the limit may do so. HELLO and its like have a limit of their own.
     #[cold]
     fn check_long(&self, header: Header) -> Result<(), ProtocolError> {
-        if header.operation == Operation::HELLO && header.length <= HELLO_MAX {
+        if header.operation == Operation::EXTENSION && header.length <= HELLO_MAX {
             return Ok(());
         }
         Err(ProtocolError::TooLong { length: header.length, limit: self.limit })
@@ -406,8 +408,12 @@ pub enum ProtocolError {
         /// The declared length.
         length: u32,
     },
-    /// The body of a HELLO, CREDIT, CANCEL, END, HAND_OFF or BATCH is malformed.
+    /// The body of a CREDIT, CANCEL, END, HAND_OFF or BATCH is malformed.
     Malformed(Operation),
+    /// A HELLO cannot be accepted. The peer is not taken for one of the base protocol.
+    Hello(HelloError),
+    /// A packet of [`Operation::EXTENSION`] has a type that this end must understand, and does not.
+    NotUnderstood(PacketId),
     /// A packet from a peer that waits for the answer to its hand-off, or an answer to no request.
     HandOff,
     /// More PINGs than 20 per second and a burst of 40.
@@ -430,6 +436,10 @@ impl fmt::Display for ProtocolError {
             Self::TooLong { length, limit } => write!(f, "a body of {length} bytes exceeds the limit of {limit}"),
             Self::KeepaliveWithBody { length } => write!(f, "a PING or PONG declares a body of {length} bytes"),
             Self::Malformed(operation) => write!(f, "malformed body of {operation:?}"),
+            Self::Hello(error) => write!(f, "malformed HELLO: {error}"),
+            Self::NotUnderstood(id) => {
+                write!(f, "packet type {id} of operation 3 must be understood and is unknown here: update this end")
+            }
             Self::HandOff => f.write_str("unexpected hand-off frame"),
             Self::PingFlood => f.write_str("too many PINGs"),
         }
@@ -437,6 +447,12 @@ impl fmt::Display for ProtocolError {
 }
 
 impl std::error::Error for ProtocolError {}
+
+impl From<HelloError> for ProtocolError {
+    fn from(error: HelloError) -> Self {
+        Self::Hello(error)
+    }
+}
 
 #[cfg(test)]
 mod tests;

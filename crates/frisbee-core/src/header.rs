@@ -27,8 +27,9 @@ impl Operation {
     pub const PONG: Self = Self(1);
     /// Carries one message of a stream; an empty body closes the stream.
     pub const STREAM: Self = Self(2);
-    /// Shows that the sender understands the operations 4 to 8, and announces its limits; see [`Hello`](crate::Hello).
-    pub const HELLO: Self = Self(3);
+    /// A packet between native peers whose id states its type; see [`extension`](crate::extension). Id 0 is HELLO, which
+    /// shows that the sender understands the operations 3 to 9; see [`Hello`](crate::Hello).
+    pub const EXTENSION: Self = Self(3);
     /// The sender will close the connection and accepts no new calls and streams.
     pub const GOING_AWAY: Self = Self(4);
     /// Gives credit for a stream.
@@ -71,7 +72,7 @@ impl Operation {
 
 /// The names of the operations that belong to the protocol, by number.
 const RESERVED_NAMES: [&str; Operation::FIRST_USER.0 as usize] =
-    ["PING", "PONG", "STREAM", "HELLO", "GOING_AWAY", "CREDIT", "CANCEL", "END", "HAND_OFF", "BATCH"];
+    ["PING", "PONG", "STREAM", "EXTENSION", "GOING_AWAY", "CREDIT", "CANCEL", "END", "HAND_OFF", "BATCH"];
 
 impl fmt::Debug for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,6 +3,7 @@
 use crate::tlv::{self, Items};
 use crate::{BODY_MAX, BODY_MAX_LEAST, Config, PROTOCOL_VERSION};
 use bytes::Bytes;
+use std::fmt;
 
 /// The longest HELLO that is read, in bytes. It carries a list of services: some hundred with a long history, or close
 /// to a thousand without.
@@ -11,12 +12,12 @@ pub(crate) const HELLO_MAX: u32 = 64 * 1024;
 /// The announcement of an end to its peer, in the first packet that the peer is known to understand.
 ///
 /// On the wire: four bytes that begin no other packet, the version in one byte, then items of a type, a length
-/// and a value. Types from [`Hello::FIRST_USER_ITEM`] on belong to the layers above; unknown types are skipped. A
-/// packet whose body does not have this form is no HELLO, and skipped as any of a reserved operation.
+/// and a value. Types from [`Hello::FIRST_USER_ITEM`] on belong to the layers above. Unknown types are skipped, unless
+/// they are [`Hello::MUST_UNDERSTAND`] or above.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Hello {
-    /// The version of the extension. Later versions keep the items of earlier ones.
+    /// The version of the extension, above 0. Later versions keep the items of earlier ones.
     pub version: u8,
     /// The longest body that the sender accepts, in bytes.
     pub body_max: u32,
@@ -75,6 +76,10 @@ impl Hello {
     /// The first type of item that has no meaning here.
     pub const FIRST_USER_ITEM: u8 = 32;
 
+    /// The first type of item that the receiver has to understand: 128 + n is the item n of which the connection
+    /// depends. None is defined so far.
+    pub const MUST_UNDERSTAND: u8 = 128;
+
     /// How many bytes the items of the layers above may have, types and lengths included: a HELLO has at most 64 KiB,
     /// and 256 bytes are kept for the other items.
     pub const ITEMS_MAX: usize = HELLO_MAX as usize - 256;
@@ -129,12 +134,22 @@ impl Hello {
         bytes
     }
 
-    /// Reads the body of a packet; `None` if it is no HELLO.
-    pub fn decode(body: &Bytes) -> Option<Self> {
+    /// Whether the body of a packet is one of a HELLO, however malformed the rest of it may be.
+    pub fn is_signed(body: &[u8]) -> bool {
+        body.starts_with(&SIGNATURE)
+    }
+
+    /// Reads the body of a packet. Numbers above 32 bits count as the largest of 32 bits.
+    ///
+    /// # Errors
+    /// If the body does not have the form of a HELLO, or an item of it not that of its type, or the receiver must
+    /// understand an item that it does not know.
+    pub fn decode(body: &Bytes) -> Result<Self, HelloError> {
         if body.len() > HELLO_MAX as usize {
-            return None;
+            return Err(HelloError::TooLong { length: body.len() });
         }
-        let (&version, rest) = body.strip_prefix(&SIGNATURE)?.split_first()?;
+        let rest = body.strip_prefix(&SIGNATURE).ok_or(HelloError::NoSignature)?;
+        let (&version, rest) = rest.split_first().filter(|(version, _)| **version > 0).ok_or(HelloError::NoVersion)?;
         // Without an item, its limit is that of a peer without the extension.
         let mut hello = Self {
             version,
@@ -147,9 +162,13 @@ impl Hello {
             items: HelloItems::default(),
         };
         let mut items = Vec::new();
+        let mut seen = [false; Self::FIRST_USER_ITEM as usize];
         for item in Items::new(rest) {
-            let (kind, value) = item?;
-            let number = || tlv::whole_varint(value).and_then(|number| u32::try_from(number).ok());
+            let (kind, value) = item.ok_or(HelloError::Truncated)?;
+            let number = || match tlv::whole_varint(value) {
+                Some(number) => Ok(u32::try_from(number).unwrap_or(u32::MAX)),
+                None => Err(HelloError::Malformed { item: kind }),
+            };
             match kind {
                 BODY_MAX_ITEM => hello.body_max = number()?.max(BODY_MAX_LEAST),
                 STREAMS => hello.streams_max = number()?,
@@ -157,14 +176,69 @@ impl Hello {
                 CREDIT => hello.stream_credit = number()?,
                 HAND_OFF_CANCEL => hello.hand_off_cancel = true,
                 BATCHES => hello.batches = true,
+                Self::MUST_UNDERSTAND.. => return Err(HelloError::Unknown { item: kind }),
                 Self::FIRST_USER_ITEM.. => tlv::put_item(&mut items, kind, value),
-                _ => {}
+                _ => continue,
+            }
+            if let Some(seen) = seen.get_mut(usize::from(kind))
+                && std::mem::replace(seen, true)
+            {
+                return Err(HelloError::Repeated { item: kind });
             }
         }
         hello.items = HelloItems(items.into_boxed_slice().into());
-        (version > 0).then_some(hello)
+        Ok(hello)
     }
 }
+
+/// A HELLO that cannot be accepted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum HelloError {
+    /// It does not begin with the four bytes of a HELLO.
+    NoSignature,
+    /// It ends before its version, or that is 0.
+    NoVersion,
+    /// It has more than 64 KiB.
+    TooLong {
+        /// Its length.
+        length: usize,
+    },
+    /// It ends within an item.
+    Truncated,
+    /// The value of this item does not have the form of its type: the number is empty, exceeds 64 bits, or is followed
+    /// by more bytes.
+    Malformed {
+        /// The type of the item.
+        item: u8,
+    },
+    /// This item occurs twice.
+    Repeated {
+        /// The type of the item.
+        item: u8,
+    },
+    /// The receiver must understand this item, and does not.
+    Unknown {
+        /// The type of the item.
+        item: u8,
+    },
+}
+
+impl fmt::Display for HelloError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSignature => f.write_str("its signature is missing"),
+            Self::NoVersion => f.write_str("its version is missing or 0"),
+            Self::TooLong { length } => write!(f, "its {length} bytes exceed the limit of {HELLO_MAX}"),
+            Self::Truncated => f.write_str("it ends within an item"),
+            Self::Malformed { item } => write!(f, "item {item} is malformed"),
+            Self::Repeated { item } => write!(f, "item {item} occurs twice"),
+            Self::Unknown { item } => write!(f, "item {item} must be understood and is unknown here: update this end"),
+        }
+    }
+}
+
+impl std::error::Error for HelloError {}
 
 #[cfg(test)]
 mod tests {
@@ -189,13 +263,54 @@ mod tests {
         assert_eq!(bytes, expected);
         assert_eq!(hello.items().collect::<Vec<_>>(), [(40, &b"above"[..])]);
         assert_eq!(hello.items_len(), 7);
-        assert_eq!(Hello::decode(&bytes.into()), Some(hello));
+        assert_eq!(Hello::decode(&bytes.into()), Ok(hello));
+    }
+
+    /// The HELLO of version 1 with these items.
+    fn with_items(items: &[u8]) -> Result<Hello, HelloError> {
+        Hello::decode(&[&b"fris\x01"[..], items].concat().into())
     }
 
     #[test]
     fn unknown_items_and_later_versions_are_tolerated() {
-        let hello = Hello::decode(&Bytes::from_static(b"fris\x09\x1E\x02\xFF\xFF\x02\x01\x07")).unwrap();
+        let hello = Hello::decode(&Bytes::from_static(b"fris\x09\x1E\x02\xFF\xFF\x02\x01\x07\x1E\x00")).unwrap();
         assert_eq!((hello.version, hello.streams_max), (9, 7));
+        assert!(with_items(&[127, 0]).is_ok());
+    }
+
+    /// The peer was taken for one of the base protocol, so that deadlines and metadata were dropped.
+    #[test]
+    fn number_above_32_bits_saturates() {
+        for number in [1 << 32, 1 << 40, u64::MAX] {
+            let mut items = Vec::new();
+            for item in [BODY_MAX_ITEM, STREAMS, CALLS, CREDIT] {
+                let mut value = Vec::new();
+                tlv::put_varint(&mut value, number);
+                tlv::put_item(&mut items, item, &value);
+            }
+            let hello = with_items(&items).expect("large numbers should be accepted");
+            let numbers = [hello.body_max, hello.streams_max, hello.calls_max, hello.stream_credit];
+            assert_eq!(numbers, [u32::MAX; 4]);
+        }
+    }
+
+    #[test]
+    fn malformed_item_is_named() {
+        for item in [BODY_MAX_ITEM, STREAMS, CALLS, CREDIT] {
+            let overflow = [item, 10, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 2];
+            for items in [&[item, 0][..], &[item, 2, 7, 7], &[item, 1, 0x80], &overflow] {
+                assert_eq!(with_items(items), Err(HelloError::Malformed { item }), "{items:?}");
+            }
+            let padded = [item, 2, 0x87, 0];
+            assert!(with_items(&padded).is_ok());
+            assert_eq!(with_items(&padded.repeat(2)), Err(HelloError::Repeated { item }));
+        }
+        for item in [HAND_OFF_CANCEL, BATCHES] {
+            assert_eq!(with_items(&[item, 0, item, 0]), Err(HelloError::Repeated { item }));
+        }
+        for item in [128, 191, 255] {
+            assert_eq!(with_items(&[item, 0]), Err(HelloError::Unknown { item }));
+        }
     }
 
     #[test]
@@ -207,14 +322,12 @@ mod tests {
             assert_eq!(body.len(), length);
             Hello::decode(&body.into())
         };
-        assert!(decoded(HELLO_MAX as usize).is_some() && decoded(HELLO_MAX as usize + 1).is_none());
-        let body_max = |item: &'static [u8]| {
-            let hello = Hello::decode(&[b"fris\x01", item].concat().into());
-            hello.map(|hello| hello.body_max)
-        };
-        assert_eq!(body_max(b""), Some(BODY_MAX));
-        assert_eq!(body_max(&[BODY_MAX_ITEM, 2, 0x80, 0x10]), Some(2048));
-        assert_eq!(body_max(&[BODY_MAX_ITEM, 1, 5]), Some(BODY_MAX_LEAST));
+        assert!(decoded(HELLO_MAX as usize).is_ok());
+        assert_eq!(decoded(HELLO_MAX as usize + 1), Err(HelloError::TooLong { length: HELLO_MAX as usize + 1 }));
+        let body_max = |item: &[u8]| with_items(item).map(|hello| hello.body_max);
+        assert_eq!(body_max(b""), Ok(BODY_MAX));
+        assert_eq!(body_max(&[BODY_MAX_ITEM, 2, 0x80, 0x10]), Ok(2048));
+        assert_eq!(body_max(&[BODY_MAX_ITEM, 1, 5]), Ok(BODY_MAX_LEAST));
     }
 
     #[test]
@@ -222,9 +335,13 @@ mod tests {
         let whole = Hello::new(&Config::default(), &HelloItems::default()).encode();
         let items = [5, 11, 15, 20, 25, 27, 29];
         for cut in (0..whole.len()).filter(|cut| !items.contains(cut)) {
-            assert_eq!(Hello::decode(&whole[..cut].to_vec().into()), None, "cut at {cut}");
+            let expected = match cut {
+                ..4 => HelloError::NoSignature,
+                4 => HelloError::NoVersion,
+                _ => HelloError::Truncated,
+            };
+            assert_eq!(Hello::decode(&whole[..cut].to_vec().into()), Err(expected), "cut at {cut}");
         }
-        assert_eq!(Hello::decode(&Bytes::from_static(b"fris\0")), None);
-        assert_eq!(Hello::decode(&[SIGNATURE.to_vec(), vec![1; HELLO_MAX as usize]].concat().into()), None);
+        assert_eq!(Hello::decode(&Bytes::from_static(b"fris\0")), Err(HelloError::NoVersion));
     }
 }

@@ -45,6 +45,7 @@ mod config;
 mod connection;
 mod decode;
 mod event;
+pub mod extension;
 pub mod flow;
 mod header;
 mod hello;
@@ -70,7 +71,7 @@ pub use connection::hand_off::{HandOffAnswer, HandOffEvent};
 pub use decode::{Decoder, ProtocolError};
 pub use event::{Event, PeerKind};
 pub use header::{Header, HeaderForm, MAGIC, Operation, PacketId};
-pub use hello::{Hello, HelloItems};
+pub use hello::{Hello, HelloError, HelloItems};
 pub use keepalive::{Keepalive, Liveness, earlier};
 pub use memory::{BodyMemory, MemoryPool};
 pub use other_protocol::OtherProtocol;
@@ -89,7 +90,7 @@ pub const BODY_MAX: u32 = 5 * 1024 * 1024;
 /// longer.
 pub const BODY_MAX_LEAST: u32 = 1024;
 
-/// The version of the extension of Go's protocol, as HELLO announces it.
+/// The version of the extension of Go's protocol, as HELLO announces it. A peer may have any version above 0.
 pub const PROTOCOL_VERSION: u8 = 1;
 
 #[cfg(test)]

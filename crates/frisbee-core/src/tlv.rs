@@ -15,7 +15,8 @@ pub fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8); // Below 0x80.
 }
 
-/// Reads a number from the front of `bytes` and moves past it.
+/// Reads a number from the front of `bytes` and moves past it. `None` if it is cut, or does not fit into 64 bits. A
+/// number may be padded by zeros, up to ten bytes.
 ///
 /// ```
 /// let mut bytes = &[0xAC, 2, 7][..];
@@ -39,7 +40,12 @@ fn take_long_varint(bytes: &mut &[u8]) -> Option<u64> {
     for shift in (0..64).step_by(7) {
         let (&byte, rest) = bytes.split_first()?;
         *bytes = rest;
-        number |= u64::from(byte & 0x7F).checked_shl(shift)?;
+        let bits = u64::from(byte & 0x7F);
+        let placed = bits.checked_shl(shift)?;
+        if placed.checked_shr(shift)? != bits {
+            return None; // The tenth byte has room for a single bit.
+        }
+        number |= placed;
         if byte & 0x80 == 0 {
             return Some(number);
         }
@@ -122,6 +128,13 @@ mod tests {
             assert_eq!(whole_varint(&bytes[..bytes.len() - 1]), None);
         }
         assert_eq!(whole_varint(&[0x80; 11]), None);
+    }
+
+    /// It was read as 0, so a deadline of 2^64 microseconds had passed.
+    #[test]
+    fn number_above_64_bits_is_malformed() {
+        let number = |last| whole_varint(&[&[0x80; 9][..], &[last]].concat());
+        assert_eq!([number(0), number(1), number(2), number(0x7F)], [Some(0), Some(1 << 63), None, None]);
     }
 
     #[test]

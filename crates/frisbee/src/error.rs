@@ -162,6 +162,11 @@ pub enum MountError {
         /// Their length, in bytes.
         length: usize,
     },
+    /// An [item](crate::Protocol::hello_items) for HELLO has a type that belongs to the protocol.
+    HelloItem {
+        /// Its type.
+        item: u8,
+    },
 }
 
 impl fmt::Display for MountError {
@@ -175,6 +180,7 @@ impl fmt::Display for MountError {
                 let limit = Hello::ITEMS_MAX;
                 write!(f, "the services take {length} bytes of HELLO, more than {limit}: serve some on another port")
             }
+            Self::HelloItem { item } => write!(f, "item {item} for HELLO: routers have the types 32 to 127"),
         }
     }
 }

@@ -239,24 +239,29 @@ pub trait Protocol: Send + Sync + 'static {
         vec![10..=u16::MAX]
     }
 
-    /// A defect of the router itself, which binding or connecting reports. By default that HELLO has no room for its items.
+    /// A defect of the router itself, which binding or connecting reports. By default that HELLO has no room for its
+    /// items, or one has a type that is not the router's.
     ///
     /// # Errors
     /// The description of the defect.
     fn check(&self) -> Result<(), MountError> {
-        check_room(&self.hello_items())
+        check_items(&self.hello_items())
     }
 
     /// Items to add to the HELLO by which two native peers recognise each other: types from [`Hello::FIRST_USER_ITEM`]
-    /// on, and values, of up to [`Hello::ITEMS_MAX`] bytes with those of all routers. None by default. If the router is
-    /// mounted in frpc, types below 64 belong to frpc.
+    /// to 127, and values, of up to [`Hello::ITEMS_MAX`] bytes with those of all routers. None by default. If the router
+    /// is mounted in frpc, types below 64 belong to frpc.
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
         Vec::new()
     }
 }
 
-/// Fails if HELLO has no room for all of `items`.
-fn check_room(items: &[(u8, Bytes)]) -> Result<(), MountError> {
+/// Fails if HELLO has no room for all of `items`, or one has a type that no router may use.
+fn check_items(items: &[(u8, Bytes)]) -> Result<(), MountError> {
+    let types = Hello::FIRST_USER_ITEM..Hello::MUST_UNDERSTAND;
+    if let Some((item, _)) = items.iter().find(|(item, _)| !types.contains(item)) {
+        return Err(MountError::HelloItem { item: *item });
+    }
     // A type in one byte, and a length in up to three.
     let length = items.iter().map(|(_, value)| 4 + value.len()).sum();
     if length > Hello::ITEMS_MAX { Err(MountError::Hello { length }) } else { Ok(()) }

@@ -1,7 +1,7 @@
 //! Replies and timeouts of a connection, in virtual time.
 
 use super::*;
-use crate::BODY_MAX_LEAST;
+use crate::{BODY_MAX_LEAST, HelloError};
 
 const SECOND: Duration = Duration::from_secs(1);
 const PING: &[u8] = &[0, 0x0F, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -260,6 +260,56 @@ fn pong_before_hello_marks_a_go_peer() {
     feed(&mut server, &hello, now).unwrap();
     assert_eq!(server.peer(), &PeerKind::Compat);
     assert_eq!(server.outbox().take_bytes(), PONG);
+}
+
+/// The peer was taken for one of the base protocol, which lost its deadlines and metadata.
+#[test]
+fn malformed_hello_closes_and_never_makes_a_go_peer() {
+    let now = Instant::now();
+    for (items, error) in [
+        (&[3, 0][..], HelloError::Malformed { item: 3 }),
+        (&[4, 1, 0x80], HelloError::Malformed { item: 4 }),
+        (&[2, 1, 7, 2, 1, 7], HelloError::Repeated { item: 2 }),
+        (&[1, 3, 7], HelloError::Truncated),
+        (&[200, 0], HelloError::Unknown { item: 200 }),
+    ] {
+        let body = [&b"fris\x01"[..], items].concat();
+        let hello = [&[0, 15, 0, 0, 0, 3, 0, 0, 0, body.len() as u8], &body[..]].concat();
+        for mut end in [server(now), Connection::client(&Default::default(), now)] {
+            assert_eq!(feed(&mut end, &hello, now), Err(ProtocolError::Hello(error)), "{items:?}");
+            assert_eq!(end.peer(), &PeerKind::Unknown);
+        }
+    }
+}
+
+#[test]
+fn extension_packet_of_unknown_type_is_skipped_below_32768() {
+    let now = Instant::now();
+    let hello = Connection::client(&Default::default(), now).outbox().take_bytes();
+    let mut server = server(now);
+    feed(&mut server, &hello, now).unwrap();
+    server.outbox().take_bytes();
+    let packet = |id: u16| [&[0, 15][..], &id.to_be_bytes(), &[0, 3, 0, 0, 0, 1, 7]].concat();
+    for id in [0, 1, 64, 0x7FFF] {
+        assert_eq!(feed(&mut server, &packet(id), now), Ok(()), "{id}");
+    }
+    for id in [0x8000, 0xFFFF] {
+        assert_eq!(feed(&mut server, &packet(id), now), Err(ProtocolError::NotUnderstood(PacketId(id))));
+    }
+    assert!(server.outbox().is_empty());
+
+    // Peers of the base protocol may use the reserved operation as they like.
+    let mut server = self::server(now);
+    feed(&mut server, PING, now).unwrap();
+    assert_eq!(feed(&mut server, &packet(0x8000), now), Ok(()));
+}
+
+#[test]
+fn hello_has_packet_id_zero() {
+    let now = Instant::now();
+    let mut server = server(now);
+    feed(&mut server, &[0, 15, 0, 1, 0, 3, 0, 0, 0, 5, b'f', b'r', b'i', b's', 1], now).unwrap();
+    assert_eq!(server.peer(), &PeerKind::Compat);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Several routers on one connection, each with a range of operations of its own.
 
 use crate::debug::opaque_debug;
-use crate::router::{check_room, opening};
+use crate::router::{check_items, opening};
 use crate::{
     BatchEnd, CloseReason, Connection, HandOffRequest, MountError, Outbox, OverflowPolicy, Packet, PacketId, PeerKind,
     Protocol, Routed, Stream,
@@ -178,7 +178,7 @@ impl Protocol for Mounts {
     fn check(&self) -> Result<(), MountError> {
         self.wrong.clone().map_or(Ok(()), Err)?;
         self.mounts.iter().chain(&self.fallback).try_for_each(|mount| mount.router.check())?;
-        check_room(&self.hello_items())
+        check_items(&self.hello_items())
     }
 
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
@@ -386,7 +386,7 @@ mod tests {
         type Session = ();
 
         fn hello_items(&self) -> Vec<(u8, Bytes)> {
-            vec![(200, vec![0; 32 * 1024].into())]
+            vec![(100, vec![0; 32 * 1024].into())]
         }
 
         fn connected(&self, _connection: &Connection) {}
@@ -431,7 +431,7 @@ mod tests {
         type Session = ();
 
         fn hello_items(&self) -> Vec<(u8, Bytes)> {
-            vec![(200, Bytes::from_static(self.name.as_bytes()))]
+            vec![(100, Bytes::from_static(self.name.as_bytes()))]
         }
 
         fn connected(&self, _connection: &Connection) {}
@@ -485,7 +485,7 @@ mod tests {
         let mounts = Mounts::new().mount(10..=20, log("a")).mount(21..=30, log("b")).fallback(log("c"));
         assert!(!mounts.is_empty() && !Mounts::new().fallback(log("c")).is_empty() && Mounts::new().is_empty());
         assert!(mounts.has_fallback() && !Mounts::new().mount(10..=20, log("a")).has_fallback());
-        assert_eq!(mounts.hello_items(), ["a", "b", "c"].map(|name| (200, name.into())));
+        assert_eq!(mounts.hello_items(), ["a", "b", "c"].map(|name| (100, name.into())));
         let budget = Arc::new(crate::budget::Budget::new(usize::MAX, 0));
         let runtime = tokio::runtime::Handle::current();
         let connection = Connection::server(&Default::default(), &budget, runtime, Default::default());
