@@ -123,6 +123,13 @@ pub(crate) const EXCEPTIONS: &[Exception] = &[
         here: Here::Sent("08000c02"),
         why: "flags mean nothing, and a prost value has no place for them; Go echoes them",
     },
+    // An extension.
+    Exception {
+        part: Part::Decodings,
+        name: "enum as int32",
+        here: Here::Sent("08000a01"),
+        why: "native peers write a number that their schema does not declare as itself; this schema declares it",
+    },
 ];
 
 /// The exception for an entry of the measured file, if it is one.

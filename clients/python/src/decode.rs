@@ -203,9 +203,10 @@ impl Reader<'_> {
             Element::String => PyString::new(py, from.str().map_err(refused)?).into_any(),
             Element::Bytes => tensor::own(py, from.slice().map_err(refused)?),
             Element::Enum(indexes) => {
-                let index = from.u32().map_err(refused)?;
-                let unknown = || PyValueError::new_err(format!("{} has no value {index}", indexes.name));
-                self.plans.member(py, indexes, indexes.number(index).ok_or_else(unknown)?)?
+                let number = indexes.decode(from).map_err(refused)?;
+                let number =
+                    number.map_err(|index| PyValueError::new_err(format!("{} has no value {index}", indexes.name)))?;
+                self.plans.member(py, indexes, number)?
             }
             Element::Message(_) => return Err(PyValueError::new_err("a scalar expected, found a message")),
         })

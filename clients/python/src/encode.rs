@@ -212,8 +212,9 @@ impl Writer<'_> {
             },
             Element::Enum(indexes) => {
                 let number = self.plans.number(indexes, value)?;
-                let unknown = || PyValueError::new_err(format!("{} has no number {number}", indexes.name));
-                to.u32(indexes.index_of(number).ok_or_else(unknown)?);
+                if !indexes.encode(number, to) {
+                    return Err(PyValueError::new_err(format!("{} has no number {number}", indexes.name)));
+                }
             }
             Element::Message(_) => return Err(expected("a value", value)),
         }

@@ -106,6 +106,8 @@ interface Kind {
   /** Returns `undefined` for a nil, which only messages may be. */
   take(from: Cursor): Value;
   readonly table?: Table | undefined;
+  /** Whether an int32 may take the place of a value. */
+  readonly isEnum?: boolean;
 }
 
 interface Field {
@@ -253,7 +255,8 @@ function takeField(from: Cursor, field: Field): Value {
   return all;
 }
 
-function takeOne(from: Cursor, { wire, table, take }: Kind): Value {
+function takeOne(from: Cursor, { wire, table, take, isEnum }: Kind): Value {
+  if (isEnum && peek(from) === 12) return takeOne(from, KINDS["i"] as Kind);
   if (!table) expect(from, wire);
   return take(from);
 }
@@ -282,20 +285,30 @@ const kind = <T>(wire: number, zero: () => T, put: (to: Cursor, value: T) => voi
 const inner = (table: Table): Kind =>
   kind<Fields | undefined>(3, () => undefined, (to, value) => (value ? putMessage(to, table, value) : putByte(to, 0)), (from) => takeMessage(from, table, 0), table);
 
+/** How many indexes above those of the schema are written as indexes. The same as in Rust. */
+const KEPT_INDEXES = 1 << 16;
+
 function choice(of: Enum): Kind {
   const numbers = Object.values(of);
   // Of two names for one number the first goes out. An index that the schema does not know is kept above -2^31.
-  return kind(10, () => numbers[0] as number, (to, number) => {
+  const indexes = kind(10, () => numbers[0] as number, (to, number) => {
     const index = numbers.indexOf(number);
     const kept = number + 0x8000_0000;
-    check(index >= 0 || (number === (number | 0) && number < 0 && kept >= numbers.length), number);
-    putVarint(to, index < 0 ? kept : index);
+    const isKept = number < 0 && kept >= numbers.length;
+    check(index >= 0 || (number === (number | 0) && (isKept || !to.isFlat)), number);
+    if (index >= 0 || (isKept && (to.isFlat || kept < KEPT_INDEXES))) putVarint(to, index < 0 ? kept : index);
+    else {
+      // Another number that the schema does not declare goes out as an int32.
+      to.at--;
+      putOne(to, KINDS["i"] as Kind, number);
+    }
   }, (from) => {
     const index = takeVarint(from) >>> 0;
     const kept = index - 0x8000_0000;
     if (index >= numbers.length && (kept >= 0 || numbers.includes(kept))) malformed(`an enum has the index ${index}`);
     return numbers[index] ?? kept;
   });
+  return { ...indexes, isEnum: true };
 }
 
 /** Integers of 64 bits. Most are small, and the arithmetic of `bigint` is slow. */

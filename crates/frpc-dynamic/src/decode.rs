@@ -196,10 +196,10 @@ impl Reader<'_> {
             Element::Bytes => Value::Bytes(from.bytes()?),
             Element::Enum(indexes) => {
                 let at = from.position();
-                let index = from.u32()?;
-                let unknown =
-                    || DecodeError::new(format!("`{}` has no value {index}, which cannot be kept", indexes.name), at);
-                Value::EnumNumber(indexes.number(index).ok_or_else(unknown)?)
+                let number = indexes.decode(from)?.map_err(|index| {
+                    DecodeError::new(format!("`{}` has no value {index}, which cannot be kept", indexes.name), at)
+                })?;
+                Value::EnumNumber(number)
             }
             Element::Message(descriptor) => {
                 self.charge(descriptor.fields().len().saturating_mul(DEFAULT), from)?;

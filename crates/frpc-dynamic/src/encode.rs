@@ -122,8 +122,9 @@ impl Writer<'_> {
             (Element::String, Value::String(value)) => to.string(value).map_err(EncodeError::of_value)?,
             (Element::Bytes, Value::Bytes(value)) => to.shared(value).map_err(EncodeError::of_value)?,
             (Element::Enum(indexes), Value::EnumNumber(number)) => {
-                let unknown = || EncodeError::new(format!("`{}` has no number {number}", indexes.name));
-                to.u32(indexes.index_of(*number).ok_or_else(unknown)?);
+                if !indexes.encode(*number, to) {
+                    return Err(EncodeError::new(format!("`{}` has no number {number}", indexes.name)));
+                }
             }
             (Element::Message(_), Value::Message(value)) => self.message(value, to)?,
             _ => return Err(mismatch()),

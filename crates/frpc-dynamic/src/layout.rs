@@ -1,7 +1,7 @@
 //! The fields of a message in the order of the wire, found once for each message. Codecs that make other values than
 //! [`DynamicMessage`](crate::DynamicMessage)s use it as well.
 
-use polyglot::Kind;
+use polyglot::{Decoder, Encoder, Form, KEPT_INDEXES, Kind};
 use prost_reflect::prost_types::EnumValueDescriptorProto;
 use prost_reflect::{EnumDescriptor, FieldDescriptor, Kind as Declared, MessageDescriptor};
 use std::collections::HashMap;
@@ -205,6 +205,33 @@ impl Indexes {
         }
         let number = i32::MIN.wrapping_add_unsigned(index);
         (number < 0 && !self.indices.contains_key(&number)).then_some(number)
+    }
+
+    /// Writes a number: its index, or the number itself if the schema does not declare it and the form is the extended
+    /// one. `false`, and nothing is written, if the flat form cannot have it.
+    #[must_use]
+    pub fn encode(&self, number: i32, to: &mut Encoder<'_>) -> bool {
+        let is_declared = self.indices.contains_key(&number);
+        let index = self.index_of(number);
+        match index {
+            Some(index) if is_declared || to.form() == Form::Flat || index < KEPT_INDEXES => to.u32(index),
+            _ if to.form() == Form::Extended => to.i32(number),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Reads a number in either form. The inner error is an index that cannot be kept.
+    ///
+    /// # Errors
+    ///
+    /// If the next value is neither an index nor a number.
+    pub fn decode(&self, from: &mut Decoder<'_>) -> Result<Result<i32, u32>, polyglot::DecodeError> {
+        if from.peek() == Some(Kind::I32) {
+            return from.i32().map(Ok);
+        }
+        let index = from.u32()?;
+        Ok(self.number(index).ok_or(index))
     }
 
     /// The index of a number, as [`number`](Self::number) gives it back.

@@ -2,12 +2,14 @@
 
 use std::marker::PhantomData;
 
-use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, EncodeReason, Encoder, Kind};
+use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, EncodeReason, Encoder, Form, Kind};
 
 /// An enum of the schema. Implemented by generated code.
 ///
 /// The wire has the index of the value in the declaration, from 0, not its number. An index that the schema
-/// does not know is kept as the number `i32::MIN + index`, and goes out as that index again.
+/// does not know is kept as the number `i32::MIN + index`, and goes out as that index again. Any other number that the
+/// schema does not declare is written as itself in the [extended](crate::Form::Extended) form, and cannot be written in the
+/// flat one.
 ///
 /// ```
 /// use polyglot::{Decoder, Encoder, Enumeration, Index};
@@ -64,21 +66,22 @@ impl<E: Enumeration> Codec for Index<E> {
 
     #[inline]
     fn encode(value: &i32, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        let index = match E::index(*value) {
-            Some(index) => index,
-            None => reserved_index::<E>(*value)?,
-        };
-        to.u32(index);
+        match E::index(*value) {
+            Some(index) => to.u32(index),
+            None => put_undeclared::<E>(*value, to)?,
+        }
         Ok(())
     }
 
     #[inline]
     fn decode(from: &mut Decoder<'_>) -> Result<i32, DecodeError> {
         let before = from.position();
-        let index = from.u32()?;
-        match E::number(index) {
-            Some(number) => Ok(number),
-            None => keep::<E>(index, before),
+        match from.u32() {
+            Ok(index) => match E::number(index) {
+                Some(number) => Ok(number),
+                None => keep::<E>(index, before),
+            },
+            Err(error) => take_number(from, error),
         }
     }
 
@@ -88,15 +91,28 @@ impl<E: Enumeration> Codec for Index<E> {
     }
 }
 
-/// The index that an undeclared number encodes: all from 2^31 below zero up to zero encode one, unless the
-/// schema knows the index by now.
+/// How many indexes above those of the schema are written as indexes in the extended form. A description of a schema has
+/// fewer values.
+pub const KEPT_INDEXES: u32 = 1 << 16;
+
+/// Writes a number that the schema does not declare. In the flat form it may stand for any index that the schema does not
+/// know.
 #[cold]
-fn reserved_index<E: Enumeration>(number: i32) -> Result<u32, EncodeError> {
+fn put_undeclared<E: Enumeration>(number: i32, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     let index = number.wrapping_sub(i32::MIN) as u32;
-    if number < 0 && E::number(index).is_none() {
-        return Ok(index);
+    let is_kept = number < 0 && E::number(index).is_none();
+    match to.form() {
+        Form::Extended if !is_kept || index >= KEPT_INDEXES => to.i32(number),
+        _ if is_kept => to.u32(index),
+        _ => return Err(EncodeError::new(EncodeReason::UnknownNumber { enumeration: E::NAME, number })),
     }
-    Err(EncodeError::new(EncodeReason::UnknownNumber { enumeration: E::NAME, number }))
+    Ok(())
+}
+
+/// Reads a number that the writer's schema does not declare, in place of an index, whose `error` remains if there is none.
+#[cold]
+fn take_number(from: &mut Decoder<'_>, error: DecodeError) -> Result<i32, DecodeError> {
+    if from.peek() == Some(Kind::I32) { from.i32() } else { Err(error) }
 }
 
 /// The number that encodes an index unknown to the schema.

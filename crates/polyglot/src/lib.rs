@@ -90,7 +90,7 @@ pub use codec::{Codec, Key};
 pub use decode::Decoder;
 pub use enclosed::RawMessage;
 pub use encode::{Bulk, Encoder, Form};
-pub use enumeration::{Enumeration, Index};
+pub use enumeration::{Enumeration, Index, KEPT_INDEXES};
 pub use error::{DecodeError, DecodeReason, EncodeError, EncodeReason};
 pub use kind::Kind;
 pub use limits::{BULK_MIN, CONTAINER_MEMORY_MAX, LONG_MIN, NESTING_CEILING, NESTING_MAX, Nesting};

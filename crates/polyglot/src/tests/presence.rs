@@ -132,6 +132,43 @@ fn an_index_that_cannot_be_kept_is_refused() {
 }
 
 #[test]
+fn undeclared_enum_number_is_written_as_itself_between_native_peers() {
+    let encoded = |number: i32, form| {
+        let mut bytes = Vec::new();
+        Encoder::new(&mut bytes).with_form(form).field_as::<Index<Sparse>>("v", &number).map(|()| bytes)
+    };
+    // Those that the schema knows, and those that stand for an index that it does not know, are indexes.
+    assert_eq!(encoded(-5, Form::Extended).unwrap(), [0x0a, 2]);
+    assert_eq!(encoded(i32::MIN + 9, Form::Extended).unwrap(), [0x0a, 9]);
+    assert_eq!(encoded(7, Form::Extended).unwrap(), [0x0c, 14]);
+    for number in [7, -7, i32::MAX, i32::MIN + 2, i32::MIN + 65_536] {
+        let bytes = encoded(number, Form::Extended).unwrap();
+        assert_eq!(bytes[0], 0x0c, "{number}");
+        let mut decoder = Decoder::new(&bytes);
+        assert_eq!(decoder.field_as::<Index<Sparse>>("v").unwrap(), number);
+        assert_eq!(decoder.remaining(), 0);
+    }
+    assert_eq!(Decoder::new(&[0x0c, 9]).field_as::<Index<Sparse>>("v").unwrap(), -5, "a later schema declares it");
+    let error = Decoder::new(&[0x0c, 0x80]).field_as::<Index<Sparse>>("v").unwrap_err();
+    assert!(matches!(error.reason(), DecodeReason::Truncated { .. }), "{error}");
+    let numbers = Everything { sparses: vec![0, 7, 1000], ..Everything::default() };
+    let body = encode(&numbers, Form::Extended);
+    let crate::Root::Message(again) = Everything::decode_root(&mut Decoder::new(&body)).unwrap() else {
+        panic!("an error")
+    };
+    assert_eq!(again.sparses, numbers.sparses);
+}
+
+/// `12` is reserved for the mark of stored messages, and the others for later forms of bodies.
+#[test]
+fn reserved_beginning_of_a_body_is_refused() {
+    for first in 0x12..=0x1f {
+        let body = [&[first][..], &encode(&Inner { n: 1 }, Form::Extended)].concat();
+        assert!(Inner::decode_root(&mut Decoder::new(&body)).is_err(), "{first:#x}");
+    }
+}
+
+#[test]
 fn undeclared_enum_number_is_an_error_with_the_field() {
     // i32::MIN + 2 would encode index 2, which the schema knows.
     for number in [7, i32::MAX, i32::MIN + 2] {
