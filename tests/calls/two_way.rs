@@ -166,7 +166,7 @@ async fn the_bytes_of_calls_in_both_directions_are_as_specified() {
     let (address, mut connections) = controller().await;
     let mut raw = Raw::connect(address).await;
     // HELLO of a client that offers a service without methods, which is a service all the same.
-    raw.write(&packet(0, 3, b"fris\x01\x20\x0D\x03a.B\0\0\0\0\0\0\0\0\0")).await;
+    raw.write(&packet(0, 3, &[&b"fris\x01\x20\x14\x03a.B"[..], &[0; 16]].concat())).await;
     let connection = next(&mut connections).await;
     let peer = connection.peer_known().await.unwrap();
     assert!(matches!(peer, PeerKind::Native(_)));
@@ -174,14 +174,25 @@ async fn the_bytes_of_calls_in_both_directions_are_as_specified() {
     let mut calls = JoinSet::new();
     calls.spawn(async move { client.add(AddRequest { a: 1, b: -1 }).await });
     let request = raw.next().await.unwrap();
-    assert_eq!(request.body, [&[0x10, 2, 4, 0][..], &[8, 0, 0x0D, 2, 0x0D, 1]].concat());
-    // Without the direction it is a call of the client's, and no reply: it is answered. One with it is the reply.
-    let (id, operation) = (request.id.0, request.operation.number());
-    raw.write(&packet(id, operation, &[8, 0, 0x0D, 4, 0x0D, 6])).await;
+    assert_eq!((request.id.0, &request.body[..]), (0x8000, &[8, 0, 0x0D, 2, 0x0D, 1][..]));
+    // With an id of the other half it is a call of the client's, and no reply: it is answered.
+    let operation = request.operation.number();
+    raw.write(&packet(0, operation, &[8, 0, 0x0D, 4, 0x0D, 6])).await;
     let answer = raw.next().await.unwrap();
-    assert_eq!((answer.id.0, answer.body[0]), (id, 8));
-    raw.write(&packet(id, operation, &[0x10, 2, 4, 0, 8, 0, 0x0D, 14, 0x0D, 4])).await;
+    assert_eq!((answer.id.0, answer.body[0]), (0, 8));
+    raw.write(&packet(0x8000, operation, &[8, 0, 0x0D, 14, 0x0D, 4])).await;
     assert_eq!(calls.join_next().await.unwrap().unwrap().unwrap().into_inner().total, 7);
+}
+
+#[tokio::test]
+async fn client_request_with_id_of_server_closes_connection() {
+    let (address, mut connections) = controller().await;
+    let mut raw = Raw::connect(address).await;
+    raw.write(&[packet(0, 3, b"fris\x01"), packet(0x8007, 18, &[8, 0, 0x0D, 2, 0x0D, 1])].concat()).await;
+    let connection = next(&mut connections).await;
+    tokio::time::timeout(PATIENCE, connection.closed()).await.expect("such a request should close the connection");
+    let reason = connection.close_reason().expect("connection should be closed").to_string();
+    assert!(reason.contains("packet 32775 of operation 18"), "{reason}");
 }
 
 #[tokio::test]
@@ -191,16 +202,16 @@ async fn unrequested_packets_to_bare_client_are_counted_only() {
     let mut raw = accepted.await;
     raw.write(&packet(0, 3, b"fris\x01")).await;
     channel.connection().unwrap().peer_known().await.unwrap();
-    let call = packet(5, 10, &[0x10, 2, 4, 0, 8, 0]);
+    let call = packet(0x8005, 10, &[8, 0]);
     raw.write(&call).await;
     // Its own calls work: the first packet that it sends is the next call.
     let client = InteropClient::new(channel.clone());
     let calling = tokio::spawn(async move { client.add(AddRequest::default()).await });
     let request = raw.next().await.unwrap();
     assert_eq!(request.body[..], [8, 0, 0x0D, 0, 0x0D, 0]);
-    // With the direction it is no reply to that, whatever its id.
+    // With an id of the server's half it is no reply to that.
     let (id, operation) = (request.id.0, request.operation.number());
-    raw.write(&packet(id, operation, &[0x10, 2, 4, 0, 8, 0, 0x0D, 2, 0x0D, 0])).await;
+    raw.write(&packet(0x8000 | id, operation, &[8, 0, 0x0D, 2, 0x0D, 0])).await;
     raw.write(&packet(id, operation, &[8, 0, 0x0D, 4, 0x0D, 0])).await;
     assert_eq!(calling.await.unwrap().unwrap().into_inner().total, 2);
     // There is an end to it.
@@ -358,8 +369,8 @@ async fn peer_that_ignores_replies_is_refused_then_disconnected() {
     connection.peer_known().await.unwrap();
     let (_, mut writing) = raw.socket.into_split();
     let text = "x".repeat(1000).into_bytes();
-    let body = [&[0x10, 2, 4, 0, 8, 0, 0x05, 0x0A, 0xE8, 0x07][..], &text].concat();
-    let many: Vec<u8> = (0..1000).flat_map(|id| packet(id, 16, &body)).collect();
+    let body = [&[8, 0, 0x05, 0x0A, 0xE8, 0x07][..], &text].concat();
+    let many: Vec<u8> = (0x8000..0x8000 + 1000).flat_map(|id| packet(id, 16, &body)).collect();
     let flood = async { while tokio::io::AsyncWriteExt::write_all(&mut writing, &many).await.is_ok() {} };
     // Packets for it stay queued.
     let closed = until("it is left", || connection.is_closed());

@@ -354,7 +354,6 @@ async fn peer_exceeding_useless_packets_is_paused_without_loss() {
         packet(7, 5, &[4]),
         packet(7, 6, &[ADD as u8]),
         packet(7, 7, &[]),
-        packet(7, ADD, &[0x10, 2, 4, 0, 8, 0]),
     ];
     let useless = useless.map(|waste| (waste.len() + 64, waste));
     for (cost, waste) in useless.into_iter().chain([cancelled]) {

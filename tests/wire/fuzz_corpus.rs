@@ -304,15 +304,14 @@ fn packed(bodies: &[Vec<u8>]) -> Vec<Vec<u8>> {
     streams
 }
 
-/// Calls of the accepting end, with its mark, and replies to them.
+/// Calls of the accepting end, by their ids, and replies to them.
 fn two_way(bodies: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    let mark = [0x10, 2, 4, 0];
-    let marked = |id, operation, body: &[u8]| packet(id, operation, &[&mark[..], body].concat());
+    let marked = |id: u16, operation, body: &[u8]| packet(0x8000 | id, operation, body);
     let mut streams = Vec::new();
     for operation in 10..24 {
         let body = &bodies[usize::from(operation)];
         streams.push([hello_packet(), marked(operation, operation, body)].concat());
-        streams.push([hello_packet(), marked(0, operation, body), packet(0, 6, &[0x10, 2, 4, 0])].concat());
+        streams.push([hello_packet(), marked(0, operation, body), packet(0x8000, 6, &[10])].concat());
     }
     for reply in [&[8, 0, 0x0d, 4, 0x0d, 4][..], &[6, 5, 0x0a, 2, b'n', b'o'], &[0], &[]] {
         for (id, operation) in [(0, 18), (1, 17), (0, 17), (0x8000, 2), (0x8001, 2), (1, 2)] {

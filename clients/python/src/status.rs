@@ -47,6 +47,10 @@ pub(crate) fn of_exception(py: Python<'_>, error: &PyErr) -> PyResult<Option<Sta
 pub(crate) fn shown<'py>(py: Python<'py>, metadata: &Metadata) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
     let (texts, binary) = (PyDict::new(py), PyDict::new(py));
     for (key, value) in metadata.iter() {
+        // Of several values of a key the first counts, as for access rules.
+        if texts.contains(key)? || binary.contains(key)? {
+            continue;
+        }
         match std::str::from_utf8(value).ok().filter(|_| !key.ends_with("-bin")) {
             Some(text) => texts.set_item(key, text)?,
             None => binary.set_item(key, PyBytes::new(py, value))?,

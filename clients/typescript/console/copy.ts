@@ -4,6 +4,7 @@ import type { Metadata } from "frisbee-rpc";
 import { Kind, type Field, type Message, type Schema } from "./descriptor.js";
 import { oneofProperty, property, type Fields } from "./dynamic.js";
 import { fromBase64, fromJson, isSpecial, toBase64, type Json } from "./json.js";
+import { entriesOf } from "./metadata.js";
 import { pathOf, type MethodInfo } from "./server.js";
 
 /** The call, with its options. */
@@ -27,7 +28,7 @@ const escaped = (text: string): string => text.replace(/[\x7f-\x9f\u200b-\u200f\
 const word = (text: string): string => (/^[\w./:=@%+-]+$/.test(text) ? text : `'${escaped(text).replace(/'/g, "'\\''")}'`);
 
 const metadataText = (metadata: Metadata): [string, string][] =>
-  Object.entries(metadata).map(([key, value]) => [key, typeof value === "string" ? value : toBase64(value)]);
+  entriesOf(metadata).map(([key, value]) => [key, typeof value === "string" ? value : toBase64(value)]);
 
 /** curl by Connect. Streams are messages in envelopes. */
 export function curl({ method, requests, metadata, timeout, origin }: CallText): string {
@@ -88,7 +89,7 @@ export function rust(text: CallText): string {
   }
   const terms = [
     ...(timeout === undefined ? [] : [`request.set_timeout(Duration::from_millis(${Math.round(timeout)}));`]),
-    ...Object.entries(metadata).map(([key, value]) =>
+    ...entriesOf(metadata).map(([key, value]) =>
       typeof value === "string"
         ? `request.metadata_mut().insert(${rustText(key)}, ${rustText(value)})?;`
         : `request.metadata_mut().insert_bin(${rustText(key)}, &[${[...value].join(", ")}][..])?;`),
@@ -216,7 +217,7 @@ export function typescript(text: CallText): string {
   const messages = requests.map((json) => tsMessage(schema, method.request, fromJson(schema, method.request, json)));
   const options = [
     ...(timeout === undefined ? [] : [`timeout: ${timeout}`]),
-    ...(Object.keys(metadata).length === 0 ? [] : [`metadata: { ${Object.entries(metadata).map(([key, value]) => `${compact(key)}: ${typeof value === "string" ? compact(value) : tsBytes(value)}`).join(", ")} }`]),
+    ...(Object.keys(metadata).length === 0 ? [] : [`metadata: { ${entriesOf(metadata).map(([key, value]) => `${compact(key)}: ${typeof value === "string" ? compact(value) : tsBytes(value)}`).join(", ")} }`]),
   ];
   const request = method.sends ? `[${messages.join(", ")}]` : (messages[0] ?? "{}");
   const call = `client.${lowerCamel(method.name)}(${request}${options.length > 0 ? `, { ${options.join(", ")} }` : ""})`;

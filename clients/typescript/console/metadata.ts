@@ -4,6 +4,10 @@ import type { Metadata } from "frisbee-rpc";
 import { fill, h } from "./dom.js";
 import { fromBase64, toBase64 } from "./json.js";
 
+/** The values of all keys, each with its key. */
+export const entriesOf = (metadata: Metadata): [key: string, value: string | Uint8Array][] =>
+  Object.entries(metadata).flatMap(([key, values]) => [values].flat().map((value): [string, string | Uint8Array] => [key, value as string | Uint8Array]));
+
 export class MetadataEditor {
   readonly element: HTMLElement;
   private readonly rows = h("div", { className: "items" });
@@ -26,7 +30,7 @@ export class MetadataEditor {
 
   set(metadata: Metadata): void {
     fill(this.rows);
-    for (const [key, value] of Object.entries(metadata)) this.add(key, typeof value === "string" ? value : toBase64(value));
+    for (const [key, value] of entriesOf(metadata)) this.add(key, typeof value === "string" ? value : toBase64(value));
   }
 
   private add(key: string, value: string): HTMLInputElement {
@@ -43,4 +47,4 @@ export class MetadataEditor {
 
 /** Metadata as a list of names and values. */
 export const metadataList = (metadata: Metadata): HTMLElement =>
-  h("dl", { className: "pairs" }, ...Object.entries(metadata).flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, typeof value === "string" ? value : toBase64(value))]));
+  h("dl", { className: "pairs" }, ...entriesOf(metadata).flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, typeof value === "string" ? value : toBase64(value))]));

@@ -10,8 +10,8 @@ import { minified } from "./minified.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const CASES = [
-  { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 11_560, esbuild: 12_110 } },
-  { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limits: { terser: 9_260, esbuild: 9_690 } },
+  { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 11_910, esbuild: 12_500 } },
+  { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limits: { terser: 9_610, esbuild: 10_080 } },
 ];
 let isTooLarge = false;
 for (const { name, code, limits } of CASES) {

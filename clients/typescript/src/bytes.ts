@@ -137,6 +137,14 @@ export function takeVarint(from: Cursor, max = 5): number {
   return malformed("a number is too long");
 }
 
+/** The number of at most 64 bits that the rest consists of. */
+export function takeNumber(from: Cursor): number {
+  const { at } = from;
+  const value = takeVarint(from, 10);
+  if (remaining(from) || (from.bytes[at + 9] as number) > 1) malformed("malformed number");
+  return value;
+}
+
 /** A view of the next bytes, with their length in front of them unless it is given. */
 export function takeView(from: Cursor, length = takeVarint(from)): Uint8Array {
   if (length > remaining(from)) malformed("truncated");

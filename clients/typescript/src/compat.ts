@@ -117,7 +117,7 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
     const handleLinkPacket = (to: Cursor, id: number, operation: number, body: Uint8Array): void => {
       const stream = streams.get(id);
       if (operation < Op.Stream) put(to, 0, operation);
-      else if (operation === Op.Hello) deliver(0, Op.Hello, hello());
+      else if (operation === Op.Extension) deliver(0, Op.Extension, hello());
       else if (operation >= 10) put(to, id, operation, withoutPrefix(body));
       else if (operation === Op.Stream && !stream) {
         streams.set(id, { credit: WINDOW, queued: [], isSending: true, isReceiving: true, ungranted: 0 });

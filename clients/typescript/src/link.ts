@@ -3,9 +3,8 @@
  * replaces them, `stream.ts` owns a stream, `serve.ts` the calls of the server, `topics.ts` those to a broker.
  */
 
-import { remaining, malformed, putHalf, putItem, putRaw, putVarint, reader, room, takeByte, takeText, takeVarint, takeView, utf8, writer, written, type Cursor } from "./bytes.js";
-import { isBackward } from "./prefix.js";
-import { Fit, fit, readLayout, writeLayout, type AnyService, type PeerLayout } from "./service.js";
+import { remaining, malformed, putHalf, putItem, putRaw, putVarint, reader, room, takeByte, takeNumber, takeText, takeVarint, takeView, utf8, writer, written, type Cursor } from "./bytes.js";
+import { EARLIER, Fit, fit, readEarlier, readLayout, whole, writeLayout, type AnyService, type PeerLayout } from "./service.js";
 import { Is, Status, notRun, textOf } from "./status.js";
 import type { Stream } from "./stream.js";
 
@@ -14,7 +13,7 @@ export const enum Op {
   Ping,
   Pong,
   Stream,
-  Hello,
+  Extension,
   GoingAway,
   Credit,
   Cancel,
@@ -132,9 +131,14 @@ const BODY_MAX = 5 << 20;
 const BODY_MAX_LEAST = 1024;
 /** The longest HELLO. */
 const HELLO_MAX = 64 << 10;
+/** From this item of HELLO and this packet of operation 3 on, the receiver has to understand them. */
+const ITEM_MUST_UNDERSTAND = 128;
+const MUST_UNDERSTAND = 0x8000;
 const HEADER = 10;
-/** How many calls may be in flight: a quarter of the ids, so that late replies to a call find no other under its id. */
+/** How many calls may be in flight: half of the ids of this end, so that a duplicate reply to a call finds no other under its id. */
 const CALLS_MAX = 1 << 14;
+/** The first id of calls of the server. Calls of this end have lower ids. */
+const ACCEPTING_IDS = 0x8000;
 /** How many cancelled calls may be unanswered before the connection is replaced. */
 const GIVEN_UP_MAX = CALLS_MAX / 2;
 /** How many streams and calls the server may have in progress here. */
@@ -325,7 +329,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     const stream = streams.get(id);
     if (operation >= 10) {
       if (!link.isUp) malformed("a packet before HELLO");
-      const isRequest = isBackward(body);
+      const isRequest = id >= ACCEPTING_IDS;
       const call = calls[id % CALLS_MAX];
       if (!isRequest && call?.id === id && call.operation === operation) {
         release(id);
@@ -347,11 +351,12 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
         write(0, Op.Pong);
       }
       return;
-    } else if (operation === Op.Hello && !link.isUp) return greeted(from);
+    } else if (operation === Op.Extension && !link.isUp && !id) return greeted(from);
+    else if (operation === Op.Extension && id >= MUST_UNDERSTAND) malformed(`packet type ${id} must be understood and is unknown`);
     else if (operation === Op.GoingAway) return drain();
     else if (operation === Op.Cancel) return session?.cancel(id, takeVarint(from));
     else if (operation === Op.HandOff) malformed("a stray hand-off");
-    else if (stream && operation !== Op.Hello && operation < Op.HandOff) {
+    else if (stream && operation !== Op.Extension && operation < Op.HandOff) {
       owner.answered();
       return stream.packet(operation, body);
     } else if (operation === Op.Stream) {
@@ -367,19 +372,29 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
 
   const greeted = (from: Cursor): void => {
     if (remaining(from) > HELLO_MAX || takeText(from, 4) !== "fris" || !takeByte(from)) malformed("no HELLO");
-    while (remaining(from)) {
-      const type = takeByte(from);
-      const item = reader(takeView(from));
-      if (type in limits) limits[type] = takeVarint(item, 10);
-      else if (type === 32 || type === 33) {
-        try {
+    const seen = new Set<number>();
+    const earlier: (readonly string[])[] = [];
+    let type = 0;
+    try {
+      while (remaining(from)) {
+        type = takeByte(from);
+        const item = reader(takeView(from));
+        if (type >= ITEM_MUST_UNDERSTAND) malformed("must be understood and is unknown");
+        // Those of the core, and two of calls.
+        if (type < 7 || type === 34 || type === 35) {
+          if (seen.has(type)) malformed("occurs twice");
+          seen.add(type);
+        }
+        if (type in limits) limits[type] = takeNumber(item);
+        else if (type === 32 || type === 33) {
           const layout = readLayout(item);
           (type === 32 ? offered : calling).set(layout.service, layout);
-        } catch {
-          // An item of another form is ignored.
-        }
+        } else if (type === EARLIER) earlier.push(readEarlier(item));
       }
+    } catch (error) {
+      malformed(`HELLO item ${type}: ${(error as Error).message}`);
     }
+    for (const layouts of [offered, calling]) for (const layout of layouts.values()) layout.compatible = earlier.find(([of]) => of === layout.fingerprint)?.slice(1) ?? [];
     limits[3] = Math.min(limits[3], CALLS_MAX);
     link.isUp = true;
     clearTimeout(setup);
@@ -442,7 +457,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     refuse,
     fits(service) {
       const theirs = offered.get(service.name);
-      if (theirs) return theirs.fingerprint === service.fingerprint || named.includes(service) ? fit(service, theirs) : undefined;
+      if (theirs) return theirs.fingerprint === whole(service.fingerprint) || named.includes(service) ? fit(service, theirs) : undefined;
       for (const other of offered.values()) {
         if (other.operations.some((operation) => service.operations.includes(operation))) throw notRun(Is.UNIMPLEMENTED, `the server has ${other.service} instead of ${service.name}`);
       }
@@ -450,7 +465,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     },
     call(call, put) {
       if (link.isFull || inFlight >= limits[3]) return false;
-      do lastCall = (lastCall + 1) & 0xffff;
+      do lastCall = (lastCall + 1) % ACCEPTING_IDS;
       while (calls[lastCall % CALLS_MAX]);
       const id = (call.id = lastCall);
       calls[id % CALLS_MAX] = call;
@@ -505,12 +520,12 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   /** Sends HELLO. */
   const greet = (): void => {
     out.isFlat = transport?.isFlat;
-    write(0, Op.Hello, (to) => {
+    write(0, Op.Extension, (to) => {
       putRaw(to, utf8("fris\x01"));
       const most = session ? SERVED_MAX : 0;
       [BODY_MAX, most, most, WINDOW].forEach((value, at) => putItem(to, at + 1, () => putVarint(to, value)));
-      for (const service of serving?.services ?? []) putItem(to, 32, () => writeLayout(to, service));
-      for (const service of named) putItem(to, 33, () => writeLayout(to, service));
+      for (const service of serving?.services ?? []) writeLayout(to, 32, service);
+      for (const service of named) writeLayout(to, 33, service);
     });
     write(1, Op.Ping);
     flush();

@@ -1,7 +1,7 @@
 /**
  * The parts in front of a message: the remaining time, metadata, a status. `codec.ts` owns the message. */
 
-import { expect, isBytes, remaining, malformed, peek, putItem, putRaw, putText, putVarint, reader, takeByte, takeRest, takeText, takeVarint, takeView, utf8, type Cursor } from "./bytes.js";
+import { Malformed, expect, isBytes, remaining, malformed, peek, putItem, putRaw, putText, putVarint, reader, takeByte, takeNumber, takeRest, takeText, takeVarint, takeView, utf8, type Cursor } from "./bytes.js";
 import { Is, type Code, Status, codeOf, notRun, type Metadata } from "./status.js";
 
 /** The first byte of a prefix. Messages begin with 0, 6 or 8. */
@@ -14,8 +14,6 @@ const METADATA_MAX = 61_440;
 
 /** The fields of a prefix to write. */
 export interface PrefixFields {
-  /** The accepting end has made the call. */
-  readonly isBackward?: boolean;
   /** In milliseconds. */
   readonly timeout?: number | undefined;
   readonly metadata?: Metadata | undefined;
@@ -33,6 +31,9 @@ export interface Prefix {
 
 const NOTHING: Prefix = { metadata: {} };
 
+/** The values of a key. */
+const valuesOf = (values: Metadata[string]): readonly (string | Uint8Array)[] => [values].flat() as (string | Uint8Array)[];
+
 const isBinary = (key: string): boolean => key.endsWith("-bin");
 
 /** Whether the rules allow an entry of metadata. */
@@ -47,21 +48,21 @@ export function bytesOf(content: string | Uint8Array): Uint8Array {
 }
 
 /** Writes a prefix, unless it would be empty. Throws a `Status` for metadata that breaks the rules. */
-export function writePrefix(to: Cursor, { isBackward, timeout, metadata = {}, status }: PrefixFields): void {
+export function writePrefix(to: Cursor, { timeout, metadata = {}, status }: PrefixFields): void {
   const { at } = to;
   const hasItems = putItem(to, PREFIX, () => {
-    if (isBackward) putItem(to, 4, () => {});
     if (timeout !== undefined) putItem(to, 1, () => putVarint(to, Math.min(Math.max(0, Math.round(timeout * 1000)), Number.MAX_SAFE_INTEGER)));
     let total = 0;
-    Object.entries(metadata).forEach(([key, entry], count) => {
+    let count = 0;
+    for (const [key, entries] of Object.entries(metadata)) for (const entry of valuesOf(entries)) {
       if (!fits(key, entry)) throw notRun(Is.INVALID_ARGUMENT, `invalid metadata entry ${key}: keys have a-z 0-9 - _ . and values printable ASCII, or bytes under -bin`);
       total += key.length + entry.length + 8;
-      if (count >= ENTRIES_MAX || total > METADATA_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "too much metadata");
+      if (++count > ENTRIES_MAX || total > METADATA_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "too much metadata");
       putItem(to, 2, () => {
         putText(to, key);
         putRaw(to, bytesOf(entry));
       });
-    });
+    }
     if (status) {
       const { code, details, mayHaveRun } = status;
       putItem(to, 3, () => {
@@ -75,39 +76,41 @@ export function writePrefix(to: Cursor, { isBackward, timeout, metadata = {}, st
   if (!hasItems) to.at = at;
 }
 
-/** Takes the prefix off, if there is one. */
-export function readPrefix(from: Cursor): Prefix {
+/** Takes the prefix off, if there is one. A request with an item that must be understood and is unknown has not been run. */
+export function readPrefix(from: Cursor, isRequest = false): Prefix {
   if (peek(from) !== PREFIX) return NOTHING;
   from.at++;
   const items = reader(takeView(from));
   if (remaining(items) > PREFIX_MAX) malformed("a prefix is too long");
   // Without a prototype: the keys are the peer's.
-  const metadata: Record<string, string | Uint8Array> = Object.create(null) as {};
+  const metadata: Record<string, Metadata[string]> = Object.create(null) as {};
   const prefix: Prefix = { metadata };
   let entries = 0;
+  let seen = 0;
   while (remaining(items)) {
     const type = takeByte(items);
     const value = reader(takeView(items));
-    if (type === 1) prefix.timeout = takeVarint(value, 10) / 1000;
+    if (type > 127) {
+      const problem = `prefix item ${type} must be understood and is unknown`;
+      throw isRequest ? notRun(Is.UNIMPLEMENTED, problem) : new Malformed(problem);
+    }
+    // Metadata and unknown items may occur again.
+    if (type !== 2 && type < 7) {
+      if ((seen >> type) & 1) malformed(`prefix item ${type} occurs twice`);
+      seen |= 1 << type;
+    }
+    if (type === 1) prefix.timeout = takeNumber(value) / 1000;
     else if (type === 2) {
       const key = takeText(value);
       const entry = isBinary(key) ? takeRest(value) : takeText(value, remaining(value));
-      // A key occurs once: of two values one would be lost, such as one of two tokens.
-      if (!fits(key, entry) || key in metadata || ++entries > ENTRIES_MAX) malformed("invalid metadata");
-      metadata[key] = entry;
+      if (!fits(key, entry) || ++entries > ENTRIES_MAX) malformed("invalid metadata");
+      metadata[key] = key in metadata ? [...valuesOf(metadata[key] as string), entry] : entry;
     } else if (type === 3) {
       prefix.code = codeOf(takeVarint(value, 10));
       prefix.details = takeRest(value);
     } else if (type === 5) prefix.isRefused = true;
   }
   return prefix;
-}
-
-/** Whether a body belongs to a call of the accepting end, by the first item of its prefix. */
-export function isBackward(body: Uint8Array): boolean {
-  let at = 1;
-  while ((body[at] as number) > 127) at++;
-  return body[0] === PREFIX && body[at + 1] === 4 && body[at + 2] === 0;
 }
 
 /** The status that replaces a message, if there is one. */
@@ -120,8 +123,8 @@ export function readStatus(from: Cursor, { metadata, code, details, isRefused }:
 }
 
 /** Writes a status instead of a message. */
-export function writeStatus(to: Cursor, status: Status, isBackward: boolean): void {
-  writePrefix(to, { isBackward, status, metadata: status.metadata });
+export function writeStatus(to: Cursor, status: Status): void {
+  writePrefix(to, { status, metadata: status.metadata });
   putRaw(to, [6, 5, 10]);
   putText(to, status.message);
 }

@@ -5,7 +5,7 @@
 import { Malformed, expect, malformed, reader, takeVarint } from "./bytes.js";
 import { read, write, type Init } from "./codec.js";
 import { SERVED_MAX, after, type Serving } from "./link.js";
-import { readPrefix, writePrefix, writeStatus } from "./prefix.js";
+import { readPrefix, writeStatus } from "./prefix.js";
 import { Fit, fit, missing, type AnyService, type Handlers, type Method, type ServerCall, type Source } from "./service.js";
 import { Is, Status, givenUp, late, mayHaveRun, notRun, textOf } from "./status.js";
 import { stream, type Stream } from "./stream.js";
@@ -48,18 +48,15 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
         packet(id, operation, body, isStream) {
           let method: Served["method"];
           const answer = (reply: unknown): void => link.write(id, operation, (to) => {
-            if (reply instanceof Status) writeStatus(to, reply, true);
-            else {
-              writePrefix(to, { isBackward: true });
-              write(to, method.reply, reply as object);
-            }
+            if (reply instanceof Status) writeStatus(to, reply);
+            else write(to, method.reply, reply as object);
           });
           const key = isStream ? id : keyOf(id, operation);
           // Its reply would be taken for that of the first call, which would not count any more.
           if (progress.has(key)) malformed("a request with the id of another");
           try {
             const from = reader(body);
-            const { timeout, metadata } = readPrefix(from);
+            const { timeout, metadata } = readPrefix(from, true);
             if (isStream) {
               expect(from, 9);
               operation = takeVarint(from, 3);

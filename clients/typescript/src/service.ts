@@ -1,7 +1,7 @@
 /**
  * Services and methods as generated code states them, and the layouts that two ends exchange. */
 
-import { remaining, putByte, putText, putVarint, takeByte, takeText, takeVarint, type Cursor } from "./bytes.js";
+import { remaining, putByte, putItem, putText, putVarint, takeByte, takeText, takeVarint, type Cursor } from "./bytes.js";
 import type { Init, Type } from "./codec.js";
 import { Is, notRun, type Metadata } from "./status.js";
 
@@ -85,9 +85,12 @@ export type Handlers<S> = S extends Service<infer M> ? { readonly [K in keyof M]
 export interface PeerLayout {
   readonly service: string;
   readonly fingerprint: string;
-  readonly compatible: readonly string[];
+  compatible: readonly string[];
   readonly operations: readonly number[];
 }
+
+/** The type of the items of HELLO for earlier layouts. */
+export const EARLIER = 37;
 
 /** Whether the layouts of two ends fit. */
 export const enum Fit {
@@ -98,21 +101,32 @@ export const enum Fit {
 
 /** Compares them. Throws a `Status` if they do not fit. */
 export function fit(ours: AnyService, theirs: PeerLayout): Fit {
-  if (ours.fingerprint === theirs.fingerprint || theirs.compatible.includes(ours.fingerprint)) return Fit.Whole;
-  if (!ours.compatible.includes(theirs.fingerprint)) throw notRun(Is.FAILED_PRECONDITION, `incompatible layouts of ${ours.name}`);
+  const own = whole(ours.fingerprint);
+  if (own === theirs.fingerprint || theirs.compatible.includes(own)) return Fit.Whole;
+  if (!ours.compatible.map(whole).includes(theirs.fingerprint)) throw notRun(Is.FAILED_PRECONDITION, `incompatible layouts of ${ours.name}`);
   return Fit.Older;
 }
 
 /** How many fields may be missing at the end of the peer's requests (0) or replies (1). */
 export const missing = ({ added = [0, 0] }: Pick<Method<never, unknown>, "added">, how: Fit, of: 0 | 1): number => how * added[of];
 
-/** Writes the item of HELLO for a service. */
-export function writeLayout(to: Cursor, of: AnyService): void {
-  const putFingerprint = (hex: string): void => hex.match(/../g)?.forEach((byte) => putByte(to, parseInt(byte, 16)));
+/** A fingerprint as it is sent: those of the schema lock are the last 8 of 16 bytes. */
+export const whole = (fingerprint: string): string => fingerprint.padStart(32, "0");
+
+/** Writes fingerprints of 16 bytes. */
+const putFingerprints = (to: Cursor, ...all: readonly string[]): void => {
+  for (const hex of all) whole(hex).match(/../g)?.forEach((byte) => putByte(to, parseInt(byte, 16)));
+};
+
+/** Writes the items of HELLO for a service, the first of this type. */
+export function writeLayout(to: Cursor, type: number, of: AnyService): void {
+  putItem(to, type, () => putLayout(to, of));
+  if (of.compatible.length) putItem(to, EARLIER, () => putFingerprints(to, of.fingerprint, ...of.compatible));
+}
+
+function putLayout(to: Cursor, of: AnyService): void {
   putText(to, of.name);
-  putFingerprint(of.fingerprint);
-  putVarint(to, of.compatible.length);
-  of.compatible.forEach(putFingerprint);
+  putFingerprints(to, of.fingerprint);
   let last = 0;
   for (const operation of [...of.operations].sort((a, b) => a - b)) {
     putVarint(to, operation - last);
@@ -120,16 +134,24 @@ export function writeLayout(to: Cursor, of: AnyService): void {
   }
 }
 
-/** Reads such an item. Throws if it has another form. */
+/** Takes a fingerprint of 16 bytes. */
+function takeFingerprint(from: Cursor): string {
+  let hex = "";
+  while (hex.length < 32) hex += takeByte(from).toString(16).padStart(2, "0");
+  return hex;
+}
+
+/** Reads the earlier layouts of a layout, whose fingerprint is the first. Throws if the item has another form. */
+export function readEarlier(from: Cursor): readonly string[] {
+  const all: string[] = [];
+  do all.push(takeFingerprint(from));
+  while (remaining(from));
+  return all;
+}
+
+/** Reads the item for a service. Throws if it has another form. */
 export function readLayout(from: Cursor): PeerLayout {
-  const takeFingerprint = (): string => {
-    let hex = "";
-    while (hex.length < 16) hex += takeByte(from).toString(16).padStart(2, "0");
-    return hex;
-  };
-  const layout = { service: takeText(from), fingerprint: takeFingerprint(), compatible: [] as string[], operations: [] as number[] };
-  // A truncated fingerprint ends this, for any count.
-  for (let count = takeVarint(from); count > 0; count--) layout.compatible.push(takeFingerprint());
+  const layout = { service: takeText(from), fingerprint: takeFingerprint(from), compatible: [] as string[], operations: [] as number[] };
   for (let last = 0; remaining(from); ) layout.operations.push((last += takeVarint(from)));
   return layout;
 }

@@ -42,8 +42,8 @@ export const enum Is {
 
 /**
  * The metadata of a call or a reply: keys of `a-z`, `0-9`, `-`, `_` and `.`; bytes under a key that ends in `-bin`, and
- * printable ASCII under any other. */
-export type Metadata = Readonly<Record<string, string | Uint8Array>>;
+ * printable ASCII under any other; a list of them for a key with several values. */
+export type Metadata = Readonly<Record<string, string | Uint8Array | readonly (string | Uint8Array)[]>>;
 
 /** The parts of a status besides its code and text. */
 export interface StatusOptions {

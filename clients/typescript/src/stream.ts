@@ -128,7 +128,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
     const isFailure = message instanceof Status;
     link.write(id, Op.Stream, (to) => {
       const { at } = to;
-      if (isFailure) writeStatus(to, message, false);
+      if (isFailure) writeStatus(to, message);
       else write(to, sends, message);
       credit -= to.at - at + MESSAGE_COST;
     });

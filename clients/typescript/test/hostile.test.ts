@@ -49,6 +49,13 @@ for (const [name, bytes, reason] of [
   ["a reply before HELLO", frame(0, 10, [8, 0]), /before HELLO/],
   ["a HELLO that is none", frame(0, 3, [1, 2, 3]), /broke the protocol/],
   ["a HELLO with an item that is cut off", frame(0, 3, [...Buffer.from("fris\x01"), 1, 200, 1]), /truncated/],
+  ["a HELLO with an empty number", frame(0, 3, [...Buffer.from("fris\x01"), 3, 0]), /HELLO item 3: truncated/],
+  ["a HELLO with bytes after a number", frame(0, 3, [...Buffer.from("fris\x01"), 3, 2, 7, 7]), /HELLO item 3: malformed/],
+  ["a HELLO with a number above 64 bits", frame(0, 3, [...Buffer.from("fris\x01"), 4, 10, ...new Array<number>(9).fill(0x80), 2]), /HELLO item 4: malformed/],
+  ["a HELLO with an item twice", frame(0, 3, [...Buffer.from("fris\x01"), 2, 1, 7, 2, 1, 7]), /HELLO item 2: occurs twice/],
+  ["a HELLO with a service that is cut off", frame(0, 3, [...Buffer.from("fris\x01"), 32, 3, 1, 0x61, 0]), /HELLO item 32: truncated/],
+  ["a HELLO with an item that must be understood", frame(0, 3, [...Buffer.from("fris\x01"), 200, 0]), /HELLO item 200: must be understood/],
+  ["a packet that must be understood", Buffer.concat([HELLO, frame(0x8000, 3)]), /packet type 32768 must be understood/],
   ["a PONG before HELLO, as Go answers", frame(0, 1), /compat peer/],
   ["a PING with a body", Buffer.concat([HELLO, frame(0, 0, [1])]), /with a body/],
   ["an answer to no hand-off", Buffer.concat([HELLO, frame(0, 8, [1])]), /hand-off/],
@@ -78,7 +85,7 @@ test("a server without a broker fails pending subscriptions", () =>
 test("items of HELLO that this end does not know are skipped", () =>
   withServer(
     // That the server unpacks, an item of a later version, and the credit.
-    frame(0, 3, [...Buffer.from("fris\x01"), 35, 1, 1, 240, 2, 1, 2, 4, 3, 0x80, 0x80, 0x10]),
+    frame(0, 3, [...Buffer.from("fris\x01"), 35, 1, 1, 127, 2, 1, 2, 4, 3, 0x80, 0x80, 0x10]),
     async (client) => assert.equal((await client.add({})).total, 3n),
     (socket, request) => {
       if (operationOf(request) >= 10) socket.write(frame(idOf(request), operationOf(request), [8, 0, 13, 6, 10, 1]));
@@ -146,7 +153,8 @@ for (const [name, body] of [
   ["a prefix that is too long", [16, 0xff, 0xff, 0xff, 0x0f]],
   ["metadata that is no text", [16, 5, 2, 3, 1, 0x41, 0x80, 8, 0]],
   ["a key of metadata with a space", [16, 7, 2, 5, 3, 0x61, 0x20, 0x62, 0x63, 8, 0, 13, 6, 10, 1]],
-  ["a key of metadata that is repeated", [16, 10, 2, 3, 1, 0x61, 0x62, 2, 3, 1, 0x61, 0x63, 8, 0, 13, 6, 10, 1]],
+  ["an item of the prefix that is repeated", [16, 4, 5, 0, 5, 0, 8, 0, 13, 6, 10, 1]],
+  ["an item of the prefix that must be understood", [16, 2, 200, 0, 8, 0, 13, 6, 10, 1]],
   ["nothing", []],
   ["a message that is cut off", [8, 0, 13]],
 ] as const) {

@@ -1,8 +1,8 @@
 //! The types of packets of [`Operation::EXTENSION`](crate::Operation::EXTENSION), which are their ids.
 //!
 //! Types 0 to 63 belong to the protocol and 64 to 127 to protocols of users; the others are unassigned. A receiver skips
-//! a type that it does not know, unless it is [`MUST_UNDERSTAND`] or above: 32 768 + n is the type n of which the
-//! connection depends.
+//! a type that it does not know, unless it is [`MUST_UNDERSTAND`] or above: 32 768 + n is type n when the connection
+//! depends on it.
 
 use crate::PacketId;
 
@@ -14,7 +14,7 @@ pub const ASK: PacketId = PacketId(1);
 pub const LAYOUT: PacketId = PacketId(2);
 /// Names a service that the sender is going to call. Reserved.
 pub const CALLS: PacketId = PacketId(3);
-/// The reason for which the sender closes the connection. Reserved.
+/// The sender's reason to close the connection. Reserved.
 pub const CLOSE: PacketId = PacketId(4);
 /// The metadata at the beginning of a direction of a stream. Reserved.
 pub const HEADERS: PacketId = PacketId(5);

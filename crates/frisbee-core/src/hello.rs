@@ -76,8 +76,8 @@ impl Hello {
     /// The first type of item that has no meaning here.
     pub const FIRST_USER_ITEM: u8 = 32;
 
-    /// The first type of item that the receiver has to understand: 128 + n is the item n of which the connection
-    /// depends. None is defined so far.
+    /// The first type of item that the receiver has to understand: 128 + n is item n when the connection depends on it.
+    /// None is defined so far.
     pub const MUST_UNDERSTAND: u8 = 128;
 
     /// How many bytes the items of the layers above may have, types and lengths included: a HELLO has at most 64 KiB,

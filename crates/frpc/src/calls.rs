@@ -32,10 +32,23 @@ use frisbee::{Connection, Operation, Packet, PacketId, PermitPlace, PermitQueue}
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-/// The most calls in flight on a connection, including cancelled calls that may still be answered. An id has 16 bits;
-/// the other two distinguish successive calls in a slot, so that a duplicate reply does not answer the next call.
+/// The most calls in flight on a connection, including cancelled calls that may still be answered. An id has 16 bits: the
+/// highest states the end that calls, and the next one distinguishes successive calls in a slot, so that a duplicate reply
+/// does not answer the next call.
 pub(crate) const CALLS_MAX: usize = 1 << SLOT_BITS;
 const SLOT_BITS: u32 = 14;
+
+/// The first id of calls of the accepting end. Calls of the dialling end have lower ids.
+const ACCEPTING_IDS: u16 = 0x8000;
+
+/// The most calls in flight before the server has stated its limit. A server with a lower one refuses some of them.
+const EARLY_CALLS_MAX: usize = 32;
+
+/// Whether the accepting end has made the call with this id, between native peers.
+#[inline]
+pub(crate) fn is_of_accepting_end(id: PacketId) -> bool {
+    id.0 >= ACCEPTING_IDS
+}
 
 /// Replies up to this length, in bytes, are copied into a buffer of the slot; longer replies are shared. A copy of this
 /// size costs as much as preventing the reuse of the read buffer.
@@ -68,6 +81,8 @@ pub(crate) struct Calls {
     abandoned: usize,
     /// The server's limit of calls in flight, if it has stated one.
     allowed: Option<usize>,
+    /// This end has dialled the connection.
+    is_dialler: bool,
     /// The kind of the server, as far as it is known.
     pub(crate) server: ServerKind,
     /// While calls are paused: the free slots and the limit before the pause.
@@ -218,7 +233,8 @@ impl Calls {
     #[cold]
     fn add_slot(&mut self, operation: Operation) -> u16 {
         let slot = self.slots.len() as u16; // Below CALLS_MAX.
-        let id = self.ids.get(usize::from(slot)).copied().unwrap_or(PacketId(slot));
+        let first = if self.is_dialler { 0 } else { ACCEPTING_IDS };
+        let id = self.ids.get(usize::from(slot)).copied().unwrap_or(PacketId(first + slot));
         self.slots.push(Slot::new(id, operation));
         self.deadlines.push(None);
         slot
@@ -262,6 +278,17 @@ impl Calls {
     /// The limit of calls in flight.
     fn capacity(&self) -> usize {
         self.allowed.unwrap_or(CALLS_MAX)
+    }
+
+    /// Makes these the calls of a dialling end, which does not know the limit of its server yet.
+    pub(crate) fn set_dialler(&mut self) {
+        self.is_dialler = true;
+        self.allowed = Some(EARLY_CALLS_MAX);
+    }
+
+    /// Whether this end may have made a call with this id.
+    pub(crate) fn has_made(&self, id: PacketId) -> bool {
+        Self::slot_of(id) < self.slots.len().max(self.ids.len())
     }
 
     /// Notes the kind of the server. A native server has stated its limit of calls.
@@ -317,7 +344,7 @@ impl Calls {
 
     /// Whether all slots are taken by cancelled calls that the server has not answered.
     pub(crate) fn is_worn_out(&self) -> bool {
-        self.abandoned >= self.capacity().max(1)
+        self.server != ServerKind::Unknown && self.abandoned >= self.capacity().max(1)
     }
 
     /// The slot of the call with this id, if there is one.
@@ -527,7 +554,7 @@ impl Slot {
     fn vacate(&mut self, slot: usize, free: &mut Vec<u16>) {
         debug_assert!(self.caller.is_none(), "wakers are dropped without the lock");
         self.state = State::Free;
-        self.id = PacketId(self.id.0.wrapping_add(CALLS_MAX as u16));
+        self.id = PacketId(self.id.0 ^ CALLS_MAX as u16);
         free.push(slot as u16); // Below CALLS_MAX.
     }
 

@@ -2,8 +2,8 @@
 //!
 //! # Decisions
 //!
-//! * **Calls of the accepting end are marked** in their prefix; each end counts its own ids. The dialling end never stops reading,
-//!   so two full outboxes do not wait for each other.
+//! * **The half of its id states the end that makes a call**, between native peers. The dialling end never stops reading, so two
+//!   full outboxes do not wait for each other.
 //! * **Services precede mounts.** Mounted routers are consulted only for operations without a method, so calls do not pay for them.
 
 pub(crate) mod inline_runs;
@@ -15,7 +15,7 @@ pub(crate) mod table;
 use crate::api::hand_off::HandOff;
 use crate::calls::failures::{closed_early_status, closed_status};
 use crate::calls::table::{CallTable, wake_all};
-use crate::calls::{Calls, ServerKind};
+use crate::calls::{Calls, ServerKind, is_of_accepting_end};
 use crate::debug::opaque_debug;
 use crate::endpoint::inline_runs::InlineRuns;
 use crate::endpoint::layouts::Clauses;
@@ -32,8 +32,8 @@ use crate::service::hand_off;
 use crate::service::invoke::{Incoming, ReplyTo};
 use crate::service::streams::refuse;
 use crate::wire::body::{self, OpenPacket};
-use crate::wire::envelope::{Envelope, ParsedPacket};
-use crate::wire::layouts::{CALLED, OFFERED};
+use crate::wire::envelope::Envelope;
+use crate::wire::layouts::{CALLED, EARLIER, OFFERED, malformed_item};
 use crate::wire::packed::{self, UNPACKS, ZSTD};
 use crate::wire::prefix::{self, Prefix};
 use crate::wire::report;
@@ -87,6 +87,8 @@ impl Protocol for Endpoint {
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
         let offered = self.offer.table.layouts.iter().map(|layout| (OFFERED, layout.item()));
         let called = self.offer.called.iter().map(|layout| (CALLED, layout.item()));
+        let layouts = self.offer.table.layouts.iter().chain(&*self.offer.called);
+        let earlier = layouts.filter_map(|layout| Some((EARLIER, layout.earlier_item()?)));
         // Of several servers, the one for a call is chosen by their reports.
         let load_report = self
             .calls
@@ -94,7 +96,13 @@ impl Protocol for Endpoint {
             .filter(|calls| calls.is_of_fleet())
             .map(|_| (report::REPORT_REQUEST_ITEM, Bytes::new()));
         let unpacks = self.offer.packing.iter().map(|_| (UNPACKS, Bytes::from_static(&[ZSTD])));
-        offered.chain(called).chain(load_report).chain(unpacks).chain(self.offer.mounts.hello_items()).collect()
+        offered
+            .chain(called)
+            .chain(earlier)
+            .chain(load_report)
+            .chain(unpacks)
+            .chain(self.offer.mounts.hello_items())
+            .collect()
     }
 
     fn connected(&self, connection: &Connection) -> Session {
@@ -112,7 +120,6 @@ impl Protocol for Endpoint {
         let session = Session {
             caller: Caller::new(
                 connection,
-                self.calls.is_some(),
                 &self.offer.load,
                 self.offer.observers.as_ref().map(BatchCalls::new),
                 self.offer.is_inspectable,
@@ -140,8 +147,13 @@ impl Protocol for Endpoint {
         if self.offer.mounts.contains(packet.operation) {
             return self.route_mounted(session, packet, outbox);
         }
-        if session.caller.is_native() && prefix::is_present(&packet.body) {
-            return self.route_prefixed(session, packet, outbox);
+        if session.caller.is_native() {
+            if is_of_accepting_end(packet.id) {
+                return self.route_of_accepting_end(session, packet, outbox);
+            }
+            if prefix::is_present(&packet.body) {
+                return self.route_prefixed(session, packet, outbox);
+            }
         }
         if self.calls.is_some() {
             session.replies.get_or_insert_default().packets.push(packet);
@@ -161,7 +173,7 @@ impl Protocol for Endpoint {
             return mounts.when_full(&session.mounted, packet);
         }
         // Replies to calls of this end are routed at once.
-        if session.caller.is_native() && prefix::begins_backward(&packet.body) == Some(true) {
+        if session.caller.is_native() && is_of_accepting_end(packet.id) {
             OverflowPolicy::Route
         } else {
             OverflowPolicy::Wait
@@ -179,8 +191,8 @@ impl Protocol for Endpoint {
                 }
                 return offer.mounts.stream(&mut session.mounted, first, stream);
             }
-            OpenPacket::Malformed if offer.mounts.is_empty() => {
-                refuse(&stream, &body::malformed("request"));
+            OpenPacket::Malformed(error) if offer.mounts.is_empty() => {
+                refuse(&stream, &error.of_request());
                 return Routed::Useless;
             }
             _ if stream.is_native() => {
@@ -191,7 +203,7 @@ impl Protocol for Endpoint {
             // A late packet of a stream of Go, which crossed the packet that closed it. The sockets may hold many of
             // them for each stream that is left early, so they are not counted. On streams of mounted routers packets
             // may have any form.
-            OpenPacket::Malformed | OpenPacket::Nothing => {
+            OpenPacket::Malformed(_) | OpenPacket::Nothing => {
                 stream.forget();
                 return Routed::Continue;
             }
@@ -230,21 +242,19 @@ impl Protocol for Endpoint {
     }
 
     fn discarded(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
-        let Packet { id, operation, ref body } = packet;
-        let is_pending = |calls: &Arc<CallTable>| calls.with(|calls| calls.is_pending(id, operation));
-        if !self.offer.mounts.contains(operation) && session.calls().is_some_and(is_pending) {
-            match prefix::begins_backward(body) {
-                Some(true) => {
-                    let status = Status::resource_exhausted(
-                        "the reply was discarded: the memory limit for this client is reached",
-                    );
-                    let packet = Packet { body: body::error(&status), ..packet };
-                    session.replies.get_or_insert_default().packets.push(packet);
-                    return Routed::Continue;
-                }
-                Some(false) => {}
-                None => return Routed::close("no memory for a possible reply to a call"),
+        let Packet { id, operation, .. } = packet;
+        let is_reply = self.calls.is_none() && session.caller.is_native() && is_of_accepting_end(id);
+        if is_reply && !self.offer.mounts.contains(operation) {
+            let is_pending = |calls: &Arc<CallTable>| calls.with(|calls| calls.is_pending(id, operation));
+            if !session.calls().is_some_and(is_pending) {
+                session.unmatched += 1;
+                return Routed::Useless;
             }
+            let status =
+                Status::resource_exhausted("the reply was discarded: the memory limit for this client is reached");
+            let packet = Packet { body: body::error(&status), ..packet };
+            session.replies.get_or_insert_default().packets.push(packet);
+            return Routed::Continue;
         }
         if self.offer.mounts.contains(operation) {
             return self.offer.mounts.discarded(&mut session.mounted, packet, outbox);
@@ -255,6 +265,9 @@ impl Protocol for Endpoint {
 
     fn peer_known(&self, session: &mut Session, peer: &PeerKind) {
         let hello = peer.hello();
+        if let Some(item) = hello.and_then(malformed_item) {
+            session.caller.connection.close_for(format!("malformed HELLO: item {item} is malformed"));
+        }
         session.caller.handle_peer_known(hello.is_some());
         if hello.is_some_and(|hello| hello.items().any(|(kind, _)| kind == report::REPORT_REQUEST_ITEM)) {
             session.caller.request_load();
@@ -313,9 +326,12 @@ impl Protocol for Endpoint {
             request.refuse(hand_off::failure(&status, operation, true));
             return Routed::Useless;
         }
-        let Some((envelope, trace)) = Envelope::parse(request.request().clone()) else {
-            request.refuse(hand_off::failure(&body::malformed("request"), operation, true));
-            return Routed::Useless;
+        let (envelope, trace) = match Envelope::parse(request.request().clone()) {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                request.refuse(hand_off::failure(&error.of_request(), operation, true));
+                return Routed::Useless;
+            }
         };
         session.bring(operation.number(), &self.offer.table);
         let Some((_, instance)) = &mut session.last else { return Routed::Continue };
@@ -494,34 +510,43 @@ impl Endpoint {
         self.offer.mounts.route(&mut session.mounted, packet, outbox)
     }
 
-    /// Routes a packet with options, of a call in either direction.
+    /// Routes a packet with options of a native peer, of a call of the end that has dialled.
     #[cold]
     fn route_prefixed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, body } = packet;
-        match ParsedPacket::parse(body, self.calls.is_some()) {
-            ParsedPacket::Request(envelope, trace) if self.calls.is_none() => {
-                self.serve(session, id, operation, envelope, trace.as_ref(), outbox)
-            }
-            ParsedPacket::Request(envelope, trace) => {
-                self.serve_backward(session, id, operation, envelope, trace.as_ref(), outbox)
-            }
-            ParsedPacket::Malformed => {
-                let status = body::malformed("request");
-                self.refuse_request(session, id, operation, &status, outbox);
+        if let Some(calls) = &self.calls {
+            // Replies are passed to their calls when the turn ends.
+            calls.handle_prefix(&body);
+            session.replies.get_or_insert_default().packets.push(Packet { id, operation, body });
+            return Routed::Continue;
+        }
+        match Envelope::parse_prefixed(body) {
+            Ok((envelope, trace)) => self.serve(session, id, operation, envelope, trace.as_ref(), outbox),
+            Err(error) => {
+                self.refuse_request(session, id, operation, &error.of_request(), outbox);
                 Routed::Useless
             }
-            // Replies are passed to their calls when the turn ends.
-            ParsedPacket::Reply(body) => {
-                match &self.calls {
-                    Some(calls) => calls.handle_prefix(&body),
-                    None if session.calls().is_none() => {
-                        session.unmatched += 1;
-                        return Routed::Useless;
-                    }
-                    None => {}
-                }
-                session.replies.get_or_insert_default().packets.push(Packet { id, operation, body });
-                Routed::Continue
+        }
+    }
+
+    /// Routes a packet of a call of the end that has accepted the connection.
+    #[cold]
+    fn route_of_accepting_end(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
+        let Packet { id, operation, body } = packet;
+        if self.calls.is_none() {
+            if !session.calls().is_some_and(|calls| calls.with(|calls| calls.has_made(id))) {
+                return Routed::close(format!(
+                    "packet {id} of operation {operation} answers no call: requests of a client have ids below 32768"
+                ));
+            }
+            session.replies.get_or_insert_default().packets.push(Packet { id, operation, body });
+            return Routed::Continue;
+        }
+        match Envelope::parse(body) {
+            Ok((envelope, trace)) => self.serve_backward(session, id, operation, envelope, trace.as_ref(), outbox),
+            Err(error) => {
+                self.refuse_request(session, id, operation, &error.of_request(), outbox);
+                Routed::Useless
             }
         }
     }

@@ -428,13 +428,13 @@ fn read_any<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions) -> R
             Ok(Some(prefix)) if body.is_empty() => return Read::metadata(prefix),
             Ok(_) if packed::is_present(body) => return Read::packed(Bytes::copy_from_slice(body)),
             Ok(prefix) => (polyglot::decode_root(&mut reading.copied(body)), prefix),
-            Err(_) => return Read::bad(body::malformed("message")),
+            Err(error) => return Read::bad(error.of_reply("message")),
         },
         StreamMessage::Shared(mut body) => match prefix::take(&mut body) {
             Ok(Some(prefix)) if body.is_empty() => return Read::metadata(prefix),
             Ok(_) if packed::is_present(&body) => return Read::packed(body),
             Ok(prefix) => (body::message(&body, reading), prefix),
-            Err(_) => return Read::bad(body::malformed("message")),
+            Err(error) => return Read::bad(error.of_reply("message")),
         },
     };
     read_root(root, prefix)

@@ -134,11 +134,12 @@ fn packets() -> Vec<Attack> {
             8,
             &[&[ECHO as u8], &echo(8)[..]].concat(),
         ))),
-        Attack::new("replies to a server without calls", &[31], Target::Echo, hello()).again(flood(&packet(
-            1,
-            ECHO,
-            &[&[0x10, 2, 4, 0], &echo(8)[..]].concat(),
-        ))),
+        Attack::new(
+            "reply to a server without calls",
+            &[31],
+            Target::Echo,
+            [hello(), packet(0x8001, ECHO, &echo(8))].concat(),
+        ),
         Attack::new("credit, cancels, ends of nothing", &[25, 32], Target::Echo, hello()).again(flood(&control)),
     ]
 }

@@ -183,6 +183,10 @@ impl Visitor {
     fn identify(&self, metadata: &Metadata) -> Result<(Arc<JudgedCaller>, bool), Status> {
         let token = self.access.rules.tokens.as_ref().and_then(|_| metadata.get(AUTHORIZATION));
         let caller = match token {
+            // The next hop might look at another one of them.
+            Some(_) if metadata.get_all(AUTHORIZATION).nth(1).is_some() => {
+                return Err(self.not_accepted(&TokenError::Refused("more than one token".to_owned())));
+            }
             Some(token) => self.bearer(token)?,
             None => self.own(),
         };

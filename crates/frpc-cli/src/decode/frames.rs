@@ -18,6 +18,9 @@ const BODY_MAX: usize = 64 << 20;
 /// How many bytes of a body without a schema are shown.
 const SHOWN: usize = 48;
 
+/// The first id of calls of the accepting end, between native peers.
+const ACCEPTING_IDS: u16 = 0x8000;
+
 /// The end that sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FrameSender {
@@ -51,6 +54,8 @@ pub(crate) struct WatchedConnection {
     /// Whether the bytes of a direction are no frames any more.
     client_desynced: bool,
     server_desynced: bool,
+    /// The server has said HELLO, so ids of calls state the end that makes them.
+    is_native: bool,
     /// The method of each open stream, and the end that opened it.
     streams: HashMap<u16, (FrameSender, u16)>,
 }
@@ -68,6 +73,7 @@ impl WatchedConnection {
             server: Vec::new(),
             client_desynced: false,
             server_desynced: false,
+            is_native: false,
             streams: HashMap::new(),
         }
     }
@@ -176,7 +182,10 @@ impl WatchedConnection {
                 (step, json) = self.stream(side, id, body, &mut out);
                 Ok(())
             }
-            3 => write!(out, "HELLO {}", hello(body)),
+            3 => {
+                self.is_native |= side == FrameSender::Server && id == 0 && body.starts_with(b"fris");
+                write!(out, "{}", extension(id, body))
+            }
             4 => write!(out, "GOING_AWAY"),
             5 => write!(out, "CREDIT of stream {id}: {}", number(body).map_or(0, |(credit, _)| credit)),
             6 => {
@@ -201,8 +210,8 @@ impl WatchedConnection {
             BATCH => write!(out, "BATCH of stream {id}, {} bytes", body.len()),
             _ => {
                 let (prefix, message) = prefix(body);
-                // The item for calls of the accepting end turns the direction around.
-                let caller = if prefix.is_backward { FrameSender::Server } else { FrameSender::Client };
+                let is_of_server = self.is_native && id >= ACCEPTING_IDS;
+                let caller = if is_of_server { FrameSender::Server } else { FrameSender::Client };
                 let part = if side == caller { "request" } else { "reply" };
                 let status = prefix.status.or_else(|| is_error(message).then_some(Code::Unknown));
                 let what = if side == caller {
@@ -365,7 +374,6 @@ struct Frame<'a> {
 #[derive(Default)]
 struct Prefix {
     text: String,
-    is_backward: bool,
     status: Option<Code>,
 }
 
@@ -394,10 +402,6 @@ fn prefix(body: &[u8]) -> (Prefix, &[u8]) {
                 let code = Code::from_i32(i32::try_from(code).unwrap_or(2));
                 prefix.status = Some(code);
                 write!(prefix.text, ", {} with {} bytes of details", code.name(), details.len())
-            }
-            4 => {
-                prefix.is_backward = true;
-                write!(prefix.text, ", by the accepting end")
             }
             5 => write!(prefix.text, ", not run"),
             6 => {
@@ -435,6 +439,16 @@ fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
         }
     }
     None
+}
+
+/// A packet of operation 3, whose id states its type.
+fn extension(id: u16, body: &[u8]) -> String {
+    const TYPES: [&str; 8] = ["HELLO", "ASK", "LAYOUT", "CALLS", "CLOSE", "HEADERS", "TRAILERS", "FRAGMENT"];
+    match TYPES.get(usize::from(id)) {
+        Some(&"HELLO") => format!("HELLO {}", hello(body)),
+        Some(name) => format!("{name} of {} bytes", body.len()),
+        None => format!("type {id} of operation 3, {} bytes", body.len()),
+    }
 }
 
 fn hello(body: &[u8]) -> String {
@@ -538,6 +552,8 @@ mod tests {
             (FrameSender::Client, &frame(1, 9, b"\x02\x08\x00\x02\x08\x00\x05")),
             (FrameSender::Server, &frame(1, 7, b"")),
             (FrameSender::Client, &frame(1, 2, b"")),
+            (FrameSender::Server, &frame(2, 3, b"\0")),
+            (FrameSender::Server, &frame(99, 3, b"")),
         ]);
         assert_eq!(
             lines,
@@ -552,6 +568,8 @@ mod tests {
                 "> STREAM 1, 2 bytes\n    08 00",
                 "< END of stream 1",
                 "> STREAM 1 closed",
+                "< LAYOUT of 1 bytes",
+                "< type 99 of operation 3, 0 bytes",
             ]
         );
     }

@@ -10,8 +10,13 @@ local METHODS = {
 }
 
 local OPERATIONS = {
-  [0] = "PING", [1] = "PONG", [2] = "STREAM", [3] = "HELLO", [4] = "GOING_AWAY", [5] = "CREDIT", [6] = "CANCEL",
+  [0] = "PING", [1] = "PONG", [2] = "STREAM", [3] = "EXTENSION", [4] = "GOING_AWAY", [5] = "CREDIT", [6] = "CANCEL",
   [7] = "END", [8] = "HAND_OFF", [9] = "BATCH",
+}
+
+-- The types of packets of operation 3, which are their ids.
+local EXTENSIONS = {
+  [0] = "HELLO", "ASK", "LAYOUT", "CALLS", "CLOSE", "HEADERS", "TRAILERS", "FRAGMENT",
 }
 
 local CODES = {
@@ -120,12 +125,12 @@ local function code(value)
   return CODES[value or 2] or ("code " .. tostring(value))
 end
 
--- Shows the prefix of a body. Returns the place behind it, and whether the accepting end makes the call.
+-- Shows the prefix of a body. Returns the place behind it, and the status in it.
 local function prefix(tvb, at, stop, tree)
-  if at >= stop or tvb(at, 1):uint() ~= 0x10 then return at, false, nil end
+  if at >= stop or tvb(at, 1):uint() ~= 0x10 then return at, nil end
   local length, from = varint(tvb, at + 1, stop)
-  if not length or from + length > stop then return at, false, nil end
-  local is_backward, status = false, nil
+  if not length or from + length > stop then return at, nil end
+  local status = nil
   items(tvb, from, from + length, function(kind, first, last)
     if kind == 1 and last > first then
       add_number(tree, f.timeout, tvb, first, last)
@@ -136,15 +141,13 @@ local function prefix(tvb, at, stop, tree)
     elseif kind == 3 then
       status = code(varint(tvb, first, last))
       tree:add(f.status, tvb(first, last - first), status)
-    elseif kind == 4 then
-      is_backward = true
     elseif kind == 6 and last - first >= 25 then
       tree:add(f.trace, tvb(first, 16))
       tree:add(f.span, tvb(first + 16, 8))
       tree:add(f.sampled, tvb(first + 24, 1))
     end
   end)
-  return from + length, is_backward, status
+  return from + length, status
 end
 
 -- Shows that a message is packed, and how long it is otherwise.
@@ -181,8 +184,10 @@ local function frame(tvb, pinfo, tree, connection, frame_at, at, stop, id, opera
   if stop > at then tree:add(f.body, tvb(at, stop - at)) end
   local is_client = pinfo.src_port == connection.client
   if operation >= 10 then
-    local behind, is_backward, status = prefix(tvb, at, stop, tree)
-    local kind = (is_client ~= is_backward) and "request" or "reply"
+    local behind, status = prefix(tvb, at, stop, tree)
+    -- Between native peers the half of its id states the end that makes a call.
+    local is_of_server = connection.is_native and id >= 0x8000
+    local kind = (is_client ~= is_of_server) and "request" or "reply"
     tree:add(f.kind, kind):set_generated()
     tree:add(f.method, method_of(operation)):set_generated()
     failure(tvb, behind, stop, tree)
@@ -191,7 +196,11 @@ local function frame(tvb, pinfo, tree, connection, frame_at, at, stop, id, opera
   end
   local name = OPERATIONS[operation]
   if operation == 3 then
-    hello(tvb, at, stop, tree)
+    if id == 0 then
+      hello(tvb, at, stop, tree)
+      if not is_client then connection.is_native = true end
+    end
+    return EXTENSIONS[id] or (name .. " " .. id)
   elseif operation == 5 and stop > at then
     add_number(tree, f.credit, tvb, at, stop)
   elseif operation == 6 then

@@ -117,10 +117,14 @@ fn begin_error(out: &mut Vec<u8>, id: &[u8], code: i32, message: &str) {
     put(out, &message.to_owned());
 }
 
-/// Appends the entries of metadata: text as a string, bytes in base64, as JSON has them.
+/// Appends the entries of metadata: text as a string, bytes in base64, as JSON has them. Of several values of a key it has
+/// the first, because a member of an object occurs once.
 fn put_metadata(out: &mut Vec<u8>, metadata: &Metadata) {
     out.push(b'{');
     for (index, (key, value)) in metadata.iter().enumerate() {
+        if metadata.iter().take(index).any(|(earlier, _)| earlier == key) {
+            continue;
+        }
         if index > 0 {
             out.push(b',');
         }

@@ -29,7 +29,8 @@ pub(crate) const MEMORY: usize = 208;
 /// counts eight bytes more.
 ///
 /// As in gRPC, keys are in lower case. A key that ends in `-bin` has bytes as its value, and any other key has
-/// printable ASCII. Metadata is sent between native peers only.
+/// printable ASCII. A key may have several values, in the order in which they were appended, each of which counts as an
+/// entry. Metadata is sent between native peers only.
 ///
 /// ```
 /// use frpc::Metadata;
@@ -58,7 +59,7 @@ impl Metadata {
         Self(Entries::new())
     }
 
-    /// Sets the text of a key, and replaces its previous value.
+    /// Sets the text of a key, and replaces its previous values.
     ///
     /// # Errors
     /// If the key or the text has invalid characters, the key ends in `-bin`, or a limit is exceeded.
@@ -66,7 +67,41 @@ impl Metadata {
         self.put(key.as_ref(), text.as_ref().as_bytes(), false)
     }
 
-    /// Sets the bytes of a key that ends in `-bin`, and replaces its previous value.
+    /// Adds a text to the values of a key.
+    ///
+    /// ```
+    /// use frpc::Metadata;
+    ///
+    /// let mut metadata = Metadata::new();
+    /// metadata.append("role", "reader").unwrap();
+    /// metadata.append("role", "writer").unwrap();
+    /// assert_eq!(metadata.get("role"), Some("reader"));
+    /// assert_eq!(metadata.get_all("role").collect::<Vec<_>>(), ["reader", "writer"]);
+    /// ```
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    pub fn append(&mut self, key: impl AsRef<str>, text: impl AsRef<str>) -> Result<(), MetadataError> {
+        let key = key.as_ref();
+        if is_binary(key.as_bytes()) {
+            return Err(MetadataError::Kind(key.to_owned()));
+        }
+        self.add(key.as_bytes(), text.as_ref().as_bytes())
+    }
+
+    /// Adds bytes to the values of a key that ends in `-bin`.
+    ///
+    /// # Errors
+    /// As [`insert_bin`](Self::insert_bin).
+    pub fn append_bin(&mut self, key: impl AsRef<str>, value: impl AsRef<[u8]>) -> Result<(), MetadataError> {
+        let key = key.as_ref();
+        if !is_binary(key.as_bytes()) {
+            return Err(MetadataError::Kind(key.to_owned()));
+        }
+        self.add(key.as_bytes(), value.as_ref())
+    }
+
+    /// Sets the bytes of a key that ends in `-bin`, and replaces its previous values.
     ///
     /// # Errors
     /// If the key has invalid characters or does not end in `-bin`, or a limit is exceeded.
@@ -74,23 +109,38 @@ impl Metadata {
         self.put(key.as_ref(), value.as_ref(), true)
     }
 
-    /// The text of a key.
+    /// The text of a key, the first if there are several.
     pub fn get(&self, key: &str) -> Option<&str> {
         let value = self.find(key).filter(|_| !is_binary(key.as_bytes()))?;
         std::str::from_utf8(value).ok()
     }
 
-    /// The bytes of a key that ends in `-bin`.
+    /// The bytes of a key that ends in `-bin`, the first if there are several.
     pub fn get_bin(&self, key: &str) -> Option<&[u8]> {
         self.find(key).filter(|_| is_binary(key.as_bytes()))
     }
 
-    /// Removes a key. Returns whether it was there.
+    /// The texts of a key, in order.
+    pub fn get_all(&self, key: &str) -> impl Iterator<Item = &str> {
+        self.values(key, false).filter_map(|value| std::str::from_utf8(value).ok())
+    }
+
+    /// The values of a key that ends in `-bin`, in order.
+    pub fn get_all_bin(&self, key: &str) -> impl Iterator<Item = &[u8]> {
+        self.values(key, true)
+    }
+
+    fn values(&self, key: &str, binary: bool) -> impl Iterator<Item = &[u8]> {
+        let is_any = is_binary(key.as_bytes()) == binary;
+        self.0.iter().filter(move |entry| is_any && entry.key == key.as_bytes()).map(|entry| entry.value)
+    }
+
+    /// Removes all values of a key. Returns whether it was there.
     pub fn remove(&mut self, key: &str) -> bool {
         self.0.remove(key.as_bytes())
     }
 
-    /// Hides the value of a key in `Debug` until it is set again. Returns whether the key is there. The peer does not
+    /// Hides the values of a key in `Debug` until it is set again. Returns whether the key is there. The peer does not
     /// learn this.
     pub fn mark_sensitive(&mut self, key: &str) -> bool {
         self.0.mark_sensitive(key.as_bytes())
@@ -116,7 +166,7 @@ impl Metadata {
         self.0.clear();
     }
 
-    /// The number of keys.
+    /// The number of values.
     pub fn len(&self) -> usize {
         self.0.count()
     }
@@ -144,6 +194,16 @@ impl Metadata {
 
     /// Sets a value of the kind that the key determines.
     pub(crate) fn set(&mut self, key: &[u8], value: &[u8]) -> Result<(), MetadataError> {
+        self.enter(key, value, true)
+    }
+
+    /// Adds a value of the kind that the key determines.
+    pub(crate) fn add(&mut self, key: &[u8], value: &[u8]) -> Result<(), MetadataError> {
+        self.enter(key, value, false)
+    }
+
+    #[inline(always)]
+    fn enter(&mut self, key: &[u8], value: &[u8], replaces: bool) -> Result<(), MetadataError> {
         // Few values are bytes, so the kind of the key is mostly not looked at.
         if !is_key(key) || !(is_printable(value) || is_binary(key)) {
             return Err(refused(key));
@@ -152,23 +212,22 @@ impl Metadata {
         if self.is_empty() && self.0.push_first(key, value) {
             return Ok(());
         }
-        self.insert_slow(key, value)
+        self.enter_slow(key, value, replaces)
     }
 
-    fn insert_slow(&mut self, key: &[u8], value: &[u8]) -> Result<(), MetadataError> {
-        let replaced = self.0.find(key).map(|entry| entry.value.len());
-        if replaced.is_none() && self.len() >= ENTRIES_MAX {
+    fn enter_slow(&mut self, key: &[u8], value: &[u8], replaces: bool) -> Result<(), MetadataError> {
+        let (mut count, mut length) = (self.len(), self.0.content_len());
+        for replaced in self.0.iter().filter(|entry| replaces && entry.key == key) {
+            count -= 1;
+            length -= replaced.key.len() + replaced.value.len();
+        }
+        if count >= ENTRIES_MAX {
             return Err(MetadataError::TooMany);
         }
-        let before = self.0.content_len() + ENTRY_SIZE * self.len();
-        let added = match replaced {
-            Some(length) => before - length + value.len(),
-            None => before + key.len() + value.len() + ENTRY_SIZE,
-        };
-        if added > BYTES_MAX {
+        if length + key.len() + value.len() + ENTRY_SIZE * (count + 1) > BYTES_MAX {
             return Err(MetadataError::TooLong(shown(key)));
         }
-        if replaced.is_some() {
+        if count < self.len() {
             self.0.remove(key);
         }
         self.0.push(key, value);
@@ -284,7 +343,7 @@ pub enum MetadataError {
     TooMany,
     /// With this key, the metadata would exceed 60 KiB.
     TooLong(String),
-    /// This key ends in `-bin` and has several values, which metadata cannot hold.
+    /// This key ends in `-bin` and has several values, which the protocol of the call cannot have.
     Repeated(String),
 }
 
@@ -348,6 +407,30 @@ mod tests {
             assert_eq!(entries, expected);
             assert_eq!((metadata.len(), metadata.clone() == metadata), (expected.len(), true));
         }
+    }
+
+    #[test]
+    fn values_of_a_key_keep_their_order_and_are_replaced_together() {
+        let mut metadata = Metadata::new();
+        for value in ["a", "b", "a"] {
+            metadata.append("k", value).unwrap();
+            metadata.append_bin("k-bin", value).unwrap();
+        }
+        assert_eq!(metadata.append("k-bin", ""), Err(MetadataError::Kind("k-bin".to_owned())));
+        assert_eq!(metadata.append_bin("k", ""), Err(MetadataError::Kind("k".to_owned())));
+        assert_eq!(metadata.get_all("k").collect::<Vec<_>>(), ["a", "b", "a"]);
+        assert_eq!(metadata.get_all_bin("k-bin").collect::<Vec<_>>(), [b"a", b"b", b"a"]);
+        assert_eq!((metadata.get_all("k-bin").count(), metadata.get_all_bin("k").count()), (0, 0));
+        assert_eq!((metadata.get("k"), metadata.len()), (Some("a"), 6));
+        assert!(metadata.mark_sensitive("k"));
+        assert_eq!(format!("{metadata:?}").matches("<sensitive>").count(), 3);
+        metadata.insert("k", "c").unwrap();
+        assert_eq!((metadata.get_all("k").collect::<Vec<_>>(), metadata.len()), (vec!["c"], 4));
+        assert!(metadata.remove("k-bin") && metadata.len() == 1);
+        for _ in 1..ENTRIES_MAX {
+            metadata.append("k", "").unwrap();
+        }
+        assert_eq!(metadata.append("k", ""), Err(MetadataError::TooMany));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! # Decisions
 //!
-//! An id is a slot and two bits. A reply finds its call by an index, and a duplicate reply does not answer the next call in the
+//! An id is a slot, a bit that alternates, and a bit for the end that calls. A reply finds its call by an index, and a duplicate reply does not answer the next call in the
 //! slot. The id of a cancelled call stays reserved until the peer has answered. Small replies are copied into the slot: a shared
 //! one would prevent reuse of the read buffer.
 
@@ -49,7 +49,8 @@ pub(crate) trait ReleaseLink: Send + Sync {
 }
 
 impl CallTable {
-    /// For a connection whose HELLO names these services, and whose calls may be observed, and timed.
+    /// For a dialled connection whose HELLO names these services, and whose calls may be observed, and timed. The default
+    /// is the table of an accepting end.
     pub(crate) fn new(
         named: Arc<[&'static Layout]>,
         observers: Option<&Arc<Observers>>,
@@ -57,6 +58,7 @@ impl CallTable {
     ) -> Self {
         let table = Self { server: server.cloned(), ..Self::default() };
         let mut calls = table.calls.lock();
+        calls.set_dialler();
         calls.offers = OfferedServices::new(named);
         calls.set_observers(observers);
         calls.set_server(server);

@@ -9,7 +9,7 @@ use crate::client::link::Link;
 use crate::clock;
 use crate::observe::{Token, TraceContext};
 use crate::schema::method::Method;
-use crate::wire::body::{self, EncodeBody, Flags, PutError};
+use crate::wire::body::{self, EncodeBody, Flags};
 use crate::wire::prefix::PrefixFields;
 use frisbee::{BODY_MAX_LEAST, Outbox, PermitPlace, Waiter};
 use polyglot::Form;
@@ -65,8 +65,8 @@ impl<'a> PendingCall<'a> {
     }
 
     /// The prefix of the request, or of the packet that opens its stream.
-    pub(crate) fn prefix(&self, backward: bool, timeout: Option<Duration>) -> PrefixFields<'a> {
-        PrefixFields { backward, timeout, metadata: self.metadata(), trace: self.trace, ..PrefixFields::default() }
+    pub(crate) fn prefix(&self, timeout: Option<Duration>) -> PrefixFields<'a> {
+        PrefixFields { timeout, metadata: self.metadata(), trace: self.trace, ..PrefixFields::default() }
     }
 
     /// The metadata, unless it is empty.
@@ -153,7 +153,7 @@ impl<'a> PendingCall<'a> {
             false => (Form::Flat, Flags::LOSSLESS.when(*strict || server == ServerKind::Unknown)),
         };
         let prefix = || match form {
-            Form::Extended => self.prefix(link.backward, timeout.filter(|_| *sends_timeout)),
+            Form::Extended => self.prefix(timeout.filter(|_| *sends_timeout)),
             Form::Flat => PrefixFields::default(),
         };
         // Until the server has stated its limit, packets keep to the least limit of all servers: a longer one may end
@@ -176,7 +176,8 @@ impl<'a> PendingCall<'a> {
             Err(error) => {
                 link.calls.calls.lock().revoke(ticket);
                 Err(match error {
-                    PutError::Lossy | PutError::TooLong(_) if server == ServerKind::Unknown => NotSent::Unclear,
+                    // The flat form cannot have it, or only later limits admit it.
+                    _ if server == ServerKind::Unknown => NotSent::Unclear,
                     error => NotSent::Failed(error.into_status()),
                 })
             }

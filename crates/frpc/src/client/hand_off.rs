@@ -79,7 +79,7 @@ impl HandOffCall<'_> {
             if left.is_some_and(|left| left.is_zero()) {
                 return Err(out_of_time());
             }
-            let prefix = || call.prefix(false, left.filter(|_| call.options.sends_timeout));
+            let prefix = || call.prefix(left.filter(|_| call.options.sends_timeout));
             let mut encoded = Ok(());
             let body = alone(|outbox| {
                 let packet = outbox.packet(PacketId(0), method.operation);

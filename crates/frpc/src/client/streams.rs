@@ -384,7 +384,7 @@ impl OpenDeadlines {
                     let reading = link.reading(rules(method.layout, &peer)?.missing(method));
                     // The time of the wait for a slot counts.
                     let first = || match peer.hello() {
-                        Some(_) => body::open(method.operation, call.prefix(false, time_left(self.until))),
+                        Some(_) => body::open(method.operation, call.prefix(time_left(self.until))),
                         None => body::open(method.operation, PrefixFields::default()),
                     };
                     // An opening that waits for a slot moves to the next connection when this one takes no new calls.

@@ -6,7 +6,7 @@ use crate::schema::method::Method;
 use crate::service::failures::abandoned;
 use crate::service::in_flight::{InFlight, InFlightGuard};
 use crate::service::load::{Load, LoadGuard};
-use crate::wire::body::{self, ReplyForm};
+use crate::wire::body;
 use frisbee::{Connection, Operation, Outbox, PacketId};
 use polyglot::Form;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use std::time::Instant;
 /// The peer of a connection as a caller.
 pub(crate) struct Caller {
     pub(crate) connection: Connection,
-    /// How replies are written. They are marked if this end dialled the connection.
-    pub(crate) style: ReplyForm,
+    /// The form of replies.
+    pub(crate) style: Form,
     /// How busy this end is.
     load: Arc<Load>,
     /// The peer requests reports.
@@ -36,16 +36,14 @@ struct CallObservers {
 impl Caller {
     pub(crate) fn new(
         connection: &Connection,
-        backward: bool,
         load: &Arc<Load>,
         batch_calls: Option<BatchCalls>,
         is_inspectable: bool,
     ) -> Self {
-        let style = ReplyForm { form: Form::Flat, backward };
         let in_flight = is_inspectable.then(|| connection.attachments().get_or_insert::<InFlight>());
         let is_observed = batch_calls.is_some() || in_flight.is_some();
         let observers = is_observed.then(|| Box::new(CallObservers { batch_calls, in_flight }));
-        Self { connection: connection.clone(), style, load: load.clone(), wants_load: false, observers }
+        Self { connection: connection.clone(), style: Form::Flat, load: load.clone(), wants_load: false, observers }
     }
 
     /// The calls that are observed, if any are.
@@ -66,7 +64,7 @@ impl Caller {
 
     /// Notes the kind of the peer.
     pub(crate) fn handle_peer_known(&mut self, extended: bool) {
-        self.style.form = if extended { Form::Extended } else { Form::Flat };
+        self.style = if extended { Form::Extended } else { Form::Flat };
     }
 
     /// Records that the peer requests load reports.
@@ -82,7 +80,7 @@ impl Caller {
 
     /// Whether the peer is extended.
     pub(crate) fn is_native(&self) -> bool {
-        self.style.form == Form::Extended
+        self.style == Form::Extended
     }
 
     /// Cancels a call. Every call gets one reply, and a cancelled call gets this one.

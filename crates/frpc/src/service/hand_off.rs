@@ -3,7 +3,7 @@
 use crate::api::hand_off::HandOff;
 use crate::schema::method::Method;
 use crate::service::failures::{abandoned, log, panicked};
-use crate::wire::body::{self, EncodeBody, Flags, ReplyForm, ReplyParts, alone};
+use crate::wire::body::{self, EncodeBody, Flags, ReplyParts, alone};
 use crate::{Response, Status};
 use bytes::Bytes;
 use frisbee::tasks::{Task, UnwindResult};
@@ -14,7 +14,7 @@ use std::pin::pin;
 use std::task::Poll;
 
 /// The form of answers: only native peers request hand-offs.
-const FORM: ReplyForm = ReplyForm { form: Form::Extended, backward: false };
+const FORM: Form = Form::Extended;
 
 /// The body of a failure, or of a refusal.
 pub(crate) fn failure(status: &Status, operation: Operation, is_refused: bool) -> Bytes {

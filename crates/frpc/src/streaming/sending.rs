@@ -2,7 +2,7 @@
 
 use crate::Status;
 use crate::api::metadata::Metadata;
-use crate::wire::body::{self, Flags, PutError, ReplyForm};
+use crate::wire::body::{self, Flags, PutError};
 use crate::wire::prefix::{self, PrefixFields};
 use frisbee::{Operation, Outbox, PacketId, PacketWriter, StreamBatch, StreamSender};
 use futures_core::Stream;
@@ -153,9 +153,9 @@ pub(crate) fn send_refusal(sender: &StreamSender, status: &Status) {
     send_failure(sender, status, body::put_refusal);
 }
 
-fn send_failure(sender: &StreamSender, status: &Status, put: fn(&mut Outbox, PacketId, Operation, &Status, ReplyForm)) {
+fn send_failure(sender: &StreamSender, status: &Status, put: fn(&mut Outbox, PacketId, Operation, &Status, Form)) {
     // No mark of the direction: the id shows which end has opened the stream.
-    let style = ReplyForm { form: form(sender), backward: false };
+    let style = form(sender);
     let _ = sender.send_now(|outbox, id| put(outbox, id, Operation::STREAM, status, style));
 }
 

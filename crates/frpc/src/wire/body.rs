@@ -3,7 +3,7 @@
 use crate::api::extras::Extras;
 use crate::api::metadata::Metadata;
 use crate::wire::packed;
-use crate::wire::prefix::{self, Prefix, PrefixFields};
+use crate::wire::prefix::{self, Prefix, PrefixError, PrefixFields};
 use crate::wire::report::Report;
 use crate::{Response, Status};
 use bytes::{Buf, Bytes};
@@ -75,14 +75,6 @@ impl DecodeOptions {
     pub(crate) fn copied(self, body: &[u8]) -> Decoder<'_> {
         Decoder::new(body).with_trailing_defaults(self.missing).with_nesting(self.nesting)
     }
-}
-
-/// How replies on a connection are written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct ReplyForm {
-    pub(crate) form: Form,
-    /// The accepting end makes the calls, and replies are marked as well.
-    pub(crate) backward: bool,
 }
 
 /// Why a message was not written.
@@ -207,12 +199,12 @@ fn put_packed(mut packet: PacketWriter<'_>, message: &dyn EncodeBody, form: Form
 
 /// Writes a packet whose body is an error. If it is too long for a packet, its text is cut, and metadata and
 /// details are left out.
-pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: ReplyForm) {
+pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Form) {
     put_failure(outbox, id, operation, status, style, false);
 }
 
 /// Writes an error as [`put_error`] does, for a call that has not been run. A native peer learns this.
-pub(crate) fn put_refusal(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: ReplyForm) {
+pub(crate) fn put_refusal(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Form) {
     put_failure(outbox, id, operation, status, style, true);
 }
 
@@ -222,20 +214,19 @@ pub(crate) fn put_failure(
     id: PacketId,
     operation: Operation,
     status: &Status,
-    style: ReplyForm,
+    style: Form,
     is_refused: bool,
 ) {
     /// The bytes around the text: a prefix of six bytes, kinds and a length.
     const AROUND: usize = 20;
-    let rich = style.form == Form::Extended;
+    let rich = style == Form::Extended;
     let put = |outbox: &mut Outbox, text: &str, whole: bool| {
         let mut packet = outbox.packet(id, operation);
         let metadata = status.metadata().filter(|_| rich && whole);
         let in_prefix = status.in_prefix().filter(|_| rich);
         let in_prefix = in_prefix.map(|(code, details)| (code, if whole { details } else { &[] }));
         let refused = is_refused && rich;
-        let backward = style.backward;
-        let fields = PrefixFields { backward, metadata, status: in_prefix, refused, ..PrefixFields::default() };
+        let fields = PrefixFields { metadata, status: in_prefix, refused, ..PrefixFields::default() };
         prefix::put(packet.buffer(), fields);
         put_text(packet.buffer(), text);
         packet.finish()
@@ -295,7 +286,7 @@ pub(crate) fn put_reply<M: EncodeBody>(
     id: PacketId,
     operation: Operation,
     reply: ReplyParts<'_, M>,
-    style: ReplyForm,
+    style: Form,
     flags: Flags,
     report: Option<Report>,
 ) {
@@ -303,10 +294,9 @@ pub(crate) fn put_reply<M: EncodeBody>(
         Ok(reply) => reply,
         Err(status) => return put_error(outbox, id, operation, status, style),
     };
-    let ReplyForm { form, backward } = style;
-    let metadata = metadata.filter(|_| form == Form::Extended);
-    let prefix = || PrefixFields { backward, metadata, report, ..PrefixFields::default() };
-    if let Err(error) = put_message(outbox.packet(id, operation), message, form, flags, prefix) {
+    let metadata = metadata.filter(|_| style == Form::Extended);
+    let prefix = || PrefixFields { metadata, report, ..PrefixFields::default() };
+    if let Err(error) = put_message(outbox.packet(id, operation), message, style, flags, prefix) {
         put_error(outbox, id, operation, &error.into_status(), style);
     }
 }
@@ -329,7 +319,7 @@ pub(crate) fn message<M: Message>(body: &Bytes, reading: DecodeOptions) -> Resul
 /// Reads a reply that came by a connection, and may be packed. Long `Bytes` and `Utf8Bytes` share its memory.
 pub(crate) fn reply<M: Message>(body: &Bytes, reading: DecodeOptions, by: &Connection) -> Result<Response<M>, Status> {
     let mut body = body.clone();
-    let Ok(prefix) = prefix::take(&mut body) else { return Err(malformed("reply")) };
+    let prefix = prefix::take(&mut body).map_err(|error| error.of_reply("reply"))?;
     match message(&packed::unpacked(body, "reply", by, reading.decompresses)?, reading) {
         Ok(Root::Message(message)) => Ok(Response::received(message, prefix)),
         Ok(Root::Error(text)) => Err(Status::received(text, prefix)),
@@ -381,10 +371,6 @@ pub(crate) fn undecodable<M: Message>(what: &str, error: &DecodeError) -> Status
     Status::internal(format!("the {what} is not a valid {}: {error}", M::NAME))
 }
 
-pub(crate) fn malformed(what: &str) -> Status {
-    Status::internal(format!("the prefix of the {what} is malformed"))
-}
-
 /// The first packet of a stream names its method.
 pub(crate) fn open(operation: Operation, fields: PrefixFields<'_>) -> Bytes {
     let mut body = Vec::with_capacity(4);
@@ -397,15 +383,18 @@ pub(crate) fn open(operation: Operation, fields: PrefixFields<'_>) -> Bytes {
 pub(crate) enum OpenPacket {
     /// It names an operation, and may have a prefix.
     Names(u16, Option<Prefix>),
-    /// The prefix is malformed.
-    Malformed,
+    /// The prefix cannot be read.
+    Malformed(PrefixError),
     /// It opens nothing.
     Nothing,
 }
 
 pub(crate) fn opening(body: &Bytes) -> OpenPacket {
     let mut body = body.clone();
-    let Ok(prefix) = prefix::take(&mut body) else { return OpenPacket::Malformed };
+    let prefix = match prefix::take(&mut body) {
+        Ok(prefix) => prefix,
+        Err(error) => return OpenPacket::Malformed(error),
+    };
     Decoder::new(&body).u16().map_or(OpenPacket::Nothing, |operation| OpenPacket::Names(operation, prefix))
 }
 
@@ -428,8 +417,7 @@ mod tests {
 
     /// The text of an error, in the form of a packet of an operation.
     fn sent_text(status: &Status, operation: Operation, form: Form) -> String {
-        let style = ReplyForm { form, backward: false };
-        let mut body = alone(|outbox| put_error(outbox, PacketId(0), operation, status, style));
+        let mut body = alone(|outbox| put_error(outbox, PacketId(0), operation, status, form));
         prefix::take(&mut body).expect("it was written here");
         Decoder::new(&body).error_text().expect("it is an error").to_owned()
     }

@@ -10,9 +10,12 @@
 
 use crate::Status;
 use crate::schema::layout::{COMPATIBLE_MAX, Layout};
+use crate::wire::packed::UNPACKS;
+use crate::wire::report::REPORT_REQUEST_ITEM;
 use bytes::Bytes;
 use frisbee::tlv::{put_varint, take_varint};
 use frisbee::{Hello, PeerKind};
+use std::collections::HashMap;
 
 /// The type of HELLO items for services that the sender offers.
 pub(crate) const OFFERED: u8 = Hello::FIRST_USER_ITEM;
@@ -20,20 +23,28 @@ pub(crate) const OFFERED: u8 = Hello::FIRST_USER_ITEM;
 /// The type of HELLO items for services that the sender calls.
 pub(crate) const CALLED: u8 = Hello::FIRST_USER_ITEM + 1;
 
+/// The type of HELLO items for the earlier layouts of a layout that the sender has named.
+pub(crate) const EARLIER: u8 = Hello::FIRST_USER_ITEM + 5;
+
+/// The bytes of a fingerprint.
+const FINGERPRINT_LEN: usize = 16;
+
+/// A fingerprint as it is sent. Those of the schema lock have eight bytes, which are the last.
+type Fingerprint = [u8; FINGERPRINT_LEN];
+
+fn fingerprint(number: u64) -> Fingerprint {
+    u128::from(number).to_be_bytes()
+}
+
 impl Layout {
-    /// The item in HELLO: the length of the name and the name, the fingerprint, the number of earlier fingerprints and
-    /// these, and the operations, each as the difference to the one before.
+    /// The item in HELLO: the length of the name and the name, the fingerprint, and the operations, each as the difference
+    /// to the one before.
     pub(crate) fn item(&self) -> Bytes {
-        // Lengths and most differences of operations have one byte.
-        let fingerprints = 8 * (1 + self.compatible.len());
-        let mut item = Vec::with_capacity(2 + self.service.len() + fingerprints + self.operations.len());
+        // The length of the name and most differences of operations have one byte.
+        let mut item = Vec::with_capacity(2 + self.service.len() + FINGERPRINT_LEN + self.operations.len());
         put_varint(&mut item, self.service.len() as u64);
         item.extend_from_slice(self.service.as_bytes());
-        item.extend_from_slice(&self.fingerprint.to_be_bytes());
-        put_varint(&mut item, self.compatible.len() as u64);
-        for fingerprint in self.compatible {
-            item.extend_from_slice(&fingerprint.to_be_bytes());
-        }
+        item.extend_from_slice(&fingerprint(self.fingerprint));
         let mut last = 0;
         for &operation in self.operations {
             put_varint(&mut item, u64::from(operation.saturating_sub(last)));
@@ -42,10 +53,17 @@ impl Layout {
         item.into()
     }
 
+    /// The item in HELLO for its earlier layouts: its fingerprint, and theirs. `None` if it has none.
+    pub(crate) fn earlier_item(&self) -> Option<Bytes> {
+        let all = std::iter::once(&self.fingerprint).chain(self.compatible);
+        (!self.compatible.is_empty()).then(|| all.flat_map(|number| fingerprint(*number)).collect())
+    }
+
     pub(crate) fn fit(&self, theirs: &PeerLayout) -> LayoutMatch {
-        if self.fingerprint == theirs.fingerprint || theirs.compatible.contains(&self.fingerprint) {
+        let ours = fingerprint(self.fingerprint);
+        if ours == theirs.fingerprint || theirs.compatible.contains(&ours) {
             LayoutMatch::Whole
-        } else if self.compatible.contains(&theirs.fingerprint) {
+        } else if self.compatible.iter().any(|number| fingerprint(*number) == theirs.fingerprint) {
             LayoutMatch::Older
         } else {
             LayoutMatch::Not
@@ -67,15 +85,24 @@ pub(crate) enum LayoutMatch {
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct PeerLayout {
     pub(crate) service: String,
-    pub(crate) fingerprint: u64,
-    compatible: Vec<u64>,
+    pub(crate) fingerprint: Fingerprint,
+    compatible: Vec<Fingerprint>,
     pub(crate) operations: Vec<u16>,
 }
 
 impl PeerLayout {
-    /// The layouts in items of one type. Malformed items are left out.
+    /// The layouts in items of one type.
     pub(crate) fn all(hello: &Hello, wanted: u8) -> impl Iterator<Item = Self> {
-        hello.items().filter(move |(kind, _)| *kind == wanted).filter_map(|(_, item)| Self::read(item))
+        let earlier: HashMap<&Fingerprint, &[Fingerprint]> = hello
+            .items()
+            .filter(|(kind, _)| *kind == EARLIER)
+            .filter_map(|(_, item)| read_earlier(item)?.split_first())
+            .collect();
+        hello.items().filter(move |(kind, _)| *kind == wanted).filter_map(move |(_, item)| {
+            let mut layout = Self::read(item)?;
+            layout.compatible = earlier.get(&layout.fingerprint).copied().unwrap_or_default().to_vec();
+            Some(layout)
+        })
     }
 
     fn read(mut item: &[u8]) -> Option<Self> {
@@ -83,18 +110,33 @@ impl PeerLayout {
         let (name, rest) = item.split_at_checked(length)?;
         let service = std::str::from_utf8(name).ok()?.to_owned();
         let (fingerprint, mut rest) = rest.split_first_chunk()?;
-        let count = usize::try_from(take_varint(&mut rest)?).ok().filter(|count| *count <= COMPATIBLE_MAX)?;
-        let (compatible, mut rest) = rest.split_at_checked(count * 8)?;
-        let (compatible, []) = compatible.as_chunks() else { return None };
         let mut operations = Vec::new();
         let mut last = 0_u16;
         while !rest.is_empty() {
             last = last.checked_add(u16::try_from(take_varint(&mut rest)?).ok()?)?;
             operations.push(last);
         }
-        let compatible = compatible.iter().map(|bytes| u64::from_be_bytes(*bytes)).collect();
-        Some(Self { service, fingerprint: u64::from_be_bytes(*fingerprint), compatible, operations })
+        Some(Self { service, fingerprint: *fingerprint, compatible: Vec::new(), operations })
     }
+}
+
+/// The fingerprints in an item for earlier layouts: that of the layout itself, and at most 32 more.
+fn read_earlier(item: &[u8]) -> Option<&[Fingerprint]> {
+    let (all, []) = item.as_chunks() else { return None };
+    (1..=COMPATIBLE_MAX + 1).contains(&all.len()).then_some(all)
+}
+
+/// The first item of a HELLO, among those of calls, that does not have the form of its type, or occurs twice.
+pub(crate) fn malformed_item(hello: &Hello) -> Option<u8> {
+    let mut seen = [false; 2];
+    let mut is_malformed = |(kind, item): &(u8, &[u8])| match *kind {
+        OFFERED | CALLED => PeerLayout::read(item).is_none(),
+        EARLIER => read_earlier(item).is_none(),
+        REPORT_REQUEST_ITEM => std::mem::replace(&mut seen[0], true),
+        UNPACKS => std::mem::replace(&mut seen[1], true),
+        _ => false,
+    };
+    hello.items().find(|item| is_malformed(item)).map(|(kind, _)| kind)
 }
 
 pub(crate) fn misfit(ours: &Layout) -> Status {

@@ -8,6 +8,7 @@
 //! A trace context is an item of the prefix and not metadata: metadata costs allocations at both ends, a context is 29 bytes on the
 //! stack.
 
+use crate::Status;
 use crate::api::code::Code;
 use crate::api::extras::{Extras, OptionalExtras};
 use crate::api::metadata::{self, Metadata};
@@ -32,15 +33,15 @@ const TIMEOUT: u8 = 1;
 const METADATA: u8 = metadata::ENTRY;
 /// gRPC's number of a status, and its details.
 const STATUS: u8 = 3;
-/// The accepting end has made the call. Empty, and the first item, so that calls of the two directions are
-/// distinguished.
-const BACKWARD: u8 = 4;
 /// The call has not been run. Empty.
 const REFUSED: u8 = 5;
 /// The place of the call in a trace: the id of the trace, the id of the span, the flags.
 const TRACE: u8 = 6;
 /// How busy the end is that replies: the calls that it works on, and the time that a further one takes, in microseconds.
 const REPORT: u8 = 7;
+
+/// The first item that the receiver has to understand.
+const MUST_UNDERSTAND: u8 = 128;
 
 /// The length of a prefix that has a trace context and nothing else.
 pub(crate) const TRACE_ALONE_LEN: usize = TRACE_ALONE.len() + TraceContext::LEN;
@@ -88,15 +89,47 @@ impl Prefix {
     }
 }
 
-/// The prefix is malformed.
-#[derive(PartialEq, Eq, Debug)]
-pub(crate) struct Malformed;
+/// Why a prefix cannot be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PrefixError {
+    Malformed,
+    /// This item must be understood, and is unknown.
+    Unknown(u8),
+}
+
+use PrefixError::Malformed;
+
+impl PrefixError {
+    fn text(self, what: &str) -> String {
+        match self {
+            Malformed => format!("the prefix of the {what} is malformed"),
+            Self::Unknown(item) => {
+                format!("item {item} of the prefix of the {what} must be understood and is unknown: update this end")
+            }
+        }
+    }
+
+    /// The status of a request with such a prefix, which is not run.
+    #[cold]
+    pub(crate) fn of_request(self) -> Status {
+        let text = self.text("request");
+        match self {
+            Malformed => Status::invalid_argument(text),
+            Self::Unknown(_) => Status::unimplemented(text),
+        }
+        .not_run()
+    }
+
+    /// The status of a call whose reply has such a prefix.
+    #[cold]
+    pub(crate) fn of_reply(self, what: &str) -> Status {
+        Status::internal(self.text(what))
+    }
+}
 
 /// The contents of a prefix to write.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct PrefixFields<'a> {
-    /// The accepting end makes the call.
-    pub(crate) backward: bool,
     pub(crate) timeout: Option<Duration>,
     pub(crate) metadata: Option<&'a Metadata>,
     pub(crate) status: Option<(Code, &'a [u8])>,
@@ -110,9 +143,9 @@ impl PrefixFields<'_> {
     /// Whether there is nothing to write.
     #[inline(always)] // Nearly all messages have no prefix.
     pub(crate) fn is_empty(&self) -> bool {
-        let Self { backward, timeout, metadata, status, refused, trace, report } = self;
+        let Self { timeout, metadata, status, refused, trace, report } = self;
         let has_context = metadata.is_some() || trace.is_some();
-        !(has_context || *backward || timeout.is_some() || status.is_some() || *refused || report.is_some())
+        !(has_context || timeout.is_some() || status.is_some() || *refused || report.is_some())
     }
 }
 
@@ -143,7 +176,7 @@ fn put_metadata(buffer: &mut Vec<u8>, metadata: &Metadata) {
 
 #[inline(never)]
 fn put_items(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
-    let PrefixFields { backward, timeout, metadata, status, refused, trace, report } = fields;
+    let PrefixFields { timeout, metadata, status, refused, trace, report } = fields;
     let metadata = metadata.filter(|metadata| !metadata.is_empty());
     if (PrefixFields { metadata, trace: None, ..fields }).is_empty() {
         if let Some(trace) = trace {
@@ -153,9 +186,6 @@ fn put_items(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
     }
     buffer.extend_from_slice(&[PREFIX, 0]); // The length follows.
     let begin = buffer.len();
-    if backward {
-        put_item(buffer, BACKWARD, &[]);
-    }
     if let Some(trace) = trace {
         put_item(buffer, TRACE, &trace.to_bytes());
     }
@@ -245,33 +275,18 @@ pub(crate) fn is_bare(body: &[u8]) -> bool {
     body.first().is_none_or(|first| *first < PREFIX)
 }
 
-/// Whether a prefix with these items belongs to a call of the accepting end.
-pub(crate) fn is_backward(items: &[u8]) -> bool {
-    items.starts_with(&[BACKWARD, 0])
-}
-
-/// Whether a body belongs to a call of the accepting end, by its beginning; `None` if that is too short to decide.
-pub(crate) fn begins_backward(mut start: &[u8]) -> Option<bool> {
-    if *start.first()? != PREFIX {
-        return Some(false);
-    }
-    start = start.get(1..)?;
-    let length = start.iter().position(|byte| byte & 0x80 == 0)?;
-    Some(start.get(length + 1..length + 3)? == [BACKWARD, 0])
-}
-
 /// Removes the prefix of a body, if it has one.
-pub(crate) fn take(body: &mut Bytes) -> Result<Option<Prefix>, Malformed> {
+pub(crate) fn take(body: &mut Bytes) -> Result<Option<Prefix>, PrefixError> {
     if is_present(body) { take_present(body).map(Some) } else { Ok(None) }
 }
 
 /// As [`take`], for a slice.
-pub(crate) fn take_slice(body: &mut &[u8]) -> Result<Option<Prefix>, Malformed> {
+pub(crate) fn take_slice(body: &mut &[u8]) -> Result<Option<Prefix>, PrefixError> {
     if is_present(body) { take_present_slice(body).map(Some) } else { Ok(None) }
 }
 
 #[cold]
-fn take_present_slice(body: &mut &[u8]) -> Result<Prefix, Malformed> {
+fn take_present_slice(body: &mut &[u8]) -> Result<Prefix, PrefixError> {
     let (items, rest) = split(body)?;
     let mut prefix = Prefix::default();
     read(items, &mut prefix)?;
@@ -280,7 +295,7 @@ fn take_present_slice(body: &mut &[u8]) -> Result<Prefix, Malformed> {
 }
 
 #[cold]
-fn take_present(body: &mut Bytes) -> Result<Prefix, Malformed> {
+fn take_present(body: &mut Bytes) -> Result<Prefix, PrefixError> {
     let mut rest = &body[..];
     let prefix = take_present_slice(&mut rest)?;
     body.advance(body.len() - rest.len());
@@ -288,15 +303,16 @@ fn take_present(body: &mut Bytes) -> Result<Prefix, Malformed> {
 }
 
 /// The items of a prefix, and the body that follows it.
-pub(crate) fn split(body: &[u8]) -> Result<(&[u8], &[u8]), Malformed> {
+pub(crate) fn split(body: &[u8]) -> Result<(&[u8], &[u8]), PrefixError> {
     let mut rest = body.get(1..).ok_or(Malformed)?;
     let length = take_varint(&mut rest).filter(|length| *length <= PREFIX_MAX).ok_or(Malformed)?;
     rest.split_at_checked(length as usize).ok_or(Malformed) // At most PREFIX_MAX.
 }
 
 /// Reads the items of a prefix, which may be those of any peer.
-pub(crate) fn read(items: &[u8], prefix: &mut Prefix) -> Result<(), Malformed> {
-    let mut entries = 0;
+pub(crate) fn read(items: &[u8], prefix: &mut Prefix) -> Result<(), PrefixError> {
+    // A bit for each item that occurs once.
+    let mut seen = 0_u8;
     for item in Items::new(items) {
         let (kind, mut value) = item.ok_or(Malformed)?;
         match kind {
@@ -304,13 +320,8 @@ pub(crate) fn read(items: &[u8], prefix: &mut Prefix) -> Result<(), Malformed> {
             METADATA => {
                 let length = take_varint(&mut value).and_then(|length| usize::try_from(length).ok());
                 let (key, value) = length.and_then(|length| value.split_at_checked(length)).ok_or(Malformed)?;
-                let metadata = Extras::metadata_mut(&mut prefix.extras);
-                metadata.set(key, value).map_err(|_| Malformed)?;
-                // A key occurs once: of two values one would be lost, such as one of two tokens.
-                entries += 1;
-                if metadata.len() < entries {
-                    return Err(Malformed);
-                }
+                Extras::metadata_mut(&mut prefix.extras).add(key, value).map_err(|_| Malformed)?;
+                continue;
             }
             STATUS => {
                 let code = take_varint(&mut value).ok_or(Malformed)?;
@@ -321,8 +332,14 @@ pub(crate) fn read(items: &[u8], prefix: &mut Prefix) -> Result<(), Malformed> {
             // One that is no context is as none: the call itself does not depend on it.
             TRACE => prefix.trace = TraceContext::from_bytes(value),
             REFUSED => prefix.failure.get_or_insert_with(Failure::unknown).is_refusal = true,
-            _ => {}
+            MUST_UNDERSTAND.. => return Err(PrefixError::Unknown(kind)),
+            _ => continue,
         }
+        let bit = 1 << kind; // At most that of TRACE.
+        if seen & bit != 0 {
+            return Err(Malformed);
+        }
+        seen |= bit;
     }
     Ok(())
 }
@@ -419,24 +436,10 @@ mod tests {
         assert_eq!(take(&mut Bytes::from(bytes.clone())), Ok(Some(Prefix { trace, ..Prefix::default() })));
         let mut whole = Vec::new();
         let timeout = Some(Duration::from_micros(4));
-        put(&mut whole, PrefixFields { backward: true, timeout, trace: trace.as_ref(), ..PrefixFields::default() });
+        put(&mut whole, PrefixFields { timeout, trace: trace.as_ref(), ..PrefixFields::default() });
         assert_eq!(take(&mut whole.into()), Ok(Some(Prefix { timeout, trace, ..Prefix::default() })));
         bytes[4..20].fill(0);
         assert_eq!(take(&mut bytes.into()), Ok(Some(Prefix::default())), "an invalid context is as none");
-    }
-
-    #[test]
-    fn the_direction_of_a_call_shows_in_the_beginning_of_its_body() {
-        let mut reply = Vec::new();
-        let details = [7; 300];
-        put(
-            &mut reply,
-            PrefixFields { backward: true, status: Some((Code::Aborted, &details)), ..PrefixFields::default() },
-        );
-        assert_eq!([0, 1, 2, 3, 4].map(|end| begins_backward(&reply[..end])), [None; 5]);
-        assert_eq!(begins_backward(&reply[..5]), Some(true));
-        assert_eq!(begins_backward(&encoded(&sample())), Some(false));
-        assert_eq!(begins_backward(&[8]), Some(false));
     }
 
     #[test]
@@ -455,7 +458,9 @@ mod tests {
         let most = take(&mut prefix(256, 0)).unwrap().unwrap().into_metadata();
         assert_eq!((most.len(), most.get("ff")), (256, Some("text")));
         assert_eq!(take(&mut prefix(257, 0)), Err(Malformed));
-        assert_eq!(take(&mut prefix(10, 1)), Err(Malformed), "a key occurs once");
+        let repeated = take(&mut prefix(255, 1)).unwrap().unwrap().into_metadata();
+        assert_eq!(repeated.get_all("0").collect::<Vec<_>>(), ["text", "text again"]);
+        assert_eq!(take(&mut prefix(256, 1)), Err(Malformed), "each value counts");
     }
 
     #[test]
@@ -484,22 +489,42 @@ mod tests {
         assert_eq!(take_slice(&mut &[0x08, 0][..]), Ok(None));
     }
 
+    /// A deadline of 2^64 microseconds was read as 0, and had passed.
     #[test]
-    fn only_the_first_item_states_the_direction() {
-        let begins = |body: &[u8]| split(body).is_ok_and(|(items, _)| is_backward(items));
-        let mut bytes = Vec::new();
-        put(&mut bytes, PrefixFields { backward: true, ..PrefixFields::default() });
-        assert_eq!(bytes, [0x10, 2, 4, 0]);
-        assert!(begins(&bytes));
-        let timeout = Some(Duration::from_micros(4));
-        bytes.clear();
-        put(&mut bytes, PrefixFields { backward: true, timeout, ..PrefixFields::default() });
-        assert_eq!(bytes, [0x10, 5, 4, 0, 1, 1, 4]);
-        assert!(begins(&bytes));
-        assert_eq!(take(&mut bytes.into()), Ok(Some(Prefix { timeout, ..Prefix::default() })));
-        for other in [&[0x10, 3, 1, 1, 4][..], &[0x10, 5, 1, 1, 4, 4, 0], &[0x10, 3, 4, 1, 0], &[0x10, 2, 4]] {
-            assert!(!begins(other), "{other:?}");
+    fn number_that_is_not_one_of_64_bits_is_malformed() {
+        let timeout = |value: &[u8]| {
+            let items = [&[TIMEOUT, value.len() as u8], value].concat();
+            take(&mut [&[PREFIX, items.len() as u8], &items[..]].concat().into())
+        };
+        let most = [&[0xFF; 9][..], &[1]].concat();
+        assert_eq!(timeout(&most).map(|prefix| prefix.unwrap().timeout), Ok(Some(Duration::from_micros(u64::MAX))));
+        for value in [&[][..], &[7, 7], &[0x80], &[&[0x80; 9][..], &[2]].concat(), &[0x80; 11]] {
+            assert_eq!(timeout(value), Err(Malformed), "{value:?}");
         }
+    }
+
+    #[test]
+    fn repeated_item_is_malformed_but_for_metadata() {
+        for item in [&[TIMEOUT, 1, 7][..], &[STATUS, 1, 5], &[REFUSED, 0], &[TRACE, 0]] {
+            let mut body: Bytes = [&[PREFIX, 2 * item.len() as u8], item, item].concat().into();
+            assert_eq!(take(&mut body), Err(Malformed), "{item:?}");
+        }
+        let mut body = Bytes::from_static(&[PREFIX, 10, 2, 3, 1, b'k', b'v', 2, 3, 1, b'k', b'w']);
+        let metadata = take(&mut body).unwrap().unwrap().into_metadata();
+        assert_eq!(metadata.get_all("k").collect::<Vec<_>>(), ["v", "w"]);
+    }
+
+    #[test]
+    fn item_of_128_and_above_must_be_understood() {
+        for item in [128, 191, 255] {
+            let mut body = Bytes::from(vec![PREFIX, 5, TIMEOUT, 1, 7, item, 0]);
+            assert_eq!(take(&mut body), Err(PrefixError::Unknown(item)));
+        }
+        let (malformed, unknown) = (Malformed.of_request(), PrefixError::Unknown(200).of_request());
+        assert_eq!((malformed.code(), unknown.code()), (Code::InvalidArgument, Code::Unimplemented));
+        assert!(!malformed.may_have_run() && !unknown.may_have_run() && unknown.message().contains("item 200"));
+        let reply = PrefixError::Unknown(200).of_reply("reply");
+        assert!(reply.code() == Code::Internal && reply.may_have_run());
     }
 
     #[test]
@@ -508,7 +533,7 @@ mod tests {
         for cut in 1..whole.len() {
             assert_eq!(take(&mut Bytes::copy_from_slice(&whole[..cut])), Err(Malformed), "cut at {cut}");
         }
-        assert_eq!(take(&mut Bytes::from_static(&[0x10, 3, 99, 1, 7])), Ok(Some(Prefix::default())));
+        assert_eq!(take(&mut Bytes::from_static(&[0x10, 6, 99, 1, 7, 99, 1, 7])), Ok(Some(Prefix::default())));
         assert_eq!(take(&mut Bytes::from_static(&[0x10, 2, 99, 1])), Err(Malformed));
         assert_eq!(take(&mut Bytes::from_static(&[0x10, 0xFF, 0xFF, 0xFF, 0x7F])), Err(Malformed));
     }

@@ -132,7 +132,7 @@ fn an_index_that_cannot_be_kept_is_refused() {
 }
 
 #[test]
-fn undeclared_enum_number_is_written_as_itself_between_native_peers() {
+fn undeclared_enum_number_is_written_as_itself() {
     let encoded = |number: i32, form| {
         let mut bytes = Vec::new();
         Encoder::new(&mut bytes).with_form(form).field_as::<Index<Sparse>>("v", &number).map(|()| bytes)

@@ -53,12 +53,12 @@ impl From<&Metadata> for MetadataMap {
         for (key, value) in metadata.iter() {
             if key.ends_with("-bin") {
                 if let Ok(key) = BinaryMetadataKey::from_bytes(key.as_bytes()) {
-                    map.insert_bin(key, MetadataValue::from_bytes(value));
+                    map.append_bin(key, MetadataValue::from_bytes(value));
                 }
             } else if let (Ok(key), Ok(value)) =
                 (AsciiMetadataKey::from_bytes(key.as_bytes()), MetadataValue::try_from(value))
             {
-                map.insert(key, value);
+                map.append(key, value);
             }
         }
         map

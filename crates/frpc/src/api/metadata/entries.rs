@@ -124,7 +124,7 @@ impl Entries {
         Iter { bytes: self.bytes(), at: 0 }
     }
 
-    /// The entry of a key.
+    /// The first entry of a key.
     #[inline]
     pub(super) fn find(&self, key: &[u8]) -> Option<Entry<'_>> {
         self.iter().find(|entry| entry.key == key)
@@ -179,30 +179,34 @@ impl Entries {
         }
     }
 
-    /// Takes the entry of a key out. Returns whether it was there.
+    /// Takes the entries of a key out. Returns whether there were any.
     pub(super) fn remove(&mut self, key: &[u8]) -> bool {
-        let Some(found) = self.find(key) else { return false };
-        let (range, content_len) = (found.begin..found.end, found.key.len() + found.value.len());
-        self.count -= 1;
-        self.content_len -= content_len as u16; // That of all.
-        if self.apart.is_empty() {
-            let length = range.len() as u8; // Within `length`.
-            self.inline.copy_within(range.end..self.length.into(), range.start);
-            self.length -= length;
-        } else {
-            self.apart.drain(range);
+        let before = self.count;
+        while let Some(found) = self.find(key) {
+            let (range, content_len) = (found.begin..found.end, found.key.len() + found.value.len());
+            self.count -= 1;
+            self.content_len -= content_len as u16; // That of all.
+            if self.apart.is_empty() {
+                let length = range.len() as u8; // Within `length`.
+                self.inline.copy_within(range.end..self.length.into(), range.start);
+                self.length -= length;
+            } else {
+                self.apart.drain(range);
+            }
         }
-        true
+        self.count < before
     }
 
-    /// Marks the value of a key as a secret. Returns whether the key is there.
+    /// Marks the values of a key as secrets. Returns whether the key is there.
     pub(super) fn mark_sensitive(&mut self, key: &[u8]) -> bool {
-        let Some(begin) = self.find(key).map(|found| found.begin) else { return false };
-        if let Some(kind) = self.bytes_mut().get_mut(begin) {
-            *kind |= SENSITIVE;
-            self.has_sensitive = true;
+        let found: Vec<_> = self.iter().filter(|entry| entry.key == key).map(|entry| entry.begin).collect();
+        for begin in &found {
+            if let Some(kind) = self.bytes_mut().get_mut(*begin) {
+                *kind |= SENSITIVE;
+                self.has_sensitive = true;
+            }
         }
-        true
+        !found.is_empty()
     }
 }
 

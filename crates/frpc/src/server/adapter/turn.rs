@@ -30,7 +30,7 @@ impl AdapterMethods {
     pub fn batch(&self, now: Instant) -> AdapterBatch<'_> {
         let adapter = &*self.caller;
         let _entered = adapter.connection.runtime_handle().enter();
-        let caller = Caller::new(&adapter.connection, false, &self.offer.load, None, false);
+        let caller = Caller::new(&adapter.connection, &self.offer.load, None, false);
         AdapterBatch { adapter, caller, inline_runs: adapter.inline_runs.lock(), began: now, _entered }
     }
 }

@@ -14,13 +14,13 @@ use crate::service::failures::{caller_gone, log, panicked, too_many};
 use crate::service::hand_off;
 use crate::service::invoke::{AdapterOutcome, PendingHandler, ReplyTo, ServeProgress};
 use crate::service::load::LoadGuard;
-use crate::wire::body::{self, EncodeBody, Flags, ReplyForm, ReplyParts};
+use crate::wire::body::{self, EncodeBody, Flags, ReplyParts};
 use crate::wire::report::Report;
 use crate::{Code, Response, Status};
 use bytes::Bytes;
 use frisbee::tasks::{Continuation, Job, ParkedFuture, Placement, Task, UnwindResult};
 use frisbee::{Operation, Outbox, PacketId};
-use polyglot::Message;
+use polyglot::{Form, Message};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -197,7 +197,7 @@ pub(super) struct Answer {
 struct AnsweredCall {
     id: PacketId,
     operation: Operation,
-    style: ReplyForm,
+    style: Form,
     packs: bool,
     /// The handler is within middleware.
     is_layered: bool,
@@ -245,7 +245,7 @@ pub(super) fn put_reply<B: EncodeBody>(
     id: PacketId,
     operation: Operation,
     reply: ReplyParts<'_, B>,
-    style: ReplyForm,
+    style: Form,
     report: Option<Report>,
     (packs, is_layered): (bool, bool),
 ) {

@@ -14,19 +14,27 @@ pub(crate) fn peer_with_layouts(kind: u8, layouts: &[&'static Layout]) -> PeerKi
     let mut hello = b"fris\x01".to_vec();
     for layout in layouts {
         put_item(&mut hello, kind, &layout.item());
+        layout.earlier_item().into_iter().for_each(|item| put_item(&mut hello, EARLIER, &item));
     }
     PeerKind::Native(Arc::new(Hello::decode(&hello.into()).expect("it is one")))
 }
 
 #[test]
-fn an_item_is_written_byte_for_byte_as_specified_and_read_back() {
+fn items_of_a_layout_have_the_specified_bytes() {
     let item = SECOND.item();
-    let mut expected = b"\x0bshop.Orders\0\0\0\0\0\0\0\x02\x01\x01\x02\x03\x04\x05\x06\x07\x08".to_vec();
+    let mut expected = b"\x0bshop.Orders\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02".to_vec();
     expected.extend([10, 1, 0xA1, 0x02]);
     assert_eq!(item, expected);
-    let read = PeerLayout::read(&item).expect("it was written here");
-    assert_eq!((read.service.as_str(), read.fingerprint), ("shop.Orders", 2));
-    assert_eq!((read.compatible, read.operations), (SECOND.compatible.to_vec(), vec![10, 11, 300]));
+    let mut earlier = [0; 32];
+    earlier[15] = 2;
+    earlier[24..].copy_from_slice(&[1, 2, 3, 4, 5, 6, 7, 8]);
+    assert_eq!(SECOND.earlier_item().as_deref(), Some(&earlier[..]));
+    assert_eq!(FIRST.earlier_item(), None);
+    let PeerKind::Native(hello) = peer_with_layouts(CALLED, &[&SECOND]) else { panic!("it is native") };
+    let read = PeerLayout::all(&hello, CALLED).next().expect("it was written here");
+    assert_eq!((read.service.as_str(), read.fingerprint), ("shop.Orders", fingerprint(2)));
+    assert_eq!((read.compatible, read.operations), (vec![fingerprint(FIRST.fingerprint)], vec![10, 11, 300]));
+    assert_eq!(malformed_item(&hello), None);
 }
 
 #[test]
@@ -36,12 +44,27 @@ fn client_accepts_calls_only_if_it_offers_a_service() {
 }
 
 #[test]
-fn items_that_are_cut_or_promise_too_much_say_nothing() {
+fn malformed_item_for_calls_is_named() {
+    let named = |items: &[(u8, &[u8])]| {
+        let mut hello = b"fris\x01".to_vec();
+        items.iter().for_each(|(kind, value)| put_item(&mut hello, *kind, value));
+        malformed_item(&Hello::decode(&hello.into()).expect("core should accept it"))
+    };
     let item = SECOND.item();
     // Cut between operations it is one with fewer of them.
     let whole = item.len() - 4;
-    assert!((0..whole).all(|end| PeerLayout::read(&item[..end]).is_none()));
-    assert!(PeerLayout::read(b"\x01a\0\0\0\0\0\0\0\0\x21").is_none(), "more earlier layouts than a lock keeps");
-    assert!(PeerLayout::read(b"\x01a\0\0\0\0\0\0\0\0\0\xff\xff\x03\x01").is_none(), "an operation beyond 16 bits");
-    assert!(PeerLayout::read(b"\x01\xff\0\0\0\0\0\0\0\0\0").is_none(), "a name that is no text");
+    for kind in [OFFERED, CALLED] {
+        assert!((0..whole).all(|end| named(&[(kind, &item[..end])]) == Some(kind)));
+        let layout = |operations: &[u8]| [&b"\x01a"[..], &[0; 16], operations].concat();
+        assert_eq!(named(&[(kind, &layout(b"\x01")), (kind, &layout(b"\x02"))]), None);
+        assert_eq!(named(&[(kind, &layout(b"\xff\xff\x03\x01"))]), Some(kind), "an operation beyond 16 bits");
+        assert_eq!(named(&[(kind, &[&b"\x01\xff"[..], &[0; 16]].concat())]), Some(kind), "a name that is no text");
+    }
+    for length in [0, 15, 17, 16 * 34] {
+        assert_eq!(named(&[(EARLIER, &vec![0; length])]), Some(EARLIER), "{length}");
+    }
+    assert_eq!(named(&[(EARLIER, &[0; 16 * 33])]), None);
+    for kind in [REPORT_REQUEST_ITEM, UNPACKS] {
+        assert_eq!([1, 2].map(|count| named(&vec![(kind, &[1][..]); count])), [None, Some(kind)]);
+    }
 }

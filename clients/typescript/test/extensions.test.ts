@@ -1,0 +1,74 @@
+/** The extensions of native peers, by the vectors that the tests of Rust read as well. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { Status, decode, encode } from "frisbee-rpc";
+import { reader } from "../src/bytes.js";
+import { makeLink, type Owner, type TransportEvents } from "../src/link.js";
+import { readPrefix } from "../src/prefix.js";
+import { frame } from "./frame.js";
+import * as vec from "../../../crates/frpc-languages/tests/golden/typescript/vec.js";
+
+interface Vector {
+  readonly meaning: string;
+  readonly hex: string;
+  readonly error?: string;
+  readonly reply?: string;
+  readonly number?: number;
+  readonly metadata?: readonly string[];
+  readonly timeout_us?: number;
+}
+
+const vectors = JSON.parse(readFileSync("../../tests/wire/extensions.json", "utf8")) as Record<"packets" | "hello" | "prefix" | "enums", readonly Vector[]>;
+const bytes = ({ hex }: Vector): Buffer => Buffer.from(hex, "hex");
+
+/** Why a connection ends whose server sends these bytes; `undefined` if it does not. */
+function closing(...received: readonly Uint8Array[]): string | undefined {
+  let events: TransportEvents | undefined;
+  let reason: string | undefined;
+  const owner: Owner = { closing: (_, text) => (reason ??= text), answered() {}, room() {}, replied() {}, expired() {}, lost() {} };
+  const link = makeLink((its) => ((events = its), { send() {}, close() {}, buffered: () => 0 }), owner, [], undefined, []);
+  for (const part of received) events?.data(part);
+  const found = reason;
+  events?.close("the test is over");
+  assert.equal(link.isUp, false);
+  return found;
+}
+
+for (const vector of vectors.packets) {
+  test(`packet of operation 3: ${vector.meaning}`, () => {
+    const reason = closing(bytes(vectors.packets[0] as Vector), bytes(vector));
+    if (vector.error) assert.match(reason ?? "", new RegExp(vector.error));
+    else assert.equal(reason, undefined);
+  });
+}
+
+for (const vector of vectors.hello) {
+  test(`HELLO: ${vector.meaning}`, () => {
+    const reason = closing(frame(0, 3, bytes(vector)));
+    if (vector.error) assert.match(reason ?? "", new RegExp(vector.error.startsWith("item") ? vector.error : "HELLO|truncated"));
+    else assert.equal(reason, undefined);
+  });
+}
+
+for (const vector of vectors.prefix) {
+  test(`prefix: ${vector.meaning}`, () => {
+    if (vector.reply === "OK") {
+      const { timeout, metadata } = readPrefix(reader(bytes(vector)), true);
+      assert.equal(timeout, vector.timeout_us === undefined ? undefined : vector.timeout_us / 1000);
+      assert.deepEqual(metadata["k"], vector.metadata);
+    } else if (vector.reply === "UNIMPLEMENTED") {
+      assert.throws(() => readPrefix(reader(bytes(vector)), true), (error: Status) => error.code === 12 && !error.mayHaveRun);
+      assert.throws(() => readPrefix(reader(bytes(vector))), { name: "Malformed" });
+    } else assert.throws(() => readPrefix(reader(bytes(vector)), true), { name: "Malformed" });
+  });
+}
+
+for (const vector of vectors.enums) {
+  test(`enum: ${vector.meaning}`, () => {
+    const message = decode(vec.VSparse, bytes(vector));
+    assert.equal(message.v, vector.number);
+    assert.equal(Buffer.from(encode(vec.VSparse, message)).toString("hex"), vector.hex);
+  });
+}

@@ -1,0 +1,101 @@
+//! The extensions of native peers as `extensions.json` lists them, which implementations in all languages read.
+
+use crate::wire::measured::{hex, list, text};
+use bytes::Bytes;
+use frisbee_core::{Connection, Decoder, HeaderForm, Hello, Operation, ProtocolError, ServerConfig, extension};
+use frisbee_tests::raw::{Raw, packet};
+use frisbee_tests::serve_interop;
+use frisbee_tests::vec::VSparse;
+use frpc::polyglot::{self, Encoder, Form, Root};
+use serde_json::Value as Json;
+use std::time::Instant;
+
+/// The entries of a list of the file.
+fn vectors(name: &str) -> Vec<Json> {
+    let file: Json = serde_json::from_str(include_str!("extensions.json")).expect("the file is JSON");
+    list(&file[name]).to_vec()
+}
+
+#[test]
+fn extension_packets_are_accepted_or_refused_as_listed() {
+    let now = Instant::now();
+    let types = [
+        extension::HELLO,
+        extension::ASK,
+        extension::LAYOUT,
+        extension::CALLS,
+        extension::CLOSE,
+        extension::HEADERS,
+        extension::TRAILERS,
+        extension::FRAGMENT,
+    ];
+    let packets = vectors("packets");
+    for (at, vector) in packets.iter().enumerate() {
+        let bytes = Bytes::from(hex(text(&vector["hex"])));
+        let header =
+            Decoder::new(HeaderForm::Current, 1 << 20).next(&mut bytes.clone()).expect("a frame").expect("whole");
+        assert_eq!(header.operation, Operation::EXTENSION, "{vector}");
+        assert!(types.get(at).is_none_or(|kind| *kind == header.id), "{vector}");
+        let mut server = Connection::server(&ServerConfig::default(), now);
+        let mut input = Bytes::from(hex(text(&packets[0]["hex"])));
+        let mut feed = |input: &mut Bytes| {
+            while server.poll_event(input, now)?.is_some() {}
+            Ok::<_, ProtocolError>(())
+        };
+        feed(&mut input).expect("HELLO should be accepted");
+        let fed = feed(&mut bytes.clone());
+        match &vector["error"] {
+            Json::Null => fed.unwrap_or_else(|error| panic!("{vector}: {error}")),
+            expected => assert!(fed.is_err_and(|error| error.to_string().contains(text(expected))), "{vector}"),
+        }
+    }
+}
+
+#[test]
+fn hello_is_accepted_or_refused_as_listed() {
+    for vector in vectors("hello") {
+        match Hello::decode(&hex(text(&vector["hex"])).into()) {
+            Ok(hello) => {
+                let limits = [hello.body_max, hello.streams_max, hello.calls_max, hello.stream_credit];
+                assert_eq!(serde_json::json!(limits), vector["limits"], "{vector}");
+            }
+            Err(error) => assert!(error.to_string().contains(text(&vector["error"])), "{vector}: {error}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn prefix_is_accepted_or_refused_as_listed() {
+    let mut raw = Raw::connect(serve_interop().await).await;
+    raw.write(&packet(0, 3, b"fris\x01")).await;
+    for vector in vectors("prefix") {
+        raw.write(&packet(7, 18, &hex(text(&vector["hex"])))).await;
+        let reply = raw.next().await.expect("every request is answered").body;
+        let code = match text(&vector["reply"]) {
+            "OK" => None,
+            "INVALID_ARGUMENT" => Some(3),
+            "UNIMPLEMENTED" => Some(12),
+            other => panic!("unknown code {other}"),
+        };
+        match code {
+            None => assert_eq!(reply[..2], [8, 0], "{vector}"),
+            // The code, and that the call has not been run.
+            Some(code) => assert_eq!(reply[..7], [0x10, 5, 3, 1, code, 5, 0], "{vector}"),
+        }
+    }
+}
+
+#[test]
+fn enum_numbers_are_written_and_read_as_listed() {
+    for vector in vectors("enums") {
+        let bytes = hex(text(&vector["hex"]));
+        let Ok(Root::Message(message)) = polyglot::decode_root::<VSparse>(&mut polyglot::Decoder::new(&bytes)) else {
+            panic!("{vector}")
+        };
+        assert_eq!(i64::from(message.v), vector["number"], "{vector}");
+        let mut again = Vec::new();
+        let mut encoder = Encoder::new(&mut again).with_form(Form::Extended);
+        polyglot::encode_root(&message, &mut encoder).expect("every number can be written");
+        assert_eq!(again, bytes, "{vector}");
+    }
+}
