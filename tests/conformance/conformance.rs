@@ -7,6 +7,8 @@
 
 #[path = "dynamic.rs"]
 mod dynamic;
+#[path = "evolution.rs"]
+mod evolution;
 #[path = "go.rs"]
 mod go;
 #[path = "random.rs"]
