@@ -9,6 +9,7 @@ mod endpoints;
 mod hand_off;
 mod http2;
 mod json;
+mod layout;
 mod messages;
 mod peer;
 mod proto;
@@ -22,6 +23,7 @@ pub use endpoints::{client, json_rpc, packed, server, two_way};
 pub use hand_off::hand_off;
 pub use http2::{hpack, http2};
 pub use json::json;
+pub use layout::layout;
 pub use messages::{messages, values};
 pub use proto::{lock, lock_that_fits, proto};
 pub use pubsub::{broker, subscriber};
@@ -32,7 +34,7 @@ pub use tensor::tensor;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const ALL: [Target; 22] = [
+pub const ALL: [Target; 23] = [
     ("header", header),
     ("frames", frames),
     ("connection", connection),
@@ -41,6 +43,7 @@ pub const ALL: [Target; 22] = [
     ("messages", messages),
     ("json", json),
     ("dynamic", dynamic),
+    ("layout", layout),
     ("tensor", tensor),
     ("json_rpc", json_rpc),
     ("server", server),

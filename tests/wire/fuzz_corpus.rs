@@ -7,6 +7,7 @@ use frisbee_tests::packed::EXAMPLE;
 use frisbee_tests::process::panics;
 use frisbee_tests::raw::packet;
 use frisbee_tests::targets::{ALL, Target};
+use polyglot::layout::{Description, Field, Shape, Type, TypeLayout};
 use polyglot::{Encoder, Form, encode_root};
 use serde_json::Value;
 use std::fs;
@@ -68,6 +69,7 @@ replays! {
     messages_take_their_corpus "messages"
     json_takes_its_corpus "json"
     a_codec_by_descriptors_takes_its_corpus "dynamic"
+    layouts_take_their_corpus "layout"
     tensors_take_their_corpus "tensor"
     json_rpc_takes_its_corpus "json_rpc"
     a_server_takes_its_corpus "server"
@@ -219,6 +221,7 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
         "json" => numbered(&texts(), &|number| vec![number]),
         "dynamic" => dynamic(),
         "json_rpc" => numbered(&json_rpc(), &|number| vec![number.wrapping_mul(2)]),
+        "layout" => layouts(),
         "tensor" => tensors(),
         "shared_memory" => shared_memory(),
         "lock" => numbered(&locks(), &|number| vec![number % 16]),
@@ -514,6 +517,62 @@ fn locks() -> Vec<Vec<u8>> {
     let others = ["proto/interop", "proto/versions", "../examples/proto/metrics", "../examples/proto/agents"];
     texts.extend(others.iter().filter_map(|name| fs::read(root.join(format!("{name}.frpc.lock"))).ok()));
     texts
+}
+
+/// Pairs of versions of a schema, with bodies of the first in both forms.
+fn layouts() -> Vec<Vec<u8>> {
+    let field = |number, shape, of| Field { number, shape, of };
+    let implicit = |number, of| field(number, Shape::Implicit, of);
+    let member = |number, member, of| field(number, Shape::Member { oneof: 0, member }, of);
+    let list = |number, of| field(number, Shape::Repeated, of);
+    let message = |number, of| field(number, Shape::Optional, Type::Message(of));
+    let map = |number, key, of| field(number, Shape::Map(key), of);
+    let fields = |fields: &[Field]| TypeLayout::Message(fields.to_vec());
+    let versions = [
+        vec![fields(&[implicit(1, Type::Int32), member(2, 1, Type::String), member(3, 2, Type::Bool), message(4, 0)])],
+        vec![
+            fields(&[implicit(5, Type::Double), implicit(1, Type::Int64), implicit(3, Type::Enum(1)), message(4, 0)]),
+            TypeLayout::Enum(vec![0, 1, 1, -5]),
+        ],
+        vec![
+            fields(&[member(3, 1, Type::Uint64), member(1, 2, Type::Uint32), list(6, Type::Enum(1)), message(4, 0)]),
+            TypeLayout::Enum(vec![0, 7, 1]),
+        ],
+        vec![
+            fields(&[implicit(3, Type::Bool), list(6, Type::Int32), list(7, Type::Message(1)), message(4, 0)]),
+            fields(&[implicit(2, Type::Bytes), implicit(1, Type::Int32)]),
+        ],
+        vec![
+            fields(&[list(6, Type::Enum(1)), map(7, Type::Int64, Type::String), message(4, 0)]),
+            TypeLayout::Enum(vec![0, 1]),
+        ],
+    ];
+    let bodies: [&[&[u8]]; 5] = [
+        &[
+            b"\x08\x00\x0c\x02\x03\x01\x05\x0a\x02hi\x08\x00\x0c\x00\x03\x02\x07\x01\x00",
+            b"\x08\x00\x0c\x02\x05\x0a\x00\x07\x01\x00",
+            b"\x08\x00\x0c\x02\x03\x00\x00",
+        ],
+        &[b"\x08\x00\x0f\x3f\xf0\x00\x00\x00\x00\x00\x00\x0d\xff\x01\x0a\x03\x00"],
+        &[
+            b"\x08\x00\x03\x01\x0b\xac\x02\x01\x0a\x0a\x03\x0a\x01\x0c\x0e\x0a\x02\x00",
+            b"\x08\x00\x0b\x00\x0a\x05\x01\x0a\x0a\x00\x08\x00\x0b\x01\x0a\x00\x01\x0a\x0a\x00\x00",
+        ],
+        &[b"\x08\x00\x07\x01\x01\x0c\x0a\x02\x0c\x02\x0c\x01\x01\x03\x0a\x02\x00\x08\x00\x04\x0a\x01a\x0c\x02\x00"],
+        &[b"\x08\x00\x01\x0a\x0a\x01\x0a\x01\x02\x0d\x05\x0a\x02\x0d\x02\x05\x0a\x01a\x0d\x02\x05\x0a\x00\x00"],
+    ];
+    let described = versions.map(|types| {
+        let bytes = Description { name: "m".to_owned(), types, methods: Vec::new() }.encode();
+        let length = u16::try_from(bytes.len()).expect("description should be short");
+        [&length.to_le_bytes()[..], &bytes].concat()
+    });
+    let mut seeds = Vec::new();
+    for (writer, bodies) in described.iter().zip(bodies) {
+        for (reader, body) in described.iter().flat_map(|reader| bodies.iter().map(move |body| (reader, body))) {
+            seeds.push([writer, reader, *body].concat());
+        }
+    }
+    seeds
 }
 
 fn hello_packet() -> Vec<u8> {
