@@ -54,7 +54,7 @@ fn compare(group: &mut BenchmarkGroup<'_, WallTime>, in_flight: usize, length: u
 fn measure<R: Rival>(group: &mut BenchmarkGroup<'_, WallTime>, in_flight: usize, length: usize) {
     let setup = Setup::new(in_flight);
     let server = Background::rival::<R>(setup).expect("the server starts");
-    let runtime = Runtime::new().expect("a runtime starts");
+    let runtime = Runtime::new().expect("runtime should start");
     let client = runtime.block_on(R::connect(server.address(), setup)).expect("the server accepts");
     group.bench_function(BenchmarkId::from_parameter(R::NAME), |bencher| {
         bencher.to_async(&runtime).iter_custom(|calls| drive(&client, in_flight, length, calls));

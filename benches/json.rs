@@ -20,11 +20,11 @@ criterion_main!(benches);
 
 fn mixed(criterion: &mut Criterion) {
     let order = benches::proto::order();
-    let encode = |order: &Order, to: &mut Vec<u8>| to_json(order, to).expect("an order has JSON");
-    let decode = |json: &[u8]| from_json(json).expect("the text was encoded here");
+    let encode = |order: &Order, to: &mut Vec<u8>| to_json(order, to).expect("message should have a JSON form");
+    let decode = |json: &[u8]| from_json(json).expect("text should be a valid message");
     measure(criterion, "frpc_json", &order, encode, decode);
     let encode = |order: &Order, to: &mut Vec<u8>| serde_json::to_writer(to, order).expect("a vector has room");
-    let decode = |json: &[u8]| serde_json::from_slice(json).expect("the text was encoded here");
+    let decode = |json: &[u8]| serde_json::from_slice(json).expect("bytes should be valid JSON");
     measure(criterion, "serde_json", &order, encode, decode);
 }
 

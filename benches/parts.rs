@@ -27,7 +27,7 @@ fn batch(length: usize) -> Bytes {
     let body = Bytes::from(vec![b'x'; length]);
     let mut outbox = Outbox::new(HeaderForm::Current);
     for id in 0..BATCH {
-        outbox.push(PacketId(id), Operation::FIRST_USER, &body).expect("it is short enough");
+        outbox.push(PacketId(id), Operation::FIRST_USER, &body).expect("packet should be within the limit");
     }
     outbox.take_bytes()
 }
@@ -50,7 +50,7 @@ fn decode_and_echo(criterion: &mut Criterion) {
                 while let Some(event) = connection.poll_event(&mut input, now).expect("the bytes are good") {
                     match event {
                         Event::Packet(packet) if packet.operation == Operation::FIRST_USER => {
-                            connection.outbox().forward(&packet).expect("it is short enough");
+                            connection.outbox().forward(&packet).expect("value should be within the limit");
                         }
                         Event::PeerKnown => {} // Comes with the very first packet.
                         other => panic!("unexpected: {other:?}"),
@@ -76,7 +76,9 @@ fn outbox(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::from_parameter(format!("{length}B")), |bencher| {
             bencher.iter(|| {
                 for id in 0..BATCH {
-                    outbox.push(PacketId(id), Operation::FIRST_USER, black_box(&body)).expect("it is short enough");
+                    outbox
+                        .push(PacketId(id), Operation::FIRST_USER, black_box(&body))
+                        .expect("packet should be within the limit");
                 }
                 outbox.advance(outbox.len());
             });
@@ -89,13 +91,13 @@ fn outbox(criterion: &mut Criterion) {
 fn mailbox(criterion: &mut Criterion) {
     /// Packets sent before the task gets to write them.
     const BURST: u64 = 256;
-    let runtime = Runtime::new().expect("a runtime starts");
+    let runtime = Runtime::new().expect("runtime should start");
     let connection = runtime.block_on(async {
         let ignore = Handlers::new().on(Operation::FIRST_USER, |_, _| async { None });
-        let server = Server::builder().bind("127.0.0.1:0", ignore).await.expect("a port is free");
+        let server = Server::builder().bind("127.0.0.1:0", ignore).await.expect("server should bind to a free address");
         let address = server.local_addr();
         tokio::spawn(server.serve());
-        Client::builder().connect(address, Handlers::new()).await.expect("the server accepts")
+        Client::builder().connect(address, Handlers::new()).await.expect("server should accept the connection")
     });
     let packet = Packet::new(PacketId(1), Operation::FIRST_USER, vec![b'x'; 32]);
     let mut group = criterion.benchmark_group("parts/mailbox");
@@ -111,12 +113,12 @@ fn mailbox(criterion: &mut Criterion) {
                     let started = Instant::now();
                     for _ in 0..burst {
                         let sent = connection.send_now(|outbox| outbox.forward(black_box(&packet)));
-                        sent.expect("the connection is open").expect("it is short enough");
+                        sent.expect("connection should be open").expect("value should be within the limit");
                     }
                     elapsed += started.elapsed();
                     left -= burst;
                     // Waits until there is room, which keeps the mailbox from growing without end.
-                    connection.send(&packet).await.expect("the connection is open");
+                    connection.send(&packet).await.expect("message should be sent");
                     tokio::task::yield_now().await;
                 }
                 elapsed

@@ -58,7 +58,7 @@ fn streams(criterion: &mut Criterion) {
 
 fn measure<F: Flows>(group: &mut BenchmarkGroup<'_, WallTime>, kind: Kind, length: usize, connections: u64) {
     let server = Background::start(F::serve).expect("the server starts");
-    let runtime = Runtime::new().expect("a runtime starts");
+    let runtime = Runtime::new().expect("runtime should start");
     let clients: Vec<F> =
         (0..connections).map(|_| runtime.block_on(F::connect(server.address())).expect("the server accepts")).collect();
     group.bench_function(BenchmarkId::from_parameter(F::NAME), |bencher| {

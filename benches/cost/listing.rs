@@ -79,7 +79,7 @@ async fn compare(count: usize) -> Result<(), BoxError> {
     listings.sort();
     let (median, worst) = (listings[listings.len() / 2], listings[listings.len() - 1]);
     println!("{count} connections: {} listings, median {median:.1?}, worst {worst:.1?}", listings.len());
-    let [without, with] = std::mem::take(&mut *latencies.lock().expect("no task panics")).map(p99);
+    let [without, with] = std::mem::take(&mut *latencies.lock().expect("lock should not be poisoned")).map(p99);
     println!("p99 of others: {without:.1?} without and {with:.1?} with listings, {:.2}x", ratio(with, without));
     Ok(())
 }
@@ -93,7 +93,7 @@ async fn call(client: BenchmarkServiceClient, latencies: Arc<Mutex<[Vec<Duration
             return;
         }
         let kind = usize::from(is_listing.load(Ordering::Relaxed));
-        latencies.lock().expect("no task panics")[kind].push(started.elapsed());
+        latencies.lock().expect("lock should not be poisoned")[kind].push(started.elapsed());
     }
 }
 

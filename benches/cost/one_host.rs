@@ -322,7 +322,7 @@ mod measuring {
                 started.elapsed()
             })
             .collect();
-        echo.join().expect("it does not panic");
+        echo.join().expect("thread should not panic");
         trips
     }
 

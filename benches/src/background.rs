@@ -80,7 +80,7 @@ impl Background {
         let (stop, stopped) = oneshot::channel::<()>();
         let (bound, address) = mpsc::channel();
         let thread = std::thread::Builder::new().name("server".into()).spawn(move || {
-            let runtime = Builder::new_multi_thread().enable_all().build().expect("a runtime starts");
+            let runtime = Builder::new_multi_thread().enable_all().build().expect("runtime should start");
             let errors = bound.clone();
             runtime.block_on(async move {
                 tokio::select! {

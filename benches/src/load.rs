@@ -38,7 +38,7 @@ pub async fn drive<C: Client>(client: &C, in_flight: usize, length: usize, calls
         })
         .collect();
     for caller in callers {
-        caller.await.expect("no caller panics");
+        caller.await.expect("caller should not panic");
     }
     begun.elapsed()
 }

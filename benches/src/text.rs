@@ -44,7 +44,7 @@ impl Text {
                 for (at, digit) in count.iter_mut().rev().enumerate() {
                     *digit = b"0123456789abcdef"[(*calls >> (4 * at)) as usize & 15];
                 }
-                text.replace_range(..COUNT, std::str::from_utf8(&count).expect("hexadecimal digits are ASCII"));
+                text.replace_range(..COUNT, std::str::from_utf8(&count).expect("bytes should be UTF-8"));
             }
             Kind::Shared { at, .. } => *at = (*at + 1) % WAY,
         }
@@ -55,7 +55,7 @@ impl Text {
     pub fn as_str(&self) -> &str {
         match &self.0 {
             Kind::Owned { text, .. } => text,
-            Kind::Shared { .. } => std::str::from_utf8(self.as_bytes()).expect("it is ASCII"),
+            Kind::Shared { .. } => std::str::from_utf8(self.as_bytes()).expect("bytes should be UTF-8"),
         }
     }
 

@@ -48,15 +48,15 @@ impl Calculator for Arithmetic {
 fn start_server() -> String {
     let (sender, address) = mpsc::channel();
     thread::spawn(move || {
-        let runtime = tokio::runtime::Runtime::new().expect("there are threads");
+        let runtime = tokio::runtime::Runtime::new().expect("runtime should start");
         runtime.block_on(async {
             let server = Server::builder().add_service(CalculatorServer::new(Arithmetic)).bind("127.0.0.1:0").await;
-            let server = server.expect("loopback has free ports");
-            sender.send(server.local_addr().to_string()).expect("the example waits for it");
+            let server = server.expect("loopback port should be free");
+            sender.send(server.local_addr().to_string()).expect("receiver should be waiting");
             server.serve().await
         })
     });
-    address.recv().expect("the server starts")
+    address.recv().expect("channel should stay open")
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -39,7 +39,7 @@ struct Collector(Board);
 
 impl Collector {
     fn add(&self, sample: Sample) -> Result<(), Status> {
-        let mut board = self.0.lock().expect("no holder panics");
+        let mut board = self.0.lock().expect("lock should not be poisoned");
         if board.len() >= NAMES_MAX && !board.contains_key(&sample.name) {
             return Err(Status::resource_exhausted(format!("{NAMES_MAX} things are measured already")));
         }
@@ -66,7 +66,7 @@ impl Metrics for Collector {
 
     async fn summarize(&self, request: Request<Query>) -> Result<Response<Summary>, Status> {
         let name = request.into_inner().name;
-        let board = self.0.lock().expect("no holder panics");
+        let board = self.0.lock().expect("lock should not be poisoned");
         let series = board.get(&name).ok_or_else(|| Status::not_found(format!("{name} was not measured")))?;
         Ok(Response::new(series.summary))
     }
@@ -121,7 +121,7 @@ async fn show(board: Board) {
     let mut ticks = tokio::time::interval(REFRESH);
     loop {
         ticks.tick().await;
-        let mut board = board.lock().expect("no holder panics");
+        let mut board = board.lock().expect("lock should not be poisoned");
         let mut names: Vec<_> = board.keys().cloned().collect();
         names.sort_unstable();
         // Over the lines of the last time.

@@ -70,7 +70,7 @@ async fn traders_trade_on_after_the_market_refuses_an_order() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, shown).await.expect("trading continues");
+    tokio::time::timeout(PATIENCE, shown).await.expect("future should complete within the timeout");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -87,7 +87,7 @@ async fn browsers_get_books_reports_and_calls_on_one_connection() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, shown).await.expect("all of it comes");
+    tokio::time::timeout(PATIENCE, shown).await.expect("future should complete within the timeout");
     let offer = trading.inquire().await.unwrap();
     // A program serves nothing, and leaves the market if it does not take its reports in time.
     assert!((8..=9).contains(&offer.0.called) && offer.0.answered == 8, "{:?}", offer.0);

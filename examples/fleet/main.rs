@@ -132,5 +132,5 @@ fn report(what: &str, calls: &Calls, shops: &[Shop]) -> u64 {
 #[cfg(test)]
 #[test]
 fn fleet_loses_no_call_and_no_message() {
-    main().expect("nothing is lost");
+    main().expect("no message should be lost");
 }

@@ -37,7 +37,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     for _ in 0..1000 {
         client.greet(named("Ada")).await?;
     }
-    let failed = client.greet(named("")).await.expect_err("the name is empty");
+    let failed = client.greet(named("")).await.expect_err("call should fail");
     println!("one call failed: {failed}");
     let mut verses = client.recite(named("Ada")).await?.into_inner();
     while verses.message().await?.is_some() {}

@@ -19,7 +19,7 @@ const LOGIN: Operation = operation(10);
 const LINES: Operation = operation(11);
 
 const fn operation(number: u16) -> Operation {
-    Operation::user(number).expect("users have 10 and up")
+    Operation::user(number).expect("operation should be in the range of users")
 }
 
 /// The server's protocol, before a connection is handed off.

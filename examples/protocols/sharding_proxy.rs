@@ -30,7 +30,7 @@ const WAITING_MAX: usize = 4096;
 const KEYS: u16 = 1000;
 
 const fn operation(number: u16) -> Operation {
-    Operation::user(number).expect("users have 10 and up")
+    Operation::user(number).expect("operation should be in the range of users")
 }
 
 /// The key at the beginning of a body.
@@ -41,7 +41,7 @@ fn key(body: &[u8]) -> Option<&[u8]> {
 
 fn body(key: &str, value: &[u8]) -> Bytes {
     let mut body = BytesMut::with_capacity(1 + key.len() + value.len());
-    body.put_u8(u8::try_from(key.len()).expect("keys here are short"));
+    body.put_u8(u8::try_from(key.len()).expect("value should fit u8"));
     body.put_slice(key.as_bytes());
     body.put_slice(value);
     body.freeze()
@@ -57,13 +57,13 @@ async fn start_shard() -> std::io::Result<(SocketAddr, Arc<AtomicUsize>)> {
             // A packet without a key is not answered. The proxy sends no such packet, but others might.
             let key = key(&packet.body).map(|key| packet.body.slice(..1 + key.len()));
             if let Some(key) = &key {
-                put.lock().expect("no holder panics").insert(key.clone(), packet.body.slice(key.len()..));
+                put.lock().expect("lock should not be poisoned").insert(key.clone(), packet.body.slice(key.len()..));
                 counted.fetch_add(1, Ordering::Relaxed);
             }
             async move { key.map(|key| Packet::new(packet.id, PUT, key)) }
         })
         .on(GET, move |_connection, packet| {
-            let value = get.lock().expect("no holder panics").get(&packet.body).cloned().unwrap_or_default();
+            let value = get.lock().expect("lock should not be poisoned").get(&packet.body).cloned().unwrap_or_default();
             async move { Some(Packet::new(packet.id, GET, [packet.body, value].concat())) }
         });
     let server = Server::builder().bind("127.0.0.1:0", handlers).await?;

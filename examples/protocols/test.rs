@@ -59,7 +59,7 @@ async fn store_and_generated_service_share_a_server() {
         assert_eq!(values.recv().await.unwrap(), "");
         watchers.spawn(async move {
             let _connected = calculator; // With the last handle of its channel a connection is closed.
-            while values.recv().await.expect("the watch continues") != "last" {}
+            while values.recv().await.expect("channel should stay open") != "last" {}
         });
     }
     // Four clients that put, get, watch and call at one time.
@@ -87,10 +87,10 @@ async fn store_and_generated_service_share_a_server() {
             assert_eq!(count, 100);
         });
     }
-    tokio::time::timeout(PATIENCE, clients.join_all()).await.expect("they end in time");
+    tokio::time::timeout(PATIENCE, clients.join_all()).await.expect("future should complete within the timeout");
     let (store, connection, _calculator) = connected(address).await;
     store.put(&connection, "shared", "last").await.unwrap();
-    tokio::time::timeout(PATIENCE, watchers.join_all()).await.expect("all see the last value");
+    tokio::time::timeout(PATIENCE, watchers.join_all()).await.expect("future should complete within the timeout");
 }
 
 #[test]

@@ -83,7 +83,7 @@ async fn run(world: World, defect: Option<Defect>) {
     let (history, holders) = (Operations::new(), Holders::default());
     let holders_now = holders.clone();
     world.always("one client has the lease", move || {
-        let holders_now = holders_now.lock().expect("no task panics");
+        let holders_now = holders_now.lock().expect("lock should not be poisoned");
         holders_now.values().filter(|(clock, until)| clock.monotonic() < *until).count() <= 1
     });
     let mut working = JoinSet::new();
@@ -152,7 +152,7 @@ async fn hold_a_lease(world: World, mut client: Client, number: usize, holders: 
     while world.elapsed() < TIME {
         if let Some(until) = client.acquire("lease", LEASE).await {
             world.note(format!("client {number} has the lease"));
-            holders.lock().expect("no task panics").insert(number, (clock.clone(), until));
+            holders.lock().expect("lock should not be poisoned").insert(number, (clock.clone(), until));
         }
         // Some renew it in time, others let it run out.
         let pause = world.draw(|rng| if rng.u32(..5) == 0 { 1_500 } else { rng.u64(10..200) });

@@ -106,7 +106,7 @@ struct Progress {
 pub(crate) fn channel(process: &Process, replica: &str, timeout: Duration) -> Channel {
     let config = Config::default().ping_interval(QUIET).idle_timeout(2 * QUIET);
     let channel = Channel::builder().timeout(timeout).config(config);
-    channel.connect_lazy_with_connector(process.connector(replica)).expect("there is nothing to overlap")
+    channel.connect_lazy_with_connector(process.connector(replica)).expect("services should not overlap")
 }
 
 impl Replica {

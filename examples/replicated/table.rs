@@ -36,7 +36,7 @@ fn find(defect: Defect) -> Option<(u64, &'static str)> {
 
 /// The page before the table, its rows, and the page after it.
 fn page() -> (String, String, String) {
-    let page = fs::read_to_string(PAGE).expect("the page is there");
+    let page = fs::read_to_string(PAGE).expect("file should be readable");
     let (before, behind) = page.split_once(HEAD).expect("the page has the table");
     let (rows, behind) = behind.split_once("\n\n").expect("text follows the table");
     (before.to_owned(), format!("{rows}\n"), behind.to_owned())
@@ -75,6 +75,6 @@ fn every_defect_is_found_within_a_thousand_seeds() {
     assert!(missed.is_empty(), "not found: {missed:?}");
     if env::var_os("UPDATE_GOLDEN").is_some() {
         let (before, _, behind) = page();
-        fs::write(PAGE, format!("{before}{HEAD}{rows}\n{behind}")).expect("the page can be written");
+        fs::write(PAGE, format!("{before}{HEAD}{rows}\n{behind}")).expect("file should be written");
     }
 }

@@ -66,14 +66,18 @@ async fn secured(authority: &Authority, access: Access) -> (SocketAddr, Desk) {
 
 /// Calls with a certificate, natively and by HTTP.
 async fn calls(authority: &Authority, address: SocketAddr, identity: Identity) -> [Code; 2] {
-    let tls = authority.client().with_identity(identity).expect("the key fits");
-    let channel = Channel::builder().tls(tls.clone()).connect(address.to_string()).await.expect("it listens");
+    let tls = authority.client().with_identity(identity).expect("key should match the certificate");
+    let channel = Channel::builder()
+        .tls(tls.clone())
+        .connect(address.to_string())
+        .await
+        .expect("server should accept the connection");
     let native = code(InteropClient::new(channel).add(AddRequest::default()).await);
-    let socket = TcpStream::connect(address).await.expect("it listens");
-    let mut secured = tls.connect_io(socket, "127.0.0.1").await.expect("it trusts both");
+    let socket = TcpStream::connect(address).await.expect("server should accept the connection");
+    let mut secured = tls.connect_io(socket, "127.0.0.1").await.expect("connection in memory should be accepted");
     let head = "POST /interop.Interop/Add HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
     let request = format!("{head}connection: close\r\ncontent-length: 2\r\n\r\n{{}}");
-    secured.write_all(request.as_bytes()).await.expect("it is read");
+    secured.write_all(request.as_bytes()).await.expect("write should succeed");
     let mut answer = Vec::new();
     // The end may come without a farewell of TLS.
     let _ = secured.read_to_end(&mut answer).await;
@@ -140,10 +144,14 @@ async fn clones_of_client_settings_show_their_own_identities() {
     let trusting = authority.client();
     let clients = ["first.example.org", "second.example.org"].map(|name| {
         let identity = authority.issue_names(vec![host(name)], "");
-        (name, trusting.clone().with_identity(identity).expect("the key fits"))
+        (name, trusting.clone().with_identity(identity).expect("key should match the certificate"))
     });
     for (name, tls) in clients {
-        let channel = Channel::builder().tls(tls).connect(address.to_string()).await.expect("it listens");
+        let channel = Channel::builder()
+            .tls(tls)
+            .connect(address.to_string())
+            .await
+            .expect("server should accept the connection");
         assert_eq!(code(InteropClient::new(channel).add(AddRequest::default()).await), Code::Ok);
         assert_eq!(std::mem::take(&mut *desk.0.lock().await), [name]);
     }
@@ -174,8 +182,14 @@ async fn certificate_counts_only_if_allowed_and_limits_use_its_name() {
     let address = serve(server.access(Access::new().allow([ADD], Who::known()))).await;
     let identity = || authority.issue_names(vec![host("till.example.org")], "");
     let channel = async |address: SocketAddr| {
-        let tls = authority.client().with_identity(identity()).expect("the key fits");
-        InteropClient::new(Channel::builder().tls(tls).connect(address.to_string()).await.expect("it listens"))
+        let tls = authority.client().with_identity(identity()).expect("key should match the certificate");
+        InteropClient::new(
+            Channel::builder()
+                .tls(tls)
+                .connect(address.to_string())
+                .await
+                .expect("server should accept the connection"),
+        )
     };
     assert_eq!(code(channel(address).await.add(AddRequest::default()).await), Code::Unauthenticated);
     let access = Access::new().allow([ADD], Who::known()).limit(Who::known(), Rate::one_in(Duration::from_secs(3600)));
@@ -189,15 +203,16 @@ async fn certificate_counts_only_if_allowed_and_limits_use_its_name() {
 #[tokio::test]
 async fn a_caller_on_a_unix_socket_is_known_by_its_user() {
     use std::os::unix::fs::MetadataExt as _;
-    let folder = tempfile::tempdir().expect("there is room");
-    let own = std::fs::metadata(folder.path()).expect("it is there").uid();
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
+    let own = std::fs::metadata(folder.path()).expect("item should exist").uid();
     let who = [(ADD, Who::user(own)), (SLEEP, Who::user(own + 1))];
     let access = who.into_iter().fold(Access::new(), |access, (method, who)| access.allow([method], who));
     let (path, desk) = (folder.path().join("socket"), Desk::default());
     let server = Server::builder().add_service(InteropServer::new(desk.clone())).access(access.users());
-    let server = server.bind_unix(&path).await.expect("there is room");
+    let server = server.bind_unix(&path).await.expect("server should bind to a free path");
     tokio::spawn(server.serve());
-    let client = InteropClient::connect(format!("unix:{}", path.display())).await.expect("it listens");
+    let client =
+        InteropClient::connect(format!("unix:{}", path.display())).await.expect("server should accept the connection");
     assert_eq!(code(client.add(AddRequest::default()).await), Code::Ok);
     assert_eq!(*desk.0.lock().await, [format!("uid {own}")]);
     assert_eq!(code(client.sleep(SleepRequest::default()).await), Code::PermissionDenied);
@@ -208,7 +223,7 @@ fn server() -> (Acceptor, Desk) {
     let (desk, (access, _)) = (Desk::default(), access());
     let access = access.allow([ADD, SIGN_IN], Who::known());
     let server = Server::builder().add_service(InteropServer::new(desk.clone())).access(access);
-    (server.build().expect("the settings are right"), desk)
+    (server.build().expect("settings should be valid"), desk)
 }
 
 #[tokio::test(start_paused = true)]
@@ -219,7 +234,7 @@ async fn signed_in_connection_needs_no_token_until_expiry() {
         let server = server.clone();
         async move { server.serve_connection(there).await }
     });
-    let client = InteropClient::new(Channel::connect_io(here).await.expect("it is there"));
+    let client = InteropClient::new(Channel::connect_io(here).await.expect("connection in memory should be accepted"));
     assert_eq!(code(client.add(AddRequest::default()).await), Code::Unauthenticated);
     assert_eq!(code(client.do_nothing(by("guest.60", Empty {})).await), Code::Ok);
     assert_eq!(code(client.add(AddRequest::default()).await), Code::Ok);
@@ -232,7 +247,10 @@ async fn signed_in_connection_needs_no_token_until_expiry() {
     assert_eq!(code(client.add(AddRequest::default()).await), Code::Ok, "it has signed in again");
     assert!(!serving.is_finished());
     sleep(Duration::from_secs(550)).await;
-    tokio::time::timeout(Duration::from_secs(30), serving).await.expect("it is closed").expect("no panic");
+    tokio::time::timeout(Duration::from_secs(30), serving)
+        .await
+        .expect("future should complete within the timeout")
+        .expect("task should not panic");
 }
 
 #[tokio::test(start_paused = true)]
@@ -242,9 +260,9 @@ async fn nobody_signs_in_on_a_connection_that_names_its_peer_itself() {
     let of_the_house = Principal::new("house", Proof::Other);
     let server =
         server.on_connect(move |connection| of_the_house.sign_in(connection).expect("no principal is set yet"));
-    let server = server.build().expect("the settings are right");
+    let server = server.build().expect("settings should be valid");
     let (here, there) = frpc::memory();
     tokio::spawn(async move { server.serve_connection(there).await });
-    let client = InteropClient::new(Channel::connect_io(here).await.expect("it is there"));
+    let client = InteropClient::new(Channel::connect_io(here).await.expect("connection in memory should be accepted"));
     assert_eq!(code(client.do_nothing(by("guest", Empty {})).await), Code::FailedPrecondition);
 }

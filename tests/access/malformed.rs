@@ -61,20 +61,20 @@ async fn send_http1(address: SocketAddr, line: &str, fields: &Fields, rest: &[u8
         request.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
     }
     request.extend_from_slice(rest);
-    let mut socket = TcpStream::connect(address).await.expect("it listens");
-    socket.write_all(&request).await.expect("it is read");
+    let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
+    socket.write_all(&request).await.expect("write should succeed");
     let mut answer = Vec::new();
     let reading = async {
         while !answer.windows(9).any(|part| part == b"\"jsonrpc\"")
             && socket.read_buf(&mut answer).await.is_ok_and(|count| count > 0)
         {}
     };
-    tokio::time::timeout(PATIENCE, reading).await.expect("it answers");
+    tokio::time::timeout(PATIENCE, reading).await.expect("future should complete within the timeout");
 }
 
 /// Sends a request of HTTP/2, and reads its response if it is one that can be sent.
 async fn send_http2(address: SocketAddr, path: &str, fields: &Fields, content_type: &str, body: &'static [u8]) {
-    let io = TokioIo::new(TcpStream::connect(address).await.expect("it listens"));
+    let io = TokioIo::new(TcpStream::connect(address).await.expect("server should accept the connection"));
     let (mut client, connection) =
         hyper::client::conn::http2::handshake(TokioExecutor::new(), io).await.expect("it speaks HTTP/2");
     let connection = tokio::spawn(connection);
@@ -88,7 +88,7 @@ async fn send_http2(address: SocketAddr, path: &str, fields: &Fields, content_ty
             let _ = response.into_body().collect().await;
         }
     };
-    tokio::time::timeout(PATIENCE, exchange).await.expect("it answers");
+    tokio::time::timeout(PATIENCE, exchange).await.expect("future should complete within the timeout");
     connection.abort();
 }
 
@@ -228,7 +228,7 @@ async fn call_by_frames(address: SocketAddr, field: &str, fields: &Fields) {
 
 #[tokio::test]
 async fn malformed_token_is_refused_by_every_native_transport() {
-    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let path = folder.path().join("socket");
     for (at, is_open) in [true, false].into_iter().enumerate() {
         let who = || if is_open { Who::anybody() } else { Who::role("clerk") };
@@ -236,7 +236,7 @@ async fn malformed_token_is_refused_by_every_native_transport() {
         let path = path.with_extension(at.to_string());
         let (server, shared_calls) = builder(who());
         let server = server.shared_memory(frpc::shm::Listener::builder()).bind_unix(&path).await;
-        tokio::spawn(server.expect("the path is free").serve());
+        tokio::spawn(server.expect("path should be free").serve());
         let too_long = authorization(&[&[b"Bearer ", &b"a"[..].repeat(62_000)[..]].concat()]);
         let absent = Fields::new();
         let valid = authorization(&[b"Bearer clerk"]);
@@ -252,11 +252,13 @@ async fn malformed_token_is_refused_by_every_native_transport() {
             let called = |protocol: &str, calls: &AtomicUsize| {
                 assert_eq!(calls.swap(0, Ordering::SeqCst), expected, "{protocol}: {way}");
             };
-            call_natively(TcpStream::connect(address).await.expect("it listens"), &fields).await;
+            call_natively(TcpStream::connect(address).await.expect("server should accept the connection"), &fields)
+                .await;
             called("tcp", &calls);
-            call_natively(tokio::net::UnixStream::connect(&path).await.expect("it listens"), &fields).await;
+            call_natively(tokio::net::UnixStream::connect(&path).await.expect("server should be listening"), &fields)
+                .await;
             called("unix", &shared_calls);
-            let shared = frisbee_shm::connect(&path).await.expect("it listens");
+            let shared = frisbee_shm::connect(&path).await.expect("server should be listening");
             call_natively(shared, &fields).await;
             called("shared memory", &shared_calls);
             call_by_frames(address, "", &fields).await;
@@ -274,11 +276,15 @@ async fn call_protocols_with_json(address: SocketAddr, metadata: &str, mut calle
         ("mcp", "/mcp", "tools/call", r#"{"name":"greet","arguments":{"name":"Ada"}}"#),
     ] {
         let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params},"metadata":{metadata}}}"#);
-        let mut socket = BufReader::new(TcpStream::connect(address).await.expect("it listens"));
-        socket.write_all(format!("{call}\n").as_bytes()).await.expect("it is read");
+        let mut socket =
+            BufReader::new(TcpStream::connect(address).await.expect("server should accept the connection"));
+        socket.write_all(format!("{call}\n").as_bytes()).await.expect("write should succeed");
         let mut reply = String::new();
         let reading = socket.read_line(&mut reply);
-        tokio::time::timeout(PATIENCE, reading).await.expect("it answers").expect("it is text");
+        tokio::time::timeout(PATIENCE, reading)
+            .await
+            .expect("future should complete within the timeout")
+            .expect("bytes should be UTF-8");
         called(name);
         let length = call.len();
         let rest = format!(

@@ -51,7 +51,7 @@ fn rules(methods: impl IntoIterator<Item = &'static str>) -> Access {
 }
 
 fn echo(operation: u16) -> Handlers {
-    let operation = Operation::user(operation).expect("users have 10 and up");
+    let operation = Operation::user(operation).expect("operation should be in the range of users");
     Handlers::new().on(operation, |_connection, packet| async { Some(packet) })
 }
 
@@ -93,7 +93,7 @@ async fn kinds(client: &InteropClient, token: &str) -> [Code; 4] {
 }
 
 async fn hand_off(address: SocketAddr, token: &str) -> Code {
-    let channel = Channel::connect(address.to_string()).await.expect("it listens");
+    let channel = Channel::connect(address.to_string()).await.expect("server should accept the connection");
     let (asking, handed) = channel.request_hand_off();
     let answered = code(InteropClient::new(asking).do_nothing(by(token, Empty {})).await);
     // The handler hands nothing off: the test checks whether it was called.
@@ -107,26 +107,29 @@ async fn backward(token: &str) -> [Code; 4] {
     let server = Server::builder().on_connect(move |connection: &Connection| drop(sender.send(connection.clone())));
     let address = serve(server).await.to_string();
     let agent = Channel::builder().add_service(InteropServer::new(Service)).access(rules(METHODS));
-    let _agent = agent.connect(address).await.expect("it listens");
-    let channel = Channel::from_connection(&connections.recv().await.expect("it is connected"));
+    let _agent = agent.connect(address).await.expect("server should accept the connection");
+    let channel = Channel::from_connection(&connections.recv().await.expect("channel should stay open"));
     kinds(&InteropClient::new(channel), token).await
 }
 
 /// The status and the body of the answer to a request of HTTP/1.1.
 async fn http(address: SocketAddr, path: &str, token: &str, body: &str) -> (u16, String) {
-    let mut socket = TcpStream::connect(address).await.expect("it listens");
+    let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
     let bearer = if token.is_empty() { String::new() } else { format!("authorization: Bearer {token}\r\n") };
     let head = format!(
         "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{bearer}connection: close\r\n\
          content-length: {}\r\n\r\n{body}",
         body.len()
     );
-    socket.write_all(head.as_bytes()).await.expect("it is read");
+    socket.write_all(head.as_bytes()).await.expect("write should succeed");
     let mut answer = String::new();
     let reading = socket.read_to_string(&mut answer);
-    tokio::time::timeout(PATIENCE, reading).await.expect("it answers").expect("it is text");
+    tokio::time::timeout(PATIENCE, reading)
+        .await
+        .expect("future should complete within the timeout")
+        .expect("bytes should be UTF-8");
     let (head, body) = answer.split_once("\r\n\r\n").expect("it has a head");
-    (head[9..12].parse().expect("it has a status"), body.to_owned())
+    (head[9..12].parse().expect("text should parse"), body.to_owned())
 }
 
 fn of_http((status, body): (u16, String)) -> Code {
@@ -142,7 +145,7 @@ fn of_json_rpc(reply: &str) -> Code {
     let reply: serde_json::Value = serde_json::from_str(reply).unwrap_or_else(|error| panic!("{error}: {reply}"));
     match reply["error"]["code"].as_i64() {
         None => Code::Ok,
-        Some(code) => Code::from_i32(i32::try_from(-32_000 - code).expect("it is of a status")),
+        Some(code) => Code::from_i32(i32::try_from(-32_000 - code).expect("value should fit i32")),
     }
 }
 
@@ -153,12 +156,15 @@ fn json_rpc(method: &str, token: &str) -> String {
 
 /// By TCP: the last line of the answer, which follows the items of a stream.
 async fn json_rpc_tcp(address: SocketAddr, method: &str, token: &str) -> Code {
-    let mut socket = BufReader::new(TcpStream::connect(address).await.expect("it listens"));
-    socket.write_all(json_rpc(method, token).as_bytes()).await.expect("it is read");
+    let mut socket = BufReader::new(TcpStream::connect(address).await.expect("server should accept the connection"));
+    socket.write_all(json_rpc(method, token).as_bytes()).await.expect("write should succeed");
     loop {
         let mut line = String::new();
         let reading = socket.read_line(&mut line);
-        tokio::time::timeout(PATIENCE, reading).await.expect("it answers").expect("it is text");
+        tokio::time::timeout(PATIENCE, reading)
+            .await
+            .expect("future should complete within the timeout")
+            .expect("bytes should be UTF-8");
         if !line.contains("rpc.item") {
             return of_json_rpc(&line);
         }
@@ -166,20 +172,23 @@ async fn json_rpc_tcp(address: SocketAddr, method: &str, token: &str) -> Code {
 }
 
 async fn grpc(address: SocketAddr, token: &str) -> [Code; 2] {
-    let channel = tonic::transport::Channel::from_shared(format!("http://{address}")).expect("it is an address");
-    let mut client = Grpc::new(channel.connect().await.expect("it listens"));
+    let channel =
+        tonic::transport::Channel::from_shared(format!("http://{address}")).expect("text should be an address");
+    let mut client = Grpc::new(channel.connect().await.expect("server should accept the connection"));
     let request = || {
         let mut request = tonic::Request::new(Name::default());
         if !token.is_empty() {
-            request.metadata_mut().insert("authorization", format!("Bearer {token}").parse().expect("it is a text"));
+            request
+                .metadata_mut()
+                .insert("authorization", format!("Bearer {token}").parse().expect("text should parse"));
         }
         request
     };
     let path = |path: &'static str| http::uri::PathAndQuery::from_static(path);
-    client.ready().await.expect("it is open");
+    client.ready().await.expect("connection should be open");
     let unary: Result<tonic::Response<Greeting>, _> =
         client.unary(request(), path("/greet.Greeter/Greet"), ProstCodec::default()).await;
-    client.ready().await.expect("it is open");
+    client.ready().await.expect("connection should be open");
     let codec = ProstCodec::<Name, Greeting>::default();
     let streaming = match client.server_streaming(request(), path("/greet.Greeter/Recite"), codec).await {
         Ok(verses) => verses.into_inner().message().await.map(|_| ()),
@@ -193,27 +202,30 @@ async fn grpc(address: SocketAddr, token: &str) -> [Code; 2] {
 
 /// By gRPC-Web over HTTP/1.1, with an empty message. The status is in the trailers at the end of the body.
 async fn grpc_web(address: SocketAddr, method: &str, token: &str) -> Code {
-    let mut socket = TcpStream::connect(address).await.expect("it listens");
+    let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
     let bearer = if token.is_empty() { String::new() } else { format!("authorization: Bearer {token}\r\n") };
     let request = format!(
         "POST /{method} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/grpc-web+proto\r\n\
          {bearer}connection: close\r\ncontent-length: 5\r\n\r\n\0\0\0\0\0"
     );
-    socket.write_all(request.as_bytes()).await.expect("it is read");
+    socket.write_all(request.as_bytes()).await.expect("write should succeed");
     let mut answer = Vec::new();
     let reading = socket.read_to_end(&mut answer);
-    tokio::time::timeout(PATIENCE, reading).await.expect("it answers").expect("it is whole");
+    tokio::time::timeout(PATIENCE, reading)
+        .await
+        .expect("future should complete within the timeout")
+        .expect("it is whole");
     let answer = String::from_utf8_lossy(&answer);
     let (_, status) = answer.rsplit_once("grpc-status:").unwrap_or_else(|| panic!("it has no status: {answer}"));
     let digits: String = status.trim_start().chars().take_while(char::is_ascii_digit).collect();
-    Code::from_i32(digits.parse().expect("it is a number"))
+    Code::from_i32(digits.parse().expect("text should parse"))
 }
 
 /// The answer to a packet for a mounted router: the echo, or a refusal.
 async fn mounted(address: SocketAddr, operation: u16) -> Code {
     let mut peer = Raw::connect(address).await;
     peer.write(&packet(7, operation, b"anybody")).await;
-    let reply = peer.next().await.expect("it is answered");
+    let reply = peer.next().await.expect("connection should stay open");
     if reply.body == "anybody" {
         return Code::Ok;
     }
@@ -226,11 +238,14 @@ async fn mounted(address: SocketAddr, operation: u16) -> Code {
 
 /// Whether a subscriber gets its own message.
 async fn topics(address: SocketAddr) -> bool {
-    let client = Client::connect(address).await.expect("it listens");
-    let subscribing = tokio::time::timeout(PATIENCE, client.subscribe("news")).await.expect("it is answered");
+    let client = Client::connect(address).await.expect("server should accept the connection");
+    let subscribing = tokio::time::timeout(PATIENCE, client.subscribe("news"))
+        .await
+        .expect("future should complete within the timeout");
     let Ok(mut subscription) = subscribing else { return false };
-    client.publish("news", "today").await.expect("it is open");
-    let message = tokio::time::timeout(PATIENCE, subscription.recv()).await.expect("it comes");
+    client.publish("news", "today").await.expect("broker should accept the message");
+    let message =
+        tokio::time::timeout(PATIENCE, subscription.recv()).await.expect("future should complete within the timeout");
     message.is_ok_and(|message| message.payload() == "today")
 }
 
@@ -238,17 +253,24 @@ async fn topics(address: SocketAddr) -> bool {
 async fn channel_with_topics(address: SocketAddr) -> (bool, Code) {
     let router = ClientRouter::new();
     let client = router.client();
-    let channel = Channel::builder().mount(OPERATIONS, router).connect(address.to_string()).await.expect("it listens");
+    let channel = Channel::builder()
+        .mount(OPERATIONS, router)
+        .connect(address.to_string())
+        .await
+        .expect("server should accept the connection");
     let called = code(InteropClient::new(channel.clone()).add(AddRequest::default()).await);
-    let subscribed = tokio::time::timeout(PATIENCE, client.subscribe("news")).await.expect("it is answered");
+    let subscribed = tokio::time::timeout(PATIENCE, client.subscribe("news"))
+        .await
+        .expect("future should complete within the timeout");
     (subscribed.is_ok(), called)
 }
 
 /// The codes of calls in all protocols, for the bearer of a token.
 async fn walk([address, with_grpc]: [SocketAddr; 2], token: &str) -> BTreeMap<&'static str, Code> {
-    let client = InteropClient::connect(address.to_string()).await.expect("it listens");
+    let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     let connector = move || async move { web_socket::connect(&format!("ws://{address}/")).await };
-    let over_web_socket = Channel::builder().connect_with_connector(connector).await.expect("it listens");
+    let over_web_socket =
+        Channel::builder().connect_with_connector(connector).await.expect("connector should return a connection");
     let over_web_socket = InteropClient::new(over_web_socket);
     let mut codes = BTreeMap::new();
     let names = ["unary", "server streaming", "client streaming", "both streaming"];
@@ -309,7 +331,7 @@ async fn a_method_that_no_rule_names_is_closed_to_everybody() {
     let (access, _) = access();
     let access = access.allow(["interop.Interop/Add"], Who::anybody());
     let address = serve(Server::builder().add_service(InteropServer::new(Service)).access(access)).await;
-    let client = InteropClient::connect(address.to_string()).await.expect("it listens");
+    let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     assert_eq!(code(client.add(AddRequest::default()).await), Code::Ok);
     assert_eq!(code(client.do_nothing(Empty {}).await), Code::Unauthenticated);
     assert_eq!(code(client.do_nothing(by("clerk", Empty {})).await), Code::PermissionDenied);
@@ -319,53 +341,56 @@ async fn a_method_that_no_rule_names_is_closed_to_everybody() {
 #[tokio::test]
 async fn awaited_opening_of_a_stream_reports_its_refusal() {
     let address = open("").await;
-    let client = InteropClient::connect(address.to_string()).await.expect("it listens");
+    let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     for (token, expected) in [("", Code::Unauthenticated), ("guest", Code::PermissionDenied)] {
-        let counts = client.count_up(by(token, Range { from: 0, count: 2 })).await.expect("calls do not wait");
+        let counts = client.count_up(by(token, Range { from: 0, count: 2 })).await.expect("stream should open");
         let mut counts = counts.into_inner();
         assert_eq!(code(counts.opened().await), expected);
-        assert_eq!(counts.message().await.expect("it has failed before"), None);
+        assert_eq!(counts.message().await.expect("stream should not fail"), None);
     }
-    let mut counts = client.count_up(by("clerk", Range { from: 5, count: 3 })).await.expect("it begins").into_inner();
+    let mut counts =
+        client.count_up(by("clerk", Range { from: 5, count: 3 })).await.expect("stream should open").into_inner();
     counts.opened().await.expect("it is let in");
-    counts.opened().await.expect("it is open");
+    counts.opened().await.expect("connection should be open");
     let mut last = Count::default();
-    let first = counts.message().await.expect("it continues").expect("no message is lost");
+    let first = counts.message().await.expect("stream should not fail").expect("no message is lost");
     assert!(counts.message_over(&mut last).await.expect("it continues"));
     assert_eq!((first.value, last.value), (5, 6));
-    let mut over = client.count_up(by("clerk", Range { from: 5, count: 1 })).await.expect("it begins").into_inner();
+    let mut over =
+        client.count_up(by("clerk", Range { from: 5, count: 1 })).await.expect("stream should open").into_inner();
     over.opened().await.expect("it is let in");
     assert!(over.message_over(&mut last).await.expect("it continues"));
     assert_eq!(last.value, 5);
     assert!(!over.message_over(&mut last).await.expect("it ends in order"));
-    let mut none = client.count_up(by("clerk", Range { from: 5, count: 0 })).await.expect("it begins").into_inner();
+    let mut none =
+        client.count_up(by("clerk", Range { from: 5, count: 0 })).await.expect("stream should open").into_inner();
     none.opened().await.expect("an empty stream is no failure");
-    assert_eq!(none.message().await.expect("it ends in order"), None);
+    assert_eq!(none.message().await.expect("stream should not fail"), None);
 }
 
 #[tokio::test]
 async fn rule_for_unknown_method_fails_binding() {
     let access = Access::new().allow(["interop.Interop/Ad"], Who::anybody());
     let server = Server::builder().add_service(InteropServer::new(Service)).access(access);
-    let error = server.bind("127.0.0.1:0").await.expect_err("there is no such method");
+    let error = server.bind("127.0.0.1:0").await.expect_err("bind should fail");
     assert!(error.to_string().contains("interop.Interop/Ad"), "{error}");
 }
 
 #[tokio::test]
 async fn refusals_help_the_caller_and_tell_nothing_of_the_rules() {
     let address = open("").await;
-    let client = InteropClient::connect(address.to_string()).await.expect("it listens");
+    let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     for (token, part) in [
         ("", "requires authentication: a bearer token in the metadata `authorization`"),
         ("guest", "interop.Interop/Add is not permitted: ask the operator of the server for access"),
         ("forged", "the token is not accepted: get a new one"),
         ("clerk.0", "the token has expired: get a new one"),
     ] {
-        let status = client.add(by(token, AddRequest::default())).await.expect_err("it is not let in");
+        let status = client.add(by(token, AddRequest::default())).await.expect_err("call should fail");
         assert!(status.message().contains(part), "{status}");
         assert!(!status.message().contains("clerk") && !status.message().contains("secret"), "{status}");
         let stream = match client.count_up(by(token, Range::default())).await {
-            Ok(counts) => counts.into_inner().message().await.expect_err("it is not let in"),
+            Ok(counts) => counts.into_inner().message().await.expect_err("stream should fail"),
             Err(status) => status,
         };
         for status in [status, stream] {

@@ -54,7 +54,10 @@ pub(crate) fn access() -> (Access, Names) {
 pub(crate) fn by<T>(token: &str, message: T) -> Request<T> {
     let mut request = Request::new(message);
     if !token.is_empty() {
-        request.metadata_mut().insert("authorization", format!("Bearer {token}")).expect("it is a text");
+        request
+            .metadata_mut()
+            .insert("authorization", format!("Bearer {token}"))
+            .expect("metadata entry should be valid");
     }
     request
 }

@@ -26,14 +26,14 @@ const SUM_UP: &str = "interop.Interop/SumUp";
 /// A server in memory, so that nothing but time passes in between.
 fn server(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Acceptor {
     let server = Server::builder().add_service(InteropServer::new(Service)).gateway(Gateway::new().json_rpc());
-    settings(server).build().expect("the settings are right")
+    settings(server).build().expect("settings should be valid")
 }
 
 async fn connect(server: &Acceptor) -> InteropClient {
     let (here, there) = frpc::memory();
     let server = server.clone();
     tokio::spawn(async move { server.serve_connection(there).await });
-    InteropClient::new(Channel::connect_io(here).await.expect("it is there"))
+    InteropClient::new(Channel::connect_io(here).await.expect("connection in memory should be accepted"))
 }
 
 async fn add(client: &InteropClient, token: &str) -> Code {
@@ -121,10 +121,13 @@ async fn a_stream_ends_when_the_token_of_its_caller_expires() {
     let client = connect(&server).await;
     let started = Instant::now();
     let (texts, requests) = RequestStream::channel(1);
-    let mut answers = client.chat(by("clerk.60", requests)).await.expect("it is let in").into_inner();
-    texts.send(Text { value: "a".to_owned() }).await.expect("it is open");
-    assert_eq!(answers.message().await.expect("it answers").map(|text| text.value).as_deref(), Some("re:a"));
-    let status = answers.message().await.expect_err("the token expires");
+    let mut answers = client.chat(by("clerk.60", requests)).await.expect("stream should open").into_inner();
+    texts.send(Text { value: "a".to_owned() }).await.expect("message should be sent");
+    assert_eq!(
+        answers.message().await.expect("stream should not fail").map(|text| text.value).as_deref(),
+        Some("re:a")
+    );
+    let status = answers.message().await.expect_err("stream should fail");
     assert_eq!(status.code(), Code::Unauthenticated, "{status}");
     assert!(status.message().contains("expired"), "{status}");
     assert_eq!(started.elapsed().as_secs(), 60);
@@ -144,9 +147,9 @@ async fn gateway_stream_ends_when_token_expires() {
         tokio::spawn(async move { server.serve_connection(there).await });
         let metadata = format!(r#"{{"authorization":"Bearer clerk.{seconds}"}}"#);
         let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","metadata":{metadata}}}"#);
-        here.write_all(call.as_bytes()).await.expect("it is read");
+        here.write_all(call.as_bytes()).await.expect("write should succeed");
         let mut line = String::new();
-        BufReader::new(here).read_line(&mut line).await.expect("it answers");
+        BufReader::new(here).read_line(&mut line).await.expect("line should be readable");
         assert!(line.contains("-32016") && line.contains("expired"), "{method}: {line}");
         assert_eq!(started.elapsed().as_secs(), seconds, "{method}");
     }
@@ -172,25 +175,25 @@ async fn a_stream_by_grpc_ends_when_the_token_of_its_caller_expires() {
     let access = access.allow(["greet.Greeter/Recite"], Who::role("clerk"));
     let gateway = Gateway::new().http(Http::new().grpc());
     let server = Server::builder().add_service(GreeterServer::new(Endless)).gateway(gateway).access(access);
-    let server = server.build().expect("the settings are right");
+    let server = server.build().expect("settings should be valid");
     let (here, there) = frpc::memory();
     tokio::spawn(async move { server.serve_connection(there).await });
     let here = Mutex::new(Some(TokioIo::new(here)));
     let connector = tower::service_fn(move |_| {
-        let here = here.lock().expect("no task panics").take();
+        let here = here.lock().expect("lock should not be poisoned").take();
         async move { here.ok_or_else(|| std::io::Error::other("there is one connection")) }
     });
     let channel = tonic::transport::Endpoint::from_static("http://localhost").connect_with_connector(connector).await;
-    let mut client = tonic::client::Grpc::new(channel.expect("it is there"));
-    client.ready().await.expect("it is open");
+    let mut client = tonic::client::Grpc::new(channel.expect("item should exist"));
+    client.ready().await.expect("connection should be open");
     let started = Instant::now();
     let mut request = tonic::Request::new(Name::default());
-    request.metadata_mut().insert("authorization", "Bearer clerk.60".parse().expect("it is a text"));
+    request.metadata_mut().insert("authorization", "Bearer clerk.60".parse().expect("text should parse"));
     let path = http::uri::PathAndQuery::from_static("/greet.Greeter/Recite");
     let codec = tonic_prost::ProstCodec::<Name, Greeting>::default();
     let mut verses = client.server_streaming(request, path, codec).await.expect("it is let in").into_inner();
-    assert_eq!(verses.message().await.expect("the stream continues"), Some(Greeting::default()));
-    let status = verses.message().await.expect_err("the token expires");
+    assert_eq!(verses.message().await.expect("stream should not fail"), Some(Greeting::default()));
+    let status = verses.message().await.expect_err("stream should fail");
     assert_eq!(status.code(), tonic::Code::Unauthenticated, "{status}");
     assert!(status.message().contains("expired"), "{status}");
     assert_eq!(started.elapsed().as_secs(), 60);
@@ -222,12 +225,12 @@ async fn metadata_that_looks_like_a_principal_is_none() {
     let client = connect(&server).await;
     let mut request = by("", AddRequest::default());
     for key in ["principal", "role", "x-forwarded-client-cert", "x-forwarded-user", "x-spiffe-id", "cookie"] {
-        request.metadata_mut().insert(key, "clerk").expect("it is a text");
+        request.metadata_mut().insert(key, "clerk").expect("metadata entry should be valid");
     }
     assert_eq!(code(client.add(request).await), Code::Unauthenticated);
     for value in ["clerk", "Basic clerk", "Bearer  ", "Bearer clerk, Bearer clerk", "Bearer clerk clerk", ""] {
         let mut request = by("", AddRequest::default());
-        request.metadata_mut().insert("authorization", value).expect("it is a text");
+        request.metadata_mut().insert("authorization", value).expect("metadata entry should be valid");
         assert_eq!(code(client.add(request).await), Code::Unauthenticated, "{value}");
     }
     let mut request = by("clerk", AddRequest::default());
@@ -248,7 +251,7 @@ async fn calls_over_limit_are_refused_before_decoding() {
     let mut peer = Raw::over(here);
     let mut answer = async |id| {
         peer.write(&packet(id, 18, b"no message")).await;
-        error_text(&peer.next().await.expect("it is answered").body).expect("it is an error")
+        error_text(&peer.next().await.expect("connection should stay open").body).expect("it is an error")
     };
     assert!(!answer(1).await.contains("too many calls"), "the first one is decoded");
     assert!(answer(2).await.contains("too many calls by this caller: try again in 10001 ms"));
@@ -266,7 +269,7 @@ async fn principal_limit_spans_connections_and_protocols() {
     assert_eq!(add(&clients[1], "clerk").await, Code::Ok);
     assert_eq!(code_of_stream(clients[0].chat(by("clerk", frpc::iter([]))).await).await, Code::Ok);
     assert_eq!(add(&clients[1], "clerk").await, Code::ResourceExhausted);
-    let status = clients[0].add(by("clerk", AddRequest::default())).await.expect_err("it has used up its rate");
+    let status = clients[0].add(by("clerk", AddRequest::default())).await.expect_err("call should fail");
     let wait = status.detail::<RetryInfo>().and_then(|info| info.delay()).expect("it says how long to wait");
     assert!(wait > Duration::from_millis(990) && wait <= Duration::from_millis(1001), "{wait:?}");
     assert!(!status.may_have_run());
@@ -327,7 +330,7 @@ async fn time_of_calls(server: &Acceptor, calls: usize, request: &str, mark: &[u
     });
     let (mut unread, mut counted) = (Vec::new(), 0);
     while counted < calls {
-        let read = answers.read_buf(&mut unread).await.expect("the connection is open");
+        let read = answers.read_buf(&mut unread).await.expect("connection should be open");
         assert!(read > 0, "closed after {counted} answers");
         while let Some(at) = unread.windows(mark.len()).position(|window| window == mark) {
             unread.drain(..at + mark.len());
@@ -343,7 +346,7 @@ async fn useless_calls_by_other_protocols_are_read_at_waste_rate() {
     let gateway = Gateway::new().json_rpc().http(Http::new().connect());
     let server = Server::builder().add_service(InteropServer::new(Service)).gateway(gateway);
     let server = server.config(Config::default().waste_rate(64 * 1024)).access(access().0.allow([CHAT], Who::known()));
-    let server = server.build().expect("the settings are right");
+    let server = server.build().expect("settings should be valid");
     let json_rpc = |method: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#);
     // Each is charged its own length and 64 bytes.
     for call in [json_rpc(ADD), json_rpc("interop.Interop/None")] {

@@ -39,9 +39,9 @@ async fn open_for(name: &'static str) -> (SocketAddr, Broker) {
 /// Publishes, and waits until the broker has it. Says whether all of it was allowed.
 async fn publish(client: &Client, topics: &[&str]) -> bool {
     for topic in topics {
-        client.publish(topic, "today").await.expect("it is open");
+        client.publish(topic, "today").await.expect("broker should accept the message");
     }
-    match tokio::time::timeout(PATIENCE, client.sync()).await.expect("it is answered") {
+    match tokio::time::timeout(PATIENCE, client.sync()).await.expect("future should complete within the timeout") {
         Ok(()) => true,
         Err(PubSubError::Refused(text)) => {
             assert!(text.starts_with("you may not publish to "), "{text}");
@@ -55,15 +55,22 @@ async fn publish(client: &Client, topics: &[&str]) -> bool {
 async fn clients(address: SocketAddr) -> [(Client, Option<Channel>); 2] {
     let router = ClientRouter::new();
     let local = router.client();
-    let channel = Channel::builder().mount(OPERATIONS, router).connect(address.to_string()).await.expect("it listens");
-    [(Client::connect(address).await.expect("it listens"), None), (local, Some(channel))]
+    let channel = Channel::builder()
+        .mount(OPERATIONS, router)
+        .connect(address.to_string())
+        .await
+        .expect("server should accept the connection");
+    [(Client::connect(address).await.expect("server should accept the connection"), None), (local, Some(channel))]
 }
 
 /// The patterns of `tried` to which a client may subscribe.
 async fn open_to(client: &Client) -> Vec<&'static str> {
     let mut open = Vec::new();
     for pattern in ["news", "orders.north.created", "orders.*.>", "orders.*", "orders.>", "*", ">"] {
-        match tokio::time::timeout(PATIENCE, client.subscribe(pattern)).await.expect("it is answered") {
+        match tokio::time::timeout(PATIENCE, client.subscribe(pattern))
+            .await
+            .expect("future should complete within the timeout")
+        {
             Ok(_subscription) => open.push(pattern),
             Err(PubSubError::Refused(text)) => assert_eq!(text, format!("you may not subscribe to {pattern}")),
             Err(error) => panic!("{error}"),
@@ -98,8 +105,8 @@ async fn a_message_to_a_topic_that_is_not_allowed_reaches_nobody() {
 async fn a_connection_publishes_by_the_rules_of_its_last_principal() {
     let (sender, mut connections) = mpsc::unbounded_channel();
     let (address, broker) = open(move |connection| drop(sender.send(connection.clone()))).await;
-    let client = Client::connect(address).await.expect("it listens");
-    let connection = connections.recv().await.expect("it is connected");
+    let client = Client::connect(address).await.expect("server should accept the connection");
+    let connection = connections.recv().await.expect("channel should stay open");
     for (name, published) in [("till", 1), ("guest", 1), ("till", 2)] {
         sign_in(name, &connection);
         assert_eq!(publish(&client, &["news"]).await, name == "till");

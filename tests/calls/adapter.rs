@@ -114,8 +114,8 @@ impl Host {
         let builder = Server::builder().add_service(words).adapter(
             |_| true,
             move |transport, context| {
-                let is_over = is_over.lock().expect("no task panics").take();
-                give.send(context).expect("the test waits");
+                let is_over = is_over.lock().expect("lock should not be poisoned").take();
+                give.send(context).expect("receiver should be waiting");
                 async move {
                     let _transport = transport;
                     if let Some(is_over) = is_over {
@@ -125,13 +125,13 @@ impl Host {
                 }
             },
         );
-        let server = settings(builder).build().expect("the settings are right");
+        let server = settings(builder).build().expect("settings should be valid");
         let (here, there) = tokio::io::duplex(1024);
         let serving = server.clone();
         tokio::spawn(async move { serving.serve_connection(there).await });
         let mut client = here;
-        client.write_all(b"X").await.expect("it is in memory");
-        let context = contexts.recv().await.expect("the handler runs");
+        client.write_all(b"X").await.expect("write should succeed");
+        let context = contexts.recv().await.expect("channel should stay open");
         let (began, dropped) = (has_started, was_dropped);
         Self { context, began, dropped, gate, _client: client, _over: over, _server: server }
     }
@@ -157,14 +157,17 @@ async fn stream(method: AdapterMethod, requests: &[&'static str]) -> Result<Vec<
     let mut responses = method.streaming(Request::new(words(requests)), "text").await?.into_inner();
     let mut all = Vec::new();
     while let Some(response) = responses.next().await {
-        all.push(String::from_utf8(response?.to_vec()).expect("the test sends text"));
+        all.push(String::from_utf8(response?.to_vec()).expect("bytes should be UTF-8"));
     }
     Ok(all)
 }
 
 /// The next item, which comes soon.
 async fn soon<T>(items: &mut mpsc::UnboundedReceiver<T>) -> T {
-    tokio::time::timeout(PATIENCE, items.recv()).await.expect("it comes").expect("its sender exists")
+    tokio::time::timeout(PATIENCE, items.recv())
+        .await
+        .expect("future should complete within the timeout")
+        .expect("its sender exists")
 }
 
 fn code<T>(result: Result<T, Status>) -> Code {
@@ -179,13 +182,13 @@ async fn methods_of_every_kind_are_called_with_bytes_and_metadata() {
     assert_eq!(found, NAMES.into_iter().zip(kinds).collect::<Vec<_>>());
     host.gate.add_permits(2);
     let mut request = Request::new(Bytes::from_static(b"one"));
-    request.metadata_mut().insert("word", "open").expect("it is valid");
-    let response = host.method(UPPER).unary(request, "text").await.expect("it answers");
+    request.metadata_mut().insert("word", "open").expect("metadata entry should be valid");
+    let response = host.method(UPPER).unary(request, "text").await.expect("call should succeed");
     assert_eq!((&response.get_ref()[..], response.metadata().get("word")), (&b"ONE"[..], Some("open")));
-    assert_eq!(stream(host.method(UPPER), &["two"]).await.expect("it answers"), ["TWO"]);
-    assert_eq!(stream(host.method("Split"), &["a b c"]).await.expect("it answers"), ["a", "b", "c"]);
-    assert_eq!(stream(host.method("Join"), &["a", "b", "c"]).await.expect("it answers"), ["abc"]);
-    assert_eq!(stream(host.method("Echo"), &["a", "b"]).await.expect("it answers"), ["a", "b"]);
+    assert_eq!(stream(host.method(UPPER), &["two"]).await.expect("peer should answer"), ["TWO"]);
+    assert_eq!(stream(host.method("Split"), &["a b c"]).await.expect("peer should answer"), ["a", "b", "c"]);
+    assert_eq!(stream(host.method("Join"), &["a", "b", "c"]).await.expect("peer should answer"), ["abc"]);
+    assert_eq!(stream(host.method("Echo"), &["a", "b"]).await.expect("peer should answer"), ["a", "b"]);
 }
 
 #[tokio::test]
@@ -218,23 +221,23 @@ async fn generated_service_accepts_json_calls_by_schema_names() {
             }
         },
     );
-    let server = builder.build().expect("the settings are right");
+    let server = builder.build().expect("settings should be valid");
     let (mut client, there) = tokio::io::duplex(1024);
     tokio::spawn(async move { server.serve_connection(there).await });
-    client.write_all(b"X").await.expect("it is in memory");
+    client.write_all(b"X").await.expect("write should succeed");
     let context = soon(&mut contexts).await;
     let method = |name| context.methods().get("interop.Interop", name).expect("it is a method");
     let add = |json: &'static str| {
         let add = method("Add");
         async move { add.unary(Request::new(Bytes::from_static(json.as_bytes())), "json").await }
     };
-    let sum = add(r#"{"a": 1, "b": "41"}"#).await.expect("it answers");
+    let sum = add(r#"{"a": 1, "b": "41"}"#).await.expect("call should succeed");
     assert_eq!(&sum.get_ref()[..], br#"{"total":"42","count":"2"}"#);
-    let refused = add(r#"{"a": 1, "c": 2}"#).await.expect_err("there is no such field");
+    let refused = add(r#"{"a": 1, "c": 2}"#).await.expect_err("call should fail");
     assert_eq!(refused.code(), Code::InvalidArgument);
     assert!(refused.message().contains("has no field \"c\""), "{refused}");
     let range = Request::new(words(&[r#"{"from": 7, "count": 2}"#]));
-    let counted = method("CountUp").streaming(range, "json").await.expect("it answers").into_inner();
+    let counted = method("CountUp").streaming(range, "json").await.expect("peer should answer").into_inner();
     let counted: Vec<_> = counted.map(|count| count.expect("it is a count")).collect().await;
     assert_eq!(counted, [r#"{"value":"7"}"#, r#"{"value":"8"}"#]);
 }
@@ -267,16 +270,19 @@ async fn deadline_ends_gateway_handlers_and_streams() {
         let mut request = Request::new(Bytes::from_static(b"a"));
         request.set_timeout(Duration::from_secs(1));
         let method = host.method(UPPER);
-        let called = tokio::time::timeout(PATIENCE, method.unary(request, "text")).await.expect("it ends");
+        let called = tokio::time::timeout(PATIENCE, method.unary(request, "text"))
+            .await
+            .expect("future should complete within the timeout");
         assert_eq!(code(called), Code::DeadlineExceeded, "{policy:?}");
         soon(&mut host.dropped).await;
         // A stream whose requests never end.
         let requests = words(&["a"]).chain(futures_util::stream::pending());
         let mut request = Request::new(requests);
         request.set_timeout(Duration::from_secs(1));
-        let mut echoed = host.method("Echo").streaming(request, "text").await.expect("it begins").into_inner();
+        let mut echoed = host.method("Echo").streaming(request, "text").await.expect("stream should open").into_inner();
         assert_eq!(echoed.next().await.and_then(Result::ok), Some(Bytes::from_static(b"a")));
-        let last = tokio::time::timeout(PATIENCE, echoed.next()).await.expect("it ends");
+        let last =
+            tokio::time::timeout(PATIENCE, echoed.next()).await.expect("future should complete within the timeout");
         assert_eq!(last.map(code), Some(Code::DeadlineExceeded));
         assert!(echoed.next().await.is_none());
     }
@@ -295,10 +301,12 @@ async fn deadline_ends_the_wait_for_a_permit() {
     let mut request = Request::new(Bytes::from_static(b"b"));
     request.set_timeout(Duration::from_secs(1));
     let method = host.method(UPPER);
-    let called = tokio::time::timeout(PATIENCE, method.unary(request, "text")).await.expect("it ends");
+    let called = tokio::time::timeout(PATIENCE, method.unary(request, "text"))
+        .await
+        .expect("future should complete within the timeout");
     assert_eq!(code(called), Code::DeadlineExceeded);
     host.gate.add_permits(1);
-    first.await.expect("it does not panic").expect("it answers");
+    first.await.expect("task should not panic").expect("peer should answer");
     assert_eq!(host.began.try_recv().ok(), None, "the other handler has not run");
 }
 
@@ -319,11 +327,11 @@ async fn adapter_calls_keep_to_the_policy_of_their_method() {
     let calls = [host.call("a"), host.call("b")];
     soon(&mut host.began).await;
     // The other one waits for a permit, and this one answers first.
-    assert_eq!(stream(host.method("Join"), &["a"]).await.expect("it answers"), ["a"]);
+    assert_eq!(stream(host.method("Join"), &["a"]).await.expect("peer should answer"), ["a"]);
     assert_eq!(host.began.try_recv().ok(), None);
     host.gate.add_permits(2);
     for call in calls {
-        call.await.expect("it does not panic").expect("it answers");
+        call.await.expect("task should not panic").expect("peer should answer");
     }
     soon(&mut host.began).await;
 }
@@ -335,12 +343,12 @@ async fn adapter_calls_beyond_the_limit_of_a_connection_are_refused() {
     for _ in &calls {
         soon(&mut host.began).await;
     }
-    assert_eq!(code(host.call("c").await.expect("it does not panic")), Code::ResourceExhausted);
+    assert_eq!(code(host.call("c").await.expect("task should not panic")), Code::ResourceExhausted);
     host.gate.add_permits(3);
     for call in calls {
-        call.await.expect("it does not panic").expect("it answers");
+        call.await.expect("task should not panic").expect("peer should answer");
     }
-    host.call("d").await.expect("it does not panic").expect("there is room again");
+    host.call("d").await.expect("task should not panic").expect("there is room again");
 }
 
 /// The metadata of streaming calls was not charged.
@@ -351,13 +359,13 @@ async fn metadata_of_streaming_adapter_call_is_charged_to_its_peer() {
     let requests =
         futures_util::stream::unfold(requests, async |mut requests| Some((requests.recv().await?, requests)));
     let mut request = Request::new(requests);
-    request.metadata_mut().insert("word", "x".repeat(50_000)).expect("it is valid");
+    request.metadata_mut().insert("word", "x".repeat(50_000)).expect("metadata entry should be valid");
     let method = host.method("Join");
     let call = tokio::spawn(async move { method.streaming(request, "text").await.map(drop) });
     until("it is charged", || host.context.stats().charged_bytes() >= 50_000).await;
-    more.send(Ok(Bytes::new())).expect("the handler reads it");
+    more.send(Ok(Bytes::new())).expect("receiver should be waiting");
     drop(more);
-    call.await.expect("it does not panic").expect("it answers");
+    call.await.expect("task should not panic").expect("peer should answer");
     until("it is released", || host.context.stats().charged_bytes() == 0).await;
 }
 
@@ -370,8 +378,8 @@ async fn unary_call_as_a_stream_is_refused_before_it_runs() {
     let refused = stream(host.method(UPPER), &["at once"]).await.expect_err("the other call has the permit");
     assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");
     host.gate.add_permits(1);
-    call.await.expect("it does not panic").expect("it answers");
-    assert_eq!(stream(host.method(UPPER), &["at once"]).await.expect("it answers"), ["AT ONCE"]);
+    call.await.expect("task should not panic").expect("peer should answer");
+    assert_eq!(stream(host.method(UPPER), &["at once"]).await.expect("peer should answer"), ["AT ONCE"]);
 }
 
 #[tokio::test]
@@ -379,5 +387,5 @@ async fn panic_of_an_adapter_call_ends_that_call_alone() {
     let host = Host::open(|builder| builder).await;
     host.gate.add_permits(1);
     assert_eq!(code(host.call("panic").await.expect("it is caught")), Code::Internal);
-    host.call("a").await.expect("it does not panic").expect("it answers");
+    host.call("a").await.expect("task should not panic").expect("peer should answer");
 }

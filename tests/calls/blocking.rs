@@ -18,9 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A server on its own threads, which end when the returned value is dropped.
 fn served() -> (Runtime, Blocking<InteropClient>) {
-    let runtime = Runtime::new().expect("there are threads");
+    let runtime = Runtime::new().expect("runtime should start");
     let address = runtime.block_on(serve_interop());
-    (runtime, blocking::connect(address.to_string(), InteropClient::new).expect("the server listens"))
+    (runtime, blocking::connect(address.to_string(), InteropClient::new).expect("server should be listening"))
 }
 
 #[test]
@@ -89,19 +89,19 @@ fn pings_are_answered_while_the_caller_does_nothing() {
     let pong = packet(0, 1, b"");
     while !received.windows(pong.len()).any(|bytes| bytes == pong) {
         let mut bytes = [0; 1024];
-        let count = socket.read(&mut bytes).expect("it is answered in time");
+        let count = socket.read(&mut bytes).expect("read should succeed");
         assert_ne!(count, 0, "the connection lives");
         received.extend_from_slice(&bytes[..count]);
     }
     // And the caller is notified of the end when the client is dropped.
-    let reading = thread::spawn(move || while socket.read(&mut [0; 1024]).expect("it ends in time") > 0 {});
+    let reading = thread::spawn(move || while socket.read(&mut [0; 1024]).expect("read should succeed") > 0 {});
     drop(client);
     reading.join().unwrap();
 }
 
 #[test]
 fn a_blocking_client_goes_on_with_the_servers_that_are_left() {
-    let servers = [(); 2].map(|()| Runtime::new().expect("there are threads"));
+    let servers = [(); 2].map(|()| Runtime::new().expect("runtime should start"));
     let addresses = servers.each_ref().map(|server| server.block_on(serve_interop()).to_string());
     let connect = || Channel::builder().balance().connect_all(addresses);
     let client = blocking::connect_using(connect, InteropClient::new).expect("both listen");
@@ -120,13 +120,17 @@ fn blocking_client_connects_on_first_call() {
     listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();
     let connect = async || Channel::builder().connect_lazy(address.to_string());
-    let client = blocking::connect_using(connect, InteropClient::new).expect("nothing is wrong with it");
+    let client = blocking::connect_using(connect, InteropClient::new).expect("server should be valid");
     assert!(listener.accept().is_err(), "it has not connected");
     drop(listener);
-    let server = Runtime::new().expect("there are threads");
+    let server = Runtime::new().expect("runtime should start");
     server.block_on(async {
         let interop = InteropServer::new(Service);
-        let server = frpc::Server::builder().add_service(interop).bind(address).await.expect("the port is free again");
+        let server = frpc::Server::builder()
+            .add_service(interop)
+            .bind(address)
+            .await
+            .expect("server should bind to a free address");
         tokio::spawn(server.serve());
     });
     assert_eq!(client.call(|client| client.add(AddRequest { a: 1, b: 1 })).unwrap().into_inner().total, 2);

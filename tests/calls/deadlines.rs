@@ -22,7 +22,7 @@ const SUM: AddRequest = AddRequest { a: 1, b: 1 };
 
 async fn client(config: Config) -> InteropClient {
     let address = serve_interop_with(Server::builder().config(config)).await;
-    InteropClient::connect(address.to_string()).await.expect("the server listens")
+    InteropClient::connect(address.to_string()).await.expect("server should accept the connection")
 }
 
 fn sleep(millis: u32) -> SleepRequest {
@@ -38,7 +38,7 @@ fn within<T>(timeout: Duration, message: T) -> Request<T> {
 #[tokio::test]
 async fn call_that_ends_during_connect_leaves_no_connection() {
     let server = Server::builder().add_service(InteropServer::new(Service)).bind("127.0.0.1:0").await;
-    let server = server.expect("loopback has free ports");
+    let server = server.expect("loopback port should be free");
     let (address, stats): (SocketAddr, _) = (server.local_addr(), server.stats());
     tokio::spawn(server.serve());
     let slow = Arc::new(AtomicBool::new(false));
@@ -57,14 +57,15 @@ async fn call_that_ends_during_connect_leaves_no_connection() {
             }
         }
     };
-    let channel = Channel::builder().connect_with_connector(connect).await.expect("the server listens");
+    let channel =
+        Channel::builder().connect_with_connector(connect).await.expect("connector should return a connection");
     let client = InteropClient::new(channel.clone());
-    client.add(SUM).await.expect("it adds");
+    client.add(SUM).await.expect("call should succeed");
     slow.store(true, Ordering::SeqCst);
-    let first = channel.connection().expect("it is there");
+    let first = channel.connection().expect("channel should be connected");
     first.close();
     first.closed().await;
-    let status = client.add(within(20 * MS, SUM)).await.expect_err("connecting takes longer");
+    let status = client.add(within(20 * MS, SUM)).await.expect_err("call should fail");
     assert_eq!(status.code(), Code::DeadlineExceeded);
     until("the second connection is there", || dialled.load(Ordering::SeqCst) == 2).await;
     drop((client, channel));
@@ -74,17 +75,17 @@ async fn call_that_ends_during_connect_leaves_no_connection() {
 #[tokio::test]
 async fn deadline_counts_from_call_after_busy_thread() {
     let client = client(Config::default()).await;
-    client.add(SUM).await.expect("it adds");
+    client.add(SUM).await.expect("call should succeed");
     let mut first = pin!(client.add(SUM));
     assert!(poll_fn(|context| Poll::Ready(first.as_mut().poll(context).is_pending())).await);
     std::thread::sleep(1200 * MS); // Another task of the thread computes.
-    client.add(within(1000 * MS, SUM)).await.expect("it takes no time");
+    client.add(within(1000 * MS, SUM)).await.expect("call should succeed");
 }
 
 #[tokio::test]
 async fn the_wait_of_a_call_for_a_slot_counts_against_its_deadline() {
     let client = client(Config::default().calls_max(1)).await;
-    client.add(SUM).await.expect("it adds");
+    client.add(SUM).await.expect("call should succeed");
     let second = async {
         tokio::task::yield_now().await;
         client.sleep(within(1000 * MS, sleep(600))).await
@@ -97,7 +98,7 @@ async fn the_wait_of_a_call_for_a_slot_counts_against_its_deadline() {
 #[tokio::test]
 async fn a_call_that_asks_for_the_connection_has_its_deadline() {
     let address = serve_interop_with(Server::builder().method_hand_off("interop.Interop/Sleep")).await;
-    let channel = Channel::connect(address.to_string()).await.expect("the server listens");
+    let channel = Channel::connect(address.to_string()).await.expect("server should accept the connection");
     let (asking, _handed) = channel.request_hand_off();
     let status = InteropClient::new(asking).sleep(within(100 * MS, sleep(60_000))).await.expect_err("it sleeps");
     assert_eq!(status.code(), Code::DeadlineExceeded);
@@ -105,13 +106,15 @@ async fn a_call_that_asks_for_the_connection_has_its_deadline() {
 
 #[tokio::test(start_paused = true)]
 async fn stream_past_deadline_fails_despite_its_server() {
-    let server = Server::builder().add_service(InteropServer::new(Service)).build().expect("nothing overlaps");
+    let server =
+        Server::builder().add_service(InteropServer::new(Service)).build().expect("services should not overlap");
     let (here, there) = tokio::io::duplex(64 * 1024);
     tokio::spawn(async move { server.serve_connection(there).await });
     let config = Config::default().stream_credit(2048);
-    let channel = Channel::builder().config(config).connect_io(here).await.expect("it is in memory");
+    let channel =
+        Channel::builder().config(config).connect_io(here).await.expect("connection in memory should be accepted");
     let counts = InteropClient::new(channel).count_up(within(100 * MS, Range { from: 0, count: 1_000_000 })).await;
-    let mut counts = counts.expect("it streams").into_inner();
+    let mut counts = counts.expect("stream should open").into_inner();
     tokio::time::sleep(300 * MS).await; // The server is told of the deadline and ends the stream with an error.
     let status = loop {
         match counts.message().await {
@@ -124,21 +127,22 @@ async fn stream_past_deadline_fails_despite_its_server() {
 
 #[tokio::test(start_paused = true)]
 async fn stream_past_deadline_ends_though_its_first_message_is_unread() {
-    let server = Server::builder().add_service(InteropServer::new(Service)).build().expect("nothing overlaps");
+    let server =
+        Server::builder().add_service(InteropServer::new(Service)).build().expect("services should not overlap");
     let (here, there) = tokio::io::duplex(64 * 1024);
     tokio::spawn(async move { server.serve_connection(there).await });
-    let channel = Channel::builder().connect_io(here).await.expect("it is in memory");
+    let channel = Channel::builder().connect_io(here).await.expect("connection in memory should be accepted");
     let counts = InteropClient::new(channel).count_up(within(100 * MS, Range { from: 0, count: 1_000_000 })).await;
-    let mut counts = counts.expect("it streams").into_inner();
+    let mut counts = counts.expect("stream should open").into_inner();
     counts.opened().await.expect("a message comes in time");
     tokio::time::advance(100 * MS).await;
-    let status = counts.message().await.expect_err("it is late");
+    let status = counts.message().await.expect_err("stream should fail");
     assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");
     assert_eq!(counts.message().await, Ok(None), "it has ended");
 }
 
 fn runtime() -> Runtime {
-    Builder::new_current_thread().enable_all().build().expect("there are threads")
+    Builder::new_current_thread().enable_all().build().expect("runtime should start")
 }
 
 /// Polls a call once in a runtime that ends, and then to its end from the other one.
@@ -155,19 +159,19 @@ fn finish_elsewhere<T>(home: &Runtime, call: impl Future<Output = Result<T, Stat
 /// A timer cannot be polled after its runtime. The channel's lives as long as its connections.
 #[test]
 fn deadline_outlives_the_runtime_a_call_began_in() {
-    let home = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("there are threads");
+    let home = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("runtime should start");
     let (told, connections) = mpsc::channel();
     let builder = Server::builder().config(Config::default().calls_max(1));
     let builder = builder.on_connect(move |connection| drop(told.send(connection.clone())));
     let address = home.block_on(serve_interop_with(builder)).to_string();
     let connect = || {
         let builder = Channel::builder().add_service(InteropServer::new(Service));
-        home.block_on(builder.connect(address.as_str())).expect("the server listens")
+        home.block_on(builder.connect(address.as_str())).expect("server should be listening")
     };
     let late = || within(200 * MS, sleep(60_000));
 
     let client = InteropClient::new(connect());
-    let backward = connections.recv().expect("there is one");
+    let backward = connections.recv().expect("channel should stay open");
     assert_eq!(finish_elsewhere(&home, client.sleep(late())), Code::DeadlineExceeded, "it was sent");
     let occupying = home.spawn({
         let client = client.clone();
@@ -181,7 +185,7 @@ fn deadline_outlives_the_runtime_a_call_began_in() {
 
     let unreachable = || std::future::pending::<std::io::Result<TcpStream>>();
     let entered = home.enter();
-    let lazy = Channel::builder().connect_lazy_with_connector(unreachable).expect("nothing overlaps");
+    let lazy = Channel::builder().connect_lazy_with_connector(unreachable).expect("services should not overlap");
     drop(entered);
     let client = InteropClient::new(lazy.clone());
     assert_eq!(finish_elsewhere(&home, client.sleep(late())), Code::DeadlineExceeded, "it waits for a connection");
@@ -192,15 +196,15 @@ fn deadline_outlives_the_runtime_a_call_began_in() {
     assert_eq!(summed, Code::DeadlineExceeded, "it streams requests");
     let (_sender, requests) = RequestStream::channel(1);
     let chat = runtime().block_on(client.chat(within(200 * MS, requests)));
-    let mut replies = chat.expect("it is opened").into_inner();
+    let mut replies = chat.expect("stream should open").into_inner();
     assert_eq!(finish_elsewhere(&home, replies.opened()), Code::DeadlineExceeded, "it is opened");
     let (_sender, requests) = RequestStream::channel(1);
     let chat = runtime().block_on(client.chat(within(200 * MS, requests)));
-    let mut replies = chat.expect("it is opened").into_inner();
+    let mut replies = chat.expect("stream should open").into_inner();
     assert_eq!(finish_elsewhere(&home, replies.message()), Code::DeadlineExceeded, "it streams replies");
 
     let address = home.block_on(serve_interop_with(Server::builder().method_hand_off("interop.Interop/Sleep")));
-    let channel = home.block_on(Channel::connect(address.to_string())).expect("the server listens");
+    let channel = home.block_on(Channel::connect(address.to_string())).expect("server should be listening");
     let (asking, _handed) = channel.request_hand_off();
     let asking = InteropClient::new(asking);
     assert_eq!(finish_elsewhere(&home, asking.sleep(late())), Code::DeadlineExceeded, "it is a hand-off");
@@ -214,23 +218,23 @@ fn client_reads_received_bytes_before_timing_out() {
     let server = std::thread::spawn(move || {
         runtime().block_on(async {
             let (address, accepted) = Raw::listen().await;
-            listens.send(address).expect("the client waits");
+            listens.send(address).expect("receiver should be waiting");
             let mut peer = accepted.await;
             peer.write(&packet(0, 1, &[])).await;
-            answered.send(()).expect("the client waits");
-            let request = peer.next().await.expect("the client calls");
+            answered.send(()).expect("receiver should be waiting");
+            let request = peer.next().await.expect("connection should stay open");
             peer.write(&packet(request.id.0, request.operation.number(), &[8, 0, 0x0d, 4, 0x0d, 4])).await;
             peer.closed().await;
         });
     });
     runtime().block_on(async {
-        let address = address.recv().expect("the server listens");
+        let address = address.recv().expect("channel should stay open");
         let builder = Channel::builder().peer_kind_timeout(50 * MS);
-        let client = InteropClient::new(builder.connect(address).await.expect("the server listens"));
-        has_answered.recv().expect("the server answers");
+        let client = InteropClient::new(builder.connect(address).await.expect("server should accept the connection"));
+        has_answered.recv().expect("channel should stay open");
         std::thread::sleep(100 * MS);
-        let sum = client.add(SUM).await.expect("the server has identified itself in time");
+        let sum = client.add(SUM).await.expect("call should succeed");
         assert_eq!(sum.get_ref().total, 2);
     });
-    server.join().expect("it does not panic");
+    server.join().expect("thread should not panic");
 }

@@ -76,7 +76,9 @@ impl Fort {
         let (vault, closed) = (Vault::default(), Closed::default());
         // Regardless of the order of registration.
         let server = Server::builder().add_service(InteropServer::new(vault.clone())).middleware(closed.clone());
-        let channel = Channel::connect(serve(settings(server)).await.to_string()).await.expect("the server listens");
+        let channel = Channel::connect(serve(settings(server)).await.to_string())
+            .await
+            .expect("server should accept the connection");
         Self { vault, closed, channel }
     }
 
@@ -124,7 +126,7 @@ async fn a_unary_call_with_deadline_and_metadata_is_denied() {
     let mut request = Request::new(AddRequest::default());
     request.set_timeout(Duration::from_secs(60));
     *request.metadata_mut() = Metadata::new();
-    request.metadata_mut().insert("who", "me").expect("it is a key");
+    request.metadata_mut().insert("who", "me").expect("metadata entry should be valid");
     denied(fort.client().add(request).await);
     fort.assert_closed(1);
 }
@@ -167,7 +169,7 @@ async fn a_call_that_asks_for_the_connection_is_denied() {
 async fn hand_off_call_of_ordinary_method_is_refused() {
     let fort = Fort::new(|server| server.method_hand_off("interop.Interop/DoNothing")).await;
     let (asking, _handed) = fort.channel.request_hand_off();
-    let status = InteropClient::new(asking).add(AddRequest::default()).await.expect_err("it hands nothing off");
+    let status = InteropClient::new(asking).add(AddRequest::default()).await.expect_err("call should fail");
     assert_eq!((status.code(), status.may_have_run()), (Code::Unimplemented, false), "{status}");
     fort.assert_closed(0);
 }
@@ -179,8 +181,8 @@ async fn dialling_end_denies_calls_of_accepting_end() {
     let address = serve(server).await.to_string();
     let (vault, closed) = (Vault::default(), Closed::default());
     let agent = Channel::builder().add_service(InteropServer::new(vault.clone()).with_middleware(closed.clone()));
-    let _agent = agent.connect(address).await.expect("the server listens");
-    let channel = Channel::from_connection(&connections.recv().await.expect("it is connected"));
+    let _agent = agent.connect(address).await.expect("server should accept the connection");
+    let channel = Channel::from_connection(&connections.recv().await.expect("channel should stay open"));
     let fort = Fort { vault, closed, channel };
     denied(fort.client().add(AddRequest::default()).await);
     denied_stream(fort.client().count_up(Range { from: 0, count: 1 }).await).await;
@@ -189,7 +191,7 @@ async fn dialling_end_denies_calls_of_accepting_end() {
     fort.assert_closed(4);
     // Only the dialling end requests a hand-off.
     let (asking, _handed) = fort.channel.request_hand_off();
-    let status = InteropClient::new(asking).add(AddRequest::default()).await.expect_err("it is the other way");
+    let status = InteropClient::new(asking).add(AddRequest::default()).await.expect_err("call should fail");
     assert_eq!(status.code(), Code::Unimplemented, "{status}");
     fort.assert_closed(4);
 }
@@ -222,7 +224,7 @@ impl Extension for Vault {
 async fn a_call_that_is_made_once_more_is_denied() {
     let (vault, closed) = (Vault::default(), Closed::default());
     let server = Server::builder().add_service(ExtensionServer::new(vault.clone())).middleware(closed.clone());
-    let server = server.build().expect("nothing overlaps");
+    let server = server.build().expect("settings should be valid");
     let dialled = AtomicUsize::new(0);
     let builder = Channel::builder().calls::<ExtensionClient>();
     let channel = builder.connect_with_connector(move || {
@@ -251,11 +253,11 @@ async fn calls_of_a_go_client_are_denied() {
     let server = Server::builder().middleware(closed.clone()).add_service(InteropServer::new(vault.clone()));
     let mut peer = Raw::connect(serve(server).await).await;
     peer.write(&packet(7, ADD, &encoded(&AddRequest::default()))).await;
-    let reply = peer.next().await.expect("it is answered");
+    let reply = peer.next().await.expect("connection should stay open");
     assert_eq!(error_text(&reply.body).as_deref(), Some("Add is closed"));
-    let opening = [&[9][..], &[u8::try_from(COUNT_UP).expect("it is short")]].concat();
+    let opening = [&[9][..], &[u8::try_from(COUNT_UP).expect("value should fit u8")]].concat();
     peer.write(&[packet(1, 2, &opening), packet(1, 2, &encoded(&Range { from: 0, count: 1 }))].concat()).await;
-    let reply = peer.next().await.expect("it is answered");
+    let reply = peer.next().await.expect("connection should stay open");
     assert_eq!(error_text(&reply.body).as_deref(), Some("CountUp is closed"));
     assert_closed(&vault, &closed, 2);
 }
@@ -263,7 +265,7 @@ async fn calls_of_a_go_client_are_denied() {
 /// As the documentation of middleware says, mounted routers are no services.
 #[tokio::test]
 async fn mounted_routers_bypass_middleware() {
-    let operation = Operation::user(1000).expect("users have 10 and up");
+    let operation = Operation::user(1000).expect("operation should be in the range of users");
     let mounted = Handlers::new().on(operation, |_connection, packet| async { Some(packet) });
     let (vault, closed) = (Vault::default(), Closed::default());
     let server = Server::builder().middleware(closed.clone()).add_service(InteropServer::new(vault.clone()));

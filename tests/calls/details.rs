@@ -61,7 +61,7 @@ fn details_cross_to_grpc_and_back_unchanged() {
     let status = Status::invalid_argument("bad").with_detail(&bad);
     let theirs = tonic::Status::from(status.clone());
     let mut headers = http::HeaderMap::new();
-    theirs.add_header(&mut headers).expect("it fits");
+    theirs.add_header(&mut headers).expect("value should fit");
     assert!(headers.contains_key("grpc-status-details-bin"));
     let back = tonic::Status::from_header_map(&headers).expect("it was written");
     let back = Status::from(back);

@@ -26,7 +26,7 @@ impl Greeter for Silent {
 }
 
 fn runtime() -> Runtime {
-    Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("there are threads")
+    Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("runtime should start")
 }
 
 /// The code of a call in progress at the end of the runtime of its channel, which `change` changes before.
@@ -36,17 +36,21 @@ fn code_of_call(change: impl FnOnce(Channel, Arc<Semaphore>) -> Channel) -> Code
     let service = GreeterServer::new(Silent(began.clone()));
     let server = serving.block_on(async { Server::builder().add_service(service).build() }).expect("valid settings");
     serving.spawn(async move { server.serve_connection(there).await });
-    let channel = own.block_on(Channel::connect_io(here)).expect("it is in memory");
+    let channel = own.block_on(Channel::connect_io(here)).expect("connection in memory should succeed");
     let client = GreeterClient::new(change(channel, began.clone()));
     let mut request = Request::new(Name::default());
     request.set_timeout(PATIENCE);
     let call = other.spawn(async move { client.greet(request).await });
     other.block_on(async {
-        tokio::time::timeout(PATIENCE, began.acquire()).await.expect("it begins").expect("it is open").forget();
+        tokio::time::timeout(PATIENCE, began.acquire())
+            .await
+            .expect("future should complete within the timeout")
+            .expect("connection should be open")
+            .forget();
     });
     drop(own);
     let ended = other.block_on(async { tokio::time::timeout(PATIENCE, call).await });
-    ended.expect("it ends").expect("it does not panic").expect_err("nothing answers it").code()
+    ended.expect("operation should complete").expect("task should not panic").expect_err("nothing answers it").code()
 }
 
 /// The pause before a second attempt was polled after the end of its runtime, which panics.

@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 
 fn labelled<T>(message: T) -> Request<T> {
     let mut request = Request::new(message);
-    request.metadata_mut().insert("sent-text", "a text").expect("it is a text");
+    request.metadata_mut().insert("sent-text", "a text").expect("metadata entry should be valid");
     request.metadata_mut().insert_bin("sent-raw-bin", vec![0, 255]).expect("it is a key of bytes");
     request
 }
@@ -28,13 +28,13 @@ fn check_labels(metadata: &Metadata) {
 #[tokio::test]
 async fn metadata_goes_along_both_ways_from_the_first_call_on() {
     let (client, _) = served().await;
-    check_labels(client.echo(labelled(Maybe::default())).await.expect("it echoes").metadata());
+    check_labels(client.echo(labelled(Maybe::default())).await.expect("call should succeed").metadata());
     let failure = Failure { code: Code::NotFound as i32, text: "gone".into(), details: vec![1, 2, 3] };
-    let status = client.fail(labelled(failure)).await.expect_err("it fails");
+    let status = client.fail(labelled(failure)).await.expect_err("call should fail");
     assert_eq!((status.code(), status.message(), status.details()), (Code::NotFound, "gone", &[1, 2, 3][..]));
     check_labels(status.metadata().expect("it was sent"));
-    let mut chunks = client.flood(labelled(Time::default())).await.expect("it streams").into_inner();
-    chunks.message().await.expect("it streams");
+    let mut chunks = client.flood(labelled(Time::default())).await.expect("stream should open").into_inner();
+    chunks.message().await.expect("stream should not fail");
     check_labels(chunks.metadata());
 }
 
@@ -43,7 +43,7 @@ async fn every_status_code_round_trips() {
     let (client, _) = served().await;
     for code in 1..=16 {
         let status = client.fail(Failure { code, text: String::new(), details: Vec::new() }).await;
-        assert_eq!(status.expect_err("it fails").code() as i32, code);
+        assert_eq!(status.expect_err("operation should fail").code() as i32, code);
     }
 }
 
@@ -61,7 +61,7 @@ async fn presence_is_exact() {
         for number in [None, Some(0), Some(-1)] {
             for text in [None, Some(String::new()), Some("text".into())] {
                 let maybe = Maybe { number, text, choice: choice.clone(), plain: 3 };
-                assert_eq!(client.echo(maybe.clone()).await.expect("it echoes").into_inner(), maybe);
+                assert_eq!(client.echo(maybe.clone()).await.expect("call should succeed").into_inner(), maybe);
             }
         }
     }
@@ -71,13 +71,17 @@ async fn presence_is_exact() {
 async fn presence_towards_go_is_dropped_or_refused_as_configured() {
     for strict in [false, true] {
         let (address, accepted) = Raw::listen().await;
-        let channel = Channel::builder().strict_presence(strict).connect(address).await.expect("the server listens");
+        let channel = Channel::builder()
+            .strict_presence(strict)
+            .connect(address)
+            .await
+            .expect("server should accept the connection");
         let client = ExtensionClient::new(channel);
         let mut go = accepted.await;
         go.write(&packet(0, 1, &[])).await; // A PONG and no HELLO.
         let call = tokio::spawn(async move { client.echo(Maybe::default()).await });
         if strict {
-            let refused = call.await.expect("it does not panic").expect_err("absent fields have defaults");
+            let refused = call.await.expect("task should not panic").expect_err("absent fields have defaults");
             assert_eq!((refused.code(), refused.may_have_run()), (Code::FailedPrecondition, false));
             continue;
         }
@@ -85,7 +89,7 @@ async fn presence_towards_go_is_dropped_or_refused_as_configured() {
         let flat = [8, 0, 0x0c, 0, 5, 0x0a, 0, 7, 0, 5, 0x0a, 0, 0x0c, 0, 0];
         assert_eq!(request.body, flat[..]);
         go.write(&packet(request.id.0, request.operation.number(), &flat)).await;
-        call.await.expect("it does not panic").expect("it is answered");
+        call.await.expect("task should not panic").expect("call should succeed");
     }
 }
 
@@ -94,7 +98,7 @@ async fn simple_call_does_not_wait_for_peer_kind() {
     let (address, accepted) = Raw::listen().await;
     let config = Config::default().ping_interval(Duration::from_millis(200)).idle_timeout(Duration::from_secs(2));
     let channel = Channel::builder().config(config).calls::<ExtensionClient>().connect(address).await;
-    let client = ExtensionClient::new(channel.expect("the server listens"));
+    let client = ExtensionClient::new(channel.expect("server should be listening"));
     let mut silent = accepted.await;
     let plain = tokio::spawn({
         let client = client.clone();
@@ -103,7 +107,7 @@ async fn simple_call_does_not_wait_for_peer_kind() {
     let request = silent.next().await.expect("it comes before any verdict");
     assert_eq!(request.body, [8, 0, 0x0b, 3][..]);
     silent.write(&packet(request.id.0, request.operation.number(), &request.body)).await;
-    plain.await.expect("it does not panic").expect("it is answered");
+    plain.await.expect("task should not panic").expect("call should succeed");
     assert_eq!(client.clone().get(labelled(Time::default())).await.map_err(|status| status.code()).err(), {
         // A call that needs the verdict waits for it, and fails with the connection when there is none.
         Some(Code::Unavailable)
@@ -116,7 +120,7 @@ async fn a_handler_whose_caller_has_stopped_waiting_is_dropped() {
     let service = Service::default();
     let state = service.state.clone();
     let server =
-        Server::builder().add_service(ExtensionServer::new(service)).build().expect("nothing is wrong with it");
+        Server::builder().add_service(ExtensionServer::new(service)).build().expect("services should not overlap");
     let (mut client, there) = tokio::io::duplex(64 * 1024);
     tokio::spawn(async move { server.serve_connection(there).await });
     let (mut timeout, mut terms, mut body) = (Vec::new(), Vec::new(), vec![0x10]);
@@ -125,7 +129,7 @@ async fn a_handler_whose_caller_has_stopped_waiting_is_dropped() {
     tlv::put_varint(&mut body, terms.len() as u64);
     body.extend(terms.into_iter().chain(encoded(&Time { millis: 3_600_000 })));
     let started = tokio::time::Instant::now();
-    client.write_all(&[packet(0, 3, b"fris\x01"), packet(7, 12, &body)].concat()).await.expect("the server reads");
+    client.write_all(&[packet(0, 3, b"fris\x01"), packet(7, 12, &body)].concat()).await.expect("write should succeed");
     until("the handler runs", || state.waiting.load(Ordering::SeqCst) == 1).await;
     until("the handler is gone", || state.waiting.load(Ordering::SeqCst) == 0).await;
     assert!((50..60).contains(&started.elapsed().as_millis()), "{:?}", started.elapsed());
@@ -136,11 +140,16 @@ async fn calls_made_by_a_handler_inherit_its_deadline() {
     let (last, _) = served().await;
     let service = Service::default();
     service.state.back.set(last).expect("it is set once");
-    let client = ExtensionClient::connect(start(service).await.to_string()).await.expect("the server listens");
-    assert_eq!(client.ask(Time::default()).await.expect("it answers").get_ref().millis, 0, "the default is not sent");
+    let client =
+        ExtensionClient::connect(start(service).await.to_string()).await.expect("server should accept the connection");
+    assert_eq!(
+        client.ask(Time::default()).await.expect("peer should answer").get_ref().millis,
+        0,
+        "the default is not sent"
+    );
     let mut request = Request::new(Time { millis: 30 });
     request.set_timeout(Duration::from_secs(5));
-    let left = client.ask(request).await.expect("it answers").into_inner().millis;
+    let left = client.ask(request).await.expect("peer should answer").into_inner().millis;
     assert!((1..=4_971).contains(&left), "{left} ms are left of 5 s after 30 ms");
 }
 
@@ -151,7 +160,7 @@ async fn dropping_a_call_drops_its_handler_and_frees_its_id() {
     let state = service.state.clone();
     let builder = Server::builder().config(Config::default().calls_max(IDS));
     let address = serve(builder.add_service(ExtensionServer::new(service))).await;
-    let client = ExtensionClient::connect(address.to_string()).await.expect("the server listens");
+    let client = ExtensionClient::connect(address.to_string()).await.expect("server should accept the connection");
     client.get(Time::default()).await.expect("both ends know each other now");
     for _ in 0..10 {
         let mut calls: JoinSet<_> = (0..IDS)
@@ -199,7 +208,7 @@ async fn calls_and_cancellations_in_any_order_never_mix_replies() {
                         continue;
                     }
                     let request = Maybe { text: Some(nonce.to_string()), ..Maybe::default() };
-                    let reply = client.echo(request).await.expect("it echoes").into_inner();
+                    let reply = client.echo(request).await.expect("call should succeed").into_inner();
                     assert_eq!(reply.text, Some(nonce.to_string()));
                 }
             }
@@ -216,15 +225,15 @@ async fn an_unread_stream_holds_back_only_its_sender() {
     // Sixteen times as much, which a stream may have whose reader keeps up, is still known.
     let config = Config::default().stream_credit(16 * 1024);
     let channel = Channel::builder().config(config).connect(start(service).await.to_string());
-    let client = ExtensionClient::new(channel.await.expect("the server listens"));
-    let mut unread = client.flood(Time::default()).await.expect("it streams").into_inner();
+    let client = ExtensionClient::new(channel.await.expect("server should be listening"));
+    let mut unread = client.flood(Time::default()).await.expect("stream should open").into_inner();
     until("the flood begins", || state.flooded.load(Ordering::SeqCst) > 0).await;
     for _ in 0..100 {
         client.get(Time::default()).await.expect("calls still work");
     }
-    let mut other = client.flood(Time::default()).await.expect("it streams").into_inner();
+    let mut other = client.flood(Time::default()).await.expect("stream should open").into_inner();
     for _ in 0..2_000 {
-        assert_eq!(other.message().await.expect("it streams").expect("it has no end").data.len(), 1024);
+        assert_eq!(other.message().await.expect("stream should not fail").expect("it has no end").data.len(), 1024);
     }
     drop(other);
     // The abandoned stream is notified; then no further items are produced.
@@ -234,11 +243,11 @@ async fn an_unread_stream_holds_back_only_its_sender() {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), still).await.expect("the sender of an unread stream waits");
+    tokio::time::timeout(Duration::from_secs(20), still).await.expect("future should complete within the timeout");
     // 256 KiB of credit at most, in messages that cost 64 bytes more than they are long, and the one that overdraws.
     assert!(produced < 2_000 + 2 * 300, "{produced} messages were produced");
     for _ in 0..2_000 {
-        unread.message().await.expect("the stream continues when it is read").expect("it has no end");
+        unread.message().await.expect("stream should not fail").expect("it has no end");
     }
 }
 
@@ -250,13 +259,13 @@ async fn late_reading_server_slows_client_without_loss() {
     let started = Instant::now();
     let sending = tokio::spawn(async move {
         for _ in 0..1_000 {
-            sender.send(Chunk { data: vec![1; 1024] }).await.expect("the server reads in the end");
+            sender.send(Chunk { data: vec![1; 1024] }).await.expect("message should be sent");
         }
         started.elapsed()
     });
     let count = client.sink(chunks).await.expect("it counts").into_inner().millis;
     assert_eq!(count, 1_000);
-    let took = sending.await.expect("it does not panic");
+    let took = sending.await.expect("task should not panic");
     assert!(took >= Duration::from_millis(80), "1 MiB was taken in {took:?} by a server that did not read");
 }
 
@@ -265,29 +274,29 @@ async fn consecutive_streams_use_up_no_ids_or_credit() {
     let (client, _) = served().await;
     // More than the 32 767 ids that a client has.
     for n in 0..33_000 {
-        let mut chunks = client.flood(Time { millis: 1 }).await.expect("there is room").into_inner();
-        chunks.message().await.expect("it streams").expect("there is one message");
+        let mut chunks = client.flood(Time { millis: 1 }).await.expect("stream should open").into_inner();
+        chunks.message().await.expect("stream should not fail").expect("there is one message");
         if n % 2 == 0 {
-            assert_eq!(chunks.message().await.expect("it ends in good order"), None);
+            assert_eq!(chunks.message().await.expect("stream should not fail"), None);
         }
     }
-    assert_eq!(client.get(Time { millis: 1 }).await.expect("the connection lives").into_inner().millis, 1);
+    assert_eq!(client.get(Time { millis: 1 }).await.expect("connection should stay open").into_inner().millis, 1);
 }
 
 #[tokio::test]
 async fn a_server_without_the_extension_is_treated_as_a_go_server() {
     let config = Config::default().hello(false);
     let server = Server::builder().config(config).add_service(ExtensionServer::new(Service::default()));
-    let server = server.bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let server = server.bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let channel = Channel::connect(server.local_addr().to_string());
     tokio::spawn(server.serve());
-    let channel = channel.await.expect("the server listens");
-    let connection = channel.connection().expect("it is there");
-    assert_eq!(connection.peer_known().await.expect("it lives"), PeerKind::Compat);
+    let channel = channel.await.expect("server should be listening");
+    let connection = channel.connection().expect("channel should be connected");
+    assert_eq!(connection.peer_known().await.expect("peer should complete the handshake"), PeerKind::Compat);
     let client = ExtensionClient::new(channel);
     let failure = Failure { code: Code::NotFound as i32, text: "gone".into(), details: vec![1] };
-    let status = client.fail(labelled(failure)).await.expect_err("it fails");
+    let status = client.fail(labelled(failure)).await.expect_err("call should fail");
     assert_eq!((status.code(), status.message(), status.details()), (Code::Unknown, "gone", &[][..]));
-    let reply = client.echo(labelled(Maybe { plain: 1, ..Maybe::default() })).await.expect("it echoes");
+    let reply = client.echo(labelled(Maybe { plain: 1, ..Maybe::default() })).await.expect("call should succeed");
     assert!(reply.metadata().is_empty());
 }

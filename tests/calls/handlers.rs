@@ -115,14 +115,16 @@ impl Probing {
     async fn start(settings: impl FnOnce(frpc::ServerBuilder) -> frpc::ServerBuilder) -> Self {
         let probe = Arc::new(Probe::default());
         let server = settings(Server::builder()).add_service(InteropServer::new(Probed(probe.clone())));
-        let server = server.bind("127.0.0.1:0").await.expect("loopback has free ports");
+        let server = server.bind("127.0.0.1:0").await.expect("server should bind to a free address");
         Self { probe, serving: Serving::start(server) }
     }
 
     async fn client(&self) -> InteropClient {
         // A server that is gone stays gone here, so there is no point in waiting for it.
         let builder = Channel::builder().reconnect_timeout(Duration::from_millis(50));
-        InteropClient::new(builder.connect(self.serving.address.to_string()).await.expect("the server listens"))
+        InteropClient::new(
+            builder.connect(self.serving.address.to_string()).await.expect("server should accept the connection"),
+        )
     }
 
     /// Waits until so many handlers run.
@@ -132,12 +134,14 @@ impl Probing {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(10), reached).await.expect("so many handlers run in the end");
+        tokio::time::timeout(Duration::from_secs(10), reached)
+            .await
+            .expect("future should complete within the timeout");
     }
 }
 
 fn code<T: std::fmt::Debug>(reply: Reply<T>) -> Code {
-    reply.expect_err("it fails").code()
+    reply.expect_err("operation should fail").code()
 }
 
 #[tokio::test]
@@ -145,11 +149,11 @@ async fn panic_becomes_error_reply_without_its_text() {
     let server = Probing::start(|builder| builder).await;
     let client = server.client().await;
     for value in ["at once", "later"] {
-        let status = client.fail(Text { value: value.into() }).await.expect_err("it panics");
+        let status = client.fail(Text { value: value.into() }).await.expect_err("call should fail");
         assert!(!status.message().contains("secret"), "{status}");
         assert!(status.message().contains("panicked"), "{status}");
     }
-    client.add(AddRequest { a: 1, b: 1 }).await.expect("the connection lives");
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
 }
 
 #[tokio::test]
@@ -180,7 +184,7 @@ async fn a_lost_client_cancels_its_handlers() {
     let range = packet(21, 2, &[8, 0, 0x0d, 0, 0x0d, 0]);
     client.write(&[&packet(1, DO_NOTHING, &[8, 0])[..], &streams.concat(), &range].concat()).await;
     server.reaches(3).await;
-    client.socket.set_zero_linger().expect("it is a socket");
+    client.socket.set_zero_linger().expect("address should be that of a socket");
     drop(client);
     server.reaches(0).await;
 }
@@ -190,11 +194,11 @@ async fn leaving_a_stream_early_ends_its_handler_and_nothing_else() {
     let server = Probing::start(|builder| builder).await;
     let client = server.client().await;
     for _ in 0..50 {
-        let mut counts = client.count_up(interop::Range::default()).await.expect("the server listens").into_inner();
-        counts.message().await.expect("the server counts");
+        let mut counts = client.count_up(interop::Range::default()).await.expect("stream should open").into_inner();
+        counts.message().await.expect("stream should not fail");
     }
     server.reaches(0).await;
-    client.add(AddRequest { a: 1, b: 1 }).await.expect("the connection lives");
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
 }
 
 #[tokio::test]
@@ -202,13 +206,13 @@ async fn dropped_client_stream_cancels_its_handler() {
     let server = Probing::start(|builder| builder).await;
     let client = server.client().await;
     let (sender, texts) = RequestStream::channel(1);
-    let answers = client.chat(texts).await.expect("the server listens");
-    sender.send(Text::default()).await.expect("the server reads");
+    let answers = client.chat(texts).await.expect("stream should open");
+    sender.send(Text::default()).await.expect("message should be sent");
     server.reaches(1).await;
     drop(answers);
     server.reaches(0).await;
     let sent = async { while sender.send(Text::default()).await.is_ok() {} };
-    tokio::time::timeout(Duration::from_secs(10), sent).await.expect("later messages are refused");
+    tokio::time::timeout(Duration::from_secs(10), sent).await.expect("future should complete within the timeout");
 }
 
 #[tokio::test]
@@ -216,17 +220,17 @@ async fn a_reply_before_the_end_of_the_requests_completes_the_call() {
     let server = Probing::start(|builder| builder).await;
     let client = server.client().await;
     let endless = frpc::iter((42..).map(|value| interop::Count { value }));
-    let sum = client.sum_up(endless).await.expect("the server answers").into_inner();
+    let sum = client.sum_up(endless).await.expect("call should succeed").into_inner();
     assert_eq!((sum.total, sum.count), (42, 1));
-    client.add(AddRequest { a: 1, b: 1 }).await.expect("the connection lives");
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
 }
 
 #[tokio::test]
 async fn an_error_reply_with_the_text_eof_fails_the_call() {
     let server = Probing::start(|builder| builder).await;
     let client = server.client().await;
-    let mut answers = client.chat(frpc::iter([])).await.expect("the server listens").into_inner();
-    let status = answers.message().await.expect_err("the handler fails");
+    let mut answers = client.chat(frpc::iter([])).await.expect("stream should open").into_inner();
+    let status = answers.message().await.expect_err("stream should fail");
     assert!(status.message().contains("EOF"), "{status}");
 }
 
@@ -281,7 +285,7 @@ async fn handlers_that_occupy_their_thread_move_to_another() {
     let client = server.client().await;
     let mut threads = Vec::new();
     for _ in 0..5 {
-        let reply = client.describe(interop::Scalars::default()).await.expect("it is answered");
+        let reply = client.describe(interop::Scalars::default()).await.expect("call should succeed");
         threads.push(reply.into_inner().value);
     }
     let here = format!("{:?}", thread::current().id());
@@ -297,9 +301,9 @@ async fn every_policy_and_every_kind_of_worker_gives_the_same_answers() {
             let address = serve_interop_with(Server::builder().policy(policy).workers(workers)).await;
             for workers in WORKERS {
                 let channel = Channel::builder().workers(workers).connect(address.to_string()).await;
-                let client = InteropClient::new(channel.expect("the server listens"));
+                let client = InteropClient::new(channel.expect("server should be listening"));
                 for a in 0..200 {
-                    let sum = client.add(AddRequest { a, b: 1 }).await.expect("the server answers").into_inner();
+                    let sum = client.add(AddRequest { a, b: 1 }).await.expect("call should succeed").into_inner();
                     assert_eq!(sum.total, a + 1);
                 }
                 client.sleep(SleepRequest { millis: 1, tag: 1 }).await.expect("timers work wherever handlers run");
@@ -310,21 +314,21 @@ async fn every_policy_and_every_kind_of_worker_gives_the_same_answers() {
 
 #[tokio::test]
 async fn client_with_own_workers_answers_pings_while_runtime_is_busy() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let address = listener.local_addr().expect("it is bound").to_string();
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+    let address = listener.local_addr().expect("socket should have a local address").to_string();
     let connecting = Channel::builder().workers(Workers::Threads(1)).connect(address);
     let (channel, accepted) = tokio::join!(connecting, listener.accept());
-    let _channel = channel.expect("the server listens");
-    let mut peer = accepted.expect("a client comes").0.into_std().expect("it is a socket");
+    let _channel = channel.expect("server should be listening");
+    let mut peer = accepted.expect("a client comes").0.into_std().expect("address should be that of a socket");
     // From here on the runtime's only thread does nothing else.
-    peer.set_nonblocking(false).expect("it is a socket");
-    peer.set_read_timeout(Some(Duration::from_secs(20))).expect("it is a socket");
-    peer.write_all(&packet(0, 0, &[])).expect("the client reads");
+    peer.set_nonblocking(false).expect("address should be that of a socket");
+    peer.set_read_timeout(Some(Duration::from_secs(20))).expect("address should be that of a socket");
+    peer.write_all(&packet(0, 0, &[])).expect("write should succeed");
     let mut decoder = frisbee_core::Decoder::new(frpc::HeaderForm::Current, frisbee_core::BODY_MAX);
     let mut answered = Vec::new();
     while !answered.contains(&1) {
         let mut read = [0; 1024];
-        let count = peer.read(&mut read).expect("the PING is answered");
+        let count = peer.read(&mut read).expect("read should succeed");
         assert_ne!(count, 0, "the connection lives");
         let mut received = bytes::Bytes::copy_from_slice(&read[..count]);
         while let Some(packet) = decoder.next(&mut received).expect("it keeps to the protocol") {
@@ -344,7 +348,7 @@ async fn shutdown_drains_calls_and_refuses_connections() {
     server.reaches(1).await;
     server.serving.stop();
     let refused = async { while InteropClient::connect(server.serving.address.to_string()).await.is_ok() {} };
-    tokio::time::timeout(Duration::from_secs(10), refused).await.expect("the server accepts no more");
+    tokio::time::timeout(Duration::from_secs(10), refused).await.expect("future should complete within the timeout");
     assert!(!server.serving.is_over());
     // As soon as the client has heard of it, new calls go to a new connection, and there is none to be had.
     let turned_away = async {
@@ -354,10 +358,12 @@ async fn shutdown_drains_calls_and_refuses_connections() {
             }
         }
     };
-    let nowhere = tokio::time::timeout(Duration::from_secs(10), turned_away).await.expect("the client is notified");
+    let nowhere = tokio::time::timeout(Duration::from_secs(10), turned_away)
+        .await
+        .expect("future should complete within the timeout");
     assert_eq!((nowhere.code(), nowhere.may_have_run()), (Code::Unavailable, false));
     server.probe.go_on.notify_one();
-    call.await.expect("the caller does not panic").expect("the call is finished");
+    call.await.expect("caller should not panic").expect("the call is finished");
     server.serving.stopped().await;
     assert_eq!(code(client.add(AddRequest { a: 1, b: 1 }).await), Code::Unavailable);
 }
@@ -370,7 +376,7 @@ async fn a_shutdown_ends_at_its_time_limit() {
     server.reaches(1).await;
     server.serving.stop();
     server.serving.stopped().await;
-    assert_eq!(code(call.await.expect("the caller does not panic")), Code::Unavailable);
+    assert_eq!(code(call.await.expect("caller should not panic")), Code::Unavailable);
     server.probe.ended.notified().await;
 }
 
@@ -384,7 +390,7 @@ async fn large_replies_to_a_client_that_reads_late_all_arrive() {
     peer.write(&requests.concat()).await;
     tokio::time::sleep(Duration::from_millis(100)).await;
     for id in 0..16 {
-        let reply = peer.next().await.expect("the connection lives");
+        let reply = peer.next().await.expect("connection should stay open");
         assert_eq!(reply.id.0, id);
         assert!(reply.body.len() > 1 << 20);
     }
@@ -394,7 +400,7 @@ async fn large_replies_to_a_client_that_reads_late_all_arrive() {
 async fn a_server_that_never_answers_costs_a_timeout_and_no_more() {
     let (address, accepted) = Raw::listen().await;
     let channel = Channel::builder().calls::<InteropClient>().timeout(Duration::from_millis(50)).connect(address).await;
-    let client = InteropClient::new(channel.expect("the server listens"));
+    let client = InteropClient::new(channel.expect("server should be listening"));
     let mut silent = accepted.await;
     for a in 0..10 {
         assert_eq!(code(client.add(AddRequest { a, b: 1 }).await), Code::DeadlineExceeded);
@@ -408,9 +414,9 @@ async fn a_server_that_never_answers_costs_a_timeout_and_no_more() {
         silent.write(&packet(request.id.0, request.operation.number(), &[8, 0, 0x0d, 2, 0x0d, 2])).await;
     }
     let call = tokio::spawn(async move { client.add(AddRequest { a: 1, b: 1 }).await });
-    let request = silent.next().await.expect("the client calls");
+    let request = silent.next().await.expect("connection should stay open");
     silent.write(&packet(request.id.0, request.operation.number(), &[8, 0, 0x0d, 4, 0x0d, 4])).await;
-    let sum = call.await.expect("the caller does not panic").expect("it is answered").into_inner();
+    let sum = call.await.expect("caller should not panic").expect("call should succeed").into_inner();
     assert_eq!((sum.total, sum.count), (2, 2));
 }
 
@@ -418,11 +424,16 @@ async fn a_server_that_never_answers_costs_a_timeout_and_no_more() {
 async fn timeout_at_go_server_mentions_missing_method() {
     let (address, accepted) = Raw::listen().await;
     let channel = Channel::builder().calls::<InteropClient>().timeout(Duration::from_millis(50)).connect(address).await;
-    let channel = channel.expect("the server listens");
+    let channel = channel.expect("server should be listening");
     let mut go = accepted.await;
     go.write(&packet(0, 1, &[])).await; // A PONG, as Go gives.
-    channel.connection().expect("it is connected").peer_known().await.expect("it lives");
-    let status = InteropClient::new(channel).add(AddRequest::default()).await.expect_err("no server answers");
+    channel
+        .connection()
+        .expect("channel should be connected")
+        .peer_known()
+        .await
+        .expect("peer should complete the handshake");
+    let status = InteropClient::new(channel).add(AddRequest::default()).await.expect_err("call should fail");
     assert_eq!(status.code(), Code::DeadlineExceeded);
     let expected = "the server is a compat peer (Go), which does not answer calls of unknown methods";
     assert!(status.message().ends_with(expected) && status.message().contains("Interop/Add"), "{status}");
@@ -431,27 +442,27 @@ async fn timeout_at_go_server_mentions_missing_method() {
 #[tokio::test]
 async fn replies_that_make_no_sense_are_errors_or_ignored() {
     let (address, accepted) = Raw::listen().await;
-    let client = InteropClient::connect(address).await.expect("the server listens");
+    let client = InteropClient::connect(address).await.expect("server should accept the connection");
     let mut liar = accepted.await;
     let call = tokio::spawn({
         let client = client.clone();
         async move { client.add(AddRequest { a: 1, b: 1 }).await }
     });
-    let request = liar.next().await.expect("the client calls");
+    let request = liar.next().await.expect("connection should stay open");
     let (id, operation) = (request.id.0, request.operation.number());
     liar.write(&packet(id.wrapping_add(1), operation, &[8, 0, 0x0d, 2, 0x0d, 2])).await;
     liar.write(&packet(id, operation + 1, &[8, 0, 0x0d, 2, 0x0d, 2])).await;
     liar.write(&packet(7, 2, &[9, 0x15])).await; // A stream that it has no business to open.
     liar.write(&packet(id, operation, &[8, 0, 0x0d, 2])).await; // Half a sum.
-    let status = call.await.expect("the caller does not panic").expect_err("half a sum is no sum");
+    let status = call.await.expect("caller should not panic").expect_err("half a sum is no sum");
     assert_eq!(status.code(), Code::Internal);
     assert!(status.message().contains("interop.Sum"), "{status}");
 }
 
 #[tokio::test]
 async fn a_failed_connect_names_the_address() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let address = listener.local_addr().expect("it is bound").to_string();
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+    let address = listener.local_addr().expect("socket should have a local address").to_string();
     drop(listener);
     let error = InteropClient::connect(address.as_str()).await.expect_err("no server listens");
     assert!(error.to_string().contains(&address), "{error}");
@@ -474,10 +485,10 @@ async fn an_invalid_address_is_refused_with_the_reason() {
 
 #[tokio::test]
 async fn listening_on_a_taken_address_fails_and_names_it() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let address = listener.local_addr().expect("it is bound");
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+    let address = listener.local_addr().expect("socket should have a local address");
     let server = Server::builder().add_service(InteropServer::new(Service));
-    let error = server.bind(address).await.expect_err("the address is in use");
+    let error = server.bind(address).await.expect_err("bind should fail");
     assert!(
         matches!(&error, frpc::Error::Transport(frisbee::Error::Bind { source: error, .. }) if error.kind() == std::io::ErrorKind::AddrInUse),
         "{error}"
@@ -485,17 +496,17 @@ async fn listening_on_a_taken_address_fails_and_names_it() {
     assert!(error.to_string().starts_with(&format!("listening on {address} failed: ")), "{error}");
     for nowhere in ["localhost", "localhost:http"] {
         let server = Server::builder().add_service(InteropServer::new(Service));
-        let error = server.bind(nowhere).await.expect_err("there is no port").to_string();
+        let error = server.bind(nowhere).await.expect_err("bind should fail").to_string();
         assert!(error.starts_with(&format!("listening on {nowhere:?} failed: ")), "{error}");
     }
-    let error = Server::builder().bind(&[][..]).await.expect_err("there is no address");
+    let error = Server::builder().bind(&[][..]).await.expect_err("bind should fail");
     assert_eq!(error.to_string(), "listening on [] failed: the name resolves to no address");
 }
 
 #[tokio::test]
 async fn two_services_on_the_same_operations_are_refused_by_name() {
     let twice = Server::builder().add_service(InteropServer::new(Service)).add_service(InteropServer::new(Service));
-    let error = twice.bind("127.0.0.1:0").await.expect_err("both begin with 10");
+    let error = twice.bind("127.0.0.1:0").await.expect_err("bind should fail");
     assert!(error.to_string().starts_with("the methods interop.Interop/EchoScalars and"), "{error}");
     assert!(error.to_string().ends_with("a service was added twice"), "{error}");
 }
@@ -512,11 +523,13 @@ fn overlap_error_names_both_methods_and_remedy() {
 
 #[tokio::test]
 async fn channel_closes_unused_connection() {
-    let client = InteropClient::connect(serve_interop().await.to_string()).await.expect("the server listens");
-    let mut counts = client.count_up(interop::Range { from: 0, count: 3 }).await.expect("it streams").into_inner();
+    let client =
+        InteropClient::connect(serve_interop().await.to_string()).await.expect("server should accept the connection");
+    let mut counts =
+        client.count_up(interop::Range { from: 0, count: 3 }).await.expect("stream should open").into_inner();
     drop(client);
     let mut numbers = Vec::new();
-    while let Some(count) = counts.message().await.expect("a stream keeps its channel") {
+    while let Some(count) = counts.message().await.expect("stream should not fail") {
         numbers.push(count.value);
     }
     assert_eq!(numbers, [0, 1, 2]);

@@ -185,7 +185,7 @@ async fn layouts_that_do_not_fit_are_refused_and_never_misread() {
 async fn a_call_whose_layout_does_not_fit_has_not_run() {
     let address = serve_first().await.to_string();
     for _ in 0..50 {
-        let client = broken::ParrotClient::connect(address.as_str()).await.expect("the server listens");
+        let client = broken::ParrotClient::connect(address.as_str()).await.expect("server should be listening");
         let status = client.say(broken::Ask::default()).await.expect_err("the layouts do not fit");
         assert_eq!((status.code(), status.may_have_run()), (Code::FailedPrecondition, false), "{status}");
     }

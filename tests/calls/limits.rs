@@ -36,16 +36,16 @@ async fn largest_metadata_passes_with_every_call_and_reply_kind() {
     };
     let mut request = Request::new(Maybe::default());
     *request.metadata_mut() = most();
-    let reply = client.echo(request).await.expect("it answers");
+    let reply = client.echo(request).await.expect("call should succeed");
     // Each key is shorter by a byte on its way back.
     assert_eq!(reply.metadata().len(), most().len());
-    let mut flood = client.flood(with(Time { millis: 1 })).await.expect("it streams").into_inner();
-    flood.message().await.expect("it streams").expect("there is one message");
+    let mut flood = client.flood(with(Time { millis: 1 })).await.expect("stream should open").into_inner();
+    flood.message().await.expect("stream should not fail").expect("there is one message");
     assert_eq!(flood.metadata().len(), most().len());
     let mut request =
         Request::new(Failure { code: Code::NotFound as i32, text: "no".to_owned(), ..Failure::default() });
     *request.metadata_mut() = most();
-    let failed = client.fail(request).await.expect_err("it fails");
+    let failed = client.fail(request).await.expect_err("call should fail");
     assert_eq!(failed.metadata().map(Metadata::len), Some(most().len()));
 }
 
@@ -55,7 +55,7 @@ async fn a_failure_with_long_details_arrives_with_its_code() {
     for (length, arrives) in [(65_000, true), (66_000, false), (4 << 20, false)] {
         let text = "there is none".to_owned();
         let failure = Failure { code: Code::NotFound as i32, text: text.clone(), details: vec![7; length] };
-        let failed = client.fail(failure).await.expect_err("it fails");
+        let failed = client.fail(failure).await.expect_err("call should fail");
         assert_eq!((failed.code(), failed.message()), (Code::NotFound, text.as_str()));
         assert_eq!(failed.details().len(), if arrives { length } else { 0 });
     }
@@ -73,13 +73,13 @@ async fn overlong_later_message_fails_call_as_maybe_run() {
 #[tokio::test]
 async fn failing_request_stream_is_not_blamed_on_server() {
     let address = serve_interop_with(Server::builder()).await;
-    let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
+    let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     let (sender, requests) = RequestStream::channel(1);
-    sender.send(Text { value: "short".to_owned() }).await.expect("there is room for one");
-    let mut replies = client.chat(requests).await.expect("it streams").into_inner();
-    assert_eq!(replies.message().await.expect("it answers").expect("there is one").value, "re:short");
+    sender.send(Text { value: "short".to_owned() }).await.expect("message should be sent");
+    let mut replies = client.chat(requests).await.expect("stream should open").into_inner();
+    assert_eq!(replies.message().await.expect("stream should not fail").expect("item should exist").value, "re:short");
     let _ = sender.send(Text { value: "x".repeat(6 << 20) }).await;
-    let failed = replies.message().await.expect_err("a request is too long");
+    let failed = replies.message().await.expect_err("stream should fail");
     assert_eq!(failed.code(), Code::ResourceExhausted, "{failed}");
     assert!(failed.may_have_run());
 }
@@ -88,35 +88,37 @@ async fn failing_request_stream_is_not_blamed_on_server() {
 async fn stream_without_time_or_slot_is_unsent() {
     let builder = Server::builder().config(Config::default().streams_max(1));
     let address = serve(builder.add_service(ExtensionServer::new(Service::default()))).await;
-    let client = ExtensionClient::connect(address.to_string()).await.expect("the server listens");
+    let client = ExtensionClient::connect(address.to_string()).await.expect("server should accept the connection");
     let within = |timeout| {
         let mut request = Request::new(Time::default());
         request.set_timeout(timeout);
         request
     };
-    let no_time = client.flood(within(Duration::ZERO)).await.expect_err("there is no time");
+    let no_time = client.flood(within(Duration::ZERO)).await.expect_err("stream should fail to open");
     assert_eq!((no_time.code(), no_time.may_have_run()), (Code::DeadlineExceeded, false));
-    let open = client.flood(Time::default()).await.expect("there is a place for one");
-    let full = client.flood(within(Duration::from_millis(50))).await.expect_err("there is no place");
+    let open = client.flood(Time::default()).await.expect("stream should open");
+    let full = client.flood(within(Duration::from_millis(50))).await.expect_err("stream should fail to open");
     assert_eq!((full.code(), full.may_have_run()), (Code::DeadlineExceeded, false));
     drop(open);
-    client.flood(Time::default()).await.expect("there is a place again");
+    client.flood(Time::default()).await.expect("stream should open");
 }
 
 #[tokio::test(start_paused = true)]
 async fn stream_call_starts_when_slot_becomes_free() {
     let builder = Server::builder().config(Config::default().streams_max(1));
-    let acceptor = builder.add_service(ExtensionServer::new(Service::default())).build().expect("it is one service");
+    let acceptor =
+        builder.add_service(ExtensionServer::new(Service::default())).build().expect("services should not overlap");
     let (here, there) = frpc::memory();
     tokio::spawn(async move { acceptor.serve_connection(there).await });
-    let client = ExtensionClient::new(Channel::connect_io(here).await.expect("it is in memory"));
-    let first = client.flood(Time::default()).await.expect("there is a place for one");
+    let client =
+        ExtensionClient::new(Channel::connect_io(here).await.expect("connection in memory should be accepted"));
+    let first = client.flood(Time::default()).await.expect("stream should open");
     let started = Instant::now();
     let second = tokio::spawn(async move { client.flood(Time::default()).await });
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert!(!second.is_finished(), "there is no place for two");
     drop(first);
-    second.await.expect("no task panics").expect("a slot is free again");
+    second.await.expect("task should not panic").expect("a slot is free again");
     assert!(started.elapsed() < Duration::from_millis(200), "it took {:?}", started.elapsed());
 }
 
@@ -125,22 +127,23 @@ async fn stream_call_starts_when_slot_becomes_free() {
 async fn stream_call_states_time_left_after_its_wait_for_a_slot() {
     let builder = Server::builder().config(Config::default().streams_max(1));
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-    let acceptor = builder.add_service(ExtensionServer::new(Timed(tell))).build().expect("it is one service");
+    let acceptor = builder.add_service(ExtensionServer::new(Timed(tell))).build().expect("services should not overlap");
     let (here, there) = frpc::memory();
     tokio::spawn(async move { acceptor.serve_connection(there).await });
-    let client = ExtensionClient::new(Channel::connect_io(here).await.expect("it is in memory"));
+    let client =
+        ExtensionClient::new(Channel::connect_io(here).await.expect("connection in memory should be accepted"));
     let within = || {
         let mut request = Request::new(Time::default());
         request.set_timeout(Duration::from_secs(100));
         request
     };
-    let first = client.flood(within()).await.expect("there is a place for one");
+    let first = client.flood(within()).await.expect("stream should open");
     let second = tokio::spawn(async move { client.flood(within()).await });
     tokio::time::sleep(Duration::from_secs(90)).await;
     drop(first);
-    second.await.expect("no task panics").expect("a slot is free again");
+    second.await.expect("task should not panic").expect("a slot is free again");
     for expected in [100, 10] {
-        let timeout = told.recv().await.expect("the handler has run").expect("the caller waits for so long");
+        let timeout = told.recv().await.expect("channel should stay open").expect("the caller waits for so long");
         assert_eq!(timeout.as_secs_f64().ceil(), f64::from(expected));
     }
 }
@@ -148,16 +151,16 @@ async fn stream_call_states_time_left_after_its_wait_for_a_slot() {
 #[tokio::test]
 async fn reply_names_request_stream_failure_after_client_drop() {
     let address = serve_interop_with(Server::builder()).await;
-    let channel = Channel::connect(address.to_string()).await.expect("the server listens");
-    let connection = channel.connection().expect("it is connected");
+    let channel = Channel::connect(address.to_string()).await.expect("server should accept the connection");
+    let connection = channel.connection().expect("channel should be connected");
     let client = InteropClient::new(channel);
     let (sender, requests) = RequestStream::channel(1);
-    let mut replies = client.chat(requests).await.expect("it streams").into_inner();
+    let mut replies = client.chat(requests).await.expect("stream should open").into_inner();
     // The call alone keeps the connection, as in `connect(..).await?.chat(requests).await?`.
     drop(client);
     let _ = sender.send(Text { value: "x".repeat(6 << 20) }).await;
     connection.closed().await;
-    let failed = replies.message().await.expect_err("a request is too long");
+    let failed = replies.message().await.expect_err("stream should fail");
     assert_eq!(failed.code(), Code::ResourceExhausted, "{failed}");
 }
 
@@ -168,7 +171,7 @@ impl Extension for Timed {
     not_served!(echo, fail, wait, ask, get, sink);
 
     async fn flood(&self, request: Request<Time>) -> Result<Response<ResponseStream<Chunk>>, Status> {
-        self.0.send(request.timeout()).expect("the test waits");
+        self.0.send(request.timeout()).expect("receiver should be waiting");
         Ok(Response::new(ResponseStream::new(futures_util::stream::pending())))
     }
 }
@@ -189,7 +192,7 @@ fn entry(key: &str, value: &[u8]) -> Vec<u8> {
 /// The next message of a stream.
 async fn next_message(client: &mut Raw) -> Packet {
     loop {
-        let packet = client.next().await.expect("the connection lives");
+        let packet = client.next().await.expect("connection should stay open");
         if packet.operation == Operation::STREAM {
             return packet;
         }
@@ -259,7 +262,7 @@ impl Parrot for Stuck {
 fn stuck() -> (DuplexStream, Arc<()>) {
     let canary = Arc::new(());
     let server = Server::builder().add_service(ParrotServer::new(Stuck(canary.clone()))).build();
-    let server = server.expect("nothing is wrong with it");
+    let server = server.expect("server should be valid");
     let (here, there) = tokio::io::duplex(64 * 1024);
     tokio::spawn(async move { server.serve_connection(there).await });
     (here, canary)
@@ -268,27 +271,29 @@ fn stuck() -> (DuplexStream, Arc<()>) {
 /// It went on for as long as the server let it.
 #[tokio::test(start_paused = true)]
 async fn a_stream_of_requests_ends_with_the_deadline_of_its_call() {
-    let client = ParrotClient::new(Channel::connect_io(stuck().0).await.expect("connecting is free"));
+    let client =
+        ParrotClient::new(Channel::connect_io(stuck().0).await.expect("connection in memory should be accepted"));
     let (sender, requests) = RequestStream::channel(1);
     let mut request = Request::new(requests);
     request.set_timeout(Duration::from_secs(1));
     let started = Instant::now();
-    let mut answers = client.chat(request).await.expect("it is opened").into_inner();
+    let mut answers = client.chat(request).await.expect("stream should open").into_inner();
     while sender.send(Ask { word: "x".repeat(10_000), ..Ask::default() }).await.is_ok() {}
     assert_eq!(started.elapsed().as_secs(), 1);
-    let late = answers.message().await.expect_err("it is late");
+    let late = answers.message().await.expect_err("stream should fail");
     assert_eq!((late.code(), late.may_have_run()), (Code::DeadlineExceeded, true));
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_sender_of_a_request_stream_learns_when_its_call_is_over() {
     let second = Duration::from_secs(1);
-    let client = ParrotClient::new(Channel::connect_io(stuck().0).await.expect("connecting is free"));
+    let client =
+        ParrotClient::new(Channel::connect_io(stuck().0).await.expect("connection in memory should be accepted"));
     let (sender, requests) = RequestStream::channel(1);
-    let answers = client.chat(requests).await.expect("it is opened");
-    tokio::time::timeout(second, sender.closed()).await.expect_err("the call continues");
+    let answers = client.chat(requests).await.expect("stream should open");
+    tokio::time::timeout(second, sender.closed()).await.expect_err("future should stay pending");
     drop(answers);
-    tokio::time::timeout(second, sender.closed()).await.expect("the caller is gone");
+    tokio::time::timeout(second, sender.closed()).await.expect("future should complete within the timeout");
 }
 
 /// They could wait for ever.
@@ -297,20 +302,21 @@ async fn channel_timeout_bounds_stream_opening_not_lifetime() {
     let (ask, second) = (|| frpc::iter([Ask::default()]), Duration::from_secs(1));
     let builder = Server::builder().config(Config::default().streams_max(1));
     let server = builder.add_service(ParrotServer::new(Stuck(Arc::default()))).build();
-    let server = server.expect("nothing is wrong with it");
+    let server = server.expect("server should be valid");
     for timeout in [None, Some(second)] {
         let (here, there) = tokio::io::duplex(64 * 1024);
         let server = server.clone();
         tokio::spawn(async move { server.serve_connection(there).await });
         let builder = timeout.into_iter().fold(Channel::builder(), ChannelBuilder::timeout);
-        let client = ParrotClient::new(builder.connect_io(here).await.expect("connecting is free"));
-        let mut first = client.chat(ask()).await.expect("there is a place for one").into_inner();
+        let client =
+            ParrotClient::new(builder.connect_io(here).await.expect("connection in memory should be accepted"));
+        let mut first = client.chat(ask()).await.expect("stream should open").into_inner();
         let started = Instant::now();
         let called = tokio::time::timeout(100 * second, client.chat(ask())).await;
         let status = called.expect("it times out").expect_err("there is no slot");
         assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
         assert_eq!(started.elapsed().as_secs(), timeout.map_or(30, |timeout| timeout.as_secs()));
-        tokio::time::timeout(100 * second, first.message()).await.expect_err("the stream continues");
+        tokio::time::timeout(100 * second, first.message()).await.expect_err("future should stay pending");
     }
 }
 
@@ -318,10 +324,10 @@ async fn channel_timeout_bounds_stream_opening_not_lifetime() {
 #[tokio::test(start_paused = true)]
 async fn a_call_whose_request_finds_no_room_in_time_was_not_sent() {
     let (here, mut there) = tokio::io::duplex(64 * 1024);
-    there.write_all(&packet(0, 3, b"fris\x01")).await.expect("there is room"); // It gives no credit.
+    there.write_all(&packet(0, 3, b"fris\x01")).await.expect("write should succeed"); // It gives no credit.
     let builder = Channel::builder().timeout(Duration::from_secs(1));
-    let client = ExtensionClient::new(builder.connect_io(here).await.expect("connecting is free"));
-    let status = client.flood(Time::default()).await.expect_err("it is not sent");
+    let client = ExtensionClient::new(builder.connect_io(here).await.expect("connection in memory should be accepted"));
+    let status = client.flood(Time::default()).await.expect_err("stream should fail to open");
     assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
 }
 
@@ -335,7 +341,7 @@ async fn stream_handler_is_dropped_at_deadline_by_server_alone() {
     let hello = packet(0, 3, b"fris\x01\x04\x02\xff\x7f");
     let opening = packet(1, 2, &[prefix(&timeout), vec![9, 11]].concat());
     let started = Instant::now();
-    client.write_all(&[hello, opening].concat()).await.expect("the server reads");
+    client.write_all(&[hello, opening].concat()).await.expect("write should succeed");
     until("the handler runs", || Arc::strong_count(&canary) == 3).await;
     until("the handler is dropped", || Arc::strong_count(&canary) == 2).await;
     assert_eq!(started.elapsed().as_secs(), 1);

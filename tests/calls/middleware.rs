@@ -459,13 +459,14 @@ async fn call_denied_by_middleware_has_not_run() {
             _ => Server::builder().middleware(regrets),
         };
         let address = serve_interop_with(builder).await.to_string();
-        let client = InteropClient::connect(address).await.expect("the server listens");
-        let status = client.add(add).await.expect_err("it fails");
+        let client = InteropClient::connect(address).await.expect("server should accept the connection");
+        let status = client.add(add).await.expect_err("call should fail");
         assert_eq!(status.may_have_run(), may_have_run, "{number}: {status}");
-        let status = client.sleep(SleepRequest { millis: 1, tag: 0 }).await.expect_err("it fails");
+        let status = client.sleep(SleepRequest { millis: 1, tag: 0 }).await.expect_err("operation should fail");
         assert_eq!(status.may_have_run(), may_have_run, "{number}, with a handler that waits: {status}");
     }
-    let channel = Channel::connect(serve_interop().await.to_string()).await.expect("the server listens");
+    let channel =
+        Channel::connect(serve_interop().await.to_string()).await.expect("server should accept the connection");
     let client = InteropClient::new(channel.with_middleware(denies));
-    assert!(!client.add(add).await.expect_err("it is not sent").may_have_run());
+    assert!(!client.add(add).await.expect_err("call should fail").may_have_run());
 }

@@ -37,7 +37,7 @@ impl Cuttable {
     }
 
     fn cut(&self) {
-        self.connection.lock().unwrap().take().expect("it is connected").abort();
+        self.connection.lock().unwrap().take().expect("connection should be established").abort();
     }
 
     async fn client(&self, builder: ChannelBuilder) -> ExtensionClient {
@@ -56,7 +56,7 @@ async fn counted(counters: &Counters) -> (Cuttable, Arc<State>, ExtensionClient)
     let service = Service::default();
     let state = service.state.clone();
     let server = Server::builder().batch_observer(counters.clone()).add_service(ExtensionServer::new(service));
-    let server = Cuttable::new(server.build().expect("the settings are valid"));
+    let server = Cuttable::new(server.build().expect("settings should be valid"));
     let client = server.client(Channel::builder().batch_observer(counters.clone())).await;
     (server, state, client)
 }
@@ -84,17 +84,17 @@ async fn every_call_kind_is_counted_by_code_at_both_ends() {
     let counters = Counters::new();
     let (_server, _state, client) = counted(&counters).await;
     for _ in 0..3 {
-        client.echo(Maybe::default()).await.expect("it is served");
+        client.echo(Maybe::default()).await.expect("call should succeed");
     }
-    client.fail(failing(Code::NotFound)).await.expect_err("it is to fail");
-    client.wait(time(1)).await.expect("it is served");
+    client.fail(failing(Code::NotFound)).await.expect_err("call should fail");
+    client.wait(time(1)).await.expect("call should succeed");
     let mut late = Request::new(time(UNTIL_RELEASED));
     late.set_timeout(Duration::from_millis(20));
     assert_eq!(client.wait(late).await.expect_err("it is never released").code(), Code::DeadlineExceeded);
-    let mut chunks = client.flood(time(5)).await.expect("it is served").into_inner();
-    while chunks.message().await.expect("nothing fails").is_some() {}
-    drop(client.flood(time(0)).await.expect("it is served"));
-    client.sink(iter([])).await.expect("it is served");
+    let mut chunks = client.flood(time(5)).await.expect("stream should open").into_inner();
+    while chunks.message().await.expect("stream should not fail").is_some() {}
+    drop(client.flood(time(0)).await.expect("stream should open"));
+    client.sink(iter([])).await.expect("call should succeed");
     let expected = BTreeMap::from([
         (("Echo", Code::Ok as u8), 3),
         (("Fail", Code::NotFound as u8), 1),
@@ -121,9 +121,9 @@ async fn server_stream_without_a_request_is_no_success() {
     const FLOOD: &[u8] = &[9, 15];
     let counters = Counters::new();
     let (server, _state, _client) = counted(&counters).await;
-    let channel = Channel::connect_io(server.connect()).await.expect("the server accepts");
-    let connection = channel.connection().expect("it is connected");
-    let open = || async { connection.open_stream(&FLOOD.into()).await.expect("it opens") };
+    let channel = Channel::connect_io(server.connect()).await.expect("connection in memory should be accepted");
+    let connection = channel.connection().expect("channel should be connected");
+    let open = || async { connection.open_stream(&FLOOD.into()).await.expect("stream should open") };
     open().await.close();
     let mut ended = open().await;
     ended.end();
@@ -138,11 +138,11 @@ async fn second_request_to_server_stream_is_an_error() {
     const FLOOD: &[u8] = &[9, 15];
     let counters = Counters::new();
     let (server, _state, _client) = counted(&counters).await;
-    let channel = Channel::connect_io(server.connect()).await.expect("the server accepts");
-    let connection = channel.connection().expect("it is connected");
-    let mut stream = connection.open_stream(&FLOOD.into()).await.expect("it opens");
+    let channel = Channel::connect_io(server.connect()).await.expect("connection in memory should be accepted");
+    let connection = channel.connection().expect("channel should be connected");
+    let mut stream = connection.open_stream(&FLOOD.into()).await.expect("stream should open");
     for _ in 0..2 {
-        stream.send(&encoded(&time(0)).into()).await.expect("it is open");
+        stream.send(&encoded(&time(0)).into()).await.expect("message should be sent");
     }
     while stream.recv().await.is_some() {}
     let expected = BTreeMap::from([(("Flood", Code::InvalidArgument as u8), 1)]);
@@ -162,7 +162,7 @@ async fn histogram_sums_equal_calls_despite_cancels_and_retries() {
         if number % 10 == 3 {
             // Its future is dropped while it waits.
             let waits = client.wait(time(UNTIL_RELEASED));
-            tokio::time::timeout(Duration::from_millis(5), waits).await.expect_err("it is not released");
+            tokio::time::timeout(Duration::from_millis(5), waits).await.expect_err("future should stay pending");
             count("Wait", Code::Cancelled);
         } else if number % 100 == 50 {
             let disconnected = tokio::spawn({
@@ -179,8 +179,8 @@ async fn histogram_sums_equal_calls_despite_cancels_and_retries() {
             })
             .await;
             server.cut();
-            count("Wait", code(disconnected.await.expect("it does not panic")));
-            count("Get", code(again.await.expect("it does not panic")));
+            count("Wait", code(disconnected.await.expect("task should not panic")));
+            count("Get", code(again.await.expect("task should not panic")));
         } else {
             count("Get", code(client.get(time(number % 7)).await));
         }
@@ -205,7 +205,7 @@ async fn a_histogram_has_the_time_from_the_request_to_the_reply() {
     let counters = Counters::new();
     let (_server, _state, client) = counted(&counters).await;
     for millis in [10, 20, 40] {
-        client.wait(time(millis)).await.expect("it is served");
+        client.wait(time(millis)).await.expect("call should succeed");
     }
     let snapshot = counters.snapshot();
     for calls in snapshot.calls.iter().filter(|calls| calls.method == "Wait") {
@@ -221,7 +221,7 @@ async fn replies_that_come_too_late_are_counted() {
     let counters = Counters::new();
     let (_server, state, client) = counted(&counters).await;
     let waits = client.wait(time(UNTIL_RELEASED));
-    tokio::time::timeout(Duration::from_millis(5), waits).await.expect_err("it is not released");
+    tokio::time::timeout(Duration::from_millis(5), waits).await.expect_err("future should stay pending");
     assert_eq!(state.waiting.load(Ordering::SeqCst).min(1), state.waiting.load(Ordering::SeqCst));
     until("the server has confirmed it", || counters.snapshot().late_replies == 1).await;
 }
@@ -269,14 +269,14 @@ async fn observer_sees_begin_attempts_and_end_of_each_call() {
     let service = Service::default();
     let state = service.state.clone();
     let server = Server::builder().observer(noting.clone()).add_service(ExtensionServer::new(service));
-    let server = Cuttable::new(server.build().expect("the settings are valid"));
+    let server = Cuttable::new(server.build().expect("settings should be valid"));
     let client = server.client(Channel::builder().observer(noting.clone())).await;
     for _ in 0..50 {
-        client.echo(Maybe::default()).await.expect("it is served");
+        client.echo(Maybe::default()).await.expect("call should succeed");
     }
-    client.fail(failing(Code::Aborted)).await.expect_err("it is to fail");
+    client.fail(failing(Code::Aborted)).await.expect_err("call should fail");
     let waits = client.wait(time(UNTIL_RELEASED));
-    tokio::time::timeout(Duration::from_millis(5), waits).await.expect_err("it is not released");
+    tokio::time::timeout(Duration::from_millis(5), waits).await.expect_err("future should stay pending");
     until("the server has confirmed it", || noting.late.load(Ordering::Relaxed) == 1).await;
     let again = tokio::spawn({
         let client = client.clone();
@@ -284,9 +284,9 @@ async fn observer_sees_begin_attempts_and_end_of_each_call() {
     });
     until("it runs", || state.gets.load(Ordering::SeqCst) == 1).await;
     server.cut();
-    again.await.expect("it does not panic").expect("it is made once more");
-    let mut chunks = client.flood(time(5)).await.expect("it is served").into_inner();
-    while chunks.message().await.expect("nothing fails").is_some() {}
+    again.await.expect("task should not panic").expect("it is made once more");
+    let mut chunks = client.flood(time(5)).await.expect("stream should open").into_inner();
+    while chunks.message().await.expect("stream should not fail").is_some() {}
     until("all calls have ended", || noting.open.lock().unwrap().is_empty()).await;
     assert_eq!(noting.retries.load(Ordering::Relaxed), 1);
     let ended = noting.ended.lock().unwrap().clone();
@@ -336,13 +336,13 @@ async fn unobserved_call_end_is_counted_and_keeps_trace() {
     let service = Service::default();
     let state = service.state.clone();
     let server = Server::builder().observer(watcher.clone()).add_service(ExtensionServer::new(service));
-    let server = Cuttable::new(server.build().expect("the settings are valid"));
+    let server = Cuttable::new(server.build().expect("settings should be valid"));
     let client = server.client(Channel::builder().observer(watcher.clone()).batch_observer(counters.clone())).await;
     for _ in 0..20 {
-        client.echo(Maybe::default()).await.expect("it is served");
-        client.fail(failing(Code::Aborted)).await.expect_err("it is to fail");
+        client.echo(Maybe::default()).await.expect("call should succeed");
+        client.fail(failing(Code::Aborted)).await.expect_err("call should fail");
         let waits = client.wait(time(UNTIL_RELEASED));
-        tokio::time::timeout(Duration::from_millis(5), waits).await.expect_err("it is not released");
+        tokio::time::timeout(Duration::from_millis(5), waits).await.expect_err("future should stay pending");
     }
     // Either of the two is observed: both are retried.
     for number in 1..=2 {
@@ -352,7 +352,7 @@ async fn unobserved_call_end_is_counted_and_keeps_trace() {
         });
         until("it runs", || state.gets.load(Ordering::SeqCst) == 2 * number - 1).await;
         server.cut();
-        again.await.expect("it does not panic").expect("it is made once more");
+        again.await.expect("task should not panic").expect("it is made once more");
     }
     let all_ended = || watcher.ended.load(Ordering::Relaxed) == watcher.started.load(Ordering::Relaxed) / 2;
     until("the observed calls have ended", all_ended).await;
@@ -366,10 +366,10 @@ async fn unobserved_call_end_is_counted_and_keeps_trace() {
 async fn client_knows_sizes_of_cancelled_request_stream() {
     let noting = Noting::default();
     let server = Server::builder().observer(noting.clone()).add_service(ExtensionServer::new(Service::default()));
-    let server = Cuttable::new(server.build().expect("the settings are valid"));
+    let server = Cuttable::new(server.build().expect("settings should be valid"));
     let client = server.client(Channel::builder().observer(noting.clone())).await;
     let chunks = || [1, 2, 3].map(|length| Chunk { data: vec![7; length] });
-    client.sink(iter(chunks())).await.expect("it is served");
+    client.sink(iter(chunks())).await.expect("call should succeed");
     let without_end = futures_util::stream::iter(chunks()).chain(futures_util::stream::pending());
     let abandoned = tokio::time::timeout(Duration::from_millis(50), client.sink(without_end));
     abandoned.await.expect_err("its stream does not end");

@@ -26,7 +26,7 @@ const CALLER: &str = "caller";
 /// The runtime of a server.
 fn caller() -> Runtime {
     let caller = Builder::new_multi_thread().worker_threads(2).thread_name(CALLER).enable_all().build();
-    caller.expect("there are threads")
+    caller.expect("thread should start")
 }
 
 fn thread_name() -> String {
@@ -43,11 +43,11 @@ struct Noting(Arc<Mutex<Vec<String>>>);
 
 impl Noting {
     fn note(&self) {
-        self.0.lock().expect("no task panics").push(thread_name());
+        self.0.lock().expect("lock should not be poisoned").push(thread_name());
     }
 
     fn threads(&self) -> Vec<String> {
-        self.0.lock().expect("no task panics").clone()
+        self.0.lock().expect("lock should not be poisoned").clone()
     }
 }
 
@@ -58,15 +58,17 @@ impl Interop for Noting {
         tokio::time::sleep(Duration::from_millis(1)).await;
         self.note();
         assert_eq!(Handle::current().id(), runtime);
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-        let mut socket = TcpStream::connect(listener.local_addr().expect("it is bound")).await.expect("it is there");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+        let mut socket = TcpStream::connect(listener.local_addr().expect("socket should have a local address"))
+            .await
+            .expect("server should accept the connection");
         self.note();
-        drop(listener.accept().await.expect("it comes"));
+        drop(listener.accept().await.expect("client should connect"));
         self.note();
-        assert_eq!(socket.read(&mut [0]).await.expect("it ends"), 0);
+        assert_eq!(socket.read(&mut [0]).await.expect("read should succeed"), 0);
         self.note();
         let spawned = tokio::spawn(async { (thread_name(), Handle::current().id()) });
-        let (thread, spawned_in) = spawned.await.expect("it does not panic");
+        let (thread, spawned_in) = spawned.await.expect("task should not panic");
         self.note();
         assert_eq!(spawned_in, runtime);
         Ok(Response::new(Text { value: thread }))
@@ -94,16 +96,16 @@ impl Interop for Noting {
 /// A client of a server with a single worker.
 async fn client(service: impl Interop, server: ServerBuilder) -> InteropClient {
     let address = serve(server.workers(Workers::Threads(1)).add_service(InteropServer::new(service))).await;
-    InteropClient::connect(address.to_string()).await.expect("the server listens")
+    InteropClient::connect(address.to_string()).await.expect("server should accept the connection")
 }
 
 /// Messages that wait for one another.
 async fn play_ping_pong(client: &InteropClient) {
     let (sender, pings) = RequestStream::channel(1);
-    let mut pongs = client.chat(pings).await.expect("it answers").into_inner();
+    let mut pongs = client.chat(pings).await.expect("stream should open").into_inner();
     for _ in 0..3 {
-        sender.send(Text::default()).await.expect("the stream continues");
-        pongs.message().await.expect("the stream continues").expect("the stream continues");
+        sender.send(Text::default()).await.expect("message should be sent");
+        pongs.message().await.expect("stream should not fail").expect("stream should continue");
     }
     drop(sender);
     assert_eq!(pongs.message().await, Ok(None));
@@ -129,7 +131,7 @@ fn assert_polled_on_a_worker(polls: usize, call: impl AsyncFn(InteropClient)) {
 #[test]
 fn pending_handler_resumes_on_its_worker() {
     assert_polled_on_a_worker(5, async |client| {
-        let spawned_on = client.describe(Scalars::default()).await.expect("it answers").into_inner().value;
+        let spawned_on = client.describe(Scalars::default()).await.expect("peer should answer").into_inner().value;
         assert_eq!(spawned_on, CALLER);
     });
 }
@@ -139,7 +141,7 @@ fn streaming_handlers_run_on_the_worker_of_their_connection() {
     assert_polled_on_a_worker(8, async |client| {
         play_ping_pong(&client).await;
         let counts = frpc::iter((0..3).map(|value| Count { value }));
-        assert_eq!(client.sum_up(counts).await.expect("it answers").into_inner().total, 3);
+        assert_eq!(client.sum_up(counts).await.expect("call should succeed").into_inner().total, 3);
     });
 }
 
@@ -157,7 +159,7 @@ fn concurrent_handlers_run_in_runtime_of_caller() {
                 server = server.policy(Policy::Concurrent);
             }
             let client = client(noting.clone(), server).await;
-            client.describe(Scalars::default()).await.expect("it answers");
+            client.describe(Scalars::default()).await.expect("peer should answer");
             play_ping_pong(&client).await;
         });
         let threads = noting.threads();
@@ -178,9 +180,9 @@ impl Interop for Busy {
         for _ in 0..10 {
             let once = poll_fn(|context| {
                 let mut count = 0;
-                sender.send(()).expect("it is received");
+                sender.send(()).expect("receiver should be waiting");
                 while count < FAR_TOO_MANY && receiver.poll_recv(context).is_ready() {
-                    sender.send(()).expect("it is received");
+                    sender.send(()).expect("receiver should be waiting");
                     count += 1;
                 }
                 Poll::Ready(count)
@@ -200,7 +202,7 @@ fn always_ready_handler_gets_bounded_worker_polls() {
         let busy = Busy::default();
         caller().block_on(async {
             let client = client(busy.clone(), Server::builder().io_backend(*backend)).await;
-            let mut nothing = client.chat(frpc::iter([])).await.expect("it answers").into_inner();
+            let mut nothing = client.chat(frpc::iter([])).await.expect("stream should open").into_inner();
             assert_eq!(nothing.message().await, Ok(None));
         });
         let most = busy.0.load(Ordering::Relaxed);
@@ -227,7 +229,7 @@ struct WaitingService {
 impl WaitingService {
     async fn wait<T>(&self) -> T {
         let _dropped = Dropped(self.dropped.clone());
-        self.started.send(()).expect("the test waits");
+        self.started.send(()).expect("receiver should be waiting");
         pending().await
     }
 }
@@ -253,9 +255,10 @@ fn cancelled_handlers_drop_in_runtime_of_caller() {
         let service = InteropServer::new(WaitingService { started, dropped });
         let address = serving.block_on(serve(server.add_service(service)));
         caller().block_on(async {
-            let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
+            let client =
+                InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
             // From its reply on the client knows that the server takes cancellations.
-            client.add(AddRequest::default()).await.expect("it answers");
+            client.add(AddRequest::default()).await.expect("call should succeed");
             let mut call = Box::pin(client.describe(Scalars::default()));
             tokio::select! { _ = &mut call => panic!("it waits"), _ = begins.recv() => {} }
             drop(call);
@@ -276,14 +279,14 @@ struct HoldingService(Arc<()>, mpsc::UnboundedSender<()>);
 impl Interop for HoldingService {
     async fn sum_up(&self, request: Request<Streaming<Count>>) -> Reply<Sum> {
         let (_canary, mut counts) = (self.0.clone(), request.into_inner());
-        self.1.send(()).expect("the test waits");
+        self.1.send(()).expect("receiver should be waiting");
         while counts.message().await?.is_some() {}
         Ok(Response::new(Sum::default()))
     }
 
     async fn describe(&self, _request: Request<Scalars>) -> Reply<Text> {
         let _canary = self.0.clone();
-        self.1.send(()).expect("the test waits");
+        self.1.send(()).expect("receiver should be waiting");
         tokio::time::sleep(Duration::from_secs(3600)).await;
         Ok(Response::new(Text::default()))
     }
@@ -301,7 +304,8 @@ fn handlers_on_workers_end_with_the_runtime_of_their_server() {
         let server = serve(server.add_service(InteropServer::new(service)));
         let address = serving.block_on(server);
         calling.block_on(async {
-            let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
+            let client =
+                InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
             let (_requests, counts) = RequestStream::channel(1);
             let mut streaming = pin!(client.sum_up(counts));
             let mut call = pin!(client.describe(Scalars::default()));
@@ -309,7 +313,7 @@ fn handlers_on_workers_end_with_the_runtime_of_their_server() {
                 biased;
                 _ = &mut streaming => panic!("its requests have not ended"),
                 _ = &mut call => panic!("it takes an hour"),
-                () = async { for _ in 0..2 { started.recv().await.expect("it begins"); } } => {}
+                () = async { for _ in 0..2 { started.recv().await.expect("channel should stay open"); } } => {}
             }
             // Those of its handlers, of its methods, and this one.
             assert!(Arc::strong_count(&canary) > 2);

@@ -57,7 +57,7 @@ async fn server_packs_named_long_replies_only_for_able_clients() {
         let mut peer = Raw::connect(serve(server).await).await;
         let message = encoded(&payload(length));
         peer.write(&[greeting, packet(5, ECHO, &message)].concat()).await;
-        let reply = peer.next().await.expect("it is answered");
+        let reply = peer.next().await.expect("connection should stay open");
         assert_eq!(unpacked(&reply.body), (is_packed, message), "case {case}");
         assert!(!is_packed || reply.body.len() < length / 3, "{} bytes", reply.body.len());
     }
@@ -76,14 +76,14 @@ async fn client_packs_named_long_requests_only_for_able_servers() {
     ];
     for (case, (builder, greeting, length, is_packed)) in cases.into_iter().enumerate() {
         let (address, accepted) = Raw::listen().await;
-        let client = InteropClient::new(builder.connect(address).await.expect("it listens"));
+        let client = InteropClient::new(builder.connect(address).await.expect("server should accept the connection"));
         let mut liar = accepted.await;
         liar.write(&greeting).await;
         let call = tokio::spawn(async move { client.echo_payload(payload(length)).await });
         let request = liar.next().await.expect("it is sent");
         assert_eq!(unpacked(&request.body), (is_packed, encoded(&payload(length))), "case {case}");
         liar.write(&packet(request.id.0, ECHO, &request.body)).await;
-        let reply = call.await.expect("no panic").expect("it is answered");
+        let reply = call.await.expect("task should not panic").expect("call should succeed");
         assert_eq!(reply.into_inner(), payload(length), "case {case}");
     }
 }
@@ -98,7 +98,7 @@ async fn stream_items_pack_singly_and_short_ones_stay() {
     // There is no credit without an item for it, and so the answers wait for some.
     peer.write(&packet(1, 5, &[0xFF, 0xFF, 0x3F])).await;
     for (text, is_packed) in texts.into_iter().zip([true, false, true]) {
-        let answer = peer.next().await.expect("it answers");
+        let answer = peer.next().await.expect("connection should stay open");
         let expected = encoded(&Text { value: format!("re:{text}") });
         assert_eq!(unpacked(&answer.body), (is_packed, expected));
     }
@@ -109,24 +109,26 @@ async fn calls_of_every_kind_come_through_packed_or_not() {
     let packing = || server().compress(METHODS);
     for (server, compress) in [(packing(), true), (packing(), false), (server(), true), (server(), false)] {
         let builder = if compress { Channel::builder().compress(METHODS) } else { Channel::builder() };
-        let client = InteropClient::new(builder.connect(serve(server).await.to_string()).await.expect("it listens"));
+        let client = InteropClient::new(
+            builder.connect(serve(server).await.to_string()).await.expect("server should accept the connection"),
+        );
         let mut noise = vec![0; 5000];
         fastrand::Rng::with_seed(7).fill(&mut noise);
         for data in [Vec::new(), payload(1024).data, payload(5000).data, payload(1 << 20).data, noise] {
             let sent = Payload { seq: 3, data };
-            assert_eq!(client.echo_payload(sent.clone()).await.expect("it echoes").into_inner(), sent);
+            assert_eq!(client.echo_payload(sent.clone()).await.expect("call should succeed").into_inner(), sent);
         }
-        let sum = client.add(AddRequest { a: 1, b: 2 }).await.expect("it adds");
+        let sum = client.add(AddRequest { a: 1, b: 2 }).await.expect("call should succeed");
         assert_eq!(sum.into_inner().total, 3);
         let texts = [text(100), text(2000), text(200_000)].map(|value| Text { value });
-        let mut answers = client.chat(frpc::iter(texts.clone())).await.expect("it opens").into_inner();
+        let mut answers = client.chat(frpc::iter(texts.clone())).await.expect("stream should open").into_inner();
         for sent in texts {
-            let answer = answers.message().await.expect("it answers").expect("there are more");
+            let answer = answers.message().await.expect("stream should not fail").expect("there are more");
             assert!(answer.value == format!("re:{}", sent.value));
         }
-        assert_eq!(answers.message().await.expect("it ends"), None);
-        let mut counts = client.count_up(Range { from: 0, count: 3 }).await.expect("it counts").into_inner();
-        assert!(counts.message().await.expect("it counts").is_some());
+        assert_eq!(answers.message().await.expect("stream should not fail"), None);
+        let mut counts = client.count_up(Range { from: 0, count: 3 }).await.expect("stream should open").into_inner();
+        assert!(counts.message().await.expect("stream should not fail").is_some());
     }
 }
 
@@ -134,7 +136,7 @@ async fn calls_of_every_kind_come_through_packed_or_not() {
 async fn a_packed_message_is_these_bytes() {
     let mut peer = Raw::connect(serve(server().accept_compressed()).await).await;
     peer.write(&[hello(true), packet(7, FAIL, EXAMPLE)].concat()).await;
-    let reply = peer.next().await.expect("it is answered");
+    let reply = peer.next().await.expect("connection should stay open");
     assert_eq!(error_text(&reply.body).as_deref(), Some(&*"a".repeat(1200)));
 }
 
@@ -145,7 +147,7 @@ impl Greeter for Host {
     async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
         let who = request.metadata().get("who").unwrap_or_default().to_owned();
         let mut reply = Response::new(Greeting { text: request.into_inner().name });
-        reply.metadata_mut().insert("who", who).expect("it is a text");
+        reply.metadata_mut().insert("who", who).expect("metadata entry should be valid");
         Ok(reply)
     }
 
@@ -158,16 +160,17 @@ impl Greeter for Host {
 async fn packed_messages_carry_metadata_unchanged() {
     let method = ["greet.Greeter/Greet"];
     let server = Server::builder().add_service(GreeterServer::new(Host)).compress(method);
-    let server = server.bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let server = server.bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let (address, stats) = (server.local_addr().to_string(), server.stats());
     tokio::spawn(server.serve());
-    let channel = Channel::builder().compress(method).connect(address).await.expect("it listens");
+    let channel =
+        Channel::builder().compress(method).connect(address).await.expect("server should accept the connection");
     let client = GreeterClient::new(channel);
     let name = text(20_000);
     for who in ["me", "you"] {
         let mut request = Request::new(Name { name: name.clone() });
-        request.metadata_mut().insert("who", who).expect("it is a text");
-        let reply = client.greet(request).await.expect("it greets");
+        request.metadata_mut().insert("who", who).expect("metadata entry should be valid");
+        let reply = client.greet(request).await.expect("call should succeed");
         assert_eq!(reply.metadata().get("who"), Some(who));
         assert!(reply.into_inner().text == name);
     }
@@ -177,15 +180,15 @@ async fn packed_messages_carry_metadata_unchanged() {
 
 #[tokio::test]
 async fn retry_to_peer_without_packing_is_sent_unpacked() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let address = listener.local_addr().expect("it is bound").to_string();
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+    let address = listener.local_addr().expect("socket should have a local address").to_string();
     let builder = Channel::builder().calls::<GreeterClient>().compress(["greet.Greeter/Greet"]);
-    let client = GreeterClient::new(builder.connect(address).await.expect("it listens"));
+    let client = GreeterClient::new(builder.connect(address).await.expect("server should accept the connection"));
     let name = Name { name: text(2000) };
     let message = encoded(&name);
     let call = tokio::spawn(async move { client.greet(name).await });
     for unpacks in [true, false] {
-        let (socket, _) = listener.accept().await.expect("the channel dials");
+        let (socket, _) = listener.accept().await.expect("client should connect");
         let mut liar = Raw::over(socket);
         liar.write(&hello(unpacks)).await;
         let request = liar.next().await.expect("it is sent");
@@ -196,12 +199,12 @@ async fn retry_to_peer_without_packing_is_sent_unpacked() {
             liar.next().await; // Until the channel closes the connection.
         }
     }
-    let reply = call.await.expect("no panic").expect("it is answered");
+    let reply = call.await.expect("task should not panic").expect("call should succeed");
     assert_eq!(reply.into_inner().text, "well");
 }
 
 #[tokio::test]
 async fn a_method_that_does_not_exist_cannot_be_packed() {
-    let error = server().compress(["interop.Interop/Echo"]).bind("127.0.0.1:0").await.expect_err("there is none");
+    let error = server().compress(["interop.Interop/Echo"]).bind("127.0.0.1:0").await.expect_err("bind should fail");
     assert!(matches!(&error, Error::UnknownMethod(name) if name == "interop.Interop/Echo"), "{error}");
 }

@@ -42,7 +42,7 @@ impl Interop for Blocking {
     async fn do_nothing(&self, _request: Request<Empty>) -> Result<Response<Empty>, Status> {
         let _ = self.started.send(());
         if self.is_first.swap(false, Ordering::SeqCst) {
-            tokio::task::block_in_place(|| self.go_on.lock().recv().expect("the test lets it go"));
+            tokio::task::block_in_place(|| self.go_on.lock().recv().expect("channel should stay open"));
         }
         Ok(Response::new(Empty {}))
     }
@@ -59,18 +59,18 @@ async fn running_cancelled_handler_keeps_permit_of_idle_connection() {
         .config(Config::default().ping_interval(Duration::from_millis(20)))
         .mount(5000..5001, Unused(unused))
         .add_service(InteropServer::new(service));
-    let channel = Channel::connect(serve(server).await.to_string()).await.expect("the server listens");
+    let channel = Channel::connect(serve(server).await.to_string()).await.expect("server should accept the connection");
     let client = InteropClient::new(channel);
     let mut first = Box::pin(client.do_nothing(Empty {}));
     tokio::select! { reply = &mut first => panic!("it was not released: {reply:?}"), _ = begins.recv() => {} }
     while is_unused.try_recv().is_ok() {}
     drop(first); // Which cancels it.
-    is_unused.recv().await.expect("the server runs");
+    is_unused.recv().await.expect("channel should stay open");
     let second = tokio::spawn(async move { client.do_nothing(Empty {}).await });
     // As long as it takes to see it begin; if it does not, nothing depends on the time.
     let early = tokio::time::timeout(Duration::from_millis(300), begins.recv()).await;
-    let_go.send(()).expect("the handler waits");
-    second.await.expect("nothing panics").expect("it has its turn");
+    let_go.send(()).expect("receiver should be waiting");
+    second.await.expect("task should not panic").expect("it has its turn");
     assert!(early.is_err(), "two handlers ran at the same time");
 }
 
@@ -89,7 +89,7 @@ impl Interop for Holding {
 
     async fn do_nothing(&self, _request: Request<Empty>) -> Result<Response<Empty>, Status> {
         self.0.0.notify_one();
-        self.0.1.acquire().await.expect("it is open").forget();
+        self.0.1.acquire().await.expect("semaphore should be open").forget();
         Ok(Response::new(Empty {}))
     }
 }
@@ -113,12 +113,14 @@ fn overlong_call_wakes_waiting_callers_without_lock() {
             let gate = Holding::new();
             let config = Config::default().calls_max(1).body_max(2048);
             let server = Server::builder().config(config).add_service(InteropServer::new(gate.clone()));
-            let channel = Channel::connect(serve(server).await.to_string()).await.expect("the server listens");
+            let channel =
+                Channel::connect(serve(server).await.to_string()).await.expect("server should accept the connection");
             let client = InteropClient::new(channel.clone());
             let begin = || Box::pin(client.do_nothing(Empty {}));
             let mut first = begin();
             tokio::select! { reply = &mut first => panic!("it is held: {reply:?}"), () = gate.0.0.notified() => {} }
-            let looking = Arc::new(Looking(channel.connection().expect("it is open"), AtomicUsize::new(0)));
+            let looking =
+                Arc::new(Looking(channel.connection().expect("channel should be connected"), AtomicUsize::new(0)));
             let waker = Waker::from(looking.clone());
             let (mut second, mut third) = (begin(), begin());
             let (mut idly, mut looks) = (Context::from_waker(Waker::noop()), Context::from_waker(&waker));
@@ -128,13 +130,13 @@ fn overlong_call_wakes_waiting_callers_without_lock() {
             first.await.expect("it was released");
             assert_eq!(looking.1.load(Ordering::SeqCst), 0, "there is a place, for the one that waits longest");
             let long = Payload { seq: 1, data: vec![0; 4096] };
-            let status = client.echo_payload(long).await.expect_err("the server takes 2 KiB");
+            let status = client.echo_payload(long).await.expect_err("call should fail");
             assert_eq!(status.code(), Code::ResourceExhausted, "{status}");
             assert!(looking.1.load(Ordering::SeqCst) > 0, "the place is free again");
         });
-        done.send(()).expect("the test waits");
+        done.send(()).expect("receiver should be waiting");
     });
-    is_done.recv_timeout(Duration::from_secs(30)).expect("a waker was called with a lock held, or the calls failed");
+    is_done.recv_timeout(Duration::from_secs(30)).expect("channel should receive a message in time");
 }
 
 /// A waker that is broken, and announces it.
@@ -152,7 +154,7 @@ impl Wake for Broken {
 async fn panicking_waker_of_a_caller_leaves_other_calls_alone() {
     let gate = Holding::new();
     let server = Server::builder().add_service(InteropServer::new(gate.clone()));
-    let channel = Channel::connect(serve(server).await.to_string()).await.expect("the server listens");
+    let channel = Channel::connect(serve(server).await.to_string()).await.expect("server should accept the connection");
     let client = InteropClient::new(channel.clone());
     gate.0.1.add_permits(1);
     client.do_nothing(Empty {}).await.expect("it was released"); // The server has identified itself.
@@ -168,14 +170,14 @@ async fn panicking_waker_of_a_caller_leaves_other_calls_alone() {
     gate.0.1.add_permits(1);
     waits.await.expect("it was released");
     broken.await.expect("its reply was kept");
-    assert!(!channel.connection().expect("it was open").is_closed());
+    assert!(!channel.connection().expect("channel should be connected").is_closed());
 }
 
 #[tokio::test]
 async fn stream_refused_for_memory_reports_not_run() {
     let gate = Holding::new();
     let server = Server::builder().memory_max(4096).add_service(InteropServer::new(gate.clone()));
-    let channel = Channel::connect(serve(server).await.to_string()).await.expect("the server listens");
+    let channel = Channel::connect(serve(server).await.to_string()).await.expect("server should accept the connection");
     let client = InteropClient::new(channel);
     let mut pending = Vec::new();
     loop {
@@ -187,7 +189,7 @@ async fn stream_refused_for_memory_reports_not_run() {
         }
     }
     let refused = match client.count_up(Range { from: 0, count: 3 }).await {
-        Ok(counts) => counts.into_inner().message().await.expect_err("there is no memory"),
+        Ok(counts) => counts.into_inner().message().await.expect_err("stream should fail"),
         Err(status) => status,
     };
     assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");

@@ -46,7 +46,7 @@ async fn call(client: &InteropClient, kind: usize, timeout: Option<Duration>) ->
 }
 
 fn assert_refused(answer: Result<(), Status>, code: Code) {
-    let status = answer.expect_err("it is refused");
+    let status = answer.expect_err("request should be rejected");
     assert_eq!((status.code(), status.may_have_run()), (code, false), "{status}");
 }
 
@@ -56,7 +56,7 @@ async fn missing_service_is_unimplemented_ten_thousand_times() {
     const CALLERS: usize = 16;
     let address = serve(Server::builder()).await.to_string();
     let mut callers = JoinSet::new();
-    let channel = Channel::connect(address).await.expect("the server listens");
+    let channel = Channel::connect(address).await.expect("server should accept the connection");
     for caller in 0..CALLERS {
         let client = InteropClient::new(channel.clone());
         callers.spawn(async move {
@@ -75,7 +75,9 @@ async fn missing_service_is_unimplemented_on_new_connections() {
         for is_named in [false, true] {
             let builder = Channel::builder();
             let builder = if is_named { builder.calls::<InteropClient>() } else { builder };
-            let client = InteropClient::new(builder.connect(address.as_str()).await.expect("the server listens"));
+            let client = InteropClient::new(
+                builder.connect(address.as_str()).await.expect("server should accept the connection"),
+            );
             assert_refused(call(&client, round % 4, None).await, Code::Unimplemented);
         }
     }
@@ -83,7 +85,8 @@ async fn missing_service_is_unimplemented_on_new_connections() {
 
 #[tokio::test]
 async fn a_call_without_any_time_has_not_run() {
-    let client = InteropClient::connect(serve_interop().await.to_string()).await.expect("the server listens");
+    let client =
+        InteropClient::connect(serve_interop().await.to_string()).await.expect("server should accept the connection");
     for kind in 0..4 {
         assert_refused(call(&client, kind, Some(Duration::ZERO)).await, Code::DeadlineExceeded);
     }
@@ -92,12 +95,13 @@ async fn a_call_without_any_time_has_not_run() {
 /// The status named the limit of streams, or a connection that nobody had waited for.
 #[tokio::test]
 async fn status_of_a_call_without_any_time_says_so() {
-    let connected = Channel::connect(serve_interop().await.to_string()).await.expect("the server listens");
-    let lazy = Channel::builder().connect_lazy("127.0.0.1:1").expect("it is an address");
+    let connected =
+        Channel::connect(serve_interop().await.to_string()).await.expect("server should accept the connection");
+    let lazy = Channel::builder().connect_lazy("127.0.0.1:1").expect("text should be an address");
     for channel in [connected, lazy] {
         let client = InteropClient::new(channel);
         for kind in 0..4 {
-            let status = call(&client, kind, Some(Duration::ZERO)).await.expect_err("there is no time");
+            let status = call(&client, kind, Some(Duration::ZERO)).await.expect_err("call should fail");
             assert!(status.message().contains("its deadline had passed"), "{kind}: {status}");
         }
     }
@@ -117,9 +121,9 @@ async fn a_request_without_time_left_is_refused_before_its_handler() {
     let refused = [0x10, 5, 3, 1, 4, 5, 0];
     for (request, before) in [(unary, 0), (stream, 0), (hand_off, 1)] {
         peer.write(&request).await;
-        let mut reply = peer.next().await.expect("it is answered");
+        let mut reply = peer.next().await.expect("connection should stay open");
         while reply.operation.number() == 7 {
-            reply = peer.next().await.expect("it is answered"); // The end of the stream, which says nothing.
+            reply = peer.next().await.expect("connection should stay open"); // The end of the stream, which says nothing.
         }
         assert_eq!(reply.body[before..][..refused.len()], refused);
     }
@@ -136,11 +140,14 @@ impl Middleware for Unreachable {
 
 #[tokio::test]
 async fn a_refusal_passed_on_by_a_handler_counts_as_an_executed_call() {
-    let nowhere = InteropClient::connect(serve(Server::builder()).await.to_string()).await.expect("it listens");
+    let nowhere = InteropClient::connect(serve(Server::builder()).await.to_string())
+        .await
+        .expect("server should accept the connection");
     let proxy = Server::builder().add_service(InteropServer::new(Proxy(nowhere)));
-    let client = InteropClient::connect(serve(proxy).await.to_string()).await.expect("it listens");
+    let client =
+        InteropClient::connect(serve(proxy).await.to_string()).await.expect("server should accept the connection");
     for kind in 0..4 {
-        let status = call(&client, kind, None).await.expect_err("the service is missing");
+        let status = call(&client, kind, None).await.expect_err("call should fail");
         assert_eq!((status.code(), status.may_have_run()), (Code::Unimplemented, true), "{status}");
     }
 }
@@ -208,7 +215,7 @@ impl Interop for Odd {
 
 async fn odd(odd: Odd) -> InteropClient {
     let server = Server::builder().add_service(InteropServer::new(odd));
-    InteropClient::connect(serve(server).await.to_string()).await.expect("the server listens")
+    InteropClient::connect(serve(server).await.to_string()).await.expect("server should accept the connection")
 }
 
 /// It waited for the end of the requests, which may be long in coming.
@@ -217,31 +224,31 @@ async fn early_answer_does_not_wait_for_remaining_requests() {
     let client = odd(Odd::default()).await;
     let (sender, requests) = RequestStream::channel(1);
     let answered = tokio::spawn(async move { client.sum_up(requests).await });
-    sender.send(Count { value: 42 }).await.expect("the call continues");
-    let answered = tokio::time::timeout(PATIENCE, answered).await.expect("nothing else is waited for");
-    assert_eq!(answered.expect("it does not panic").expect("it is answered").get_ref().total, 42);
-    tokio::time::timeout(PATIENCE, sender.closed()).await.expect("the peer takes no more");
+    sender.send(Count { value: 42 }).await.expect("message should be sent");
+    let answered = tokio::time::timeout(PATIENCE, answered).await.expect("future should complete within the timeout");
+    assert_eq!(answered.expect("task should not panic").expect("call should succeed").get_ref().total, 42);
+    tokio::time::timeout(PATIENCE, sender.closed()).await.expect("future should complete within the timeout");
 }
 
 #[tokio::test]
 async fn messages_sent_before_a_stream_panics_arrive() {
     let client = odd(Odd::default()).await;
     for count in 0..3 {
-        let mut counts = client.count_up(Range { from: 0, count }).await.expect("it begins").into_inner();
+        let mut counts = client.count_up(Range { from: 0, count }).await.expect("stream should open").into_inner();
         for value in 0..count {
             assert_eq!(
-                counts.message().await.expect("it was received before").expect("the stream continues").value,
+                counts.message().await.expect("stream should not fail").expect("stream should continue").value,
                 value
             );
         }
-        let status = counts.message().await.expect_err("it panics");
+        let status = counts.message().await.expect_err("stream should fail");
         assert_eq!((status.code(), status.message()), (Code::Internal, "the handler panicked"));
     }
 }
 
 /// A client of a server in memory, over a link that can be silenced.
 async fn wired(odd: Odd) -> (InteropClient, Arc<Notify>) {
-    let server = Server::builder().add_service(InteropServer::new(odd)).build().expect("nothing overlaps");
+    let server = Server::builder().add_service(InteropServer::new(odd)).build().expect("services should not overlap");
     let ((here, mut near), (mut far, there)) = (frpc::memory(), frpc::memory());
     tokio::spawn(async move { server.serve_connection(there).await });
     let silence = Arc::new(Notify::new());
@@ -253,7 +260,7 @@ async fn wired(odd: Odd) -> (InteropClient, Arc<Notify>) {
         }
         pending::<()>().await;
     });
-    (InteropClient::new(Channel::connect_io(here).await.expect("connecting is free")), silence)
+    (InteropClient::new(Channel::connect_io(here).await.expect("connection in memory should be accepted")), silence)
 }
 
 #[tokio::test(start_paused = true)]
@@ -262,8 +269,8 @@ async fn stream_sender_distinguishes_finished_peer_from_lost_one() {
         let (refused, mut refusals) = mpsc::unbounded_channel();
         let (client, silence) = wired(Odd { refused: Some(refused) }).await;
         let (sender, requests) = RequestStream::channel(1);
-        let mut answers = client.chat(requests).await.expect("it begins").into_inner();
-        answers.message().await.expect("the stream continues").expect("the stream continues");
+        let mut answers = client.chat(requests).await.expect("stream should open").into_inner();
+        answers.message().await.expect("stream should not fail").expect("stream should continue");
         if is_disconnected {
             silence.notify_one();
         } else {
@@ -277,9 +284,12 @@ async fn stream_sender_distinguishes_finished_peer_from_lost_one() {
             }
         };
         let code = if is_disconnected { Code::Unavailable } else { Code::Cancelled };
-        let refusal = tokio::time::timeout(PATIENCE, feeding).await.expect("it is notified");
+        let refusal = tokio::time::timeout(PATIENCE, feeding).await.expect("future should complete within the timeout");
         assert_eq!(refusal.code(), code, "the client got {refusal}");
-        let refusal = tokio::time::timeout(PATIENCE, refusals.recv()).await.expect("it is notified").expect("it fails");
+        let refusal = tokio::time::timeout(PATIENCE, refusals.recv())
+            .await
+            .expect("future should complete within the timeout")
+            .expect("operation should fail");
         assert_eq!(refusal.code(), code, "the server got {refusal}");
     }
 }
@@ -309,14 +319,14 @@ fn block_on<F: Future>(future: F) -> F::Output {
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_of_every_kind_are_made_outside_of_tokio() {
     let address = serve_interop_with(Server::builder().method_hand_off("interop.Interop/DoNothing")).await.to_string();
-    let connected = Channel::connect(address.as_str()).await.expect("the server listens");
-    let lazy = Channel::builder().connect_lazy(address).expect("it is an address");
+    let connected = Channel::connect(address.as_str()).await.expect("server should accept the connection");
+    let lazy = Channel::builder().connect_lazy(address).expect("text should be an address");
     let outside = std::thread::spawn(move || {
         for channel in [lazy, connected] {
             for client in [channel.clone(), channel.with_middleware(Through)].map(InteropClient::new) {
                 for kind in 0..4 {
                     for timeout in [None, Some(PATIENCE)] {
-                        block_on(call(&client, kind, timeout)).expect("it is served");
+                        block_on(call(&client, kind, timeout)).expect("call should succeed");
                     }
                 }
             }
@@ -330,14 +340,17 @@ async fn calls_of_every_kind_are_made_outside_of_tokio() {
             // The server may not have taken in yet that the last stream is over.
             let answered = std::iter::repeat_with(send_call)
                 .find(|answered| !answered.as_ref().is_err_and(|status| status.code() == Code::FailedPrecondition));
-            answered.expect("it is answered").expect("it is served");
+            answered.expect("call should succeed").expect("call should succeed");
             let mut request = Request::new(SleepRequest { millis: 60_000, tag: 1 });
             request.set_timeout(Duration::from_millis(20));
             let late = block_on(InteropClient::new(channel.with_middleware(Through)).sleep(request));
             assert_eq!(late.expect_err("it sleeps").code(), Code::DeadlineExceeded);
         }
     });
-    tokio::task::spawn_blocking(|| outside.join()).await.expect("it runs").expect("it does not panic");
+    tokio::task::spawn_blocking(|| outside.join())
+        .await
+        .expect("process should be running")
+        .expect("task should not panic");
 }
 
 /// Permits every caller.

@@ -68,7 +68,7 @@ async fn channel(address: impl ToString, marking: Option<&Marking>) -> Channel {
     if let Some(marking) = marking {
         builder = builder.observer(marking.clone());
     }
-    builder.connect(address.to_string()).await.expect("the server listens")
+    builder.connect(address.to_string()).await.expect("server should accept the connection")
 }
 
 /// A server whose `Ask` calls another one, and a client.
@@ -93,7 +93,7 @@ async fn nested_call_span_has_handler_span_as_parent() {
     for millis in [0, 2] {
         let marking = Marking::default();
         let client = relayed(&marking, Some(&marking)).await;
-        client.ask(Time { millis }).await.expect("it is answered");
+        client.ask(Time { millis }).await.expect("call should succeed");
         let observed = marking.observed.lock().unwrap().clone();
         let sides: Vec<_> = observed.iter().map(|observed| observed.side).collect();
         assert_eq!(sides, [CallSide::Client, CallSide::Server, CallSide::Client, CallSide::Server]);
@@ -109,7 +109,7 @@ async fn nested_call_span_has_handler_span_as_parent() {
 async fn unobserved_ends_forward_trace_context() {
     let marking = Marking::default();
     let client = relayed(&marking, None).await;
-    client.ask(Time { millis: 1 }).await.expect("it is answered");
+    client.ask(Time { millis: 1 }).await.expect("call should succeed");
     assert_eq!(parents(&marking.observed.lock().unwrap()), [None, Some([1; 8])]);
 }
 
@@ -122,16 +122,16 @@ async fn trace_context_passes_with_every_call_option() {
     let client = ExtensionClient::new(channel.clone());
     let mut request = Request::new(Maybe::default());
     request.set_timeout(std::time::Duration::from_secs(60));
-    request.metadata_mut().insert("sent-word", "x").expect("it is valid");
-    let reply = client.echo(request).await.expect("it is served");
+    request.metadata_mut().insert("sent-word", "x").expect("metadata entry should be valid");
+    let reply = client.echo(request).await.expect("call should succeed");
     assert_eq!(reply.metadata().iter().map(|(key, _)| key).collect::<Vec<_>>(), ["got-word"], "no metadata is added");
     let around = channel.with_middleware(async |call: frpc::Call, next: frpc::Next| next.run(call).await);
-    ExtensionClient::new(around).echo(Maybe::default()).await.expect("it is served");
+    ExtensionClient::new(around).echo(Maybe::default()).await.expect("call should succeed");
     let (handing_off, _handed) = channel.request_hand_off();
-    ExtensionClient::new(handing_off).echo(Maybe::default()).await.expect("it is served");
-    let mut chunks = client.flood(Time { millis: 3 }).await.expect("it is served").into_inner();
-    while chunks.message().await.expect("nothing fails").is_some() {}
-    client.sink(frpc::iter([])).await.expect("it is served");
+    ExtensionClient::new(handing_off).echo(Maybe::default()).await.expect("call should succeed");
+    let mut chunks = client.flood(Time { millis: 3 }).await.expect("stream should open").into_inner();
+    while chunks.message().await.expect("stream should not fail").is_some() {}
+    client.sink(frpc::iter([])).await.expect("call should succeed");
     until("all have ended", || marking.observed.lock().unwrap().iter().all(|observed| observed.ended.is_some())).await;
     let made: Vec<_> = marking.of(CallSide::Client).iter().map(|observed| Some(observed.made.span_id())).collect();
     assert_eq!((made.len(), parents(&marking.of(CallSide::Server))), (5, made));
@@ -143,10 +143,10 @@ async fn client_observer_gets_request_and_reply_sizes() {
     let server = Server::builder().observer(marking.clone()).add_service(ExtensionServer::new(Service::default()));
     let client = client(serve(server).await, Some(&marking)).await;
     // A call that cannot be sent at once has no sizes, and the first one waits for a HELLO.
-    client.echo(Maybe::default()).await.expect("it is served");
+    client.echo(Maybe::default()).await.expect("call should succeed");
     for length in [10, 20_000] {
         let text = Some("x".repeat(length));
-        client.echo(Maybe { text, ..Maybe::default() }).await.expect("it is served");
+        client.echo(Maybe { text, ..Maybe::default() }).await.expect("call should succeed");
         let [here, there] =
             [CallSide::Client, CallSide::Server].map(|side| marking.of(side).last().unwrap().ended.unwrap());
         for ended in [here, there] {
@@ -162,9 +162,9 @@ async fn observers_of_both_ends_get_stream_sizes() {
     let marking = Marking::default();
     let server = Server::builder().observer(marking.clone()).add_service(ExtensionServer::new(Service::default()));
     let client = client(serve(server).await, Some(&marking)).await;
-    let mut chunks = client.flood(Time { millis: 50 }).await.expect("it is served").into_inner();
+    let mut chunks = client.flood(Time { millis: 50 }).await.expect("stream should open").into_inner();
     let mut longest = 0;
-    while let Some(chunk) = chunks.message().await.expect("nothing fails") {
+    while let Some(chunk) = chunks.message().await.expect("stream should not fail") {
         longest += chunk.data.len() as u64;
     }
     until("both ends have ended", || marking.observed.lock().unwrap().iter().all(|observed| observed.ended.is_some()))
@@ -175,7 +175,7 @@ async fn observers_of_both_ends_get_stream_sizes() {
     assert!((here.reply_bytes..here.reply_bytes * 21 / 20).contains(&there.reply_bytes), "{there:?}, {here:?}");
     assert_eq!(there.request_bytes, here.request_bytes);
     assert!((1..100).contains(&here.request_bytes), "{here:?}");
-    let dropped = client.flood(Time { millis: 0 }).await.expect("it is served").into_inner();
+    let dropped = client.flood(Time { millis: 0 }).await.expect("stream should open").into_inner();
     drop(dropped);
     let ended = marking.of(CallSide::Client)[1].ended.expect("dropping ends it");
     assert_eq!((ended.code, ended.request_bytes > 0), (Code::Cancelled, true));
@@ -189,10 +189,10 @@ async fn a_plain_peer_gets_no_context() {
     let mut server = connected.await;
     // A PONG without a HELLO before it.
     server.write(&packet(0, 1, &[])).await;
-    let client = connecting.await.expect("it does not panic");
+    let client = connecting.await.expect("task should not panic");
     let call = tokio::spawn(async move { client.get(Time { millis: 1 }).await });
     let request = loop {
-        let packet = server.next().await.expect("the client calls");
+        let packet = server.next().await.expect("connection should stay open");
         if packet.operation.number() >= 10 {
             break packet;
         }
@@ -210,12 +210,12 @@ async fn server_to_client_calls_are_observed_and_traced() {
         move |connection| *connected.lock().unwrap() = Some(connection.clone())
     });
     let channel = Channel::builder().observer(marking.clone()).add_service(ExtensionServer::new(Service::default()));
-    let _channel = channel.connect(serve(server).await.to_string()).await.expect("the server listens");
+    let _channel = channel.connect(serve(server).await.to_string()).await.expect("server should accept the connection");
     until("the connection is there", || connected.lock().unwrap().is_some()).await;
-    let connection = connected.lock().unwrap().take().expect("it is there");
+    let connection = connected.lock().unwrap().take().expect("item should exist");
     let client = ExtensionClient::new(Channel::from_connection(&connection));
     for _ in 0..2 {
-        client.get(Time { millis: 1 }).await.expect("it is served");
+        client.get(Time { millis: 1 }).await.expect("call should succeed");
     }
     let observed = marking.observed.lock().unwrap().clone();
     let sides: Vec<_> = observed.iter().map(|observed| observed.side).collect();
@@ -234,8 +234,8 @@ async fn work_outside_handlers_carries_given_context() {
     let server = Server::builder().observer(marking.clone()).add_service(ExtensionServer::new(Service::default()));
     let client = client(serve(server).await, None).await;
     let context = TraceContext::new([1; 16], [9; 8], false).expect("the ids are not zero");
-    client.get(Time::default()).await.expect("it is served");
-    context.carry(client.get(Time::default())).await.expect("it is served");
+    client.get(Time::default()).await.expect("call should succeed");
+    context.carry(client.get(Time::default())).await.expect("call should succeed");
     let observed = marking.of(CallSide::Server);
     assert_eq!(parents(&observed), [None, Some([9; 8])]);
     assert_eq!(observed[1].made.trace_id(), [1; 16]);
@@ -245,7 +245,9 @@ async fn work_outside_handlers_carries_given_context() {
 #[tokio::test]
 async fn a_caller_by_another_protocol_states_its_context_as_metadata() {
     let mut metadata = Metadata::new();
-    metadata.insert("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01").expect("it is valid");
+    metadata
+        .insert("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+        .expect("metadata entry should be valid");
     let marking = Marking::default();
     let called = Arc::new(Mutex::new(Vec::new()));
     let server = Server::builder()
@@ -256,17 +258,17 @@ async fn a_caller_by_another_protocol_states_its_context_as_metadata() {
             move |_, context| {
                 let (called, metadata) = (called.clone(), metadata.clone());
                 async move {
-                    let method = context.methods().get("extension.Extension", "Get").expect("it is served");
+                    let method = context.methods().get("extension.Extension", "Get").expect("call should succeed");
                     let mut request = Request::new(bytes::Bytes::new());
                     *request.metadata_mut() = metadata;
-                    let status = method.unary(request, "no such format").await.expect_err("it has none");
+                    let status = method.unary(request, "no such format").await.expect_err("call should fail");
                     called.lock().unwrap().push(status.code());
                     Ok(())
                 }
             }
         });
-    let mut stream = tokio::net::TcpStream::connect(serve(server).await).await.expect("the server listens");
-    tokio::io::AsyncWriteExt::write_all(&mut stream, b"!").await.expect("it is open");
+    let mut stream = tokio::net::TcpStream::connect(serve(server).await).await.expect("server should be listening");
+    tokio::io::AsyncWriteExt::write_all(&mut stream, b"!").await.expect("connection should be open");
     until("it was called", || called.lock().unwrap().len() == 1).await;
     let observed = marking.of(CallSide::Server);
     assert_eq!(observed[0].received.map(|received| received.to_string()).as_deref(), metadata.get("traceparent"));

@@ -29,11 +29,14 @@ async fn controller() -> (SocketAddr, mpsc::UnboundedReceiver<Connection>) {
 /// A client that offers a service.
 async fn agent(address: SocketAddr) -> Channel {
     let builder = Channel::builder().add_service(InteropServer::new(Service));
-    builder.connect(address.to_string()).await.expect("the server listens")
+    builder.connect(address.to_string()).await.expect("server should accept the connection")
 }
 
 async fn next<T>(from: &mut mpsc::UnboundedReceiver<T>) -> T {
-    tokio::time::timeout(PATIENCE, from.recv()).await.expect("it arrives in time").expect("it arrives")
+    tokio::time::timeout(PATIENCE, from.recv())
+        .await
+        .expect("future should complete within the timeout")
+        .expect("message should arrive")
 }
 
 async fn call_every_kind(client: &InteropClient) {
@@ -226,7 +229,7 @@ async fn unrequested_packets_to_bare_client_are_counted_only() {
             break;
         }
     }
-    tokio::time::timeout(PATIENCE, connection.closed()).await.expect("a peer that never stops is left");
+    tokio::time::timeout(PATIENCE, connection.closed()).await.expect("future should complete within the timeout");
 }
 
 #[tokio::test]
@@ -262,7 +265,7 @@ async fn overloaded_server_refuses_request_with_id_of_own_call() {
     let status = agent.sleep(SleepRequest::default()).await.expect_err("there is no memory");
     assert_eq!(status.code(), Code::ResourceExhausted, "{status}");
     drop(charge);
-    agent.sleep(SleepRequest::default()).await.expect("the connection lives");
+    agent.sleep(SleepRequest::default()).await.expect("connection should stay open");
     assert!(!calling.is_finished(), "the server's own call continues");
 }
 
@@ -271,11 +274,11 @@ async fn reply_without_memory_fails_only_its_call() {
     let (address, mut connections) = poor_controller(1024 * 1024).await;
     let agent = InteropClient::new(agent(address).await);
     let called = InteropClient::new(Channel::from_connection(&next(&mut connections).await));
-    let status = called.echo_payload(Payload { seq: 1, data: vec![1; 4 << 20] }).await.expect_err("no memory");
+    let status = called.echo_payload(Payload { seq: 1, data: vec![1; 4 << 20] }).await.expect_err("call should fail");
     assert_eq!(status.code(), Code::ResourceExhausted, "{status}");
     assert!(status.message().contains("reply was discarded") && status.may_have_run(), "{status}");
-    called.add(AddRequest::default()).await.expect("the connection lives");
-    agent.add(AddRequest::default()).await.expect("in both directions");
+    called.add(AddRequest::default()).await.expect("call should succeed");
+    agent.add(AddRequest::default()).await.expect("call should succeed");
 }
 
 #[tokio::test]
@@ -354,7 +357,7 @@ async fn two_ends_with_full_outboxes_do_not_wait_for_each_other() {
             assert!(count >= 200, "{count}");
         });
     }
-    tokio::time::timeout(PATIENCE, calls.join_all()).await.expect("every call ends");
+    tokio::time::timeout(PATIENCE, calls.join_all()).await.expect("future should complete within the timeout");
 }
 
 #[tokio::test]
@@ -378,7 +381,7 @@ async fn peer_that_ignores_replies_is_refused_then_disconnected() {
         () = closed => {}
         () = async { flood.await; std::future::pending().await } => {}
     }
-    let reason = connection.close_reason().expect("it is closed").to_string();
+    let reason = connection.close_reason().expect("connection should be closed").to_string();
     assert!(reason.contains("bytes of replies"), "{reason}");
 }
 
@@ -387,7 +390,7 @@ async fn an_agent_that_stays_connected_comes_back_by_itself() {
     let bind = |address: String| async move {
         let (sender, connections) = mpsc::unbounded_channel();
         let builder = Server::builder().on_connect(move |connection| drop(sender.send(connection.clone())));
-        (builder.bind(address).await.expect("the port is free"), connections)
+        (builder.bind(address).await.expect("server should bind to a free address"), connections)
     };
     let (server, mut connections) = bind("127.0.0.1:0".to_owned()).await;
     let mut serving = Serving::start(server);

@@ -25,7 +25,12 @@ async fn connected(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> (Ac
         async { Ok(here) }
     };
     let channel = Channel::builder().dangerous_no_timeout().calls::<InteropClient>();
-    (server, InteropClient::new(channel.connect_with_connector(connector).await.expect("it is in memory")))
+    (
+        server,
+        InteropClient::new(
+            channel.connect_with_connector(connector).await.expect("connector should return a connection"),
+        ),
+    )
 }
 
 #[tokio::test(start_paused = true)]
@@ -39,7 +44,7 @@ async fn aged_connections_are_renewed_without_a_lost_call() {
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
     for call in long {
-        call.await.expect("no task panics").expect("a call in progress ends");
+        call.await.expect("task should not panic").expect("a call in progress ends");
     }
     let stats = server.stats();
     assert!((9..=12).contains(&stats.opened()), "{} connections", stats.opened());
@@ -53,12 +58,13 @@ async fn aged_connections_are_renewed_without_a_lost_call() {
 async fn streams_outlive_the_age_of_their_connection() {
     let (server, client) = connected(|builder| builder).await;
     let (texts, requests) = RequestStream::channel(1);
-    let mut chat = client.chat(requests).await.expect("it begins").into_inner();
+    let mut chat = client.chat(requests).await.expect("stream should open").into_inner();
     tokio::time::sleep(3 * AGE).await;
-    texts.send(Text { value: "a".into() }).await.expect("the stream is open");
-    assert_eq!(chat.message().await.expect("it lives").expect("it is answered").value, "re:a");
-    let count = client.count_up(Range { from: 7, count: 1 }).await.expect("it begins").into_inner().message().await;
-    assert_eq!(count.expect("it lives").map(|count| count.value), Some(7));
+    texts.send(Text { value: "a".into() }).await.expect("message should be sent");
+    assert_eq!(chat.message().await.expect("stream should not fail").expect("call should succeed").value, "re:a");
+    let count =
+        client.count_up(Range { from: 7, count: 1 }).await.expect("stream should open").into_inner().message().await;
+    assert_eq!(count.expect("connection should stay open").map(|count| count.value), Some(7));
     assert_eq!(server.stats().open(), 2, "the stream stays, and new calls use a new connection");
     drop((texts, chat));
     tokio::time::sleep(Duration::from_secs(10)).await;

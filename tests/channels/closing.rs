@@ -21,7 +21,7 @@ fn sleep(millis: u32) -> SleepRequest {
 /// A server in memory that takes one call and one stream at a time.
 fn narrow() -> Acceptor {
     let builder = Server::builder().config(Config::default().calls_max(1).streams_max(1));
-    builder.add_service(InteropServer::new(Service)).build().expect("one service does not overlap")
+    builder.add_service(InteropServer::new(Service)).build().expect("services should not overlap")
 }
 
 /// A channel whose connections go to one server after the other, and to the last from then on.
@@ -33,7 +33,11 @@ async fn channel_to(servers: Vec<Acceptor>) -> Channel {
         tokio::spawn(async move { server.serve_connection(there).await });
         async { Ok(here) }
     };
-    Channel::builder().calls::<InteropClient>().connect_with_connector(connector).await.expect("it is in memory")
+    Channel::builder()
+        .calls::<InteropClient>()
+        .connect_with_connector(connector)
+        .await
+        .expect("connector should return a connection")
 }
 
 #[tokio::test(start_paused = true)]
@@ -50,9 +54,9 @@ async fn waiting_call_moves_to_next_connection_when_server_stops() {
     assert!(!call.is_finished(), "its server takes one call at a time");
     let closing_since = Instant::now();
     tokio::spawn(async move { stopping.shutdown().await });
-    call.await.expect("no task panics").expect("the other server answers");
+    call.await.expect("task should not panic").expect("the other server answers");
     assert!(closing_since.elapsed() < Duration::from_secs(1), "it waited for {:?}", closing_since.elapsed());
-    long.await.expect("no task panics").expect("a call that was sent is answered on its connection");
+    long.await.expect("task should not panic").expect("a call that was sent is answered on its connection");
     assert_eq!(next.stats().opened(), 1, "the long one was not made again");
 }
 
@@ -61,7 +65,7 @@ async fn waiting_stream_moves_to_next_connection_when_server_stops() {
     let (stopping, next) = (narrow(), narrow());
     let client = InteropClient::new(channel_to(vec![stopping.clone(), next.clone()]).await);
     let (texts, requests) = RequestStream::channel(1);
-    let mut long = client.chat(requests).await.expect("there is a place").into_inner();
+    let mut long = client.chat(requests).await.expect("stream should open").into_inner();
     let call = tokio::spawn({
         let client = client.clone();
         async move { client.count_up(Range { from: 7, count: 1 }).await?.into_inner().message().await }
@@ -70,11 +74,11 @@ async fn waiting_stream_moves_to_next_connection_when_server_stops() {
     assert!(!call.is_finished(), "its server takes one stream at a time");
     let closing_since = Instant::now();
     tokio::spawn(async move { stopping.shutdown().await });
-    let counted = call.await.expect("no task panics").expect("the other server answers");
+    let counted = call.await.expect("task should not panic").expect("the other server answers");
     assert_eq!(counted.map(|count| count.value), Some(7));
     assert!(closing_since.elapsed() < Duration::from_secs(1), "it waited for {:?}", closing_since.elapsed());
-    texts.send(Text { value: "a".into() }).await.expect("an open stream stays on its connection");
-    assert_eq!(long.message().await.expect("it lives").expect("it is answered").value, "re:a");
+    texts.send(Text { value: "a".into() }).await.expect("message should be sent");
+    assert_eq!(long.message().await.expect("stream should not fail").expect("call should succeed").value, "re:a");
     assert_eq!(next.stats().opened(), 1);
 }
 
@@ -88,16 +92,20 @@ async fn overlong_first_request_fails_and_keeps_connection() {
         count.fetch_add(1, Ordering::Relaxed);
         tokio::net::TcpStream::connect(address)
     };
-    let channel =
-        Channel::builder().calls::<InteropClient>().connect_with_connector(connector).await.expect("it listens");
+    let channel = Channel::builder()
+        .calls::<InteropClient>()
+        .connect_with_connector(connector)
+        .await
+        .expect("connector should return a connection");
     let client = InteropClient::new(channel);
     for _ in 0..3 {
-        let status = client.echo_payload(Payload { seq: 1, data: vec![0; 100_000] }).await.expect_err("it is too long");
+        let status =
+            client.echo_payload(Payload { seq: 1, data: vec![0; 100_000] }).await.expect_err("call should fail");
         assert_eq!(status.code(), Code::ResourceExhausted, "{status}");
         assert!(status.message().contains("exceeds the limit of 65536, the lower body_max"), "{status}");
         assert!(!status.may_have_run());
     }
-    client.echo_payload(Payload { seq: 1, data: vec![0; 60_000] }).await.expect("it is short enough");
+    client.echo_payload(Payload { seq: 1, data: vec![0; 60_000] }).await.expect("call should succeed");
     assert_eq!(dialled.load(Ordering::Relaxed), 1, "each such request cost its connection");
 }
 
@@ -107,20 +115,20 @@ async fn closed_channel_finishes_calls_and_starts_none() {
     let channel = channel_to(vec![server.clone()]).await;
     channel
         .connection()
-        .expect("it is connected")
+        .expect("channel should be connected")
         .peer_known()
         .await
-        .expect("it says that it takes one call at a time");
+        .expect("peer should complete the handshake");
     let client = InteropClient::new(channel.clone());
     let [long, call] = [10_000, 0].map(|millis| {
         let client = client.clone();
         tokio::spawn(async move { client.sleep(sleep(millis)).await })
     });
     tokio::time::sleep(Duration::from_secs(1)).await;
-    let connection = channel.connection().expect("it is connected");
+    let connection = channel.connection().expect("channel should be connected");
     let closed = Instant::now();
     channel.close();
-    let unsent = call.await.expect("no task panics");
+    let unsent = call.await.expect("task should not panic");
     for status in [unsent.err(), client.add(SUM).await.err(), client.count_up(Range::default()).await.err()] {
         let status = status.expect("no call is made");
         assert_eq!(status.to_string(), "failed precondition: not sent: the channel was closed by its owner");
@@ -129,7 +137,7 @@ async fn closed_channel_finishes_calls_and_starts_none() {
     channel.stay_connected().await;
     assert!(closed.elapsed() < Duration::from_secs(1), "it took {:?}", closed.elapsed());
     assert!(channel.connection().is_none() && !connection.is_closed());
-    long.await.expect("no task panics").expect("a call in progress continues");
+    long.await.expect("task should not panic").expect("a call in progress continues");
     connection.closed().await;
     assert_eq!(server.stats().opened(), 1, "it connected again");
 }
@@ -143,7 +151,8 @@ async fn calls_that_wait_for_a_silent_server_end_with_their_channel() {
         silent.lock().push(there);
         async { Ok(here) }
     };
-    let channel = Channel::builder().connect_with_connector(connector).await.expect("it is in memory");
+    let channel =
+        Channel::builder().connect_with_connector(connector).await.expect("connector should return a connection");
     let (client, asking) = (InteropClient::new(channel.clone()), InteropClient::new(channel.request_hand_off().0));
     let calls = tokio::spawn(async move {
         let [unary, hand_off] = [&client, &asking].map(|client| async move { client.add(SUM).await.err() });
@@ -154,7 +163,7 @@ async fn calls_that_wait_for_a_silent_server_end_with_their_channel() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     let closed = Instant::now();
     channel.close();
-    for status in calls.await.expect("no task panics") {
+    for status in calls.await.expect("task should not panic") {
         assert_eq!(status.expect("no call is made").code(), Code::FailedPrecondition);
     }
     assert!(closed.elapsed() < Duration::from_secs(1), "it took {:?}", closed.elapsed());
@@ -174,33 +183,36 @@ async fn channel_closed_while_connecting_leaves_no_connection() {
             Ok(here)
         }
     };
-    let channel = Channel::builder().connect_lazy_with_connector(connector).expect("nothing overlaps");
+    let channel = Channel::builder().connect_lazy_with_connector(connector).expect("services should not overlap");
     let client = InteropClient::new(channel.clone());
     let calling = tokio::spawn(async move { client.add(SUM).await });
     tokio::task::yield_now().await;
     go_on.notify_one();
     channel.close();
-    let status = calling.await.expect("no task panics").expect_err("the channel is closed");
+    let status = calling.await.expect("task should not panic").expect_err("the channel is closed");
     assert_eq!(status.code(), Code::FailedPrecondition, "{status}");
     if let Ok(mut there) = connections.try_recv() {
         let mut read = Vec::new();
-        there.read_to_end(&mut read).await.expect("it is closed");
+        there.read_to_end(&mut read).await.expect("peer should close the connection cleanly");
     }
 }
 
 #[tokio::test]
 async fn fleet_and_connection_channels_can_be_closed() {
     let address = serve_interop_with(Server::builder()).await.to_string();
-    let several =
-        Channel::builder().balance().connect_all([address.clone(), address.clone()]).await.expect("it listens");
-    let own = Channel::connect(address).await.expect("it listens");
-    let connection = own.connection().expect("it is connected");
+    let several = Channel::builder()
+        .balance()
+        .connect_all([address.clone(), address.clone()])
+        .await
+        .expect("all servers should accept connections");
+    let own = Channel::connect(address).await.expect("server should accept the connection");
+    let connection = own.connection().expect("channel should be connected");
     let bound = Channel::from_connection(&connection);
     for channel in [&several, &bound] {
         let client = InteropClient::new(channel.clone());
-        client.add(SUM).await.expect("it is open");
+        client.add(SUM).await.expect("call should succeed");
         channel.close();
-        assert_eq!(client.add(SUM).await.expect_err("it is closed").code(), Code::FailedPrecondition);
+        assert_eq!(client.add(SUM).await.expect_err("call should fail").code(), Code::FailedPrecondition);
     }
-    InteropClient::new(own).add(SUM).await.expect("the connection is that of another channel");
+    InteropClient::new(own).add(SUM).await.expect("call should succeed");
 }

@@ -52,7 +52,7 @@ fn server(factory: &LinkFactory, calls_max: u32) -> (Links, Arc<State>) {
     let service = Service::default();
     let state = service.state.clone();
     let builder = Server::builder().config(Config::default().calls_max(calls_max));
-    let acceptor = builder.add_service(ExtensionServer::new(service)).build().expect("there is one service");
+    let acceptor = builder.add_service(ExtensionServer::new(service)).build().expect("services should not overlap");
     let connector = move || {
         let (here, there) = frpc::memory();
         let acceptor = acceptor.clone();
@@ -91,7 +91,7 @@ async fn call_may_have_run_if_only_its_first_attempt_had_no_room() {
     let gets: Vec<_> = states.iter().map(|state| state.gets.load(Ordering::SeqCst)).collect();
     assert_eq!((gets, status.code(), status.may_have_run()), (vec![0, 1], Code::DeadlineExceeded, true), "{status}");
     states[0].released.send_replace(true);
-    occupying.await.expect("it does not panic").expect("it is answered");
+    occupying.await.expect("task should not panic").expect("call should succeed");
 }
 
 #[tokio::test(start_paused = true)]
@@ -105,9 +105,9 @@ async fn trial_of_a_call_with_effects_runs_at_one_server() {
     let running = || states.iter().map(|state| state.waiting.load(Ordering::SeqCst)).collect::<Vec<_>>();
     assert_eq!(running(), [1, 0], "it may run once");
     states[0].released.send_replace(true);
-    calling.await.expect("it does not panic").expect("it is answered");
+    calling.await.expect("task should not panic").expect("call should succeed");
 
-    client.get(Time { millis: 1000 }).await.expect("it is answered");
+    client.get(Time { millis: 1000 }).await.expect("call should succeed");
     let gets: Vec<_> = states.iter().map(|state| state.gets.load(Ordering::SeqCst)).collect();
     assert_eq!(gets, [1, 1], "one without effects may run twice");
 }
@@ -140,7 +140,7 @@ async fn status_of_a_picker_counts_as_not_sent() {
         }
     }
 
-    let channel = Channel::builder().connect_picker(|_| Ok(Arc::new(Refusing))).expect("nothing overlaps");
-    let status = ExtensionClient::new(channel).wait(Time::default()).await.expect_err("it is refused");
+    let channel = Channel::builder().connect_picker(|_| Ok(Arc::new(Refusing))).expect("services should not overlap");
+    let status = ExtensionClient::new(channel).wait(Time::default()).await.expect_err("request should be rejected");
     assert!(!status.may_have_run() && status.message() == "no server today", "{status}");
 }

@@ -35,7 +35,7 @@ pub(super) async fn start(address: &str) -> (Serving, Arc<State>) {
 async fn no_call_is_lost_when_a_server_drains_and_another_takes_over() {
     let (mut first, before) = start("127.0.0.1:0").await;
     let address = first.address.to_string();
-    let client = ExtensionClient::connect(address.as_str()).await.expect("the server listens");
+    let client = ExtensionClient::connect(address.as_str()).await.expect("server should accept the connection");
     let mut calls = JoinSet::new();
     for _ in 0..2_000 {
         let client = client.clone();
@@ -51,10 +51,10 @@ async fn no_call_is_lost_when_a_server_drains_and_another_takes_over() {
     }
     before.released.send_replace(true);
     while let Some(reply) = calls.join_next().await {
-        reply.expect("it does not panic").expect("no call is lost");
+        reply.expect("task should not panic").expect("call should succeed");
     }
     first.stopped().await;
-    drop(second.await.expect("it does not panic"));
+    drop(second.await.expect("task should not panic"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -118,8 +118,8 @@ async fn unsent_streaming_call_moves_to_next_connection() {
         }
     });
     let client = ExtensionClient::new(channel.await.expect("the first is made"));
-    let mut chunks = client.flood(Time { millis: 1 }).await.expect("the next is served").into_inner();
-    chunks.message().await.expect("it streams").expect("there is one message");
+    let mut chunks = client.flood(Time { millis: 1 }).await.expect("stream should open").into_inner();
+    chunks.message().await.expect("stream should not fail").expect("there is one message");
     assert_eq!(dialled.load(Ordering::SeqCst), 2);
 }
 
@@ -141,7 +141,7 @@ async fn streaming_call_over_lost_connections_waits_once() {
 async fn call_without_patience_fails_with_connect_error() {
     let (first, _) = start("127.0.0.1:0").await;
     let address = first.address.to_string();
-    let client = ExtensionClient::connect(address.clone()).await.expect("the server listens");
+    let client = ExtensionClient::connect(address.clone()).await.expect("server should accept the connection");
     first.kill();
     until("the loss is noticed", || first.is_over()).await;
     let _ = client.wait(Time::default()).await;
@@ -173,21 +173,21 @@ async fn a_server_whose_connections_soon_end_is_dialled_with_pauses() {
             let server = Server::builder().on_connect(move |connection| {
                 let connection = connection.clone();
                 tokio::spawn(async move {
-                    connection.peer_known().await.expect("the client identifies itself");
+                    connection.peer_known().await.expect("peer should complete the handshake");
                     tokio::time::sleep(Duration::from_millis(10)).await;
                     if goes_away { connection.close_when_idle() } else { connection.close() }
                 });
             });
-            let server = server.build().expect("nothing is wrong with it");
+            let server = server.build().expect("settings should be valid");
             async move {
                 let (here, there) = tokio::io::duplex(64 * 1024);
                 tokio::spawn(async move { server.serve_connection(there).await });
                 Ok(here)
             }
         });
-        let channel = channel.expect("nothing is wrong with it");
+        let channel = channel.expect("server should be valid");
         let minute = Duration::from_secs(60);
-        tokio::time::timeout(minute, channel.stay_connected()).await.expect_err("there is always a next one");
+        tokio::time::timeout(minute, channel.stay_connected()).await.expect_err("future should stay pending");
         let dialled = dialled.load(Ordering::SeqCst);
         // A pause takes a second on average, once they do not grow any more.
         assert!((30..200).contains(&dialled), "{dialled} times");
@@ -199,7 +199,7 @@ async fn a_server_whose_connections_soon_end_is_dialled_with_pauses() {
 async fn channel_pauses_between_attempts_for_any_patience() {
     let (server, _) = start("127.0.0.1:0").await;
     let channel = Channel::builder().reconnect_timeout(Duration::from_millis(1));
-    let channel = channel.connect(server.address.to_string()).await.expect("the server listens");
+    let channel = channel.connect(server.address.to_string()).await.expect("server should accept the connection");
     server.kill();
     let mut staying = std::pin::pin!(channel.stay_connected());
     let mut polls = 0;
@@ -207,14 +207,14 @@ async fn channel_pauses_between_attempts_for_any_patience() {
         polls += 1;
         staying.as_mut().poll(context)
     });
-    tokio::time::timeout(Duration::from_millis(500), counted).await.expect_err("no server listens");
+    tokio::time::timeout(Duration::from_millis(500), counted).await.expect_err("future should stay pending");
     assert!(polls < 1_000, "{polls} polls");
 }
 
 /// A transport whose other end is served.
 pub(super) fn in_memory() -> DuplexStream {
     let server = Server::builder().add_service(ExtensionServer::new(Service::default())).build();
-    let server = server.expect("nothing is wrong with it");
+    let server = server.expect("server should be valid");
     let (here, there) = tokio::io::duplex(64 * 1024);
     tokio::spawn(async move { server.serve_connection(there).await });
     here
@@ -242,8 +242,8 @@ where
     });
     let channel = channel.await.expect("the first is made at once");
     let client = ExtensionClient::new(channel.clone());
-    client.get(Time::default()).await.expect("it is served");
-    let first = channel.connection().expect("it is there");
+    client.get(Time::default()).await.expect("call should succeed");
+    let first = channel.connection().expect("channel should be connected");
     first.close();
     first.closed().await;
     (client, dialled)
@@ -270,7 +270,7 @@ async fn connection_late_for_one_call_serves_the_next() {
     client.wait(within(100)).await.expect("it is connected in time");
     assert_eq!(dialled.load(Ordering::SeqCst), 2);
     // Nor does anybody have to wait for it.
-    client.wait(within(100)).await.expect("it is connected");
+    client.wait(within(100)).await.expect("connection should be established");
 }
 
 /// Calls that had left did not count, so that the server was dialled as often as calls were made.
@@ -288,7 +288,7 @@ async fn unpolled_call_does_not_block_reconnect_for_others() {
         assert!(poll_once(call.as_mut()).await.is_none(), "there is no connection yet");
         left.push(call);
     }
-    client.get(Time::default()).await.expect("it is served");
+    client.get(Time::default()).await.expect("call should succeed");
     assert_eq!(dialled.load(Ordering::SeqCst), 2);
     for call in left {
         call.await.expect("it is served too");
@@ -361,12 +361,12 @@ async fn call_waits_for_silent_server_no_longer_than_patience() {
 
 #[tokio::test]
 async fn half_of_ids_lost_to_cancelled_calls_renews_connection() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let address = listener.local_addr().expect("it is bound").to_string();
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+    let address = listener.local_addr().expect("socket should have a local address").to_string();
     let builder = Channel::builder().calls::<ExtensionClient>().timeout(Duration::from_millis(200));
     let channel = builder.connect(address);
     let (channel, accepted) = tokio::join!(channel, listener.accept());
-    let client = ExtensionClient::new(channel.expect("the server listens"));
+    let client = ExtensionClient::new(channel.expect("server should be listening"));
     let mut silent = Raw::over(accepted.expect("a client comes").0);
     silent.write(&packet(0, 1, &[])).await; // A PONG and no HELLO: such a server cannot be told to stop.
     let reading = tokio::spawn(async move { silent.closed().await });
@@ -381,10 +381,10 @@ async fn half_of_ids_lost_to_cancelled_calls_renews_connection() {
         assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");
     }
     let next = tokio::spawn(async move { client.get(Time { millis: 3 }).await });
-    let mut second = Raw::over(listener.accept().await.expect("the client comes again").0);
+    let mut second = Raw::over(listener.accept().await.expect("client should connect").0);
     let request = second.next().await.expect("the call comes here");
     second.write(&packet(request.id.0, request.operation.number(), &request.body)).await;
-    next.await.expect("it does not panic").expect("it is answered");
+    next.await.expect("task should not panic").expect("call should succeed");
     reading.await.expect("the first connection is closed, since no call uses it");
 }
 
@@ -393,8 +393,8 @@ async fn half_of_ids_lost_to_cancelled_calls_renews_connection() {
 async fn a_client_that_has_nothing_to_call_lets_a_server_stop_at_once() {
     let (mut server, _) = start("127.0.0.1:0").await;
     let address = server.address.to_string();
-    let client = ExtensionClient::connect(address.as_str()).await.expect("the server listens");
-    client.get(Time::default()).await.expect("it is served");
+    let client = ExtensionClient::connect(address.as_str()).await.expect("server should accept the connection");
+    client.get(Time::default()).await.expect("call should succeed");
     server.stop();
     server.stopped().await;
     let _second = start(&address).await;
@@ -405,19 +405,20 @@ async fn a_client_that_has_nothing_to_call_lets_a_server_stop_at_once() {
 #[tokio::test]
 async fn finished_streams_held_by_user_do_not_delay_stop() {
     let (mut server, _) = start("127.0.0.1:0").await;
-    let client = ExtensionClient::connect(server.address.to_string()).await.expect("the server listens");
-    let mut ended = client.flood(Time { millis: 1 }).await.expect("it streams").into_inner();
-    ended.message().await.expect("it streams").expect("there is one message");
-    assert_eq!(ended.message().await.expect("it ends in good order"), None);
-    let mut failed = client.flood(within(50)).await.expect("it streams").into_inner();
+    let client =
+        ExtensionClient::connect(server.address.to_string()).await.expect("server should accept the connection");
+    let mut ended = client.flood(Time { millis: 1 }).await.expect("stream should open").into_inner();
+    ended.message().await.expect("stream should not fail").expect("there is one message");
+    assert_eq!(ended.message().await.expect("stream should not fail"), None);
+    let mut failed = client.flood(within(50)).await.expect("stream should open").into_inner();
     while failed.message().await.is_ok() {}
-    let mut unread = client.flood(Time { millis: 1 }).await.expect("it streams").into_inner();
-    unread.message().await.expect("it streams").expect("there is one message");
+    let mut unread = client.flood(Time { millis: 1 }).await.expect("stream should open").into_inner();
+    unread.message().await.expect("stream should not fail").expect("there is one message");
     server.stop();
     server.stopped().await;
-    assert_eq!(ended.message().await.expect("it stays as it was"), None);
-    assert_eq!(failed.message().await.expect("it fails once"), None);
-    assert_eq!(unread.message().await.expect("it has ended in good order"), None);
+    assert_eq!(ended.message().await.expect("stream should not fail"), None);
+    assert_eq!(failed.message().await.expect("stream should not fail"), None);
+    assert_eq!(unread.message().await.expect("stream should not fail"), None);
 }
 
 /// The server left it to them to close, as it does with clients that have not ended their sending half.
@@ -430,7 +431,7 @@ async fn stopping_server_closes_half_closed_client_after_reply() {
     peer.write(&packet(7, 12, &[8, 0, 0x0b, 0xC8, 1])).await; // Wait 200 ms.
     until("the call runs", || state.waiting.load(Ordering::SeqCst) == 1).await;
     server.stop();
-    peer.socket.shutdown().await.expect("this end can be closed");
+    peer.socket.shutdown().await.expect("socket should shut down");
     let ended = async {
         let mut replies = 0;
         while let Some(packet) = peer.next().await {
@@ -440,7 +441,8 @@ async fn stopping_server_closes_half_closed_client_after_reply() {
         replies
     };
     // A server waits for 20 s before it closes the remaining ones.
-    let replies = tokio::time::timeout(Duration::from_secs(10), ended).await.expect("nothing is in progress");
+    let replies =
+        tokio::time::timeout(Duration::from_secs(10), ended).await.expect("future should complete within the timeout");
     assert_eq!(replies, 1);
 }
 
@@ -464,7 +466,7 @@ async fn server_lost_each_second_after_answers_fails_no_call() {
     let builder = Channel::builder().reconnect_timeout(Duration::from_millis(500));
     let channel = builder.connect_with_connector(|| async {
         let server = Server::builder().add_service(ExtensionServer::new(Service::default())).build();
-        let server = server.expect("nothing is wrong with it");
+        let server = server.expect("server should be valid");
         let (here, there) = tokio::io::duplex(64 * 1024);
         tokio::spawn(tokio::time::timeout(Duration::from_secs(1), async move { server.serve_connection(there).await }));
         Ok(here)
@@ -479,15 +481,20 @@ async fn server_lost_each_second_after_answers_fails_no_call() {
 /// The timer of its deadline belonged to the runtime of the caller, and panicked after that was gone.
 #[test]
 fn stream_with_a_deadline_outlives_the_runtime_it_was_opened_in() {
-    let runtime =
-        || tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("threads start");
+    let runtime = || {
+        tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("runtime should start")
+    };
     let (home, away) = (runtime(), runtime());
     let address = home.block_on(serve_interop_with(Server::builder()));
-    let client = home.block_on(InteropClient::connect(address.to_string())).expect("the server listens");
+    let client = home.block_on(InteropClient::connect(address.to_string())).expect("server should be listening");
     let (sender, requests) = RequestStream::channel(1);
     let mut request = Request::new(requests);
     request.set_timeout(Duration::from_millis(300));
-    let mut replies = away.block_on(client.chat(request)).expect("it streams").into_inner();
+    let mut replies = away.block_on(client.chat(request)).expect("stream should open").into_inner();
     drop(away);
     let status = home.block_on(replies.message()).expect_err("nothing is sent before the deadline");
     assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");

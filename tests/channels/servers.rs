@@ -17,8 +17,8 @@ use tokio::task::JoinSet;
 
 /// An address without a listener.
 async fn nowhere() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    listener.local_addr().expect("it is bound").to_string()
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+    listener.local_addr().expect("socket should have a local address").to_string()
 }
 
 #[tokio::test(start_paused = true)]
@@ -29,12 +29,12 @@ async fn a_lazy_channel_connects_for_its_first_call_and_not_before() {
         counted.fetch_add(1, Ordering::SeqCst);
         async { Ok(in_memory()) }
     });
-    let channel = channel.expect("nothing is wrong with it");
+    let channel = channel.expect("server should be valid");
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(dialled.load(Ordering::SeqCst), 0);
     let client = ExtensionClient::new(channel);
     for _ in 0..2 {
-        client.get(Time::default()).await.expect("it is served");
+        client.get(Time::default()).await.expect("call should succeed");
     }
     assert_eq!(dialled.load(Ordering::SeqCst), 1);
 }
@@ -47,7 +47,7 @@ async fn lazy_channel_call_fails_unsent_after_patience() {
         tokio::time::sleep(Duration::from_millis(1)).await;
         Err::<tokio::io::DuplexStream, _>(io::ErrorKind::ConnectionRefused.into())
     });
-    let client = ExtensionClient::new(channel.expect("nothing is wrong with it"));
+    let client = ExtensionClient::new(channel.expect("server should be valid"));
     let started = tokio::time::Instant::now();
     let status = client.get(Time::default()).await.expect_err("no server listens");
     assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
@@ -59,7 +59,8 @@ async fn lazy_channel_call_fails_unsent_after_patience() {
 async fn both() -> ([(Serving, Arc<State>); 2], ExtensionClient) {
     let servers = [start("127.0.0.1:0").await, start("127.0.0.1:0").await];
     let addresses = servers.each_ref().map(|(server, _)| server.address.to_string());
-    let channel = Channel::builder().balance().connect_all(addresses).await.expect("both listen");
+    let channel =
+        Channel::builder().balance().connect_all(addresses).await.expect("all servers should accept connections");
     let client = ExtensionClient::new(channel);
     for (_, state) in &servers {
         called(&client, state).await;
@@ -76,13 +77,13 @@ async fn called(client: &ExtensionClient, state: &State) {
         while state.gets.load(Ordering::SeqCst) == before {
             let replies = join_all((0..at_once).map(|_| client.get(Time::default()))).await;
             for reply in replies {
-                reply.expect("a server is there");
+                reply.expect("server should be reachable");
             }
             at_once = (2 * at_once).min(512);
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), calling).await.expect("the server is called");
+    tokio::time::timeout(Duration::from_secs(20), calling).await.expect("future should complete within the timeout");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -94,7 +95,7 @@ async fn no_call_is_lost_while_one_server_after_the_other_is_replaced() {
         let (client, over) = (client.clone(), over.clone());
         callers.spawn(async move {
             while !over.load(Ordering::SeqCst) {
-                client.wait(Time { millis: 1 }).await.expect("no call is lost");
+                client.wait(Time { millis: 1 }).await.expect("call should succeed");
             }
         });
     }
@@ -109,7 +110,7 @@ async fn no_call_is_lost_while_one_server_after_the_other_is_replaced() {
     }
     over.store(true, Ordering::SeqCst);
     while let Some(caller) = callers.join_next().await {
-        caller.expect("no call is lost");
+        caller.expect("call should succeed");
     }
 }
 
@@ -117,32 +118,40 @@ async fn no_call_is_lost_while_one_server_after_the_other_is_replaced() {
 async fn connecting_to_several_servers_fails_if_none_listens() {
     let (server, _) = start("127.0.0.1:0").await;
     let (nowhere, there) = (nowhere().await, server.address.to_string());
-    let channel = Channel::builder().balance().connect_all([&nowhere, &there, &nowhere]).await.expect("one listens");
+    let channel = Channel::builder()
+        .balance()
+        .connect_all([&nowhere, &there, &nowhere])
+        .await
+        .expect("all servers should accept connections");
     for _ in 0..20 {
         let client = ExtensionClient::new(channel.clone());
         client.get(Time::default()).await.expect("calls go to the one that is there");
     }
     let error = Channel::builder().balance().connect_all([&nowhere, &nowhere]).await.expect_err("none listens");
     assert!(matches!(&error, Error::Transport(why) if why.to_string().contains(&nowhere)), "{error}");
-    let error = Channel::builder().balance().connect_all([""; 0]).await.expect_err("there is none");
+    let error = Channel::builder().balance().connect_all([""; 0]).await.expect_err("item should not exist");
     assert!(matches!(&error, Error::NoServers), "{error}");
 }
 
 #[tokio::test]
 async fn dropped_fleet_channel_closes_all_and_dials_no_more() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let address = listener.local_addr().expect("it is bound").to_string();
-    let channel = Channel::builder().balance().connect_all(vec![address; 3]).await.expect("it listens");
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+    let address = listener.local_addr().expect("socket should have a local address").to_string();
+    let channel = Channel::builder()
+        .balance()
+        .connect_all(vec![address; 3])
+        .await
+        .expect("all servers should accept connections");
     let mut connections = Vec::new();
     for _ in 0..3 {
-        connections.push(listener.accept().await.expect("it is dialled").0);
+        connections.push(listener.accept().await.expect("client should connect").0);
     }
     drop(channel);
     for mut connection in connections {
         let mut all = Vec::new();
         // A silent server would be left after 5 s in any case.
         let ended = tokio::time::timeout(Duration::from_secs(3), connection.read_to_end(&mut all)).await;
-        ended.expect("it is closed").expect("in good order");
+        ended.expect("connection should be closed").expect("in good order");
     }
     assert!(tokio::time::timeout(Duration::ZERO, listener.accept()).await.is_err(), "it is dialled no more");
 }

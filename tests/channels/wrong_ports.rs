@@ -16,10 +16,10 @@ use tokio::time::Instant;
 async fn failure(first: &[u8]) -> String {
     let (address, accepted) = Raw::listen().await;
     let builder = Channel::builder().calls::<InteropClient>().peer_kind_timeout(Duration::from_millis(300));
-    let channel = builder.connect(address).await.expect("it listens");
+    let channel = builder.connect(address).await.expect("server should accept the connection");
     let mut server = accepted.await;
-    server.socket.write_all(first).await.expect("the client is there");
-    let status = InteropClient::new(channel).add(AddRequest::default()).await.expect_err("it answers no call");
+    server.socket.write_all(first).await.expect("write should succeed");
+    let status = InteropClient::new(channel).add(AddRequest::default()).await.expect_err("call should fail");
     assert_eq!(status.code(), Code::Unavailable, "{status}");
     status.to_string()
 }
@@ -66,15 +66,15 @@ async fn deadline_before_the_server_identifies_itself_is_named() {
         Ok(here)
     };
     let builder = Channel::builder().calls::<InteropClient>().peer_kind_timeout(60 * SECOND);
-    let channel = builder.connect_with_connector(silent).await.expect("connecting is free");
+    let channel = builder.connect_with_connector(silent).await.expect("connector should return a connection");
     let client = InteropClient::new(channel);
     let mut request = Request::new(AddRequest::default());
-    request.metadata_mut().insert("tenant", "blue").expect("it keeps the rules");
+    request.metadata_mut().insert("tenant", "blue").expect("metadata entry should be valid");
     request.set_timeout(SECOND);
-    let unary = client.add(request).await.expect_err("the server is silent");
+    let unary = client.add(request).await.expect_err("call should fail");
     let mut request = Request::new(Range::default());
     request.set_timeout(SECOND);
-    let stream = client.count_up(request).await.expect_err("the server is silent");
+    let stream = client.count_up(request).await.expect_err("stream should fail to open");
     for status in [unary, stream] {
         assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
         assert!(status.message().contains("did not identify itself before the deadline"), "{status}");
@@ -168,8 +168,8 @@ const OTHERS: [Other; 9] = [
 impl Other {
     /// Behaves so towards every client.
     async fn listen(self) -> SocketAddr {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-        let address = listener.local_addr().expect("it is bound");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+        let address = listener.local_addr().expect("socket should have a local address");
         tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
                 tokio::spawn(self.behave(socket));
@@ -200,7 +200,7 @@ impl Other {
 async fn client(address: SocketAddr) -> InteropClient {
     let patience = Duration::from_millis(300);
     let builder = Channel::builder().calls::<InteropClient>().peer_kind_timeout(patience).reconnect_timeout(patience);
-    InteropClient::new(builder.connect(address.to_string()).await.expect("it listens"))
+    InteropClient::new(builder.connect(address.to_string()).await.expect("server should accept the connection"))
 }
 
 #[tokio::test]
@@ -208,7 +208,7 @@ async fn every_wrong_port_is_named_to_a_unary_call() {
     for other in OTHERS {
         let client = client(other.listen().await).await;
         for _ in 0..2 {
-            let failure = client.add(AddRequest::default()).await.expect_err("it answers no call");
+            let failure = client.add(AddRequest::default()).await.expect_err("call should fail");
             other.check("a unary call", &failure);
         }
     }
@@ -230,10 +230,10 @@ async fn calls_to_other_protocol_fail_fast_and_dial_once_a_second() {
         }
     };
     let channel = Channel::builder().calls::<InteropClient>().connect_with_connector(connector).await;
-    let client = InteropClient::new(channel.expect("it is in memory"));
+    let client = InteropClient::new(channel.expect("connection in memory should succeed"));
     let started = Instant::now();
     for _ in 0..3 {
-        let failure = client.add(AddRequest::default()).await.expect_err("it answers no call");
+        let failure = client.add(AddRequest::default()).await.expect_err("call should fail");
         assert!(failure.to_string().ends_with("set `header_form(HeaderForm::Old)`"), "{failure}");
         assert!(!failure.may_have_run(), "{failure}");
     }
@@ -242,7 +242,7 @@ async fn calls_to_other_protocol_fail_fast_and_dial_once_a_second() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(dialled.load(Ordering::Relaxed), 1, "no call is made");
     tokio::time::sleep(Duration::from_secs(1)).await;
-    client.add(AddRequest::default()).await.expect_err("it answers no call");
+    client.add(AddRequest::default()).await.expect_err("call should fail");
     assert_eq!(dialled.load(Ordering::Relaxed), 2, "it may have been replaced by a server");
 }
 
@@ -252,7 +252,7 @@ async fn every_wrong_port_is_named_to_a_call_with_streams() {
         let address = other.listen().await;
         let failure = match client(address).await.count_up(Range { from: 0, count: 3 }).await {
             Err(failure) => failure,
-            Ok(replies) => replies.into_inner().message().await.expect_err("it sends no message"),
+            Ok(replies) => replies.into_inner().message().await.expect_err("stream should fail"),
         };
         other.check("a stream of responses", &failure);
         let sums = client(address).await.sum_up(frpc::iter([])).await;
@@ -265,7 +265,7 @@ async fn every_wrong_port_is_named_as_the_end_of_its_connection() {
     for other in OTHERS {
         let client = frisbee::Client::builder().peer_kind_timeout(Duration::from_millis(300));
         let connection = client.connect(other.listen().await.to_string(), frisbee::Handlers::new()).await;
-        let connection = connection.expect("it listens");
+        let connection = connection.expect("server should be listening");
         connection.peer_known().await.expect_err("the peer does not speak Frisbee");
         let reason = connection.closed().await.to_string();
         assert!(reason.ends_with(other.expected), "{}: {reason}", other.name);

@@ -22,7 +22,7 @@ fn for_values(count: u64, mut check: impl FnMut(&Ways, &MessageDescriptor, &Dyna
     let pool = DescriptorPool::decode(DESCRIPTORS).expect("frpc-build has written it");
     let mut random = Random::new(seed);
     for at in 0..count {
-        let (name, ways) = &MESSAGES[usize::try_from(at).expect("it fits") % MESSAGES.len()];
+        let (name, ways) = &MESSAGES[usize::try_from(at).expect("value should fit usize") % MESSAGES.len()];
         let descriptor = pool.get_message_by_name(name).expect("it is in the table");
         // Through protobuf, where negative zero without presence is the default.
         let value = random.message(&descriptor).encode_to_vec();
@@ -157,8 +157,8 @@ fn both_codecs_refuse_the_same_malformed_bodies() {
             match random.below(4) {
                 0 => body.truncate(at.max(1)),
                 1 => drop(body.remove(at)),
-                2 => body.insert(at, u8::try_from(random.below(256)).expect("it is a byte")),
-                _ => body[at] = u8::try_from(random.below(256)).expect("it is a byte"),
+                2 => body.insert(at, u8::try_from(random.below(256)).expect("value should fit u8")),
+                _ => body[at] = u8::try_from(random.below(256)).expect("value should fit u8"),
             }
             if body.is_empty() {
                 break;

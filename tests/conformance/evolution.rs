@@ -129,7 +129,7 @@ impl Model {
     }
 
     fn take(&mut self, random: &mut Random) -> i32 {
-        self.next += 1 + i32::try_from(random.below(3) * random.below(20)).expect("it is small");
+        self.next += 1 + i32::try_from(random.below(3) * random.below(20)).expect("value should fit i32");
         self.next
     }
 
@@ -313,7 +313,7 @@ impl Model {
                 Shape::Optional if matches!(field.of, Of::Message(_)) => {}
                 Shape::Optional => {
                     declared.proto3_optional = Some(true);
-                    declared.oneof_index = Some(i32::try_from(proto.oneof_decl.len()).expect("it is small"));
+                    declared.oneof_index = Some(i32::try_from(proto.oneof_decl.len()).expect("value should fit i32"));
                     proto.oneof_decl.push(oneof(format!("_f{}", field.name)));
                 }
                 Shape::Repeated => declared.label = Some(Label::Repeated.into()),
@@ -333,7 +333,7 @@ impl Model {
                 }
                 Shape::Member(of) => {
                     let at = oneofs.iter().position(|oneof| *oneof == of).expect("it was declared");
-                    declared.oneof_index = Some(i32::try_from(at).expect("it is small"));
+                    declared.oneof_index = Some(i32::try_from(at).expect("value should fit i32"));
                 }
             }
             proto.field.push(declared);
@@ -435,7 +435,11 @@ impl Test<'_> {
         if let Some(root) = plan.root(0, 0).expect("plan should have no refusal") {
             let done = plan.translate(root, body, &mut out, LIMITS).map_err(|error| error.to_string())?;
             let bound = 16 * (body.len() + out.len());
-            assert!(done.steps <= u64::try_from(bound).expect("it fits"), "{} steps for {bound}", done.steps);
+            assert!(
+                done.steps <= u64::try_from(bound).expect("value should fit u64"),
+                "{} steps for {bound}",
+                done.steps
+            );
         } else {
             out.extend_from_slice(body);
         }
@@ -599,7 +603,8 @@ fn forbidden(from: &MessageDescriptor, to: &MessageDescriptor, seen: &mut BTreeS
 
 #[test]
 fn edited_schemas_read_each_other_as_in_protobuf() {
-    let number = |variable: &str, default| env::var(variable).map_or(default, |value| value.parse().expect("a number"));
+    let number =
+        |variable: &str, default| env::var(variable).map_or(default, |value| value.parse().expect("text should parse"));
     let (pairs, first) = (number("EVOLUTION_PAIRS", 200), number("CONFORMANCE_SEED", 1));
     let (mut checked, mut refused, mut kept) = (0, 0, 0);
     for seed in first..first + pairs {

@@ -33,18 +33,18 @@ impl Encoder {
             .arg(".")
             .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance/go"))
             .output()
-            .expect("Go has just printed its version");
+            .expect("process should start");
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         let set = folder.join("conformance.bin");
-        fs::write(&set, descriptors).expect("cargo has made the folder");
+        fs::write(&set, descriptors).expect("file should be written");
         let mut child = Command::new(&program)
             .arg(&set)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .expect("a program that was just built starts");
+            .expect("process should start");
         let stdin = child.stdin.take().map(BufWriter::new);
-        let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+        let stdout = BufReader::new(child.stdout.take().expect("stdout should be piped"));
         Some(Self { child, stdin, stdout })
     }
 
@@ -58,10 +58,10 @@ impl Encoder {
     ) -> (Vec<u8>, Result<InJson, String>) {
         let stdin = self.stdin.as_mut().expect("it is open until the end");
         for part in [name.as_bytes(), protobuf, json.unwrap_or_default()] {
-            let len = u32::try_from(part.len()).expect("values are small");
+            let len = u32::try_from(part.len()).expect("value should fit u32");
             stdin.write_all(&len.to_be_bytes()).and_then(|()| stdin.write_all(part)).expect("the encoder reads");
         }
-        stdin.flush().expect("the encoder reads");
+        stdin.flush().expect("flush should succeed");
         let (polyglot, json, error) = (self.read(), self.read(), self.read());
         if error.is_empty() {
             return (polyglot, Ok(Some(json).filter(|json| !json.is_empty())));
@@ -71,9 +71,9 @@ impl Encoder {
 
     fn read(&mut self) -> Vec<u8> {
         let mut len = [0; 4];
-        self.stdout.read_exact(&mut len).expect("the encoder answers; its output is above");
-        let mut answer = vec![0; usize::try_from(u32::from_be_bytes(len)).expect("it fits")];
-        self.stdout.read_exact(&mut answer).expect("the encoder answers completely");
+        self.stdout.read_exact(&mut len).expect("peer should send the expected bytes");
+        let mut answer = vec![0; usize::try_from(u32::from_be_bytes(len)).expect("value should fit usize")];
+        self.stdout.read_exact(&mut answer).expect("peer should send the expected bytes");
         answer
     }
 }

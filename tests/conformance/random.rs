@@ -23,7 +23,8 @@ impl Random {
     }
 
     pub(crate) fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.next() % u64::try_from(bound).expect("it fits")).expect("it is below a usize")
+        usize::try_from(self.next() % u64::try_from(bound).expect("value should fit u64"))
+            .expect("value should fit usize")
     }
 
     pub(crate) fn message(&mut self, descriptor: &MessageDescriptor) -> DynamicMessage {
@@ -55,12 +56,12 @@ impl Random {
                 let seconds = self.next() % 315_537_897_600;
                 message.set_field_by_number(1, Value::I64(seconds.cast_signed() - 62_135_596_800));
                 let nanos = [0, self.below(NANOS), self.below(1000) * 1_000_000][self.below(3)];
-                message.set_field_by_number(2, Value::I32(i32::try_from(nanos).expect("it is below a second")));
+                message.set_field_by_number(2, Value::I32(i32::try_from(nanos).expect("value should fit i32")));
             }
             "google.protobuf.Duration" => {
                 let (seconds, sign) = (self.next() % 315_576_000_001, [1, -1][self.below(2)]);
                 let nanos = [0, self.below(NANOS), self.below(1000) * 1000][self.below(3)];
-                let nanos = i32::try_from(nanos).expect("it is below a second");
+                let nanos = i32::try_from(nanos).expect("value should fit i32");
                 message.set_field_by_number(1, Value::I64(seconds.cast_signed() * i64::from(sign)));
                 message.set_field_by_number(2, Value::I32(nanos * sign));
             }

@@ -22,16 +22,16 @@ fn hello(credit: u32, batches: bool) -> Vec<u8> {
 async fn opened(hello: &[u8]) -> (Connection, Stream, Raw) {
     let (address, accepted) = Raw::listen().await;
     let (connection, mut raw) = tokio::join!(Client::builder().connect(address, Handlers::new()), accepted);
-    let connection = connection.expect("it listens");
+    let connection = connection.expect("server should be listening");
     raw.write(hello).await;
-    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
+    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
     assert_eq!(raw.next().await.expect("it comes").body, "open");
     (connection, stream, raw)
 }
 
 /// The next packet of a stream: its operation, and its messages.
 async fn next(raw: &mut Raw) -> (u16, Vec<Bytes>) {
-    let packet = raw.next().await.expect("the connection lives");
+    let packet = raw.next().await.expect("connection should stay open");
     let messages = if packet.operation == Operation::BATCH {
         let messages = Batch::new(&packet.body);
         messages.map(|message| packet.body.slice_ref(message.expect("it is whole"))).collect()
@@ -46,14 +46,14 @@ async fn messages_before_write_share_packet_and_single_stays_plain() {
     let (_connection, stream, mut raw) = opened(&hello(1 << 20, true)).await;
     for round in 0..3 {
         for message in ["one", "", "three"] {
-            stream.send(&message.into()).await.expect("there is room");
+            stream.send(&message.into()).await.expect("message should be sent");
         }
         assert_eq!(next(&mut raw).await, (9, vec!["one".into(), "".into(), "three".into()]), "round {round}");
-        stream.send(&"alone".into()).await.expect("there is room");
+        stream.send(&"alone".into()).await.expect("message should be sent");
         assert_eq!(next(&mut raw).await, (2, vec!["alone".into()]));
     }
-    stream.send(&"last".into()).await.expect("there is room");
-    stream.send(&vec![7; 100_000].into()).await.expect("there is room");
+    stream.send(&"last".into()).await.expect("message should be sent");
+    stream.send(&vec![7; 100_000].into()).await.expect("message should be sent");
     stream.end();
     assert_eq!(next(&mut raw).await.1, ["last"]);
     assert_eq!(next(&mut raw).await.1[0].len(), 100_000, "a long one has its own packet");
@@ -64,7 +64,7 @@ async fn messages_before_write_share_packet_and_single_stays_plain() {
 async fn a_peer_that_does_not_say_so_gets_each_message_by_itself() {
     let (_connection, stream, mut raw) = opened(&hello(1 << 20, false)).await;
     for message in ["one", "two", "three"] {
-        stream.send(&message.into()).await.expect("there is room");
+        stream.send(&message.into()).await.expect("message should be sent");
     }
     for message in ["one", "two", "three"] {
         assert_eq!(next(&mut raw).await, (2, vec![message.into()]));
@@ -83,7 +83,7 @@ async fn messages_of_a_batch_cost_as_much_credit_as_others() {
     assert_eq!(next(&mut raw).await, (9, vec![message.clone(); 10]));
     // One byte of credit is enough for a message, which overdraws it.
     raw.write(&packet(1, 5, &[1])).await;
-    stream.send(&message).await.expect("there is credit");
+    stream.send(&message).await.expect("message should be sent");
     assert!(matches!(stream.try_send(&message), Err(TrySendError::Full)));
     assert_eq!(next(&mut raw).await, (2, vec![message]));
 }
@@ -101,7 +101,7 @@ async fn a_batch_of_messages_of_any_lengths_is_received() {
     for _ in 0..2 {
         raw.write(&packet(1, 9, &body)).await;
         for message in &messages {
-            assert_eq!(stream.recv().await.expect("it comes"), message);
+            assert_eq!(stream.recv().await.expect("channel should stay open"), message);
         }
     }
     raw.write(&[packet(1, 9, &[1, b'x']), packet(1, 7, &[])].concat()).await;
@@ -124,23 +124,31 @@ async fn echo(mut stream: Stream) {
 async fn messages_of_any_length_pass_narrow_window_in_order() {
     let config = Config::default().stream_credit(8 * 1024);
     let router = Handlers::new().on_stream(|_, stream| drop(tokio::spawn(echo(stream))));
-    let server = Server::builder().config(config.clone()).bind("127.0.0.1:0", router).await.expect("there is a port");
+    let server = Server::builder()
+        .config(config.clone())
+        .bind("127.0.0.1:0", router)
+        .await
+        .expect("server should bind to a free address");
     let (address, stats) = (server.local_addr(), server.stats());
     tokio::spawn(server.serve());
-    let connection = Client::builder().config(config).connect(address, Handlers::new()).await.expect("it listens");
-    let (sender, mut receiver) = connection.open_stream(&"open".into()).await.expect("it opens").split();
+    let connection = Client::builder()
+        .config(config)
+        .connect(address, Handlers::new())
+        .await
+        .expect("server should accept the connection");
+    let (sender, mut receiver) = connection.open_stream(&"open".into()).await.expect("stream should open").split();
     let message = |n: usize| Bytes::from(vec![n as u8; [n % 40, n % 200, n % 5_000, n * 7 % 20_000][n % 4]]);
     let sending = tokio::spawn(async move {
         for n in 0..4_000 {
-            sender.send(&message(n)).await.expect("the other end reads");
+            sender.send(&message(n)).await.expect("message should be sent");
         }
         sender.end();
     });
     for n in 0..4_000 {
-        assert_eq!(receiver.recv().await.expect("it is echoed"), message(n), "message {n}");
+        assert_eq!(receiver.recv().await.expect("channel should stay open"), message(n), "message {n}");
     }
     assert_eq!(receiver.recv().await, None);
-    sending.await.expect("it does not panic");
+    sending.await.expect("task should not panic");
     drop(receiver);
     until("nothing is held", || stats.memory_held() == 0).await;
 }

@@ -29,7 +29,7 @@ fn send_much(connection: &Connection, count: u16) {
     let body = Bytes::from(vec![1; 4 << 20]);
     for id in 0..count {
         let sent = connection.send_now(|outbox| outbox.push(PacketId(id), Operation::FIRST_USER, &body));
-        sent.expect("it is open").expect("it is short enough");
+        sent.expect("connection should be open").expect("value should be within the limit");
     }
 }
 
@@ -38,20 +38,21 @@ async fn connected<R: Protocol>(server: &Acceptor<R>) -> (Connection, JoinHandle
     let (here, there) = frisbee::memory();
     let server = server.clone();
     let serving = tokio::spawn(async move { server.serve_connection(there).await });
-    let connection = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
-    connection.peer_known().await.expect("the server is a native peer");
+    let connection =
+        Client::builder().connect_io(here, Handlers::new()).await.expect("connection in memory should be accepted");
+    connection.peer_known().await.expect("peer should complete the handshake");
     (connection, serving)
 }
 
 #[tokio::test]
 async fn sent_packets_are_written_before_the_end_is_reported() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let address = listener.local_addr().expect("it is bound");
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+    let address = listener.local_addr().expect("socket should have a local address");
     let read = Arc::new(AtomicUsize::new(0));
     tokio::spawn({
         let read = read.clone();
         async move {
-            let (mut socket, _) = listener.accept().await.expect("the client comes");
+            let (mut socket, _) = listener.accept().await.expect("client should connect");
             let mut buffer = vec![0; 64 * 1024];
             while let Ok(count @ 1..) = socket.read(&mut buffer).await {
                 read.fetch_add(count, Ordering::SeqCst);
@@ -59,7 +60,8 @@ async fn sent_packets_are_written_before_the_end_is_reported() {
             }
         }
     });
-    let connection = Client::builder().connect(address, Handlers::new()).await.expect("the server listens");
+    let connection =
+        Client::builder().connect(address, Handlers::new()).await.expect("server should accept the connection");
     send_much(&connection, 4);
     connection.close();
     connection.closed().await;
@@ -75,9 +77,9 @@ async fn failed_stream_opening_does_not_hide_connection_end() {
         async move { connection.closed().await }
     });
     tokio::task::yield_now().await;
-    connection.open_stream(&vec![0; 6 << 20].into()).await.expect_err("it is too long");
+    connection.open_stream(&vec![0; 6 << 20].into()).await.expect_err("stream should fail to open");
     connection.close();
-    timeout(PATIENCE, waits).await.expect("it is notified").expect("no task panics");
+    timeout(PATIENCE, waits).await.expect("future should complete within the timeout").expect("task should not panic");
 }
 
 /// Takes everything and is never done with its shutdown, as TLS whose peer takes no byte more.
@@ -106,16 +108,23 @@ impl AsyncWrite for NoShutdown {
 #[tokio::test(start_paused = true)]
 async fn a_transport_that_is_never_done_with_its_shutdown_is_left() {
     let (here, _there) = frisbee::memory();
-    let connection = Client::builder().connect_io(NoShutdown(here), Handlers::new()).await.expect("it is in memory");
+    let connection = Client::builder()
+        .connect_io(NoShutdown(here), Handlers::new())
+        .await
+        .expect("connection in memory should be accepted");
     connection.close();
-    timeout(PATIENCE, connection.closed()).await.expect("it is left");
+    timeout(PATIENCE, connection.closed()).await.expect("future should complete within the timeout");
 }
 
 #[tokio::test(start_paused = true)]
 async fn connection_aborted_during_last_write_ends_at_once() {
     let (here, _deaf) = frisbee::memory();
     let config = Config::default().write_timeout(2 * PATIENCE);
-    let connection = Client::builder().config(config).connect_io(here, Handlers::new()).await.expect("it is in memory");
+    let connection = Client::builder()
+        .config(config)
+        .connect_io(here, Handlers::new())
+        .await
+        .expect("connection in memory should be accepted");
     send_much(&connection, 8);
     connection.close();
     until("it writes its last", || connection.is_closed()).await;
@@ -126,7 +135,7 @@ async fn connection_aborted_during_last_write_ends_at_once() {
     tokio::task::yield_now().await;
     assert!(!waits.is_finished(), "much waits");
     connection.abort();
-    timeout(PATIENCE, waits).await.expect("it is over").expect("no task panics");
+    timeout(PATIENCE, waits).await.expect("future should complete within the timeout").expect("task should not panic");
 }
 
 #[tokio::test]
@@ -134,7 +143,7 @@ async fn closing_server_holds_last_packets_until_first_header() {
     let builder = Server::builder().on_connect(|connection: &Connection| {
         let sent = connection
             .send_now(|outbox| outbox.push(PacketId(9), Operation::FIRST_USER, Bytes::from_static(b"another time")));
-        sent.expect("it is open").expect("it is short enough");
+        sent.expect("connection should be open").expect("value should be within the limit");
         connection.close();
     });
     let address = serve_interop_with(builder.first_header_timeout(Duration::from_millis(100))).await;
@@ -150,24 +159,30 @@ async fn closing_server_holds_last_packets_until_first_header() {
 #[tokio::test(start_paused = true)]
 async fn the_reader_of_a_stream_sees_the_half_close_of_its_client() {
     let (sender, mut receiver) = mpsc::unbounded_channel();
-    let handlers = Handlers::new().on_stream(move |_, stream| sender.send(stream).expect("the test waits"));
+    let handlers = Handlers::new().on_stream(move |_, stream| sender.send(stream).expect("receiver should be waiting"));
     let server = frisbee::Server::builder().build(handlers).unwrap();
     let (mut here, there) = frisbee::memory();
     tokio::spawn(async move { server.serve_connection(there).await });
-    here.write_all(&[packet(1, 2, b"open"), packet(1, 2, b"message")].concat()).await.expect("the server reads");
-    let mut stream = receiver.recv().await.expect("it comes");
-    assert_eq!(stream.recv().await.expect("it is there"), "message");
+    here.write_all(&[packet(1, 2, b"open"), packet(1, 2, b"message")].concat()).await.expect("write should succeed");
+    let mut stream = receiver.recv().await.expect("channel should stay open");
+    assert_eq!(stream.recv().await.expect("channel should stay open"), "message");
     let reads = tokio::spawn(async move { stream.recv().await });
     tokio::time::sleep(Duration::from_millis(1)).await;
     assert!(!reads.is_finished(), "there may be more");
-    here.shutdown().await.expect("the server reads");
-    assert_eq!(timeout(PATIENCE, reads).await.expect("it is notified").expect("no task panics"), None);
+    here.shutdown().await.expect("socket should shut down");
+    assert_eq!(
+        timeout(PATIENCE, reads)
+            .await
+            .expect("future should complete within the timeout")
+            .expect("task should not panic"),
+        None
+    );
 }
 
 /// An acceptor that echoes, and the client's end of a connection to it that was accepted a moment ago.
 async fn accepted() -> (Acceptor<Handlers>, DuplexStream, JoinHandle<CloseReason>) {
     let handlers = Handlers::new().on(Operation::FIRST_USER, |_connection, packet| async { Some(packet) });
-    let server = frisbee::Server::builder().build(handlers).expect("nothing overlaps");
+    let server = frisbee::Server::builder().build(handlers).expect("settings should be valid");
     let (here, there) = frisbee::memory();
     let serving = tokio::spawn({
         let server = server.clone();
@@ -184,11 +199,17 @@ async fn first_request_in_flight_at_shutdown_is_served() {
     tokio::time::sleep(Duration::from_millis(900)).await;
     assert!(!stopping.is_finished() && !serving.is_finished(), "the request may be under way");
     let request = packet(1, Operation::FIRST_USER.number(), b"late");
-    here.write_all(&request).await.expect("the server reads");
+    here.write_all(&request).await.expect("write should succeed");
     let mut reply = Vec::new();
-    timeout(PATIENCE, here.read_to_end(&mut reply)).await.expect("it is closed").expect("it is not reset");
+    timeout(PATIENCE, here.read_to_end(&mut reply))
+        .await
+        .expect("future should complete within the timeout")
+        .expect("it is not reset");
     assert_eq!(reply, request);
-    timeout(PATIENCE, stopping).await.expect("nothing is in progress").expect("no task panics");
+    timeout(PATIENCE, stopping)
+        .await
+        .expect("future should complete within the timeout")
+        .expect("task should not panic");
 }
 
 #[tokio::test(start_paused = true)]
@@ -197,7 +218,10 @@ async fn shutdown_waits_for_silent_client_only_for_first_bytes() {
     let started = Instant::now();
     server.shutdown().await;
     assert!(started.elapsed() < Duration::from_secs(4), "it waited for {:?}", started.elapsed());
-    timeout(PATIENCE, serving).await.expect("it is over").expect("no task panics");
+    timeout(PATIENCE, serving)
+        .await
+        .expect("future should complete within the timeout")
+        .expect("task should not panic");
 }
 
 /// Says farewell by its handle when the server goes away.
@@ -216,7 +240,7 @@ impl Protocol for Farewell {
 
     fn going_away(&self, connection: &mut Connection) {
         let sent = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, Bytes::new()));
-        sent.expect("it is open").expect("it is short enough");
+        sent.expect("connection should be open").expect("value should be within the limit");
     }
 }
 
@@ -224,16 +248,17 @@ impl Protocol for Farewell {
 #[tokio::test(start_paused = true)]
 async fn a_client_acknowledges_the_end_after_its_sent_packets() {
     let (here, mut there) = frisbee::memory();
-    let _connection = Client::builder().connect_io(here, Farewell).await.expect("it is in memory");
-    there.write_all(&[packet(0, 3, b"fris\x01"), packet(0, 4, b"")].concat()).await.expect("the client reads");
+    let _connection =
+        Client::builder().connect_io(here, Farewell).await.expect("connection in memory should be accepted");
+    there.write_all(&[packet(0, 3, b"fris\x01"), packet(0, 4, b"")].concat()).await.expect("write should succeed");
     let going_away = packet(0, 4, b"");
     let mut sent = Vec::new();
     let hears = async {
         while !sent.ends_with(&going_away) {
-            sent.push(there.read_u8().await.expect("the client writes"));
+            sent.push(there.read_u8().await.expect("peer should send a byte"));
         }
     };
-    timeout(PATIENCE, hears).await.expect("it says so");
+    timeout(PATIENCE, hears).await.expect("future should complete within the timeout");
     assert!(sent.ends_with(&[packet(1, 10, b""), going_away.clone()].concat()), "{sent:x?}");
 }
 
@@ -270,7 +295,7 @@ async fn stopping_server_closes_idle_peers_and_waits_for_busy_ones() {
         is_asking.store(false, Ordering::SeqCst);
         // The outcome of a request comes from the peer.
         let _ = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, Bytes::new()));
-        stopping.await.expect("no task panics");
+        stopping.await.expect("task should not panic");
         assert!(started.elapsed() < Duration::from_secs(12), "{:?}", started.elapsed());
     }
 }
@@ -286,22 +311,22 @@ async fn a_client_reads_the_last_packets_after_the_end_was_announced() {
         let server = server.clone();
         async move { server.serve_connection(there).await }
     });
-    here.write_all(&packet(0, 3, b"fris\x01")).await.expect("the server reads");
-    here.read_u8().await.expect("it says HELLO too");
+    here.write_all(&packet(0, 3, b"fris\x01")).await.expect("write should succeed");
+    here.read_u8().await.expect("peer should send a byte");
     let stopping = tokio::spawn(async move { server.shutdown().await });
     tokio::time::sleep(Duration::from_secs(10)).await;
     assert!(!serving.is_finished(), "the peer may not have received it");
-    here.write_all(&packet(0, 4, b"")).await.expect("the server reads");
+    here.write_all(&packet(0, 4, b"")).await.expect("write should succeed");
     tokio::time::sleep(Duration::from_secs(10)).await;
     assert!(!serving.is_finished(), "it has not closed");
     // Its later packets are ignored, and must not reset the connection.
-    here.write_all(&packet(1, 10, b"late")).await.expect("the server reads");
+    here.write_all(&packet(1, 10, b"late")).await.expect("write should succeed");
     let mut read = Vec::new();
-    here.read_to_end(&mut read).await.expect("the server has closed its half");
+    here.read_to_end(&mut read).await.expect("peer should close the connection cleanly");
     assert!(read.ends_with(&packet(0, 4, b"")), "GOING_AWAY must be last: {read:?}");
     drop(here);
-    serving.await.expect("no task panics");
-    stopping.await.expect("no task panics");
+    serving.await.expect("task should not panic");
+    stopping.await.expect("task should not panic");
 }
 
 #[tokio::test]
@@ -309,14 +334,14 @@ async fn finished_stream_is_complete_after_sender_drop() {
     let send = |_first: Bytes, stream: Stream| {
         stream.connection().spawn(async move {
             for _ in 0..3 {
-                stream.send(&Bytes::from_static(b"message")).await.expect("it is open");
+                stream.send(&Bytes::from_static(b"message")).await.expect("message should be sent");
             }
             stream.end();
         });
     };
     let (connection, _) = connected(&frisbee::Server::builder().build(Handlers::new().on_stream(send)).unwrap()).await;
     for _ in 0..20 {
-        let mut stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("it is open");
+        let mut stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("stream should open");
         // The sender's end, and that it has left the other direction too, come before anything is read.
         until("the stream is over", || stream.sender().is_closed()).await;
         let mut messages = 0;
@@ -339,14 +364,14 @@ impl Protocol for Hasty {
     }
 
     fn route(&self, _: &mut bool, packet: Packet, outbox: &mut Outbox) -> Routed {
-        outbox.forward(&packet).expect("it is short enough");
+        outbox.forward(&packet).expect("packet should be within the limit");
         Routed::Continue
     }
 
     fn batch_ended(&self, has_requested: &mut bool, batch: &mut BatchEnd<'_>) -> Option<std::time::Instant> {
         if !std::mem::replace(has_requested, true) {
             let sent = batch.outbox.push(PacketId(7), Operation::FIRST_USER, Bytes::from_static(b"welcome"));
-            sent.expect("it is short enough");
+            sent.expect("value should be within the limit");
             self.0.add_permits(1);
         }
         batch.again_when_written();
@@ -358,14 +383,14 @@ impl Protocol for Hasty {
 async fn self_waking_router_does_not_starve_others() {
     let sent = Arc::new(Semaphore::new(0));
     let server = frisbee::Server::builder().workers(Workers::Threads(1)).bind("127.0.0.1:0", Hasty(sent.clone())).await;
-    let server = server.expect("loopback has free ports");
+    let server = server.expect("loopback port should be free");
     let address = server.local_addr();
     tokio::spawn(server.serve());
-    let _first = TcpStream::connect(address).await.expect("the server listens");
+    let _first = TcpStream::connect(address).await.expect("server should accept the connection");
     let mut second = Raw::connect(address).await;
-    let _both = sent.acquire_many(2).await.expect("it is open");
+    let _both = sent.acquire_many(2).await.expect("connection should be open");
     second.write(&packet(1, 10, b"echo")).await;
-    let answers = [second.next().await, second.next().await].map(|answer| answer.expect("it answers").body);
+    let answers = [second.next().await, second.next().await].map(|answer| answer.expect("peer should answer").body);
     assert_eq!(answers, ["welcome", "echo"]);
 }
 
@@ -373,15 +398,17 @@ async fn self_waking_router_does_not_starve_others() {
 async fn packets_before_first_header_take_form_of_peer() {
     let sent = Arc::new(Semaphore::new(0));
     let server = frisbee::Server::builder().bind("127.0.0.1:0", Hasty(sent.clone())).await;
-    let server = server.expect("loopback has free ports");
+    let server = server.expect("loopback port should be free");
     let address = server.local_addr();
     tokio::spawn(server.serve());
-    let mut socket = TcpStream::connect(address).await.expect("the server listens");
-    let _permit = sent.acquire().await.expect("it is open");
+    let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
+    let _permit = sent.acquire().await.expect("semaphore should be open");
     // A packet with an old header, of eight bytes.
     let mut packet = Outbox::new(HeaderForm::Old);
-    packet.push(PacketId(1), Operation::FIRST_USER, Bytes::from_static(b"echo")).expect("it is short enough");
-    socket.write_all(&packet.take_bytes()).await.expect("the server reads");
+    packet
+        .push(PacketId(1), Operation::FIRST_USER, Bytes::from_static(b"echo"))
+        .expect("value should be within the limit");
+    socket.write_all(&packet.take_bytes()).await.expect("write should succeed");
     let (mut decoder, mut received) = (Decoder::new(HeaderForm::Old, 1024), BytesMut::new());
     for body in ["welcome", "echo"] {
         let decoded = loop {
@@ -390,7 +417,7 @@ async fn packets_before_first_header_take_form_of_peer() {
             received.extend_from_slice(&rest);
             match decoded {
                 Some(decoded) => break decoded,
-                None => assert_ne!(socket.read_buf(&mut received).await.expect("it answers"), 0),
+                None => assert_ne!(socket.read_buf(&mut received).await.expect("peer should answer"), 0),
             }
         };
         assert_eq!(decoded.body, body);
@@ -431,7 +458,7 @@ async fn stopping_server_waits_for_undecided_hand_off() {
     let asking = tokio::spawn(async move { connection.hand_off(Operation::FIRST_USER, "").await });
     tokio::time::sleep(Duration::from_secs(1)).await;
     server.shutdown().await;
-    asking.await.expect("no task panics").expect("it is accepted");
+    asking.await.expect("task should not panic").expect("it is accepted");
 }
 
 #[tokio::test]
@@ -449,7 +476,7 @@ impl Router for ConnectionSender {
     type Session = ();
 
     fn connected(&self, connection: &Connection) {
-        self.0.send(connection.clone()).expect("the test waits");
+        self.0.send(connection.clone()).expect("receiver should be waiting");
     }
 
     fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
@@ -468,7 +495,7 @@ async fn unheard(config: Config) -> (Connection, DuplexStream) {
     let server = frisbee::Server::builder().config(config).build(ConnectionSender(sender)).unwrap();
     let (here, there) = frisbee::memory();
     tokio::spawn(async move { server.serve_connection(there).await });
-    (receiver.recv().await.expect("it is served"), here)
+    (receiver.recv().await.expect("channel should stay open"), here)
 }
 
 #[tokio::test(start_paused = true)]
@@ -476,45 +503,51 @@ async fn blocked_senders_resume_when_client_uses_old_headers() {
     let (connection, mut here) = unheard(quiet().backlog_max(1000)).await;
     let sends = tokio::spawn(async move {
         for _ in 0..200 {
-            connection.send(&Packet::new(PacketId(1), Operation::FIRST_USER, "")).await.expect("it is open");
+            connection
+                .send(&Packet::new(PacketId(1), Operation::FIRST_USER, ""))
+                .await
+                .expect("message should be sent");
         }
     });
     tokio::task::yield_now().await; // A thousand bytes wait. Behind old headers they are 800.
     let mut packet = Outbox::new(HeaderForm::Old);
-    packet.push(PacketId(1), Operation::FIRST_USER, Bytes::new()).expect("it is short enough");
-    here.write_all(&packet.take_bytes()).await.expect("the server reads");
-    timeout(PATIENCE, sends).await.expect("there is room").expect("no task panics");
+    packet.push(PacketId(1), Operation::FIRST_USER, Bytes::new()).expect("value should be within the limit");
+    here.write_all(&packet.take_bytes()).await.expect("write should succeed");
+    timeout(PATIENCE, sends).await.expect("future should complete within the timeout").expect("task should not panic");
 }
 
 #[tokio::test(start_paused = true)]
 async fn close_when_idle_takes_effect_when_stream_is_forgotten() {
     let (sender, mut receiver) = mpsc::unbounded_channel();
-    let handlers = Handlers::new().on_stream(move |_, stream| sender.send(stream).expect("the test waits"));
+    let handlers = Handlers::new().on_stream(move |_, stream| sender.send(stream).expect("receiver should be waiting"));
     let server = frisbee::Server::builder().config(quiet()).build(handlers).unwrap();
     let (here, there) = frisbee::memory();
     tokio::spawn(async move { server.serve_connection(there).await });
-    let connection =
-        Client::builder().config(quiet()).connect_io(here, Handlers::new()).await.expect("it is in memory");
-    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
-    let _connection = receiver.recv().await.expect("it comes");
+    let connection = Client::builder()
+        .config(quiet())
+        .connect_io(here, Handlers::new())
+        .await
+        .expect("connection in memory should be accepted");
+    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
+    let _connection = receiver.recv().await.expect("channel should stay open");
     connection.close_when_idle();
-    timeout(100 * PATIENCE, connection.closed()).await.expect_err("a stream is open");
+    timeout(100 * PATIENCE, connection.closed()).await.expect_err("future should stay pending");
     stream.forget();
-    timeout(PATIENCE, connection.closed()).await.expect("nothing is in progress");
+    timeout(PATIENCE, connection.closed()).await.expect("future should complete within the timeout");
 }
 
 #[tokio::test(start_paused = true)]
 async fn close_is_not_weakened_by_later_close_when_idle() {
     let (connection, mut here) = unheard(quiet()).await;
     let sent = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, Bytes::new()));
-    sent.expect("it is open").expect("it is short enough");
+    sent.expect("connection should be open").expect("value should be within the limit");
     connection.spawn(std::future::pending());
     connection.close(); // Waits for the form of headers.
     tokio::time::sleep(Duration::from_millis(1)).await;
     connection.close_when_idle();
     tokio::time::sleep(Duration::from_millis(1)).await;
-    here.write_all(&packet(1, 10, b"")).await.expect("the server reads");
-    timeout(PATIENCE, connection.closed()).await.expect("it was to be closed");
+    here.write_all(&packet(1, 10, b"")).await.expect("write should succeed");
+    timeout(PATIENCE, connection.closed()).await.expect("future should complete within the timeout");
 }
 
 /// A waker that is broken.
@@ -543,6 +576,9 @@ async fn panicking_waker_does_not_prevent_other_wakes_at_end() {
     });
     tokio::task::yield_now().await;
     connection.abort();
-    timeout(PATIENCE, waits).await.expect("it is notified").expect("no task panics");
-    timeout(PATIENCE, is_dropped).await.expect("its work ends").expect_err("it says nothing");
+    timeout(PATIENCE, waits).await.expect("future should complete within the timeout").expect("task should not panic");
+    timeout(PATIENCE, is_dropped)
+        .await
+        .expect("future should complete within the timeout")
+        .expect_err("it says nothing");
 }

@@ -27,7 +27,7 @@ impl Counting {
 
     async fn send(&self) {
         let message = Packet::new(PacketId(1), Operation::FIRST_USER, Bytes::from_static(b"message"));
-        self.connection.get().expect("there is one").send(&message).await.expect("it is open");
+        self.connection.get().expect("item should exist").send(&message).await.expect("message should be sent");
     }
 }
 
@@ -63,7 +63,7 @@ async fn connect(apart: Duration) -> [Counting; 2] {
     let ends: [Counting; 2] = Default::default();
     let server = Server::builder().build(ends[1].clone()).unwrap();
     tokio::spawn(async move { server.serve_connection(there).await });
-    Client::builder().connect_io(here, ends[0].clone()).await.expect("it is in memory");
+    Client::builder().connect_io(here, ends[0].clone()).await.expect("connection in memory should be accepted");
     // The server has one as soon as it runs.
     sleep(apart * 3 + Duration::from_millis(1)).await;
     ends
@@ -101,9 +101,9 @@ async fn client_that_sends_only_pings_is_unused() {
     let end = Counting::default();
     let server = Server::builder().build(end.clone()).unwrap();
     tokio::spawn(async move { server.serve_connection(there).await });
-    here.write_all(&packet(1, 10, b"message")).await.expect("the server reads");
+    here.write_all(&packet(1, 10, b"message")).await.expect("write should succeed");
     for _ in 0..16 {
-        here.write_all(&packet(1, 0, &[])).await.expect("the server reads");
+        here.write_all(&packet(1, 0, &[])).await.expect("write should succeed");
         sleep(Duration::from_millis(500)).await;
     }
     assert_eq!(end.unused(), 1);
@@ -112,8 +112,8 @@ async fn client_that_sends_only_pings_is_unused() {
 #[tokio::test(start_paused = true)]
 async fn silent_stream_is_unused_and_running_handler_is_not() {
     let ends = connect(Duration::from_millis(20)).await;
-    let client = ends[0].connection.get().expect("there is one").clone();
-    let stream = client.open_stream(&Bytes::from_static(b"first")).await.expect("the server takes streams");
+    let client = ends[0].connection.get().expect("item should exist").clone();
+    let stream = client.open_stream(&Bytes::from_static(b"first")).await.expect("stream should open");
     sleep(SILENCE).await;
     assert_eq!(unused(&ends), [1, 1]);
     client.spawn(sleep(3 * SILENCE));

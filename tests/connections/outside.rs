@@ -9,7 +9,7 @@ use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
-const METHOD: Operation = Operation::user(10).expect("users have 10 and up");
+const METHOD: Operation = Operation::user(10).expect("operation should be in the range of users");
 
 /// A server of these handlers, and the client's end of a connection to it.
 fn served<H, F>(handler: H) -> (Arc<Acceptor<Service<H>>>, DuplexStream)
@@ -18,7 +18,7 @@ where
     F: Future<Output = Outcome> + Send + 'static,
 {
     let server = Server::builder().memory_max(256 * 1024).build(Service::new(handler));
-    let acceptor = Arc::new(server.expect("the settings are valid"));
+    let acceptor = Arc::new(server.expect("settings should be valid"));
     let (here, there) = memory();
     let serving = acceptor.clone();
     tokio::spawn(async move { serving.serve_connection(there).await });
@@ -31,8 +31,9 @@ where
     F: Future<Output = Outcome> + Send + 'static,
 {
     let (acceptor, here) = served(handler);
-    let connection = Client::builder().connect_io(here, Replies).await.expect("it is in memory");
-    connection.peer_known().await.expect("the server answers");
+    let connection =
+        Client::builder().connect_io(here, Replies).await.expect("connection in memory should be accepted");
+    connection.peer_known().await.expect("peer should complete the handshake");
     (acceptor, connection.clone(), Caller::new(connection))
 }
 

@@ -22,7 +22,7 @@ use tokio::sync::mpsc;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn operation(number: u16) -> Operation {
-    Operation::user(number).expect("it is one of a user's")
+    Operation::user(number).expect("operation should be in the range of users")
 }
 
 /// Says something by its handle as soon as there is a connection, and in its first turn.
@@ -33,7 +33,7 @@ impl Protocol for Eager {
 
     fn connected(&self, connection: &Connection) -> Vec<Bytes> {
         let sent = connection.send_now(|outbox| outbox.push(PacketId(1), operation(10), Bytes::new()));
-        sent.expect("it is open").expect("it is short enough");
+        sent.expect("connection should be open").expect("value should be within the limit");
         vec![Bytes::from_static(b"turn")]
     }
 
@@ -43,7 +43,7 @@ impl Protocol for Eager {
 
     fn batch_ended(&self, session: &mut Vec<Bytes>, batch: &mut BatchEnd<'_>) -> Option<Instant> {
         for body in session.drain(..) {
-            batch.outbox.push(PacketId(2), operation(10), &body).expect("it is short enough");
+            batch.outbox.push(PacketId(2), operation(10), &body).expect("packet should be within the limit");
         }
         None
     }
@@ -57,17 +57,17 @@ async fn server_hello_comes_first_for_any_split_client_hello() {
         let (mut here, there) = frisbee::memory();
         let served = tokio::spawn(async move { server.serve_connection(there).await });
         let (first, second) = hello.split_at(cut);
-        here.write_all(first).await.expect("the server is there");
+        here.write_all(first).await.expect("write should succeed");
         // All its packets have been sent by now.
         for _ in 0..20 {
             tokio::task::yield_now().await;
         }
-        here.write_all(second).await.expect("the server is there");
+        here.write_all(second).await.expect("write should succeed");
         let mut head = [0; 10];
-        here.read_exact(&mut head).await.expect("the server answers");
+        here.read_exact(&mut head).await.expect("peer should send the expected bytes");
         assert_eq!(head[..6], hello[..6], "cut at {cut}");
         let mut rest = vec![0; usize::from(head[9]) + 20 + 4];
-        here.read_exact(&mut rest).await.expect("the server writes");
+        here.read_exact(&mut rest).await.expect("peer should send the expected bytes");
         assert_eq!(rest[usize::from(head[9])..][..6], packet(1, 10, &[])[..6], "what its handle has sent follows");
         served.abort();
     }
@@ -110,8 +110,8 @@ impl Protocol for Named {
     fn stream(&self, session: &mut Self::Session, first: Bytes, stream: Stream) -> Routed {
         let name = Bytes::from_static(self.name.as_bytes());
         session.0.spawn(async move {
-            stream.send(&name).await.expect("the stream is open");
-            stream.send(&opening::rest(&first).unwrap_or(first)).await.expect("the stream is open");
+            stream.send(&name).await.expect("message should be sent");
+            stream.send(&opening::rest(&first).unwrap_or(first)).await.expect("message should be sent");
         });
         Routed::Continue
     }
@@ -155,7 +155,11 @@ impl Protocol for Named {
 }
 
 async fn next_event(from: &mut mpsc::UnboundedReceiver<(&'static str, &'static str)>) -> &'static str {
-    tokio::time::timeout(PATIENCE, from.recv()).await.expect("the event arrives in time").expect("the router lives").1
+    tokio::time::timeout(PATIENCE, from.recv())
+        .await
+        .expect("future should complete within the timeout")
+        .expect("the router lives")
+        .1
 }
 
 #[tokio::test]
@@ -249,14 +253,14 @@ async fn router_refuses_bodies_of_its_operation_without_memory() {
         let mut raw = Raw::connect(address).await;
         for (number, expected) in [(1042, "one has no room"), (2000, "other has no room")] {
             raw.write(&packet(5, number, &[0; 4 << 20])).await;
-            let refused = raw.next().await.expect("the connection lives");
+            let refused = raw.next().await.expect("connection should stay open");
             assert_eq!((refused.id.0, refused.operation.number(), &refused.body[..]), (5, number, expected.as_bytes()));
         }
         // An unknown operation is dropped without services, or when its body is short, and answered with one.
         raw.write(&[packet(6, 3000, &[0; 4 << 20]), packet(7, 1000, b"")].concat()).await;
         let ids: &[u16] = if has_service { &[6, 7] } else { &[7] };
         for id in ids {
-            assert_eq!(raw.next().await.expect("the connection lives").id.0, *id);
+            assert_eq!(raw.next().await.expect("connection should stay open").id.0, *id);
         }
     }
 }
@@ -308,7 +312,7 @@ async fn reset_stream_is_not_reopened_by_late_messages() {
         stream.reset(8, "no more");
         drop(sender.send(first));
     });
-    let server = Server::builder().bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
+    let server = Server::builder().bind("127.0.0.1:0", handlers).await.expect("server should bind to a free address");
     let address = server.local_addr();
     tokio::spawn(server.serve());
     let mut peer = Raw::connect(address).await;
@@ -320,9 +324,9 @@ async fn reset_stream_is_not_reopened_by_late_messages() {
     }
     peer.write(&bytes).await;
     for (id, opening) in streams {
-        let reset = peer.next().await.expect("the connection lives");
+        let reset = peer.next().await.expect("connection should stay open");
         assert_eq!((reset.id.0, reset.operation.number()), (id, 7));
-        assert_eq!(opened.try_recv().expect("the event precedes the reset"), opening);
+        assert_eq!(opened.try_recv().expect("channel should hold a message"), opening);
     }
     assert!(opened.try_recv().is_err(), "a message opened a stream");
 }
@@ -396,7 +400,7 @@ async fn handlers_and_routers_share_connection_values() {
     // A late hook runs at once.
     let (late, attachment_count) = std::sync::mpsc::channel();
     connection.on_close(move |_| late.send(()).unwrap());
-    attachment_count.try_recv().expect("the connection has ended");
+    attachment_count.try_recv().expect("channel should hold a message");
 }
 
 #[tokio::test]
@@ -447,7 +451,7 @@ impl Router for Forwarding {
 
     fn route(&self, _session: &mut (), packet: Packet, outbox: &mut Outbox) -> Routed {
         let before = outbox.slices(&mut [std::io::IoSlice::new(&[]); 8], usize::MAX);
-        outbox.forward(&packet).expect("it is no longer than before");
+        outbox.forward(&packet).expect("packet should be within the limit");
         let mut slices = [std::io::IoSlice::new(&[]); 8];
         let count = outbox.slices(&mut slices, usize::MAX);
         let shared = slices[before..count].iter().filter(|slice| slice.as_ptr() == packet.body.as_ptr()).count();

@@ -27,21 +27,25 @@ const KINDS: [Workers; 2] = [Workers::Caller, Workers::Threads(1)];
 
 /// A runtime that is dropped by its test.
 fn caller() -> Runtime {
-    Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("there are threads")
+    Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("runtime should start")
 }
 
 #[test]
 fn connections_end_with_the_runtime_of_their_caller() {
     for workers in KINDS {
-        let server = Runtime::new().expect("there are threads");
+        let server = Runtime::new().expect("runtime should start");
         let listening = frisbee::Server::builder().bind("127.0.0.1:0", Handlers::new());
-        let listening = server.block_on(listening).expect("loopback has free ports");
+        let listening = server.block_on(listening).expect("loopback port should be free");
         let (address, stats) = (listening.local_addr(), listening.stats());
         server.spawn(listening.serve());
         for _ in 0..10 {
             caller().block_on(async {
                 let connection = Client::builder().workers(workers).connect(address, Handlers::new()).await;
-                connection.expect("the server listens").peer_known().await.expect("the server is a native peer");
+                connection
+                    .expect("server should be listening")
+                    .peer_known()
+                    .await
+                    .expect("peer should complete the handshake");
             });
         }
         assert_eq!(stats.opened(), 10, "{workers:?}");
@@ -52,7 +56,7 @@ fn connections_end_with_the_runtime_of_their_caller() {
 #[test]
 fn calls_to_a_client_without_its_runtime_fail_at_once() {
     for workers in KINDS {
-        let server = Runtime::new().expect("there are threads");
+        let server = Runtime::new().expect("runtime should start");
         let (sender, mut connections) = mpsc::unbounded_channel();
         let builder =
             Server::builder().on_connect(move |connection: &Connection| drop(sender.send(connection.clone())));
@@ -60,49 +64,55 @@ fn calls_to_a_client_without_its_runtime_fail_at_once() {
         let caller = caller();
         let offers = Channel::builder().workers(workers).add_service(InteropServer::new(Service));
         // It is kept, and with it what would keep the connection.
-        let _agent = caller.block_on(offers.connect(address)).expect("the server listens");
+        let _agent = caller.block_on(offers.connect(address)).expect("server should be listening");
         let connection = server.block_on(connections.recv()).expect("it has connected");
         let called = InteropClient::new(Channel::from_connection(&connection));
-        server.block_on(called.add(AddRequest { a: 1, b: 2 })).expect("it answers");
+        server.block_on(called.add(AddRequest { a: 1, b: 2 })).expect("peer should answer");
         drop(caller);
         // A handler that began would have no timers, and panic.
         let slept = server.block_on(called.sleep(SleepRequest { millis: 1, ..SleepRequest::default() }));
         assert_eq!(slept.expect_err("no server is there").code(), Code::Unavailable, "{workers:?}");
-        server.block_on(async { tokio::time::timeout(PATIENCE, connection.closed()).await.expect("it is noticed") });
+        server.block_on(async {
+            tokio::time::timeout(PATIENCE, connection.closed())
+                .await
+                .expect("future should complete within the timeout")
+        });
     }
 }
 
 #[test]
 fn dropping_a_blocking_client_writes_its_waiting_packets() {
     for workers in KINDS {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
-        let address = listener.local_addr().expect("it is bound").to_string();
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
+        let address = listener.local_addr().expect("socket should have a local address").to_string();
         let read = Arc::new(Mutex::new(0));
         let reader = thread::spawn({
             let read = read.clone();
             move || {
-                let (mut socket, _) = listener.accept().expect("the client comes");
+                let (mut socket, _) = listener.accept().expect("client should connect");
                 let mut buffer = vec![0; 64 * 1024];
                 while let Ok(count @ 1..) = socket.read(&mut buffer) {
-                    *read.lock().expect("no task panics") += count;
+                    *read.lock().expect("lock should not be poisoned") += count;
                 }
             }
         });
         let builder = Channel::builder().workers(workers);
         let client =
             frpc_blocking::connect_using(|| builder.connect(address), |channel| channel).expect("it is accepted");
-        let connection = client.call(|channel| future::ready(channel.connection().ok_or(()))).expect("it is connected");
+        let connection = client
+            .call(|channel| future::ready(channel.connection().ok_or(())))
+            .expect("connection should be established");
         let (operation, body) = (Operation::FIRST_USER, Bytes::from(vec![1; 4 << 20]));
         for id in 0..4 {
             let sent = connection.send_now(|outbox| outbox.push(PacketId(id), operation, &body));
-            sent.expect("it is open").expect("it is short enough");
+            sent.expect("connection should be open").expect("value should be within the limit");
         }
         drop(connection);
         drop(client);
         // The rest is in the system's buffers, which are few.
-        assert!(*read.lock().expect("no task panics") > 4 << 20, "{workers:?}");
-        reader.join().expect("it has read all");
-        assert!(*read.lock().expect("no task panics") > 16 << 20, "{workers:?}");
+        assert!(*read.lock().expect("lock should not be poisoned") > 4 << 20, "{workers:?}");
+        reader.join().expect("thread should not panic");
+        assert!(*read.lock().expect("lock should not be poisoned") > 16 << 20, "{workers:?}");
     }
 }
 
@@ -118,7 +128,7 @@ impl Spawning {
         let threads = self.threads.clone();
         tokio::spawn(async move {
             let name = thread::current().name().unwrap_or_default().to_owned();
-            threads.lock().expect("no task panics").insert(what, name);
+            threads.lock().expect("lock should not be poisoned").insert(what, name);
         });
     }
 }
@@ -133,7 +143,7 @@ impl Protocol for Spawning {
     fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Routed {
         self.spawn("route");
         if self.echoes {
-            outbox.forward(&packet).expect("it is short enough");
+            outbox.forward(&packet).expect("packet should be within the limit");
         }
         Routed::Continue
     }
@@ -159,16 +169,16 @@ async fn live(workers: Workers, server: Spawning, client: Spawning) {
     let threads = [server.threads.clone(), client.threads.clone()];
     let has_done = |what: &[&str]| {
         let done = |threads: &BTreeMap<_, _>| what.iter().all(|what| threads.contains_key(what));
-        threads.iter().all(|threads| done(&threads.lock().expect("no task panics")))
+        threads.iter().all(|threads| done(&threads.lock().expect("lock should not be poisoned")))
     };
     let builder = frisbee::Server::builder().config(config.clone()).workers(workers);
-    let listening = builder.bind("127.0.0.1:0", server).await.expect("loopback has free ports");
+    let listening = builder.bind("127.0.0.1:0", server).await.expect("server should bind to a free address");
     let address = listening.local_addr();
     tokio::spawn(listening.serve());
     let client = Client::builder().config(config).workers(workers).connect(address, client).await;
-    let client = client.expect("the server listens");
+    let client = client.expect("server should be listening");
     let packet = Packet::new(PacketId(1), Operation::FIRST_USER, "x");
-    client.send(&packet).await.expect("it is open");
+    client.send(&packet).await.expect("message should be sent");
     until("both have done all", || has_done(&["connected", "route", "turn", "idle"])).await;
     client.close();
     until("it is over at both ends", || has_done(&["disconnected"])).await;
@@ -181,9 +191,9 @@ fn tasks_spawned_by_a_router_run_in_the_runtime_of_its_caller() {
         let [server, client] = [(); 2].map(|()| Arc::new(Mutex::new(BTreeMap::new())));
         let spawning = |threads: &Arc<_>, echoes| Spawning { threads: Arc::clone(threads), echoes };
         let living = live(workers, spawning(&server, true), spawning(&client, false));
-        caller.expect("there are threads").block_on(living);
+        caller.expect("thread should start").block_on(living);
         for threads in [server, client] {
-            for (callback, thread) in threads.lock().expect("no task panics").iter() {
+            for (callback, thread) in threads.lock().expect("lock should not be poisoned").iter() {
                 assert_eq!(thread, "caller", "{callback} with {workers:?}");
             }
         }
@@ -195,15 +205,16 @@ fn handlers_begin_in_runtime_of_acceptor() {
     let (made, brought) = (caller(), caller());
     let (sender, mut began) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on(Operation::FIRST_USER, move |_, _| {
-        sender.send(Handle::current().id()).expect("the test waits");
+        sender.send(Handle::current().id()).expect("receiver should be waiting");
         async { None }
     });
     let acceptor = made.block_on(async { frisbee::Server::builder().build(handlers).unwrap() });
     brought.block_on(async {
         let (here, there) = frisbee::memory();
         tokio::spawn(async move { acceptor.serve_connection(there).await });
-        let connection = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
-        connection.send(&Packet::new(PacketId(1), Operation::FIRST_USER, "")).await.expect("it is open");
+        let connection =
+            Client::builder().connect_io(here, Handlers::new()).await.expect("connection in memory should be accepted");
+        connection.send(&Packet::new(PacketId(1), Operation::FIRST_USER, "")).await.expect("message should be sent");
         assert_eq!(began.recv().await, Some(made.handle().id()));
     });
 }
@@ -213,14 +224,15 @@ async fn tls_connection_dropped_during_handshake_is_closed() {
     for workers in KINDS {
         let authority = Authority::default();
         let server = authority.asking_configuration();
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-        let address = listener.local_addr().expect("it is bound");
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+        let address = listener.local_addr().expect("socket should have a local address");
         let (sender, received) = oneshot::channel();
         // Completes the handshake, requests a certificate, and sends nothing of itself.
         let silent = tokio::spawn(async move {
-            let (socket, _) = listener.accept().await.expect("the client comes");
-            let mut socket = tokio_rustls::TlsAcceptor::from(server).accept(socket).await.expect("it shakes hands");
-            let _ = sender.send(socket.read_u8().await.expect("it identifies itself"));
+            let (socket, _) = listener.accept().await.expect("client should connect");
+            let mut socket =
+                tokio_rustls::TlsAcceptor::from(server).accept(socket).await.expect("client should connect");
+            let _ = sender.send(socket.read_u8().await.expect("peer should send a byte"));
             let mut more = Vec::new();
             let _ = socket.read_to_end(&mut more).await;
         });
@@ -230,7 +242,10 @@ async fn tls_connection_dropped_during_handshake_is_closed() {
         let connecting = tokio::spawn(builder.connect(address, Handlers::new()));
         received.await.expect("the server continues");
         connecting.abort();
-        tokio::time::timeout(PATIENCE, silent).await.expect("it is closed").expect("nothing is wrong with it");
+        tokio::time::timeout(PATIENCE, silent)
+            .await
+            .expect("future should complete within the timeout")
+            .expect("server should be valid");
     }
 }
 
@@ -238,12 +253,12 @@ async fn tls_connection_dropped_during_handshake_is_closed() {
 async fn closed_connection_leaves_no_state() {
     let authority = Authority::default();
     let server = frisbee::Server::builder().tls(authority.server()).bind("127.0.0.1:0", Handlers::new()).await;
-    let server = server.expect("loopback has free ports");
+    let server = server.expect("loopback port should be free");
     let address = server.local_addr();
     tokio::spawn(server.serve());
     for workers in KINDS {
         let builder = Client::builder().tls(authority.client()).workers(workers);
-        let connection = builder.connect(address, Handlers::new()).await.expect("the server listens");
+        let connection = builder.connect(address, Handlers::new()).await.expect("server should accept the connection");
         let part_of_it = connection.peer_certificates().expect("it is secured").clone();
         connection.close();
         connection.closed().await;
@@ -288,7 +303,7 @@ async fn busy() -> (String, Vec<ChannelBuilder>) {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     for (client, _) in &builders {
         for _ in 0..threads {
-            client.clone().connect(address.as_str(), Busy).await.expect("the server listens");
+            client.clone().connect(address.as_str(), Busy).await.expect("server should accept the connection");
         }
     }
     (address, builders.into_iter().map(|(_, channel)| channel).collect())
@@ -298,10 +313,10 @@ async fn busy() -> (String, Vec<ChannelBuilder>) {
 async fn a_channel_can_be_made_from_a_new_connection_at_once() {
     let (address, builders) = busy().await;
     for builder in builders {
-        let channel = builder.connect(address.as_str()).await.expect("the server listens");
-        let connection = channel.connection().expect("it is connected");
+        let channel = builder.connect(address.as_str()).await.expect("server should accept the connection");
+        let connection = channel.connection().expect("channel should be connected");
         let client = InteropClient::new(Channel::from_connection(&connection));
-        client.add(AddRequest { a: 1, b: 2 }).await.expect("it is the connection of a channel");
+        client.add(AddRequest { a: 1, b: 2 }).await.expect("call should succeed");
     }
 }
 
@@ -310,13 +325,15 @@ async fn client_without_hello_treats_peer_as_go_at_once() {
     let (address, builders) = busy().await;
     for builder in builders {
         let builder = builder.config(Config::default().hello(false));
-        let channel = builder.connect(address.as_str()).await.expect("the server listens");
-        let connection = channel.connection().expect("it is connected");
+        let channel = builder.connect(address.as_str()).await.expect("server should accept the connection");
+        let connection = channel.connection().expect("channel should be connected");
         // In a task of its own, which is polled when it is woken and not otherwise.
         let verdict = tokio::spawn(async move { connection.peer_known().await });
-        let verdict =
-            tokio::time::timeout(PATIENCE, verdict).await.expect("the verdict is known").expect("no task panics");
-        assert_eq!(verdict.expect("the connection lives"), PeerKind::Compat);
+        let verdict = tokio::time::timeout(PATIENCE, verdict)
+            .await
+            .expect("future should complete within the timeout")
+            .expect("task should not panic");
+        assert_eq!(verdict.expect("connection should stay open"), PeerKind::Compat);
     }
 }
 
@@ -324,16 +341,16 @@ async fn client_without_hello_treats_peer_as_go_at_once() {
 fn close_hooks_spawn_into_runtime_of_caller() {
     for workers in KINDS {
         let caller = Builder::new_multi_thread().worker_threads(1).thread_name("caller").enable_all().build();
-        let name = caller.expect("there are threads").block_on(async {
+        let name = caller.expect("thread should start").block_on(async {
             let address = serve_interop_with(Server::builder()).await;
             let connection = Client::builder().workers(workers).connect(address, Handlers::new()).await;
-            let connection = connection.expect("the server listens");
+            let connection = connection.expect("server should be listening");
             let (sender, name) = oneshot::channel();
             connection.on_close(move |_| {
                 tokio::spawn(async move { sender.send(thread::current().name().map(str::to_owned)) });
             });
             connection.close();
-            name.await.expect("it runs")
+            name.await.expect("process should be running")
         });
         assert_eq!(name.as_deref(), Some("caller"), "{workers:?}");
     }
@@ -342,8 +359,8 @@ fn close_hooks_spawn_into_runtime_of_caller() {
 #[test]
 fn connection_in_last_write_ends_with_its_runtime() {
     for workers in KINDS {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
-        let address = listener.local_addr().expect("it is bound");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
+        let address = listener.local_addr().expect("socket should have a local address");
         let caller = caller();
         let connection = caller.block_on(async {
             let config = Config::default().write_timeout(2 * PATIENCE);
@@ -352,15 +369,15 @@ fn connection_in_last_write_ends_with_its_runtime() {
             let body = Bytes::from(vec![1; 4 << 20]);
             for id in 0..8 {
                 let sent = connection.send_now(|outbox| outbox.push(PacketId(id), Operation::FIRST_USER, &body));
-                sent.expect("it is open").expect("it is short enough");
+                sent.expect("connection should be open").expect("value should be within the limit");
             }
             connection.close();
             until("it writes its last", || connection.is_closed()).await;
             connection
         });
-        let _deaf = listener.accept().expect("it has connected");
+        let _deaf = listener.accept().expect("client should connect");
         drop(caller);
-        let over = Runtime::new().expect("there are threads");
+        let over = Runtime::new().expect("runtime should start");
         let over = over.block_on(async { tokio::time::timeout(PATIENCE, connection.closed()).await });
         over.expect("no thread continues it");
     }

@@ -22,7 +22,7 @@ struct TempSocket(TempDir);
 
 impl TempSocket {
     fn new() -> Self {
-        Self(tempfile::tempdir().expect("there is room for a folder"))
+        Self(tempfile::tempdir().expect("temporary folder should be created"))
     }
 
     fn path(&self) -> PathBuf {
@@ -44,22 +44,23 @@ fn sharing() -> ServerBuilder {
 
 /// Serves on a place until the test is over.
 async fn serve(builder: ServerBuilder, socket: &TempSocket) {
-    tokio::spawn(builder.bind_unix(socket.path()).await.expect("the address is free").serve());
+    tokio::spawn(builder.bind_unix(socket.path()).await.expect("server should bind to a free path").serve());
 }
 
 /// Whether a channel to this address shares memory with a server that shares it with all.
 async fn shares(builder: ChannelBuilder, scheme: &str) -> bool {
     let socket = TempSocket::new();
-    let listener = Listener::bind(socket.path()).expect("the address is free");
+    let listener = Listener::bind(socket.path()).expect("address should be free");
     let accepting = async {
-        let mut stream = listener.accept().await.expect("a client connects");
-        assert!(stream.read(&mut [0; 100]).await.expect("it says something") > 0);
+        let mut stream = listener.accept().await.expect("client should connect");
+        assert!(stream.read(&mut [0; 100]).await.expect("read should succeed") > 0);
         stream.is_shared()
     };
     let connecting = builder.connect(socket.address(scheme));
     let both = async { tokio::join!(accepting, connecting) };
-    let (is_shared, channel) = tokio::time::timeout(PATIENCE, both).await.expect("they agree");
-    channel.expect("it listens");
+    let (is_shared, channel) =
+        tokio::time::timeout(PATIENCE, both).await.expect("future should complete within the timeout");
+    channel.expect("server should be listening");
     is_shared
 }
 
@@ -76,19 +77,21 @@ async fn server_builder_enables_shared_memory_on_every_driver() {
     for workers in [Workers::PerCore, Workers::Caller] {
         let socket = TempSocket::new();
         serve(sharing().workers(workers), &socket).await;
-        let stream = frisbee_shm::connect(socket.path()).await.expect("it listens");
+        let stream = frisbee_shm::connect(socket.path()).await.expect("server should be listening");
         assert!(stream.is_shared());
-        let channel = Channel::connect_io(stream).await.expect("there is no handshake");
-        tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("every call ends");
+        let channel = Channel::connect_io(stream).await.expect("connection in memory should be accepted");
+        tokio::time::timeout(PATIENCE, expect_service(&channel))
+            .await
+            .expect("future should complete within the timeout");
     }
 }
 
 #[tokio::test]
 async fn a_server_on_a_socket_that_was_passed_shares_memory() {
     let socket = TempSocket::new();
-    let listener = std::os::unix::net::UnixListener::bind(socket.path()).expect("the address is free");
-    tokio::spawn(sharing().listen_on_unix(listener).expect("it listens").serve());
-    assert!(frisbee_shm::connect(socket.path()).await.expect("it listens").is_shared());
+    let listener = std::os::unix::net::UnixListener::bind(socket.path()).expect("socket path should be free");
+    tokio::spawn(sharing().listen_on_unix(listener).expect("server should be listening").serve());
+    assert!(frisbee_shm::connect(socket.path()).await.expect("server should be listening").is_shared());
 }
 
 #[tokio::test]
@@ -100,10 +103,15 @@ async fn every_client_kind_is_served_with_or_without_shared_memory() {
             [("unix", Workers::Caller), ("unix+shm", Workers::Caller), ("unix+shm", Workers::PerCore)]
         {
             let channel = Channel::builder().workers(workers).connect(socket.address(scheme)).await;
-            let channel = channel.expect("it listens");
-            tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("every call ends");
-            let credentials =
-                channel.connection().expect("it is open").peer_credentials().expect("the system reports them");
+            let channel = channel.expect("server should be listening");
+            tokio::time::timeout(PATIENCE, expect_service(&channel))
+                .await
+                .expect("future should complete within the timeout");
+            let credentials = channel
+                .connection()
+                .expect("channel should be connected")
+                .peer_credentials()
+                .expect("the system reports them");
             assert_eq!(credentials.process.map(|id| id as u32), Some(std::process::id()));
         }
     }
@@ -114,8 +122,12 @@ async fn tls_goes_through_shared_memory() {
     let (authority, socket) = (Authority::default(), TempSocket::new());
     serve(sharing().tls(authority.server()), &socket).await;
     let builder = Channel::builder().tls(authority.client()).server_name("127.0.0.1");
-    let channel = builder.workers(Workers::PerCore).connect(socket.address("unix+shm")).await.expect("it is trusted");
-    tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("every call ends");
+    let channel = builder
+        .workers(Workers::PerCore)
+        .connect(socket.address("unix+shm"))
+        .await
+        .expect("server should accept the connection");
+    tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("future should complete within the timeout");
 }
 
 #[tokio::test]
@@ -125,8 +137,9 @@ async fn endpoints_of_a_resolver_are_reached_through_shared_memory() {
         serve(sharing(), socket).await;
     }
     let addresses = sockets.each_ref().map(|socket| socket.address("unix+shm"));
-    let channel = Channel::builder().balance().connect_all(addresses).await.expect("they listen");
-    tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("every call ends");
+    let channel =
+        Channel::builder().balance().connect_all(addresses).await.expect("all servers should accept connections");
+    tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("future should complete within the timeout");
 }
 
 /// Calls of `Sleep` say that they have come, and wait for the test.
@@ -151,23 +164,30 @@ impl Interop for HoldingService {
 async fn memory_connections_are_counted_and_drained_at_shutdown() {
     let (socket, service) = (TempSocket::new(), HoldingService::default());
     let builder = Server::builder().shared_memory(Listener::builder()).add_service(InteropServer::new(service.clone()));
-    let server = builder.bind_unix(socket.path()).await.expect("the address is free");
+    let server = builder.bind_unix(socket.path()).await.expect("server should bind to a free path");
     let stats = server.stats();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let serving = tokio::spawn(server.serve_with_shutdown(async { drop(stopped.await) }));
-    let channel = Channel::connect(socket.address("unix+shm")).await.expect("it listens");
+    let channel = Channel::connect(socket.address("unix+shm")).await.expect("server should accept the connection");
     let client = InteropClient::new(channel);
     let call = tokio::spawn(async move { client.sleep(SleepRequest { millis: 7, tag: 1 }).await });
-    tokio::time::timeout(PATIENCE, service.come.notified()).await.expect("the call comes");
+    tokio::time::timeout(PATIENCE, service.come.notified()).await.expect("future should complete within the timeout");
     assert_eq!(stats.open(), 1);
-    stop.send(()).expect("it is served");
+    stop.send(()).expect("receiver should be waiting");
     while std::os::unix::net::UnixStream::connect(socket.path()).is_ok() {
         tokio::task::yield_now().await;
     }
     service.go.notify_one();
-    let answer = tokio::time::timeout(PATIENCE, call).await.expect("it ends").expect("it does not panic");
+    let answer = tokio::time::timeout(PATIENCE, call)
+        .await
+        .expect("future should complete within the timeout")
+        .expect("task should not panic");
     assert_eq!(answer.expect("the server waits for it").get_ref().millis, 7);
-    tokio::time::timeout(PATIENCE, serving).await.expect("it ends").expect("it does not panic").expect("in order");
+    tokio::time::timeout(PATIENCE, serving)
+        .await
+        .expect("future should complete within the timeout")
+        .expect("task should not panic")
+        .expect("in order");
     assert_eq!(stats.open(), 0);
 }
 
@@ -175,18 +195,18 @@ async fn memory_connections_are_counted_and_drained_at_shutdown() {
 async fn silent_memory_client_times_out_like_any_other() {
     let socket = TempSocket::new();
     let builder = sharing().first_header_timeout(Duration::from_millis(100));
-    let server = builder.bind_unix(socket.path()).await.expect("the address is free");
+    let server = builder.bind_unix(socket.path()).await.expect("server should bind to a free path");
     let stats = server.stats();
     tokio::spawn(server.serve());
     let path = socket.path();
-    let peer = tokio::task::spawn_blocking(move || Peer::connect(path)).await.expect("it does not panic");
+    let peer = tokio::task::spawn_blocking(move || Peer::connect(path)).await.expect("task should not panic");
     let peer = peer.expect("the server shares memory with this user");
     let closed = async {
         while stats.closed_by(CloseKind::NoFirstHeader) == 0 {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, closed).await.expect("it is closed");
+    tokio::time::timeout(PATIENCE, closed).await.expect("future should complete within the timeout");
     drop(peer);
 }
 

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn acceptor() -> Acceptor {
-    Server::builder().add_service(InteropServer::new(Service)).build().expect("nothing overlaps")
+    Server::builder().add_service(InteropServer::new(Service)).build().expect("services should not overlap")
 }
 
 /// A server on a path, and how many of its connections share memory.
@@ -28,8 +28,9 @@ struct Served {
 
 impl Served {
     fn start(builder: ListenerBuilder) -> Self {
-        let (folder, shared) = (tempfile::tempdir().expect("there is room for a folder"), Arc::new(AtomicU32::new(0)));
-        let listener = builder.bind(folder.path().join("socket")).expect("the address is free");
+        let (folder, shared) =
+            (tempfile::tempdir().expect("temporary folder should be created"), Arc::new(AtomicU32::new(0)));
+        let listener = builder.bind(folder.path().join("socket")).expect("server should bind to a free address");
         let acceptor = acceptor();
         tokio::spawn(listener.serve(move |stream| {
             let acceptor = acceptor.clone();
@@ -54,7 +55,7 @@ impl Served {
                 Ok(stream)
             }
         };
-        Channel::builder().connect_with_connector(counted).await.expect("it listens")
+        Channel::builder().connect_with_connector(counted).await.expect("connector should return a connection")
     }
 
     fn shared(&self) -> u32 {
@@ -65,19 +66,19 @@ impl Served {
 /// Streams in each direction and in both.
 async fn expect_streams(channel: &Channel) {
     let client = InteropClient::new(channel.clone());
-    let mut counted = client.count_up(Range { from: 1, count: 2000 }).await.expect("it is served").into_inner();
+    let mut counted = client.count_up(Range { from: 1, count: 2000 }).await.expect("stream should open").into_inner();
     for value in 1..=2000 {
-        assert_eq!(counted.message().await.expect("the stream continues").expect("there are more"), Count { value });
+        assert_eq!(counted.message().await.expect("stream should not fail").expect("there are more"), Count { value });
     }
-    assert_eq!(counted.message().await.expect("it ends in order"), None);
+    assert_eq!(counted.message().await.expect("stream should not fail"), None);
     let numbers = (1..=2000).map(|value| Count { value });
-    let sum = client.sum_up(frpc::iter(numbers)).await.expect("it is served").into_inner();
+    let sum = client.sum_up(frpc::iter(numbers)).await.expect("call should succeed").into_inner();
     assert_eq!((sum.total, sum.count), (2_001_000, 2000));
     let texts = || (0..8).map(|number| "letter".repeat(100_000 * number));
     let texts_sent = texts().map(|value| Text { value });
-    let mut chat = client.chat(frpc::iter(texts_sent)).await.expect("it is served").into_inner();
+    let mut chat = client.chat(frpc::iter(texts_sent)).await.expect("stream should open").into_inner();
     for text in texts() {
-        let answer = chat.message().await.expect("the stream continues").expect("there are more");
+        let answer = chat.message().await.expect("stream should not fail").expect("there are more");
         assert!(answer.value.strip_prefix("re:") == Some(&text[..]), "{} letters", answer.value.len());
     }
 }
@@ -88,10 +89,10 @@ async fn expect_all(channel: &Channel) {
         expect_streams(channel).await;
         let client = InteropClient::new(channel.clone());
         let payload = Payload { seq: 1, data: vec![7; 4 << 20] };
-        assert_eq!(client.echo_payload(payload.clone()).await.expect("it fits").into_inner(), payload);
+        assert_eq!(client.echo_payload(payload.clone()).await.expect("call should succeed").into_inner(), payload);
     })
     .await
-    .expect("every call ends");
+    .expect("future should complete within the timeout");
 }
 
 #[tokio::test]
@@ -108,7 +109,7 @@ async fn long_messages_again_and_again_are_no_sign_of_a_hostile_peer() {
     let payload = Payload { seq: 1, data: vec![7; 300_000] };
     for _ in 0..100 {
         let echoed = tokio::time::timeout(PATIENCE, client.echo_payload(payload.clone())).await;
-        assert!(echoed.expect("every call ends").expect("the connection lives").into_inner() == payload);
+        assert!(echoed.expect("call should complete").expect("connection should stay open").into_inner() == payload);
     }
     assert_eq!(served.shared(), 1);
 }
@@ -131,12 +132,17 @@ async fn a_server_that_refuses_memory_serves_over_the_socket() {
 #[tokio::test]
 async fn a_channel_to_a_unix_socket_is_served_where_memory_is_shared() {
     let served = Served::start(Listener::builder());
-    expect_all(&Channel::connect(format!("unix:{}", served.path().display())).await.expect("it listens")).await;
+    expect_all(
+        &Channel::connect(format!("unix:{}", served.path().display()))
+            .await
+            .expect("server should accept the connection"),
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn plain_unix_server_is_called_without_shared_memory() {
-    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let path = folder.path().join("socket");
     let server = Server::builder().add_service(InteropServer::new(Service)).bind_unix(&path).await;
     tokio::spawn(server.expect("the address is free").serve());
@@ -146,26 +152,30 @@ async fn plain_unix_server_is_called_without_shared_memory() {
 
 #[tokio::test]
 async fn topics_are_published_through_shared_memory() {
-    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let path = folder.path().join("socket");
     let acceptor = frisbee::Server::builder().build(Broker::new()).expect("the settings fit");
-    let listener = Listener::bind(&path).expect("the address is free");
+    let listener = Listener::bind(&path).expect("address should be free");
     tokio::spawn(listener.serve(move |stream| {
         let acceptor = acceptor.clone();
         async move { acceptor.serve_connection(stream).await }
     }));
     let router = ClientRouter::new();
-    let stream = frisbee_shm::connect(&path).await.expect("it listens");
+    let stream = frisbee_shm::connect(&path).await.expect("server should be listening");
     assert!(stream.is_shared());
     let client = router.client();
-    let _connection = frisbee::Client::builder().connect_io(stream, router).await.expect("it is served");
-    let mut subscription = client.subscribe("news.*").await.expect("the broker is there");
-    client.sync().await.expect("the broker is there");
+    let _connection =
+        frisbee::Client::builder().connect_io(stream, router).await.expect("connection in memory should be accepted");
+    let mut subscription = client.subscribe("news.*").await.expect("broker should accept the subscription");
+    client.sync().await.expect("broker should confirm all messages");
     for number in 0..1000_u32 {
-        client.publish("news.today", number.to_be_bytes().to_vec()).await.expect("the broker is there");
+        client.publish("news.today", number.to_be_bytes().to_vec()).await.expect("broker should accept the message");
     }
     for number in 0..1000_u32 {
-        let message = tokio::time::timeout(PATIENCE, subscription.recv()).await.expect("it comes").expect("in order");
+        let message = tokio::time::timeout(PATIENCE, subscription.recv())
+            .await
+            .expect("future should complete within the timeout")
+            .expect("in order");
         assert_eq!(message.payload()[..], number.to_be_bytes());
     }
 }
@@ -191,8 +201,8 @@ async fn calls_continue_despite_hostile_peers() {
     let mut calls = 0;
     while !hostile.is_finished() || calls < 100 {
         let call = tokio::time::timeout(PATIENCE, client.add(AddRequest { a: 20, b: 22 }));
-        assert_eq!(call.await.expect("the call is not blocked").expect("it is served").get_ref().total, 42);
+        assert_eq!(call.await.expect("the call is not blocked").expect("call should succeed").get_ref().total, 42);
         calls += 1;
     }
-    hostile.await.expect("it does not panic");
+    hostile.await.expect("task should not panic");
 }

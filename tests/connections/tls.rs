@@ -32,7 +32,7 @@ async fn connect(address: SocketAddr, tls: &ClientTls) -> Result<Connection, fri
 
 async fn connect_as(builder: ClientBuilder, address: SocketAddr) -> Result<Connection, frisbee::Error> {
     let connecting = builder.connect(address, Handlers::new());
-    tokio::time::timeout(PATIENCE, connecting).await.expect("errors are reported soon")
+    tokio::time::timeout(PATIENCE, connecting).await.expect("future should complete within the timeout")
 }
 
 fn tls_error(connected: Result<Connection, frisbee::Error>) -> TlsError {
@@ -118,7 +118,7 @@ async fn tls_connect_without_client_auth_skips_server_hello_wait() {
         }
         socket
     });
-    let connection = connect(address, &authority.client()).await.expect("the handshake is enough");
+    let connection = connect(address, &authority.client()).await.expect("server should accept the connection");
     assert_eq!(connection.peer(), PeerKind::Unknown);
     silent.await.unwrap();
 }
@@ -143,7 +143,7 @@ async fn killed_after_handshake(authority: &Authority) -> SocketAddr {
 async fn tls_peer_that_was_killed_is_reported_as_closed() {
     let authority = Authority::default();
     let address = killed_after_handshake(&authority).await;
-    let connection = connect(address, &authority.client()).await.expect("the handshake is enough");
+    let connection = connect(address, &authority.client()).await.expect("server should accept the connection");
     let reason = tokio::time::timeout(PATIENCE, connection.closed()).await.unwrap();
     assert!(matches!(reason, CloseReason::ClosedByPeer), "{reason:?}");
 }
@@ -280,7 +280,7 @@ async fn a_certificate_is_replaced_while_connections_go_on() {
 
     let mixed = frisbee::tls::Identity::from_pem(after.pem(), before.issue_pem("x").1).unwrap();
     assert!(tls.reload(mixed).is_err(), "the key belongs to another certificate");
-    connect(address, &after.client()).await.expect("the previous identity still works");
+    connect(address, &after.client()).await.expect("server should accept the connection");
 }
 
 #[tokio::test]
@@ -293,7 +293,7 @@ async fn renewed_server_certificate_admits_same_clients() {
     let stranger = after.client().with_identity(after.issue("stranger")).unwrap();
     assert!(matches!(tls_error(connect(address, &stranger).await), TlsError::Refused(_)));
     let identified = after.client().with_identity(before.issue("client.test")).unwrap();
-    connect(address, &identified).await.expect("the authority of before vouches for it");
+    connect(address, &identified).await.expect("server should accept the connection");
 }
 
 #[tokio::test]
@@ -345,7 +345,7 @@ async fn plain_text_on_tls_port_is_closed_with_reason_at_both_ends() {
     browser.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
     let mut answer = Vec::new();
     let reading = browser.read_to_end(&mut answer);
-    let _ = tokio::time::timeout(PATIENCE, reading).await.expect("it is closed");
+    let _ = tokio::time::timeout(PATIENCE, reading).await.expect("future should complete within the timeout");
     assert!(answer.len() <= 7, "nothing but an alert is sent: {answer:?}");
 }
 
@@ -375,7 +375,8 @@ async fn clients_that_are_silent_in_their_handshakes_hold_up_nobody() {
         silent.push(TcpStream::connect(address).await.unwrap());
     }
     let connecting = Channel::builder().tls(authority.client()).connect(address.to_string());
-    let channel = tokio::time::timeout(PATIENCE, connecting).await.expect("others are served").unwrap();
+    let channel =
+        tokio::time::timeout(PATIENCE, connecting).await.expect("future should complete within the timeout").unwrap();
     expect_service(&channel).await;
 }
 

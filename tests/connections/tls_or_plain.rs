@@ -25,7 +25,7 @@ fn with_json(builder: ServerBuilder) -> ServerBuilder {
             while !request.ends_with(b"}") {
                 request.push(transport.read_u8().await?);
             }
-            let method = context.methods().get("interop.Interop", "Add").expect("it is served");
+            let method = context.methods().get("interop.Interop", "Add").expect("call should succeed");
             let answer = match method.unary(Request::new(request.into()), "json").await {
                 Ok(response) => response.into_inner(),
                 Err(status) => Bytes::from(status.message().to_owned()),
@@ -37,25 +37,32 @@ fn with_json(builder: ServerBuilder) -> ServerBuilder {
 }
 
 async fn serve(builder: ServerBuilder) -> (SocketAddr, Stats) {
-    let server = builder.add_service(InteropServer::new(Service)).bind("127.0.0.1:0").await.expect("there is a port");
+    let server = builder
+        .add_service(InteropServer::new(Service))
+        .bind("127.0.0.1:0")
+        .await
+        .expect("server should bind to a free address");
     let (address, stats) = (server.local_addr(), server.stats());
     tokio::spawn(server.serve());
     (address, stats)
 }
 
 async fn exchange(mut io: impl AsyncRead + AsyncWrite + Unpin) -> String {
-    io.write_all(br#"{"a": 20, "b": 22}"#).await.expect("the server reads");
+    io.write_all(br#"{"a": 20, "b": 22}"#).await.expect("write should succeed");
     let mut answer = String::new();
     let reading = io.read_to_string(&mut answer);
-    tokio::time::timeout(PATIENCE, reading).await.expect("it answers").expect("it ends in order");
+    tokio::time::timeout(PATIENCE, reading)
+        .await
+        .expect("future should complete within the timeout")
+        .expect("it ends in order");
     answer
 }
 
 async fn secured(authority: &Authority, address: SocketAddr) -> tokio_rustls::client::TlsStream<TcpStream> {
     let connector = TlsConnector::from(authority.configurations().0);
-    let socket = TcpStream::connect(address).await.expect("the server listens");
+    let socket = TcpStream::connect(address).await.expect("server should accept the connection");
     let name = "127.0.0.1".try_into().expect("it is a name");
-    connector.connect(name, socket).await.expect("the server speaks TLS")
+    connector.connect(name, socket).await.expect("server should accept the connection")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -81,7 +88,7 @@ async fn one_port_serves_frames_and_gateways_with_and_without_tls() {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(PATIENCE, closed).await.expect("all are closed");
+        tokio::time::timeout(PATIENCE, closed).await.expect("future should complete within the timeout");
         let counts = [CloseKind::ClosedByPeer, CloseKind::OtherProtocol].map(|kind| stats.closed_by(kind));
         assert_eq!((stats.opened(), counts), (4, [2, 2]), "each connection counts once");
     }
@@ -123,7 +130,7 @@ async fn middleware_sees_certificates_of_native_and_adapter_calls() {
     let identity = authority.issue("client.test");
     let with_identity = authority.client().with_identity(identity.clone()).unwrap();
     assert_eq!(add(Channel::builder().tls(with_identity)).await.unwrap(), 42);
-    let refused = add(Channel::builder()).await.expect_err("it has no certificate");
+    let refused = add(Channel::builder()).await.expect_err("call should fail");
     assert_eq!(refused.message(), "nameless");
 
     assert_eq!(exchange(TcpStream::connect(address).await.unwrap()).await, "nameless");
@@ -149,7 +156,9 @@ async fn tls_within_tls_is_refused_at_a_port_for_both() {
     let mut outer = secured(&authority, address).await;
     outer.write_all(&authority.client_hello()).await.unwrap();
     let mut answer = Vec::new();
-    let _ = tokio::time::timeout(PATIENCE, outer.read_to_end(&mut answer)).await.expect("it is closed");
+    let _ = tokio::time::timeout(PATIENCE, outer.read_to_end(&mut answer))
+        .await
+        .expect("future should complete within the timeout");
     assert_eq!(answer, b"");
     while stats.open() > 0 {
         tokio::task::yield_now().await;
@@ -179,7 +188,7 @@ async fn mixed_port_counts_handshake_faults_by_reason() {
     let (address, stats) = serve(Server::builder().tls_or_plain(authority.mutual_server())).await;
     let connect = async |tls: ClientTls| {
         let connecting = frisbee::Client::builder().tls(tls).connect(address, frisbee::Handlers::new());
-        match tokio::time::timeout(PATIENCE, connecting).await.expect("it is refused soon") {
+        match tokio::time::timeout(PATIENCE, connecting).await.expect("future should complete within the timeout") {
             Err(frisbee::Error::Tls { source, .. }) => source,
             other => panic!("expected an error about TLS: {other:?}"),
         }
@@ -187,7 +196,9 @@ async fn mixed_port_counts_handshake_faults_by_reason() {
     assert_eq!(connect(authority.client()).await, TlsError::CertificateRequired);
     let mut garbage = TcpStream::connect(address).await.unwrap();
     garbage.write_all(&[22, 3, 1, 0, 5, 9, 9, 9, 9, 9]).await.unwrap();
-    let _ = tokio::time::timeout(PATIENCE, garbage.read_to_end(&mut Vec::new())).await.expect("it is closed");
+    let _ = tokio::time::timeout(PATIENCE, garbage.read_to_end(&mut Vec::new()))
+        .await
+        .expect("future should complete within the timeout");
     while stats.open() > 0 || stats.opened() < 2 {
         tokio::task::yield_now().await;
     }

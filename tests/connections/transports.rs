@@ -21,7 +21,7 @@ struct SocketPath(PathBuf);
 impl SocketPath {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("frisbee-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("there is room for a directory");
+        std::fs::create_dir_all(&path).expect("folder should be created");
         Self(path)
     }
 
@@ -37,7 +37,7 @@ impl Drop for SocketPath {
 }
 
 fn acceptor() -> Acceptor {
-    Server::builder().add_service(InteropServer::new(Service)).build().expect("nothing overlaps")
+    Server::builder().add_service(InteropServer::new(Service)).build().expect("services should not overlap")
 }
 
 async fn bound(path: &SocketPath) -> Result<UnixServer, frpc::Error> {
@@ -47,14 +47,14 @@ async fn bound(path: &SocketPath) -> Result<UnixServer, frpc::Error> {
 /// Calls of every size, many at one time.
 pub(super) async fn expect_service(channel: &Channel) {
     let client = InteropClient::new(channel.clone());
-    let sum = client.add(AddRequest { a: 20, b: 22 }).await.expect("the server answers");
+    let sum = client.add(AddRequest { a: 20, b: 22 }).await.expect("call should succeed");
     assert_eq!(sum.get_ref().total, 42);
     let calls: Vec<_> = (0..100_u32)
         .map(|number| {
             let client = client.clone();
             let payload = Payload { seq: number, data: vec![number as u8; 1 << (number % 21)] };
             tokio::spawn(async move {
-                let echoed = client.echo_payload(payload.clone()).await.expect("the server answers");
+                let echoed = client.echo_payload(payload.clone()).await.expect("call should succeed");
                 assert_eq!(echoed.into_inner(), payload);
             })
         })
@@ -141,13 +141,14 @@ impl Parrot for Placed {
 #[tokio::test(start_paused = true)]
 async fn transfer_time_of_large_bodies_is_not_handler_time() {
     let (here, there) = tokio::io::duplex(1 << 20);
-    let acceptor = Server::builder().add_service(ParrotServer::new(Placed)).build().expect("nothing overlaps");
+    let acceptor =
+        Server::builder().add_service(ParrotServer::new(Placed)).build().expect("services should not overlap");
     tokio::spawn(async move { acceptor.serve_connection(Laborious(there)).await });
     let client = ParrotClient::new(Channel::connect_io(here).await.unwrap());
     let mut tasks = Vec::new();
     for _ in 0..8 {
         let ask = Ask { word: "a".repeat(700_000), times: 1 };
-        tasks.push(client.say(ask).await.expect("the server answers").into_inner().words);
+        tasks.push(client.say(ask).await.expect("server should answer").into_inner().words);
     }
     assert!(tasks.iter().all(|task| *task == tasks[0]), "not all ran in the connection's task: {tasks:?}");
 }

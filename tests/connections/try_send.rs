@@ -13,7 +13,7 @@ fn packet(length: usize) -> Packet {
 async fn a_packet_for_which_there_is_no_room_is_not_sent() {
     let (here, mut there) = memory();
     let client = Client::builder().config(Config::default().backlog_max(1000).hello(false));
-    let connection = client.connect_io(here, Handlers::new()).await.expect("it is in memory");
+    let connection = client.connect_io(here, Handlers::new()).await.expect("connection in memory should be accepted");
     let packet = packet(100);
     // Nothing is written in between, since this thread drives the connection.
     for sent in 0..20 {
@@ -24,27 +24,29 @@ async fn a_packet_for_which_there_is_no_room_is_not_sent() {
         }
     }
     let mut read = vec![0; 1100];
-    there.read_exact(&mut read).await.expect("it is in memory");
+    there.read_exact(&mut read).await.expect("peer should send the expected bytes");
     connection.try_send(&packet).expect("there is room again");
     let long = Packet { body: vec![0; frisbee::BODY_MAX as usize + 1].into(), ..packet.clone() };
-    let error = connection.try_send(&long).expect_err("it is too long");
+    let error = connection.try_send(&long).expect_err("message should be rejected");
     assert!(matches!(error, TrySendError::Failed(SendError::TooLong(_))), "{error}");
     connection.abort();
     connection.closed().await;
-    let error = connection.try_send(&packet).expect_err("it is closed");
+    let error = connection.try_send(&packet).expect_err("message should be rejected");
     assert!(matches!(error, TrySendError::Failed(SendError::Closed(_))), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn stream_message_without_receiver_room_is_not_sent() {
     let (accepted, mut streams) = mpsc::unbounded_channel();
-    let handlers = Handlers::new().on_stream(move |_first, stream| accepted.send(stream).expect("the test waits"));
+    let handlers =
+        Handlers::new().on_stream(move |_first, stream| accepted.send(stream).expect("receiver should be waiting"));
     let server = Server::builder().config(Config::default().stream_credit(1000)).build(handlers).expect("no overlap");
     let (here, there) = memory();
     tokio::spawn(async move { server.serve_connection(there).await });
-    let connection = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
-    let stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("it is open");
-    let mut received = streams.recv().await.expect("the server takes streams");
+    let connection =
+        Client::builder().connect_io(here, Handlers::new()).await.expect("connection in memory should be accepted");
+    let stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("stream should open");
+    let mut received = streams.recv().await.expect("channel should stay open");
     let (sender, message) = (stream.sender(), Bytes::from(vec![0; 100]));
     let mut sent = 0;
     while sender.try_send(&message).is_ok() {
@@ -54,12 +56,12 @@ async fn stream_message_without_receiver_room_is_not_sent() {
     assert!(sent > 0);
     assert!(matches!(stream.try_send(&message), Err(TrySendError::Full)));
     for _ in 0..sent {
-        received.recv().await.expect("it was sent");
+        received.recv().await.expect("channel should stay open");
     }
-    stream.send(&message).await.expect("it waits for room");
+    stream.send(&message).await.expect("message should be sent");
     stream.try_send(&message).expect("there is room");
     stream.close();
-    let error = sender.try_send(&message).expect_err("it is closed");
+    let error = sender.try_send(&message).expect_err("message should be rejected");
     assert!(matches!(error, TrySendError::Failed(SendError::StreamClosed)), "{error}");
 }
 

@@ -29,15 +29,16 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const SUM: AddRequest = AddRequest { a: 1, b: 1 };
 
 fn user(number: u16) -> Operation {
-    Operation::user(number).expect("users have 10 and up")
+    Operation::user(number).expect("operation should be in the range of users")
 }
 
 /// A connection to a server with these handlers.
 async fn connect(handlers: Handlers) -> Connection {
-    let server = frisbee::Server::builder().bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
+    let server =
+        frisbee::Server::builder().bind("127.0.0.1:0", handlers).await.expect("server should bind to a free address");
     let address = server.local_addr();
     tokio::spawn(server.serve());
-    Client::builder().connect(address, Handlers::new()).await.expect("the server listens")
+    Client::builder().connect(address, Handlers::new()).await.expect("server should accept the connection")
 }
 
 /// A connection to a server that keeps streams and does nothing with them.
@@ -110,11 +111,11 @@ impl Router for Eager {
     fn connected(&self, connection: &Connection) {
         let body = Bytes::from_owner(Nosy(connection.clone()));
         let sent = connection.send_now(|outbox| outbox.push(PacketId(0), user(10), &body));
-        sent.expect("it is open").expect("it is short enough");
+        sent.expect("connection should be open").expect("value should be within the limit");
     }
 
     fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Routed {
-        outbox.forward(&packet).expect("it is short enough");
+        outbox.forward(&packet).expect("packet should be within the limit");
         Routed::Continue
     }
 }
@@ -131,7 +132,7 @@ async fn alone() -> (Connection, DuplexStream) {
     let (here, there) = frisbee::memory();
     let config = Config::default().backlog_max(1).hello(false);
     let connection = Client::builder().config(config).connect_io(here, Handlers::new()).await;
-    (connection.expect("it is in memory"), there)
+    (connection.expect("connection in memory should succeed"), there)
 }
 
 /// Runs a test that may deadlock on its own thread.
@@ -142,7 +143,7 @@ fn in_time(test: impl Future<Output = ()> + Send + 'static) {
         runtime.expect("the system has resources").block_on(test);
         done.send(())
     });
-    is_done.recv_timeout(PATIENCE).expect("it does not lock up");
+    is_done.recv_timeout(PATIENCE).expect("channel should receive a message in time");
 }
 
 /// An error that makes a call when it is shown and when it is dropped.
@@ -183,15 +184,15 @@ fn a_waker_that_is_replaced_may_use_the_connection_when_it_goes() {
         let (connection, _there) = alone().await;
         connection
             .send_now(|outbox| outbox.forward(&Packet::new(PacketId(1), user(10), vec![1; 1024 * 1024])))
-            .expect("it is open")
-            .expect("it is short enough");
+            .expect("connection should be open")
+            .expect("value should be within the limit");
         let packet = Packet::new(PacketId(1), user(10), "more");
         let mut sending = pin!(connection.send(&packet));
         poll_by_two(&connection, |context| sending.as_mut().poll(context));
     });
     in_time(async {
         let connection = connect_to_deaf().await;
-        let mut stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
+        let mut stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
         poll_by_two(&connection, |context| stream.poll_recv(context));
     });
 }
@@ -209,7 +210,7 @@ fn the_owner_of_unsent_bytes_may_use_the_connection_in_its_drop() {
 fn connection_is_usable_after_overlong_hand_off_request() {
     in_time(async {
         let connection = connect(Handlers::new()).await;
-        connection.peer_known().await.expect("it is a native peer");
+        connection.peer_known().await.expect("peer should complete the handshake");
         let mut asking = pin!(connection.hand_off(user(10), vec![1; 8 * 1024 * 1024]));
         let nosy = Nosy::waker(&connection);
         assert!(asking.as_mut().poll(&mut Context::from_waker(&nosy)).is_pending());
@@ -230,9 +231,9 @@ fn connect_error_may_use_channel_when_formatted_or_dropped() {
             async { Err::<DuplexStream, _>(error) }
         };
         let channel = Channel::builder().reconnect_timeout(50 * MS).connect_lazy_with_connector(connector);
-        let client = InteropClient::new(channel.expect("nothing is wrong with it"));
+        let client = InteropClient::new(channel.expect("server should be valid"));
         slot.set(client.clone()).expect("it is set once");
-        let status = client.add(SUM).await.expect_err("it cannot connect");
+        let status = client.add(SUM).await.expect_err("call should fail");
         assert!(status.message().contains("curious"), "{status}");
     });
 }
@@ -241,8 +242,8 @@ fn connect_error_may_use_channel_when_formatted_or_dropped() {
 async fn senders_at_the_same_time_keep_to_the_credit_of_their_stream() {
     let (channel_sender, mut streams) = mpsc::unbounded_channel();
     let connection = connect(Handlers::new().on_stream(move |_, stream| drop(channel_sender.send(stream)))).await;
-    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
-    let mut other = streams.recv().await.expect("it comes");
+    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
+    let mut other = streams.recv().await.expect("channel should stay open");
     for _ in 0..4 {
         let sender = stream.sender();
         tokio::spawn(async move {
@@ -251,7 +252,8 @@ async fn senders_at_the_same_time_keep_to_the_credit_of_their_stream() {
         });
     }
     for count in 0..5_000 {
-        let message = tokio::time::timeout(PATIENCE, other.recv()).await.expect("the stream continues");
+        let message =
+            tokio::time::timeout(PATIENCE, other.recv()).await.expect("future should complete within the timeout");
         assert!(message.is_some(), "after {count} messages: {:?}", other.close_reason());
     }
 }
@@ -259,16 +261,16 @@ async fn senders_at_the_same_time_keep_to_the_credit_of_their_stream() {
 #[tokio::test]
 async fn a_dropped_batch_returns_its_credit() {
     let connection = connect_to_deaf().await;
-    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
+    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
     let sender = stream.sender();
     // More than the credit of a stream.
     for count in 0..20 {
         let mut batch = sender.batch();
         let ready = tokio::time::timeout(PATIENCE, poll_fn(|context| batch.poll_ready(context))).await;
-        ready.unwrap_or_else(|_| panic!("nothing was sent of {count} batches")).expect("it is open");
+        ready.unwrap_or_else(|_| panic!("nothing was sent of {count} batches")).expect("connection should be open");
         batch.put(|mut packet| {
             packet.put_slice(&[1; 30 * 1024]);
-            packet.finish().expect("it is short enough");
+            packet.finish().expect("value should be within the limit");
         });
     }
 }
@@ -276,7 +278,7 @@ async fn a_dropped_batch_returns_its_credit() {
 #[tokio::test]
 async fn every_task_that_waits_for_the_end_of_a_stream_is_woken() {
     let connection = connect_to_deaf().await;
-    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
+    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
     let (ready, mut waits) = mpsc::unbounded_channel();
     let mut senders = JoinSet::new();
     for _ in 0..2 {
@@ -292,16 +294,16 @@ async fn every_task_that_waits_for_the_end_of_a_stream_is_woken() {
         });
     }
     for _ in 0..2 {
-        waits.recv().await.expect("both wait");
+        waits.recv().await.expect("channel should stay open");
     }
     stream.close();
-    tokio::time::timeout(PATIENCE, senders.join_all()).await.expect("the stream is over");
+    tokio::time::timeout(PATIENCE, senders.join_all()).await.expect("future should complete within the timeout");
 }
 
 #[tokio::test]
 async fn sender_waiting_for_credit_wakes_when_stream_is_forgotten() {
     let connection = connect_to_deaf().await;
-    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
+    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
     let sender = stream.sender();
     let sent = Arc::new(AtomicUsize::new(0));
     let sending = tokio::spawn({
@@ -316,13 +318,16 @@ async fn sender_waiting_for_credit_wakes_when_stream_is_forgotten() {
     until("some has been sent", || sent.load(Ordering::SeqCst) > 0).await;
     while tokio::time::timeout(50 * MS, stream.sender().send(&Bytes::from_static(b"more"))).await.is_ok() {}
     stream.forget();
-    tokio::time::timeout(PATIENCE, sending).await.expect("the stream is over").expect("it does not panic");
+    tokio::time::timeout(PATIENCE, sending)
+        .await
+        .expect("future should complete within the timeout")
+        .expect("task should not panic");
 }
 
 #[tokio::test]
 async fn a_dropped_wait_for_the_end_of_a_connection_leaves_no_waker() {
     let connection = connect(Handlers::new()).await;
-    connection.peer_known().await.expect("it is a native peer");
+    connection.peer_known().await.expect("peer should complete the handshake");
     assert_eq!(left_behind(|| connection.closed()), 0);
 }
 
@@ -331,7 +336,7 @@ async fn a_dropped_wait_for_room_leaves_no_waker() {
     let (address, peer) = Raw::listen().await;
     let accepted = tokio::spawn(peer);
     let client = Client::builder().config(Config::default().hello(false));
-    let connection = client.connect(address, Handlers::new()).await.expect("the peer listens");
+    let connection = client.connect(address, Handlers::new()).await.expect("server should accept the connection");
     let _peer = accepted.await.expect("it accepts");
     let packet = Packet::new(PacketId(1), user(10), vec![1; 4 * 1024 * 1024]);
     while tokio::time::timeout(100 * MS, connection.send(&packet)).await.is_ok() {}
@@ -341,8 +346,8 @@ async fn a_dropped_wait_for_room_leaves_no_waker() {
 #[tokio::test]
 async fn a_dropped_wait_on_a_stream_leaves_no_waker() {
     let connection = connect_to_deaf().await;
-    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
-    stream.send(&vec![1; 300 * 1024].into()).await.expect("there is credit, though less than that");
+    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
+    stream.send(&vec![1; 300 * 1024].into()).await.expect("message should be sent");
     let (sender, message) = (stream.sender(), Bytes::from_static(b"more"));
     assert_eq!(left_behind(|| sender.closed()), 0);
     assert_eq!(left_behind(|| sender.send(&message)), 0);
@@ -353,9 +358,9 @@ async fn a_dropped_wait_on_a_stream_leaves_no_waker() {
     assert_eq!(left_behind(batch), 0);
 
     let (connection, _there) = alone().await;
-    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
+    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
     let sent = connection.send_now(|outbox| outbox.push(PacketId(1), user(10), vec![1; 1024 * 1024]));
-    sent.expect("it is open").expect("it is short enough");
+    sent.expect("connection should be open").expect("value should be within the limit");
     assert_eq!(left_behind(|| stream.send(&message)), 0, "wakers of senders waiting for room");
 }
 
@@ -363,10 +368,14 @@ async fn a_dropped_wait_on_a_stream_leaves_no_waker() {
 async fn task_waiting_twice_for_room_wakes_after_dropping_one() {
     let (here, mut peer) = frisbee::memory();
     let config = Config::default().backlog_max(1000).hello(false);
-    let connection = Client::builder().config(config).connect_io(here, Handlers::new()).await.expect("it is in memory");
+    let connection = Client::builder()
+        .config(config)
+        .connect_io(here, Handlers::new())
+        .await
+        .expect("connection in memory should be accepted");
     let body = Bytes::from(vec![1; 1024 * 1024]);
     let sent = connection.send_now(|outbox| outbox.push(PacketId(1), user(10), &body));
-    sent.expect("it is open").expect("it is short enough");
+    sent.expect("connection should be open").expect("value should be within the limit");
     let packet = Packet::new(PacketId(2), user(10), "more");
     let waits = tokio::spawn(async move {
         let mut abandoned = Some(Box::pin(connection.send(&packet)));
@@ -383,14 +392,18 @@ async fn task_waiting_twice_for_room_wakes_after_dropping_one() {
         .await
     });
     tokio::spawn(async move { tokio::io::copy(&mut peer, &mut tokio::io::sink()).await });
-    tokio::time::timeout(PATIENCE, waits).await.expect("there is room").expect("no task panics").expect("it is open");
+    tokio::time::timeout(PATIENCE, waits)
+        .await
+        .expect("future should complete within the timeout")
+        .expect("task should not panic")
+        .expect("connection should be open");
 }
 
 #[tokio::test]
 async fn deferred_first_packet_is_routed_without_further_packets() {
     let config = Config::default().backlog_max(1000);
     let server = frisbee::Server::builder().config(config).bind("127.0.0.1:0", Eager).await;
-    let server = server.expect("loopback has free ports");
+    let server = server.expect("loopback port should be free");
     let address = server.local_addr();
     tokio::spawn(server.serve());
     let mut client = Raw::connect(address).await;
@@ -407,12 +420,12 @@ async fn queued_packets_are_flushed_at_end_without_write_timeout() {
     let (address, peer) = Raw::listen().await;
     let accepted = tokio::spawn(peer);
     let connection = Client::builder().config(config).connect(address, Handlers::new()).await;
-    let connection = connection.expect("the peer listens");
+    let connection = connection.expect("peer should be listening");
     let mut peer = accepted.await.expect("it accepts");
     let body = Bytes::from(vec![7; 4 * 1024 * 1024]);
     for id in 0..4 {
         let sent = connection.send_now(|outbox| outbox.push(PacketId(id), user(10), &body));
-        sent.expect("it is open").expect("it is short enough");
+        sent.expect("connection should be open").expect("value should be within the limit");
     }
     connection.close();
     for id in 0..4 {
@@ -425,16 +438,16 @@ async fn queued_packets_are_flushed_at_end_without_write_timeout() {
 async fn a_panicking_hook_ends_its_connection_for_all_handles() {
     let (channel_sender, mut connections) = mpsc::unbounded_channel();
     let server = Server::builder().on_connect(move |connection| {
-        channel_sender.send(connection.clone()).expect("it is heard");
+        channel_sender.send(connection.clone()).expect("receiver should be waiting");
         panic!("on purpose");
     });
     let server = server.add_service(InteropServer::new(Service)).bind("127.0.0.1:0").await;
-    let server = server.expect("loopback has free ports");
+    let server = server.expect("loopback port should be free");
     let address = server.local_addr();
     tokio::spawn(server.serve());
-    let _socket = TcpStream::connect(address).await.expect("the server listens");
-    let connection = connections.recv().await.expect("it is notified");
-    tokio::time::timeout(PATIENCE, connection.closed()).await.expect("it is over");
+    let _socket = TcpStream::connect(address).await.expect("server should accept the connection");
+    let connection = connections.recv().await.expect("channel should stay open");
+    tokio::time::timeout(PATIENCE, connection.closed()).await.expect("future should complete within the timeout");
 }
 
 #[tokio::test]
@@ -444,7 +457,8 @@ async fn handler_panic_before_future_keeps_connection() {
         async move { Some(packet) }
     };
     let handlers = Handlers::new().on(user(10), make).on_with(user(11), Policy::Concurrent, make);
-    let server = frisbee::Server::builder().bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
+    let server =
+        frisbee::Server::builder().bind("127.0.0.1:0", handlers).await.expect("server should bind to a free address");
     let address = server.local_addr();
     tokio::spawn(server.serve());
     for number in [10, 11] {
@@ -467,13 +481,13 @@ async fn reader_of_many_messages_yields() {
             async { None }
         });
     let connection = connect(handlers).await;
-    let stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("the server takes streams");
-    let mut received = streams.recv().await.expect("it is opened");
+    let stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("stream should open");
+    let mut received = streams.recv().await.expect("channel should stay open");
     for _ in 0..MESSAGES {
-        stream.send(&Bytes::from_static(b"x")).await.expect("the window has room for all");
+        stream.send(&Bytes::from_static(b"x")).await.expect("message should be sent");
     }
-    connection.send(&Packet::new(PacketId(1), user(10), "after them")).await.expect("it is open");
-    has_come.recv().await.expect("it is handled");
+    connection.send(&Packet::new(PacketId(1), user(10), "after them")).await.expect("message should be sent");
+    has_come.recv().await.expect("channel should stay open");
     let woken = Arc::new(Counting::default());
     let waker = Waker::from(woken.clone());
     let mut context = Context::from_waker(&waker);
@@ -489,7 +503,7 @@ async fn reader_of_many_messages_yields() {
                 at_once = 0;
                 tokio::time::timeout(PATIENCE, until("it is woken", || woken.0.swap(0, Ordering::SeqCst) > 0))
                     .await
-                    .expect("an unblocked reader is woken");
+                    .expect("future should complete within the timeout");
             }
         }
     }

@@ -27,7 +27,7 @@ const DRAINED: std::ops::Range<Duration> = Duration::from_secs(54)..Duration::fr
 fn server(gated: &Gated, age: Duration) -> Acceptor {
     let gateway = Gateway::new().json_rpc().http(all()).web_socket();
     let builder = Server::builder().max_connection_age(age).add_service(InteropServer::new(gated.clone()));
-    builder.gateway(gateway).build().expect("the settings are right")
+    builder.gateway(gateway).build().expect("settings should be valid")
 }
 
 fn dial(server: &Acceptor) -> DuplexStream {
@@ -39,7 +39,10 @@ fn dial(server: &Acceptor) -> DuplexStream {
 
 async fn rest(io: &mut DuplexStream) -> String {
     let mut rest = String::new();
-    tokio::time::timeout(10 * PATIENCE, io.read_to_string(&mut rest)).await.expect("it ends").expect("it is text");
+    tokio::time::timeout(10 * PATIENCE, io.read_to_string(&mut rest))
+        .await
+        .expect("future should complete within the timeout")
+        .expect("bytes should be UTF-8");
     rest
 }
 
@@ -64,7 +67,9 @@ async fn aged_http1_connections_close_after_their_responses() {
     // An idle one on the fast path, and one whose client waits for a response; with `expect` both are served by hyper.
     for fields in ["", "expect: 100-continue\r\n"] {
         let mut idle = dial(&server);
-        idle.write_all(post("/interop.Interop/Add", fields, "{\"a\":1}").as_bytes()).await.expect("it is read");
+        idle.write_all(post("/interop.Interop/Add", fields, "{\"a\":1}").as_bytes())
+            .await
+            .expect("write should succeed");
         assert!(rest(&mut idle).await.contains("\"total\""), "it is answered before it is closed");
     }
     assert!(DRAINED.end * 2 > started.elapsed() && started.elapsed() >= DRAINED.start * 2, "{:?}", started.elapsed());
@@ -73,7 +78,7 @@ async fn aged_http1_connections_close_after_their_responses() {
         (dial(&server), request)
     });
     for (io, request) in &mut busy {
-        io.write_all(request.as_bytes()).await.expect("it is read");
+        io.write_all(request.as_bytes()).await.expect("write should succeed");
     }
     open_later(&gated);
     for (io, _) in &mut busy {
@@ -86,9 +91,9 @@ async fn aged_http1_connections_close_after_their_responses() {
 async fn aged_connection_does_not_make_its_server_unready() {
     let server = server(&Gated::shut(), Duration::from_secs(1));
     let mut probe = dial(&server);
-    probe.write_all(b"GET /readyz HTTP/1.1\r\nhost: localhost\r\n").await.expect("it is read");
+    probe.write_all(b"GET /readyz HTTP/1.1\r\nhost: localhost\r\n").await.expect("write should succeed");
     tokio::time::sleep(Duration::from_secs(2)).await;
-    probe.write_all(b"\r\n").await.expect("it is read");
+    probe.write_all(b"\r\n").await.expect("write should succeed");
     let response = rest(&mut probe).await;
     assert!(response.starts_with("HTTP/1.1 200 ") && response.contains("connection: close"), "{response}");
 }
@@ -105,12 +110,13 @@ async fn aged_http2_connection_sends_goaway_and_answers_its_call() {
         .header("content-type", "application/json")
         .body(Full::new(Bytes::from_static(b"{\"millis\":1}")))
         .expect("it is a request");
-    client.ready().await.expect("it is open");
+    client.ready().await.expect("connection should be open");
     let response = client.send_request(request);
     open_later(&gated);
-    let body = response.await.expect("it is answered").into_body().collect().await.expect("it is whole").to_bytes();
+    let body =
+        response.await.expect("call should succeed").into_body().collect().await.expect("it is whole").to_bytes();
     assert!(body.starts_with(b"{\"millis\":1"), "{body:?}");
-    ended.await.expect("no panic").expect("the server ends it in good order");
+    ended.await.expect("task should not panic").expect("the server ends it in good order");
     assert!(goodbyes(&overheard.lock()) > 0, "GOAWAY was sent");
 }
 
@@ -119,7 +125,7 @@ async fn aged_json_rpc_connection_answers_its_call_and_closes() {
     let gated = Gated::shut();
     let server = server(&gated, AGE);
     let mut io = dial(&server);
-    io.write_all((call(1, "Sleep", "[1]") + &call(2, "Add", "[1,2]")).as_bytes()).await.expect("it is read");
+    io.write_all((call(1, "Sleep", "[1]") + &call(2, "Add", "[1,2]")).as_bytes()).await.expect("write should succeed");
     open_later(&gated);
     let replies = rest(&mut io).await;
     let ids: Vec<_> =

@@ -56,7 +56,7 @@ fn builder() -> ServerBuilder {
 }
 
 fn echoes() -> Acceptor {
-    builder().gateway(Gateway::new().json_rpc()).build().expect("the settings are right")
+    builder().gateway(Gateway::new().json_rpc()).build().expect("settings should be valid")
 }
 
 async fn by_json_rpc(params: &Value) -> Value {
@@ -71,14 +71,15 @@ async fn by_connect(message: &Value) -> (String, Value) {
     let server = server.expect("there are free ports");
     let address = server.local_addr();
     let serving = tokio::spawn(server.serve());
-    let mut socket = TcpStream::connect(address).await.expect("it listens");
+    let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
     let request = post("/json.Echoes/Echo", "connection: close\r\n", &message.to_string());
-    socket.write_all(request.as_bytes()).await.expect("it is read");
-    let response = tokio::time::timeout(PATIENCE, rest(&mut socket)).await.expect("it ends");
+    socket.write_all(request.as_bytes()).await.expect("write should succeed");
+    let response =
+        tokio::time::timeout(PATIENCE, rest(&mut socket)).await.expect("future should complete within the timeout");
     serving.abort();
     let (head, body) = response.split_once("\r\n\r\n").expect("it has a head");
     let line = head.lines().next().unwrap_or_default().to_owned();
-    (line, serde_json::from_str(body).expect("it is JSON"))
+    (line, serde_json::from_str(body).expect("text should be valid JSON"))
 }
 
 #[tokio::test]

@@ -53,15 +53,15 @@ async fn answer(server: &Open, scheme: u8, authority: &str, host: Option<&str>) 
         frame(HEADERS, 4, 1, &fields.concat()),
         frame(DATA, 1, 1, br#"{"name":"Ada"}"#),
     ];
-    socket.write_all(&request.concat()).await.expect("it is read");
+    socket.write_all(&request.concat()).await.expect("write should succeed");
     loop {
         let mut length = [0; 4];
-        socket.read_exact(&mut length[1..]).await.expect("a frame has a length");
-        let kind = socket.read_u8().await.expect("a frame has a type");
-        socket.read_u8().await.expect("a frame has flags");
-        let stream = socket.read_u32().await.expect("a frame has a stream");
+        socket.read_exact(&mut length[1..]).await.expect("peer should send the expected bytes");
+        let kind = socket.read_u8().await.expect("peer should send a byte");
+        socket.read_u8().await.expect("peer should send a byte");
+        let stream = socket.read_u32().await.expect("peer should send the expected bytes");
         let mut payload = vec![0; u32::from_be_bytes(length) as usize];
-        socket.read_exact(&mut payload).await.expect("it is complete");
+        socket.read_exact(&mut payload).await.expect("peer should send the expected bytes");
         if stream == 1 && [HEADERS, RST_STREAM].contains(&kind) {
             return (kind, payload);
         }

@@ -15,14 +15,14 @@ fn bytes(path: &str, content_type: &str, fields: &str, body: &[u8]) -> Vec<u8> {
 }
 
 fn envelope(flags: u8, message: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(message.len()).expect("it is short").to_be_bytes();
+    let length = u32::try_from(message.len()).expect("value should fit u32").to_be_bytes();
     [&[flags][..], &length, message].concat()
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    std::io::Write::write_all(&mut encoder, bytes).expect("it is in memory");
-    encoder.finish().expect("it is in memory")
+    std::io::Write::write_all(&mut encoder, bytes).expect("connection in memory should succeed");
+    encoder.finish().expect("connection in memory should succeed")
 }
 
 #[tokio::test]
@@ -135,11 +135,14 @@ async fn a_middleware_that_denies_denies_every_way_of_calling_by_http() {
 #[tokio::test]
 async fn a_long_response_comes_whole_to_a_client_that_reads_late() {
     let server = Open::new(all()).await;
-    let mut socket = TcpStream::connect(&server.address).await.expect("it listens");
+    let mut socket = TcpStream::connect(&server.address).await.expect("server should accept the connection");
     for _ in 0..20 {
-        socket.write_all(post("/greet.Greeter/Greet", "", "{\"name\":\"long\"}").as_bytes()).await.expect("it is read");
+        socket
+            .write_all(post("/greet.Greeter/Greet", "", "{\"name\":\"long\"}").as_bytes())
+            .await
+            .expect("write should succeed");
     }
-    socket.write_all(greet("", "last").as_bytes()).await.expect("it is read");
+    socket.write_all(greet("", "last").as_bytes()).await.expect("write should succeed");
     let response = crate::gateway::greeter::rest(&mut socket).await;
     assert_eq!(response.matches("content-length: 100011").count(), 20);
     assert!(response.ends_with("Hello, last!\"}"));
@@ -156,7 +159,7 @@ async fn request_with_trailers_is_refused() {
     let message = r#"{"name":"Ada"}"#;
     let unary = server.exchange(chunked("application/json", message)).await;
     assert!(unary.starts_with("HTTP/1.1 400 ") && unary.contains("x-tenant"), "{unary}");
-    let enveloped = String::from_utf8(envelope(0, message.as_bytes())).expect("it is text");
+    let enveloped = String::from_utf8(envelope(0, message.as_bytes())).expect("bytes should be UTF-8");
     let web = server.exchange(chunked("application/grpc-web+json", &enveloped)).await;
     assert!(web.contains("grpc-status: 3") && web.contains("x-tenant"), "{web}");
 }

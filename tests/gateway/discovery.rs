@@ -36,7 +36,7 @@ impl Echoes for Echo {
 
 fn echoes() -> Acceptor {
     let builder = Server::builder().add_service(EchoesServer::new(Echo)).gateway(Gateway::new().json_rpc());
-    builder.build().expect("the settings are right")
+    builder.build().expect("settings should be valid")
 }
 
 async fn call(server: &Acceptor, method: &str, params: &Value) -> Value {
@@ -53,7 +53,7 @@ async fn discover(server: &Acceptor) -> Value {
 
 fn method<'a>(document: &'a Value, name: &str) -> &'a Value {
     let methods = document["methods"].as_array().expect("it is a list");
-    methods.iter().find(|method| method["name"] == name).expect("it is there")
+    methods.iter().find(|method| method["name"] == name).expect("item should exist")
 }
 
 /// A message with every field.
@@ -101,7 +101,7 @@ async fn discovery_describes_messages_with_comments_and_references() {
     assert_eq!(schemas["google.protobuf.Timestamp"], json!({"type": "string", "format": "date-time"}));
     let renamed = method(&document, "json.Echoes/Echo")["params"].as_array().and_then(|params| params.last());
     assert_eq!(
-        renamed.expect("it is there")["schema"]["$ref"],
+        renamed.expect("item should exist")["schema"]["$ref"],
         "#/components/schemas/json.All/properties/%40other%20name"
     );
 }
@@ -111,7 +111,7 @@ async fn a_document_that_exceeds_the_limit_of_replies_is_an_error() {
     let mut config = frpc::Config::default();
     config.body_max = 4096;
     let builder = Server::builder().add_service(EchoesServer::new(Echo)).gateway(Gateway::new().json_rpc());
-    let server = builder.config(config).build().expect("the settings are right");
+    let server = builder.config(config).build().expect("settings should be valid");
     let mut client = Client::new(&server);
     client.say(r#"{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}"#).await;
     assert_eq!(client.json().await["error"]["code"], -32008);
@@ -152,9 +152,9 @@ print(" ".join(said))
 
 /// What Python says of messages and the schemas of a document, `None` without the package.
 fn judged(document: &Value) -> Option<String> {
-    let folder = tempfile::tempdir().expect("a folder can be made");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let file = folder.path().join("given.json");
-    fs::write(&file, document.to_string()).expect("it can be written");
+    fs::write(&file, document.to_string()).expect("file should be written");
     let python = env::var_os("FRISBEE_PYTHON").unwrap_or_else(|| "python3".into());
     let output = Command::new(python).args(["-c", JUDGE]).arg(file).output().ok()?;
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -122,13 +122,13 @@ impl Open {
     }
 
     pub(crate) async fn connect(&self) -> TcpStream {
-        TcpStream::connect(&self.address).await.expect("it listens")
+        TcpStream::connect(&self.address).await.expect("server should accept the connection")
     }
 
     /// Sends bytes, and returns all that comes until the server ends the connection.
     pub(crate) async fn exchange(&self, bytes: impl AsRef<[u8]>) -> String {
         let mut socket = self.connect().await;
-        socket.write_all(bytes.as_ref()).await.expect("it is read");
+        socket.write_all(bytes.as_ref()).await.expect("write should succeed");
         rest(&mut socket).await
     }
 
@@ -138,15 +138,18 @@ impl Open {
     }
 
     pub(crate) async fn stopped(self) {
-        let served = tokio::time::timeout(PATIENCE, self.served).await.expect("it stops");
-        served.expect("it does not panic").expect("it serves");
+        let served =
+            tokio::time::timeout(PATIENCE, self.served).await.expect("future should complete within the timeout");
+        served.expect("task should not panic").expect("server should start");
     }
 }
 
 /// All that comes until the peer ends the connection.
 pub(crate) async fn rest(socket: &mut TcpStream) -> String {
     let mut response = Vec::new();
-    let read = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut response)).await.expect("it ends");
+    let read = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut response))
+        .await
+        .expect("future should complete within the timeout");
     read.expect("the connection ends in good order");
     String::from_utf8_lossy(&response).into_owned()
 }
@@ -167,7 +170,10 @@ pub(crate) fn greet(fields: &str, name: &str) -> String {
 
 /// The next item, which comes soon.
 pub(crate) async fn soon<T>(items: &mut mpsc::UnboundedReceiver<T>) -> T {
-    tokio::time::timeout(PATIENCE, items.recv()).await.expect("it comes").expect("its sender exists")
+    tokio::time::timeout(PATIENCE, items.recv())
+        .await
+        .expect("future should complete within the timeout")
+        .expect("its sender exists")
 }
 
 /// Denies every call.

@@ -10,8 +10,8 @@ use tonic::{Code, Request, Response, Status};
 use tonic_prost::ProstCodec;
 
 async fn client(server: &Open) -> Grpc<Channel> {
-    let channel = Channel::from_shared(format!("http://{}", server.address)).expect("it is an address");
-    Grpc::new(channel.connect().await.expect("it listens"))
+    let channel = Channel::from_shared(format!("http://{}", server.address)).expect("text should be an address");
+    Grpc::new(channel.connect().await.expect("server should accept the connection"))
 }
 
 fn name(name: &str) -> Request<Name> {
@@ -41,18 +41,21 @@ async fn a_client_of_grpc_calls_methods_and_reads_statuses() {
     let server = Open::new(all()).await;
     let client = client(&server).await;
     let mut request = name("Ada");
-    request.metadata_mut().insert("tenant", "blue".parse().expect("it is a text"));
-    let response = greet(client.clone(), request).await.expect("it answers");
+    request.metadata_mut().insert("tenant", "blue".parse().expect("text should parse"));
+    let response = greet(client.clone(), request).await.expect("call should succeed");
     assert_eq!(response.get_ref().text, "Hello, Ada!");
     let tenant = |key: &str| response.metadata().get(key).and_then(|value| value.to_str().ok());
     assert_eq!((tenant("tenant"), tenant("after")), (Some("blue"), Some("blue")));
-    let status = greet(client.clone(), name("")).await.expect_err("the name is empty");
+    let status = greet(client.clone(), name("")).await.expect_err("call should fail");
     assert_eq!((status.code(), status.message()), (Code::InvalidArgument, "the name is empty"));
     let status = frpc::Status::invalid_argument("").with_details(status.details().to_vec());
     assert_eq!(status.detail::<ErrorInfo>().map(|info| info.reason), Some("EMPTY".to_owned()));
-    assert_eq!(recite(client.clone(), name("Ada")).await.expect("it answers"), ["1 Ada", "2 Ada"]);
-    assert_eq!(recite(client.clone(), name("fail")).await.expect_err("it fails").code(), Code::DataLoss);
-    assert_eq!(greet(client.clone(), name("long")).await.expect("it answers").get_ref().text.len(), 100_000);
+    assert_eq!(recite(client.clone(), name("Ada")).await.expect("stream should open"), ["1 Ada", "2 Ada"]);
+    assert_eq!(
+        recite(client.clone(), name("fail")).await.expect_err("stream should fail to open").code(),
+        Code::DataLoss
+    );
+    assert_eq!(greet(client.clone(), name("long")).await.expect("call should succeed").get_ref().text.len(), 100_000);
     let mut request = name("wait");
     request.set_timeout(Duration::from_millis(20));
     assert!(greet(client, request).await.is_err(), "its deadline passes");
@@ -62,8 +65,11 @@ async fn a_client_of_grpc_calls_methods_and_reads_statuses() {
 async fn a_middleware_that_denies_denies_grpc() {
     let mut server = Open::with(all(), |builder| builder.middleware(Closed)).await;
     let client = client(&server).await;
-    assert_eq!(greet(client.clone(), name("Ada")).await.expect_err("denied").code(), Code::PermissionDenied);
-    assert_eq!(recite(client, name("Ada")).await.expect_err("denied").code(), Code::PermissionDenied);
+    assert_eq!(greet(client.clone(), name("Ada")).await.expect_err("call should fail").code(), Code::PermissionDenied);
+    assert_eq!(
+        recite(client, name("Ada")).await.expect_err("stream should fail to open").code(),
+        Code::PermissionDenied
+    );
     assert_eq!(server.began.try_recv().ok(), None, "no handler has run");
 }
 
@@ -78,8 +84,11 @@ async fn calls_of_grpc_in_flight_end_before_the_server_stops() {
     server.stop();
     server.gate.add_permits(calls.len());
     for call in calls {
-        let response = tokio::time::timeout(PATIENCE, call).await.expect("it ends").expect("it does not panic");
-        assert_eq!(response.expect("it answers").get_ref().text, "waited");
+        let response = tokio::time::timeout(PATIENCE, call)
+            .await
+            .expect("future should complete within the timeout")
+            .expect("task should not panic");
+        assert_eq!(response.expect("peer should answer").get_ref().text, "waited");
     }
     drop(client);
     server.stopped().await;

@@ -14,16 +14,16 @@ use tokio::net::TcpStream;
 
 /// Calls natively at the same time.
 async fn expect_service(server: &Open) {
-    let client = GreeterClient::connect(&*server.address).await.expect("the server takes connections");
-    let greeting = client.greet(Name { name: "Ada".to_owned() }).await.expect("it answers");
+    let client = GreeterClient::connect(&*server.address).await.expect("server should accept the connection");
+    let greeting = client.greet(Name { name: "Ada".to_owned() }).await.expect("call should succeed");
     assert_eq!(greeting.get_ref().text, "Hello, Ada!");
 }
 
 /// A message of so many bytes, compressed.
 fn bomb(length: usize) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(&vec![b' '; length]).expect("it is in memory");
-    encoder.finish().expect("it is in memory")
+    encoder.write_all(&vec![b' '; length]).expect("write should succeed");
+    encoder.finish().expect("connection in memory should succeed")
 }
 
 /// The head of a call whose body has so many bytes.
@@ -37,7 +37,7 @@ async fn gzip_bombs_in_envelopes_are_refused_by_the_limit_of_messages() {
     let server = Open::with(all(), |builder| builder.config(Config::default().body_max(64 * 1024))).await;
     let body = bomb(16 << 20);
     assert!(body.len() < 64 * 1024);
-    let length = u32::try_from(body.len()).expect("it is short").to_be_bytes();
+    let length = u32::try_from(body.len()).expect("value should fit u32").to_be_bytes();
     let body = [&[1], &length[..], &body].concat();
     let head = head("application/grpc-web+json", "connection: close\r\ngrpc-encoding: gzip\r\n", body.len());
     let response = server.exchange([head.as_bytes(), &body].concat()).await;
@@ -48,11 +48,11 @@ async fn gzip_bombs_in_envelopes_are_refused_by_the_limit_of_messages() {
 #[tokio::test]
 async fn message_without_memory_is_refused_before_arrival() {
     let server = Open::with(all(), |builder| builder.memory_max(1 << 20)).await;
-    let mut socket = TcpStream::connect(&server.address).await.expect("it listens");
+    let mut socket = TcpStream::connect(&server.address).await.expect("server should accept the connection");
     let length = 4_u32 << 20;
     let head = head("application/grpc-web+json", "connection: close\r\n", length as usize + 5);
-    socket.write_all(head.as_bytes()).await.expect("it is read");
-    socket.write_all(&[&[0], &length.to_be_bytes()[..], b"\""].concat()).await.expect("it is read");
+    socket.write_all(head.as_bytes()).await.expect("write should succeed");
+    socket.write_all(&[&[0], &length.to_be_bytes()[..], b"\""].concat()).await.expect("write should succeed");
     let (mut reading, mut writing) = socket.into_split();
     // The rest never arrives, and the server need not read these bytes.
     let sending = tokio::spawn(async move {
@@ -66,7 +66,7 @@ async fn message_without_memory_is_refused_before_arrival() {
             assert!(count > 0, "{}", String::from_utf8_lossy(&response));
         }
     };
-    tokio::time::timeout(PATIENCE, answered).await.expect("it is refused");
+    tokio::time::timeout(PATIENCE, answered).await.expect("future should complete within the timeout");
     sending.abort();
     expect_service(&server).await;
 }
@@ -74,7 +74,7 @@ async fn message_without_memory_is_refused_before_arrival() {
 #[tokio::test]
 async fn unread_http2_responses_are_charged_to_client() {
     let server = Open::new(all()).await;
-    let io = TokioIo::new(TcpStream::connect(&server.address).await.expect("it listens"));
+    let io = TokioIo::new(TcpStream::connect(&server.address).await.expect("server should accept the connection"));
     let mut builder = http2::Builder::new(TokioExecutor::new());
     // No stream may bring more than the beginning.
     builder.initial_stream_window_size(1024).initial_connection_window_size(1 << 20);
@@ -88,11 +88,13 @@ async fn unread_http2_responses_are_charged_to_client() {
             .header("content-type", content_type)
             .body(Full::new(Bytes::from(format!("{envelope}{message}"))))
             .expect("it is a request");
-        responses.push(client.send_request(request).await.expect("it is answered"));
+        responses.push(client.send_request(request).await.expect("call should succeed"));
     }
     assert!(server.stats.memory_held() >= 20 * 100_000, "{} bytes", server.stats.memory_held());
-    let response = responses.pop().expect("there is one");
-    let body = tokio::time::timeout(PATIENCE, response.into_body().collect()).await.expect("it comes");
+    let response = responses.pop().expect("item should exist");
+    let body = tokio::time::timeout(PATIENCE, response.into_body().collect())
+        .await
+        .expect("future should complete within the timeout");
     assert!(body.expect("it is whole").to_bytes().len() > 100_000);
     expect_service(&server).await;
     drop((client, responses));
@@ -102,5 +104,5 @@ async fn unread_http2_responses_are_charged_to_client() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, released).await.expect("the memory is released");
+    tokio::time::timeout(PATIENCE, released).await.expect("future should complete within the timeout");
 }

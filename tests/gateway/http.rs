@@ -64,8 +64,8 @@ fn responses(mut bytes: &str) -> Vec<(u16, &str)> {
         let (head, rest) = bytes.split_once("\r\n\r\n").expect("the head ends");
         let status = head.strip_prefix("HTTP/1.1 ").and_then(|line| line.get(..3)).expect("it begins with a status");
         let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
-        let (body, after) = rest.split_at(length.map_or(0, |length| length.parse().expect("it is a number")));
-        responses.push((status.parse().expect("it is a number"), body));
+        let (body, after) = rest.split_at(length.map_or(0, |length| length.parse().expect("text should parse")));
+        responses.push((status.parse().expect("text should parse"), body));
         bytes = after;
     }
     responses
@@ -85,7 +85,7 @@ async fn json_rpc_posts_get_one_response_each() {
         post("/", "connection: close\r\n", &body("\"id\":4,", "Eve")),
     ];
     let mut socket = server.connect().await;
-    socket.write_all(requests.concat().as_bytes()).await.expect("it is read");
+    socket.write_all(requests.concat().as_bytes()).await.expect("write should succeed");
     // That of the notification, and the first that waits.
     for _ in 0..2 {
         soon(&mut server.began).await;
@@ -103,9 +103,9 @@ async fn json_rpc_posts_get_one_response_each() {
 async fn a_request_that_comes_byte_by_byte_is_answered() {
     let server = Open::new(all()).await;
     let mut socket = server.connect().await;
-    socket.set_nodelay(true).expect("it is a socket");
+    socket.set_nodelay(true).expect("address should be that of a socket");
     for byte in greet("", "Ada").as_bytes() {
-        socket.write_all(&[*byte]).await.expect("it is read");
+        socket.write_all(&[*byte]).await.expect("write should succeed");
     }
     assert!(rest(&mut socket).await.ends_with("{\"text\":\"Hello, Ada!\"}"));
 }
@@ -133,32 +133,32 @@ async fn ambiguous_heads_are_refused_on_both_paths() {
 #[tokio::test(start_paused = true)]
 async fn a_request_that_is_refused_by_its_head_may_be_sent_to_its_end() {
     let (builder, host, _events) = builder(all());
-    let server = builder.add_service(GreeterServer::new(host)).build().expect("the settings are right");
+    let server = builder.add_service(GreeterServer::new(host)).build().expect("services should not overlap");
     let (mut here, there) = frpc::memory();
     let serving = tokio::spawn(async move { server.serve_connection(there).await });
     let fields = "connection: close\r\ncontent-encoding: br\r\n";
     let request = post("/greet.Greeter/Greet", fields, &"x".repeat(500_000));
     let (head, body) = request.split_at(request.find("\r\n\r\n").expect("the head ends") + 4);
-    here.write_all(head.as_bytes()).await.expect("it is read");
+    here.write_all(head.as_bytes()).await.expect("write should succeed");
     let mut status = [0; 12];
-    here.read_exact(&mut status).await.expect("it is answered");
+    here.read_exact(&mut status).await.expect("peer should send the expected bytes");
     assert_eq!(&status, b"HTTP/1.1 501");
     // The client does not know of the answer yet. One that cannot write would not look for it.
-    here.write_all(body.as_bytes()).await.expect("it is read");
-    here.shutdown().await.expect("it is open");
+    here.write_all(body.as_bytes()).await.expect("write should succeed");
+    here.shutdown().await.expect("socket should shut down");
     let mut rest = String::new();
-    here.read_to_string(&mut rest).await.expect("it ends in good order");
+    here.read_to_string(&mut rest).await.expect("file should be readable");
     assert!(rest.contains("unimplemented"), "{rest}");
-    serving.await.expect("it does not panic");
+    serving.await.expect("task should not panic");
 }
 
 /// The head of the next response.
 async fn next_head(socket: &mut TcpStream) -> String {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
-        head.push(socket.read_u8().await.expect("there is a response"));
+        head.push(socket.read_u8().await.expect("peer should send a byte"));
     }
-    String::from_utf8(head).expect("it is text")
+    String::from_utf8(head).expect("bytes should be UTF-8")
 }
 
 #[tokio::test]
@@ -170,21 +170,21 @@ async fn response_to_unread_request_announces_connection_close() {
     let web = "content-type: application/grpc-web+json\r\n";
     let encoded = "content-type: application/json\r\ncontent-encoding: br\r\n";
     for refused in [head("/greet.Greeter/Greet", encoded), head("/greet.Greeter/No", web)] {
-        let mut socket = TcpStream::connect(&server.address).await.expect("it listens");
-        socket.write_all(refused.as_bytes()).await.expect("it is read");
+        let mut socket = TcpStream::connect(&server.address).await.expect("server should accept the connection");
+        socket.write_all(refused.as_bytes()).await.expect("write should succeed");
         // No reader has consumed the body, so a further request of the client would be lost.
         let response = next_head(&mut socket).await;
         assert!(response.contains("connection: close"), "{response}");
     }
-    let mut socket = TcpStream::connect(&server.address).await.expect("it listens");
+    let mut socket = TcpStream::connect(&server.address).await.expect("server should accept the connection");
     for _ in 0..2 {
         let request = head("/greet.Greeter/Greet", web) + "\0\0\0\0\x0e{\"name\":\"Ada\"}";
-        socket.write_all(request.as_bytes()).await.expect("it is read");
+        socket.write_all(request.as_bytes()).await.expect("write should succeed");
         let response = next_head(&mut socket).await;
         assert!(response.contains("HTTP/1.1 200") && !response.contains("close"), "{response}");
         let mut body = Vec::new();
         while !body.ends_with(b"\r\n0\r\n\r\n") {
-            body.push(socket.read_u8().await.expect("there is a body"));
+            body.push(socket.read_u8().await.expect("peer should send a byte"));
         }
         assert!(String::from_utf8_lossy(&body).contains("Hello, Ada!"));
     }
@@ -271,7 +271,7 @@ async fn a_client_that_has_gone_drops_its_handler_on_either_path() {
     let mut server = Open::new(all()).await;
     for fields in ["", "expect: 100-continue\r\n"] {
         let mut socket = server.connect().await;
-        socket.write_all(greet(fields, "wait").as_bytes()).await.expect("it is read");
+        socket.write_all(greet(fields, "wait").as_bytes()).await.expect("write should succeed");
         soon(&mut server.began).await;
         drop(socket);
         soon(&mut server.dropped).await;
@@ -286,14 +286,16 @@ async fn stopping_server_answers_calls_then_closes_connections() {
     for fields in ["", "expect: 100-continue\r\n"] {
         let mut socket = server.connect().await;
         let request = greet(fields, "wait").replace("connection: close\r\n", "");
-        socket.write_all(request.as_bytes()).await.expect("it is read");
+        socket.write_all(request.as_bytes()).await.expect("write should succeed");
         soon(&mut server.began).await;
         sockets.push(socket);
     }
     let mut used = server.connect().await;
-    used.write_all(post("/greet.Greeter/Greet", "", "{\"name\":\"Ada\"}").as_bytes()).await.expect("it is read");
+    used.write_all(post("/greet.Greeter/Greet", "", "{\"name\":\"Ada\"}").as_bytes())
+        .await
+        .expect("write should succeed");
     let mut byte = [0];
-    used.read_exact(&mut byte).await.expect("it answers");
+    used.read_exact(&mut byte).await.expect("peer should send the expected bytes");
     server.stop();
     // An idle one is closed at once, and one with calls after their responses.
     assert!(rest(&mut used).await.ends_with("{\"text\":\"Hello, Ada!\"}"));
@@ -309,14 +311,16 @@ async fn stopping_server_answers_calls_then_closes_connections() {
 /// The answer to these bytes of a client, in virtual time.
 async fn silent_behind(request: &[u8]) -> (String, Duration) {
     let (builder, host, _events) = builder(all());
-    let server = builder.add_service(GreeterServer::new(host)).build().expect("the settings are right");
+    let server = builder.add_service(GreeterServer::new(host)).build().expect("services should not overlap");
     let (mut client, there) = tokio::io::duplex(1024);
     tokio::spawn(async move { server.serve_connection(there).await });
     let started = tokio::time::Instant::now();
-    client.write_all(request).await.expect("it is in memory");
+    client.write_all(request).await.expect("write should succeed");
     let mut response = Vec::new();
-    let read = tokio::time::timeout(10 * PATIENCE, client.read_to_end(&mut response)).await.expect("it ends");
-    read.expect("it is in memory");
+    let read = tokio::time::timeout(10 * PATIENCE, client.read_to_end(&mut response))
+        .await
+        .expect("future should complete within the timeout");
+    read.expect("connection in memory should succeed");
     (String::from_utf8_lossy(&response).into_owned(), started.elapsed())
 }
 
@@ -392,8 +396,8 @@ async fn half_closed_client_gets_the_response_of_a_handler_that_waits() {
     let mut server = Open::new(all()).await;
     for fields in ["", "expect: 100-continue\r\n"] {
         let mut socket = server.connect().await;
-        socket.write_all(greet(fields, "wait").as_bytes()).await.expect("it is read");
-        socket.shutdown().await.expect("it is open");
+        socket.write_all(greet(fields, "wait").as_bytes()).await.expect("write should succeed");
+        socket.shutdown().await.expect("socket should shut down");
         soon(&mut server.began).await;
         tokio::task::yield_now().await;
         server.gate.add_permits(1);
@@ -417,7 +421,7 @@ async fn idle_connection_of_hyper_is_closed_by_the_idle_timeout() {
 #[tokio::test(start_paused = true)]
 async fn idle_connection_of_http2_is_closed_by_the_idle_timeout() {
     let (builder, host, _events) = builder(all());
-    let server = builder.add_service(GreeterServer::new(host)).build().expect("the settings are right");
+    let server = builder.add_service(GreeterServer::new(host)).build().expect("services should not overlap");
     let (here, there) = tokio::io::duplex(1024);
     tokio::spawn(async move { server.serve_connection(there).await });
     let io = hyper_util::rt::TokioIo::new(here);
@@ -425,7 +429,8 @@ async fn idle_connection_of_http2_is_closed_by_the_idle_timeout() {
     let handshake = hyper::client::conn::http2::handshake::<_, _, http_body_util::Empty<bytes::Bytes>>(executor, io);
     let (client, connection) = handshake.await.expect("it speaks HTTP/2");
     let started = tokio::time::Instant::now();
-    let ended = tokio::time::timeout(10 * PATIENCE, connection).await.expect("it is closed");
+    let ended =
+        tokio::time::timeout(10 * PATIENCE, connection).await.expect("future should complete within the timeout");
     drop((ended, client));
     assert!((300..303).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
 }
@@ -456,8 +461,8 @@ async fn byte_order_mark_before_json_is_skipped() {
     let call = format!("\u{feff}{call}");
     assert!(server.exchange(post("/", "connection: close\r\n", &call)).await.contains("Hello, Ada!"));
     let mut socket = server.connect().await;
-    socket.write_all(call.as_bytes()).await.expect("it is read");
-    socket.shutdown().await.expect("it is open");
+    socket.write_all(call.as_bytes()).await.expect("write should succeed");
+    socket.shutdown().await.expect("socket should shut down");
     assert!(rest(&mut socket).await.contains("Hello, Ada!"));
 }
 
@@ -499,7 +504,7 @@ async fn times_beyond_the_clock_end_no_connection() {
         let mut socket = server.connect().await;
         let (first, rest_of_it) = (post("/greet.Greeter/Greet", fields, "{\"name\":\"Ada\"}"), greet(fields, "Bob"));
         for piece in [&first[..20], &first[20..first.len() - 5], &first[first.len() - 5..], &rest_of_it] {
-            socket.write_all(piece.as_bytes()).await.expect("it is read");
+            socket.write_all(piece.as_bytes()).await.expect("write should succeed");
             tokio::task::yield_now().await;
         }
         let response = rest(&mut socket).await;
@@ -507,37 +512,38 @@ async fn times_beyond_the_clock_end_no_connection() {
         while server.began.try_recv().is_ok() {}
         // Half-closed while the handler waits.
         let mut socket = server.connect().await;
-        socket.write_all(greet(fields, "wait").as_bytes()).await.expect("it is read");
-        socket.shutdown().await.expect("it is open");
+        socket.write_all(greet(fields, "wait").as_bytes()).await.expect("write should succeed");
+        socket.shutdown().await.expect("socket should shut down");
         soon(&mut server.began).await;
         server.gate.add_permits(1);
         assert!(rest(&mut socket).await.ends_with("{\"text\":\"waited\"}"), "{fields}");
     }
     let mut socket = server.connect().await;
-    socket.write_all(&call.as_bytes()[..9]).await.expect("it is read");
+    socket.write_all(&call.as_bytes()[..9]).await.expect("write should succeed");
     tokio::task::yield_now().await;
-    socket.write_all(&call.as_bytes()[9..]).await.expect("it is read");
-    socket.shutdown().await.expect("it is open");
+    socket.write_all(&call.as_bytes()[9..]).await.expect("write should succeed");
+    socket.shutdown().await.expect("socket should shut down");
     assert!(rest(&mut socket).await.contains("Hello, Ada!"));
     let (mut web_socket, _) = web_socket::Client::connect_over(server.connect().await, web_socket::JSON_RPC).await;
     web_socket.send(&web_socket::frame(true, web_socket::TEXT, call.as_bytes())).await;
-    assert!(String::from_utf8(web_socket.frame().await.2).expect("it is text").contains("Hello, Ada!"));
+    assert!(String::from_utf8(web_socket.frame().await.2).expect("bytes should be UTF-8").contains("Hello, Ada!"));
     let mut grpc = tonic::client::Grpc::new(
         tonic::transport::Channel::from_shared(format!("http://{}", server.address))
-            .expect("it is an address")
+            .expect("text should be an address")
             .connect()
             .await
-            .expect("it listens"),
+            .expect("server should accept the connection"),
     );
-    grpc.ready().await.expect("it is open");
+    grpc.ready().await.expect("connection should be open");
     let mut request = tonic::Request::new(Name { name: "Ada".to_owned() });
-    request.metadata_mut().insert("grpc-timeout", "99999999H".parse().expect("it is text"));
+    request.metadata_mut().insert("grpc-timeout", "99999999H".parse().expect("text should parse"));
     let path = http::uri::PathAndQuery::from_static("/greet.Greeter/Greet");
     let codec = tonic_prost::ProstCodec::<Name, samples::greet::Greeting>::default();
-    grpc.unary(request, path, codec).await.expect("it answers");
+    grpc.unary(request, path, codec).await.expect("call should succeed");
     let channel = Channel::builder().timeout(Duration::MAX).reconnect_timeout(Duration::MAX);
-    let client = GreeterClient::new(channel.connect(&*server.address).await.expect("it listens"));
+    let client =
+        GreeterClient::new(channel.connect(&*server.address).await.expect("server should accept the connection"));
     let mut request = Request::new(Name { name: "Ada".to_owned() });
     request.set_timeout(Duration::MAX);
-    assert_eq!(client.greet(request).await.expect("it answers").get_ref().text, "Hello, Ada!");
+    assert_eq!(client.greet(request).await.expect("call should succeed").get_ref().text, "Hello, Ada!");
 }

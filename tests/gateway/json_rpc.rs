@@ -228,7 +228,7 @@ async fn metadata_reaches_middleware_and_returns_if_requested() {
     let middleware = async |call: Call, next: Next| {
         let secret = call.metadata().get("authorization").unwrap_or_default().to_owned();
         let mut response = next.run(call).await?;
-        response.metadata_mut().insert("seen", secret.as_str()).expect("it is text");
+        response.metadata_mut().insert("seen", secret.as_str()).expect("metadata entry should be valid");
         Ok(response)
     };
     let server = server(Gateway::new().json_rpc(), |builder| builder.middleware(middleware));
@@ -319,7 +319,7 @@ async fn client_items_reach_handler_and_renew_credit() {
         if granted == 0 {
             let credit = client.json().await;
             assert_eq!((&credit["method"], &credit["params"]["id"]), (&json!("rpc.credit"), &json!(1)));
-            granted += credit["params"]["items"].as_u64().expect("it is a number");
+            granted += credit["params"]["items"].as_u64().expect("text should be a number");
         }
         granted -= 1;
         client.say(notice("rpc.item", &json!({"id": 1, "item": {"value": value}}))).await;
@@ -413,13 +413,13 @@ async fn streams_without_id_in_batches_or_over_limit_are_refused() {
 async fn server_stop_answers_2000_calls_in_progress_and_closes() {
     let gated = Gated::shut();
     let server = Server::builder().add_service(InteropServer::new(gated.clone())).gateway(Gateway::new().json_rpc());
-    let server = server.bind("127.0.0.1:0").await.expect("the port is free");
+    let server = server.bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let address = server.local_addr();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let serving = tokio::spawn(server.serve_with_shutdown(async {
         let _ = stopped.await;
     }));
-    let mut socket = tokio::net::TcpStream::connect(address).await.expect("the server listens");
+    let mut socket = tokio::net::TcpStream::connect(address).await.expect("server should be listening");
     let sleeps: String = (0..2000)
         .map(|id| json!({"jsonrpc": "2.0", "id": id, "method": "interop.Interop/Sleep", "params": [300]}).to_string())
         .collect();
@@ -427,27 +427,35 @@ async fn server_stop_answers_2000_calls_in_progress_and_closes() {
     tokio::io::AsyncWriteExt::write_all(&mut socket, add("last", 1, 1).to_string().as_bytes()).await.expect("it is");
     let mut lines = tokio::io::AsyncBufReadExt::lines(tokio::io::BufReader::new(socket));
     // All have begun when the last one, which does not wait, is answered.
-    let first = lines.next_line().await.expect("it is open").expect("it is answered");
-    assert_eq!(serde_json::from_str::<Value>(&first).expect("it is JSON"), sum("last", 2));
-    stop.send(()).expect("the server runs");
+    let first = lines.next_line().await.expect("line should be readable").expect("call should succeed");
+    assert_eq!(serde_json::from_str::<Value>(&first).expect("text should be valid JSON"), sum("last", 2));
+    stop.send(()).expect("receiver should be waiting");
     tokio::task::yield_now().await;
     gated.open();
     let mut ids = std::collections::BTreeSet::new();
-    while let Some(line) = tokio::time::timeout(PATIENCE, lines.next_line()).await.expect("it comes").expect("open") {
-        let reply: Value = serde_json::from_str(&line).expect("it is JSON");
+    while let Some(line) = tokio::time::timeout(PATIENCE, lines.next_line())
+        .await
+        .expect("future should complete within the timeout")
+        .expect("open")
+    {
+        let reply: Value = serde_json::from_str(&line).expect("text should be valid JSON");
         assert!(reply.get("result").is_some(), "{reply}");
-        ids.insert(reply["id"].as_u64().expect("it is a number"));
+        ids.insert(reply["id"].as_u64().expect("text should be a number"));
     }
     assert_eq!(ids.len(), 2000);
     drop(lines);
-    tokio::time::timeout(PATIENCE, serving).await.expect("it stops").expect("no panic").expect("in order");
+    tokio::time::timeout(PATIENCE, serving)
+        .await
+        .expect("future should complete within the timeout")
+        .expect("task should not panic")
+        .expect("in order");
 }
 
 #[tokio::test(start_paused = true)]
 async fn stop_reaches_connections_after_and_during_a_call() {
     let gated = Gated::shut();
     let builder = Server::builder().add_service(InteropServer::new(gated.clone()));
-    let server = builder.gateway(Gateway::new().json_rpc()).build().expect("the settings are right");
+    let server = builder.gateway(Gateway::new().json_rpc()).build().expect("settings should be valid");
     let (mut idle, mut busy) = (Client::new(&server), Client::new(&server));
     idle.say(add(1, 1, 1).to_string()).await;
     assert_eq!(idle.json().await, sum(1, 2));
@@ -460,7 +468,7 @@ async fn stop_reaches_connections_after_and_during_a_call() {
     gated.open();
     assert_eq!(busy.rest().await.len(), 1, "a reply");
     drop((idle, busy));
-    stopping.await.expect("no panic");
+    stopping.await.expect("task should not panic");
     assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
 }
 
@@ -484,8 +492,12 @@ async fn stream_fails_when_client_half_closes_connection() {
         client.say(open.to_string()).await;
         client.say(notice("rpc.item", &json!({"id": 1, "item": {}}))).await;
         client.end().await;
-        let last = client.rest().await.pop().expect("it is answered");
-        assert_eq!(error(&serde_json::from_str(&last).expect("it is JSON")), (-32001, json!(1)), "{method}");
+        let last = client.rest().await.pop().expect("call should succeed");
+        assert_eq!(
+            error(&serde_json::from_str(&last).expect("text should be valid JSON")),
+            (-32001, json!(1)),
+            "{method}"
+        );
     }
 }
 
@@ -523,7 +535,7 @@ mod hostile {
             client.say(&text).await;
             client.json().await
         };
-        let reply = tokio::time::timeout(PATIENCE, writer).await.expect("it is not scanned again at each piece");
+        let reply = tokio::time::timeout(PATIENCE, writer).await.expect("future should complete within the timeout");
         assert_eq!(reply["error"]["message"].as_str().map(str::len), Some(128 * 1024));
     }
 

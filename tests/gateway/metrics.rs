@@ -26,7 +26,7 @@ async fn called() -> Open {
     let json_rpc = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"greet.Greeter/Greet\",\"params\":{\"name\":\"Ada\"}}\n";
     let mut client = server.connect().await;
     tokio::io::AsyncWriteExt::write_all(&mut client, json_rpc.as_bytes()).await.expect("it is read");
-    tokio::io::AsyncWriteExt::shutdown(&mut client).await.expect("it is open");
+    tokio::io::AsyncWriteExt::shutdown(&mut client).await.expect("connection should be open");
     assert!(crate::gateway::greeter::rest(&mut client).await.contains("Hello, Ada!"));
     // The server may notice later than its clients that a connection has ended.
     until("the connections of the calls are closed", || server.stats.open() == 0).await;
@@ -48,7 +48,7 @@ fn values(page: &str) -> BTreeMap<&str, f64> {
             let suffixes = ["", "_bucket", "_sum", "_count"];
             let base = suffixes.iter().find_map(|end| name.strip_suffix(end).filter(|name| types.contains(name)));
             assert!(base.is_some(), "{line} has no type");
-            assert!(values.insert(key, value.parse().expect("a number")).is_none(), "{key} is there once");
+            assert!(values.insert(key, value.parse().expect("text should parse")).is_none(), "{key} is there once");
         }
     }
     values
@@ -94,10 +94,10 @@ async fn page_has_server_traffic_and_channel_servers() {
     let mut server = Open::with(all().metrics(&counters), |builder| builder.batch_observer(counters.clone())).await;
     let channel =
         Channel::builder().batch_observer(counters.clone()).calls::<GreeterClient>().connect(server.address.as_str());
-    let client = GreeterClient::new(channel.await.expect("it listens"));
+    let client = GreeterClient::new(channel.await.expect("server should be listening"));
     let text = "x".repeat(50_000);
-    client.greet(Name { name: format!("long {text}") }).await.expect("it is served");
-    let verses = client.recite(Name { name: "Ada".to_owned() }).await.expect("it is served").into_inner();
+    client.greet(Name { name: format!("long {text}") }).await.expect("call should succeed");
+    let verses = client.recite(Name { name: "Ada".to_owned() }).await.expect("stream should open").into_inner();
     let pending = client.clone();
     let pending = tokio::spawn(async move { pending.greet(Name { name: "wait".to_owned() }).await });
     for _ in 0..2 {
@@ -120,7 +120,7 @@ async fn page_has_server_traffic_and_channel_servers() {
     drop(verses);
     until("the stream has ended", || server.stats.streams() == 0).await;
     server.gate.add_permits(1);
-    pending.await.expect("it does not panic").expect("it is served");
+    pending.await.expect("task should not panic").expect("call should succeed");
     drop(client);
     assert!(counters.snapshot().servers.is_empty(), "the channel is gone");
     // From here on one connection of HTTP is all that moves bytes.
@@ -136,16 +136,19 @@ async fn the_page_has_the_figures_of_topics() {
     let (counters, broker) = (Counters::new(), Broker::builder().queue_max(1_000).build());
     counters.show_topics(&broker);
     let server = Open::with(all().metrics(&counters), |builder| builder).await;
-    let topics = frisbee::Server::builder().bind("127.0.0.1:0", broker.clone()).await.expect("there is a port");
+    let topics = frisbee::Server::builder()
+        .bind("127.0.0.1:0", broker.clone())
+        .await
+        .expect("server should bind to a free address");
     let address = topics.local_addr();
     tokio::spawn(topics.serve());
-    let client = pubsub::Client::connect(address).await.expect("it listens");
-    let subscription = client.subscribe("news.*").await.expect("it is open");
+    let client = pubsub::Client::connect(address).await.expect("server should be listening");
+    let subscription = client.subscribe("news.*").await.expect("broker should accept the subscription");
     for _ in 0..3 {
-        client.publish("news.today", "hello").await.expect("it is open");
+        client.publish("news.today", "hello").await.expect("broker should accept the message");
     }
-    client.publish("nobody.listens", "hello").await.expect("it is open");
-    client.sync().await.expect("it is open");
+    client.publish("nobody.listens", "hello").await.expect("broker should accept the message");
+    client.sync().await.expect("broker should confirm all messages");
     until("all have come", || broker.published() == 4 && broker.waiting() == 0).await;
     let text = page(&server).await;
     let values = values(&text);
@@ -179,8 +182,8 @@ async fn prometheus_reads_the_page() {
         assert!(std::env::var_os("FRISBEE_REQUIRE_SERVERS").is_none(), "promtool is not installed");
         return println!("SKIPPED: promtool is not installed");
     };
-    child.stdin.take().expect("it is a pipe").write_all(page.as_bytes()).expect("it is read");
-    let checked = child.wait_with_output().expect("it ends");
+    child.stdin.take().expect("stdin should be piped").write_all(page.as_bytes()).expect("write should succeed");
+    let checked = child.wait_with_output().expect("process should exit");
     let stderr = String::from_utf8_lossy(&checked.stderr);
     assert!(checked.status.success(), "{stderr}\n{page}");
     assert_eq!(stderr.trim(), "");

@@ -42,7 +42,7 @@ fn builder() -> ServerBuilder {
 }
 
 async fn serve(builder: ServerBuilder) -> (SocketAddr, Stats) {
-    let server = builder.bind("127.0.0.1:0").await.expect("there are free ports");
+    let server = builder.bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let (address, stats) = (server.local_addr(), server.stats());
     tokio::spawn(server.serve());
     (address, stats)
@@ -66,24 +66,24 @@ async fn connect(address: SocketAddr, header: &[u8]) -> std::io::Result<TcpStrea
 
 async fn secure(config: Arc<ClientConfig>, socket: TcpStream) -> TlsStream<TcpStream> {
     let name: ServerName<'_> = "127.0.0.1".try_into().expect("it is a name");
-    tokio_rustls::TlsConnector::from(config).connect(name, socket).await.expect("the handshake succeeds")
+    tokio_rustls::TlsConnector::from(config).connect(name, socket).await.expect("server should accept the connection")
 }
 
 /// The caller's address in a handler, by JSON-RPC on this transport.
 async fn address_by_json_rpc(mut io: impl AsyncRead + AsyncWrite + Unpin) -> String {
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{}}"#;
-    io.write_all(call.as_bytes()).await.expect("it is read");
+    io.write_all(call.as_bytes()).await.expect("write should succeed");
     let mut line = String::new();
     while !line.ends_with('\n') {
-        line.push(char::from(io.read_u8().await.expect("it is answered")));
+        line.push(char::from(io.read_u8().await.expect("peer should send a byte")));
     }
     line
 }
 
 async fn address_by_frpc(address: SocketAddr, header: &'static [u8]) -> String {
     let channel = Channel::builder().connect_with_connector(move || connect(address, header)).await;
-    let client = GreeterClient::new(channel.expect("the server answers"));
-    client.greet(Name::default()).await.expect("it answers").into_inner().text
+    let client = GreeterClient::new(channel.expect("server should answer"));
+    client.greet(Name::default()).await.expect("call should succeed").into_inner().text
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -92,11 +92,15 @@ async fn proxy_address_reaches_calls_on_every_protocol_and_tls() {
     let (address, _) = serve(builder().proxy_protocol().tls_or_plain(authority.server())).await;
     for header in [LINE, BINARY] {
         assert_eq!(address_by_frpc(address, header).await, STATED);
-        assert!(address_by_json_rpc(connect(address, header).await.expect("it listens")).await.contains(STATED));
-        let mut socket = connect(address, header).await.expect("it listens");
-        socket.write_all(greet("", "Ada").as_bytes()).await.expect("it is read");
+        assert!(
+            address_by_json_rpc(connect(address, header).await.expect("server should accept the connection"))
+                .await
+                .contains(STATED)
+        );
+        let mut socket = connect(address, header).await.expect("server should accept the connection");
+        socket.write_all(greet("", "Ada").as_bytes()).await.expect("write should succeed");
         assert!(rest(&mut socket).await.contains(STATED));
-        let socket = connect(address, header).await.expect("it listens");
+        let socket = connect(address, header).await.expect("server should accept the connection");
         let secured = secure(authority.configurations().0, socket).await;
         assert!(address_by_json_rpc(secured).await.contains(STATED));
     }
@@ -110,7 +114,7 @@ async fn connection_without_proxy_header_is_closed_and_counted() {
     for bytes in
         [&packet(1, 10, b"no header")[..], b"GET / HTTP/1.1\r\nhost: a\r\n\r\n", b"{\"jsonrpc\":\"2.0\",\"id\":1}"]
     {
-        let mut socket = connect(address, bytes).await.expect("it listens");
+        let mut socket = connect(address, bytes).await.expect("server should accept the connection");
         let mut answer = Vec::new();
         let ended = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut answer)).await;
         // It may be reset, since received bytes were left unread.
@@ -127,7 +131,7 @@ async fn connection_without_proxy_header_is_closed_and_counted() {
 #[tokio::test(start_paused = true)]
 async fn incomplete_proxy_header_times_out() {
     let timeout = Duration::from_secs(7);
-    let server = builder().proxy_protocol().first_header_timeout(timeout).build().expect("the settings are right");
+    let server = builder().proxy_protocol().first_header_timeout(timeout).build().expect("settings should be valid");
     for beginning in [&b""[..], b"PROXY TCP4 192.", &BINARY[..20]] {
         let mut client = Client::new(&server);
         client.say(beginning).await;
@@ -147,20 +151,20 @@ async fn tls_offers_http_by_alpn_and_serves_clients_without_alpn() {
     let authority = Authority::default();
     let (address, _) = serve(builder().tls(authority.server())).await;
     let channel = Channel::builder().tls(authority.client()).connect(address.to_string()).await;
-    let client = GreeterClient::new(channel.expect("the server answers"));
-    assert!(client.greet(Name::default()).await.expect("it answers").get_ref().text.starts_with("127.0.0.1:"));
+    let client = GreeterClient::new(channel.expect("server should answer"));
+    assert!(client.greet(Name::default()).await.expect("call should succeed").get_ref().text.starts_with("127.0.0.1:"));
     for protocols in [&["h2", "http/1.1"][..], &["http/1.1"]] {
         let mut config = ClientConfig::clone(&authority.configurations().0);
         config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
-        let socket = TcpStream::connect(address).await.expect("it listens");
+        let socket = TcpStream::connect(address).await.expect("server should accept the connection");
         let mut secured = secure(Arc::new(config), socket).await;
         assert_eq!(secured.get_ref().1.alpn_protocol(), Some(protocols[0].as_bytes()));
         if protocols[0] == "h2" {
             assert!(address_by_http2(secured).await.starts_with("{\"text\":\"127.0.0.1:"));
         } else {
-            secured.write_all(greet("", "Ada").as_bytes()).await.expect("it is read");
+            secured.write_all(greet("", "Ada").as_bytes()).await.expect("write should succeed");
             let mut response = String::new();
-            secured.read_to_string(&mut response).await.expect("it ends in good order");
+            secured.read_to_string(&mut response).await.expect("file should be readable");
             assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
         }
     }
@@ -174,7 +178,7 @@ async fn address_by_http2(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'stat
         .header("content-type", "application/json")
         .body(Full::new(Bytes::from_static(b"{}")))
         .expect("it is a request");
-    let response = client.send_request(request).await.expect("it is answered");
+    let response = client.send_request(request).await.expect("call should succeed");
     let body = response.into_body().collect().await.expect("it is whole").to_bytes();
-    String::from_utf8(body.into()).expect("it is text")
+    String::from_utf8(body.into()).expect("bytes should be UTF-8")
 }

@@ -21,10 +21,10 @@ async fn sent(client: &mut SendRequest<Full<Bytes>>, method: &str, fields: &[(&s
     for (name, value) in fields {
         request = request.header(*name, *value);
     }
-    let request = request.body(Full::new(Bytes::from_static(CALL.as_bytes()))).expect("it is valid");
-    let response = client.send_request(request).await.expect("it is answered");
+    let request = request.body(Full::new(Bytes::from_static(CALL.as_bytes()))).expect("value should be valid");
+    let response = client.send_request(request).await.expect("call should succeed");
     let status = response.status().as_u16();
-    let body = response.into_body().collect().await.expect("it ends").to_bytes();
+    let body = response.into_body().collect().await.expect("operation should complete").to_bytes();
     (status, String::from_utf8_lossy(&body).into_owned())
 }
 
@@ -73,7 +73,7 @@ async fn content_type_is_read_in_any_case_and_with_parameters() {
 #[tokio::test]
 async fn grpc_web_message_may_come_in_parts_of_any_size() {
     let server = Open::new(all()).await;
-    let length = u32::try_from(CALL.len()).expect("it is short").to_be_bytes();
+    let length = u32::try_from(CALL.len()).expect("value should fit u32").to_be_bytes();
     let message = [&[0][..], &length, CALL.as_bytes()].concat();
     let head = post("/greet.Greeter/Greet", "connection: close\r\ntransfer-encoding: chunked\r\n", "");
     let head = head.replace("content-length: 0\r\n", "").replace("application/json", "application/grpc-web+json");
@@ -132,8 +132,8 @@ async fn body_that_breaks_off_is_no_request() {
     let server = Open::new(all()).await;
     let request = greet("", "Ada");
     let mut socket = server.connect().await;
-    socket.write_all(&request.as_bytes()[..request.len() - 3]).await.expect("it is open");
-    socket.shutdown().await.expect("it is open");
+    socket.write_all(&request.as_bytes()[..request.len() - 3]).await.expect("write should succeed");
+    socket.shutdown().await.expect("socket should shut down");
     let response = crate::gateway::greeter::rest(&mut socket).await;
     assert!(!response.contains("200 OK"), "{response}");
 }

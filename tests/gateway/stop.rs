@@ -44,7 +44,7 @@ const CALLS: usize = 4 * MANY as usize + 2 * STREAMS + 3 * SINGLE;
 async fn a_stop_loses_none_of_2000_calls_over_all_protocols() {
     assert_eq!(CALLS, 2000);
     let mut server = Open::behind(Gateway::new().json_rpc().http(all()).web_socket(), |builder| builder).await;
-    let address = server.address.parse().expect("it is an address");
+    let address = server.address.parse().expect("text should parse");
     let mut callers = JoinSet::new();
     callers.spawn(native(address));
     callers.spawn(native_in_messages(address));
@@ -63,7 +63,9 @@ async fn a_stop_loses_none_of_2000_calls_over_all_protocols() {
         soon(&mut server.began).await;
     }
     let mut idle = server.connect().await;
-    idle.write_all(post("/greet.Greeter/Greet", "", "{\"name\":\"Ada\"}").as_bytes()).await.expect("it is read");
+    idle.write_all(post("/greet.Greeter/Greet", "", "{\"name\":\"Ada\"}").as_bytes())
+        .await
+        .expect("write should succeed");
     soon(&mut server.began).await;
     server.stop();
     // The stop has begun when the connection without a call in flight ends. Others may not have noticed it yet.
@@ -76,7 +78,10 @@ async fn a_stop_loses_none_of_2000_calls_over_all_protocols() {
         }
         answered
     };
-    assert_eq!(tokio::time::timeout(PATIENCE, answered).await.expect("the server answers"), CALLS);
+    assert_eq!(
+        tokio::time::timeout(PATIENCE, answered).await.expect("future should complete within the timeout"),
+        CALLS
+    );
     server.stopped().await;
 }
 
@@ -102,10 +107,10 @@ fn replies(bytes: &[u8]) -> usize {
 }
 
 async fn native(address: SocketAddr) -> usize {
-    let mut socket = TcpStream::connect(address).await.expect("it listens");
-    socket.write_all(&frames()).await.expect("it is read");
+    let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
+    socket.write_all(&frames()).await.expect("write should succeed");
     let mut bytes = Vec::new();
-    socket.read_to_end(&mut bytes).await.expect("the connection ends in good order");
+    socket.read_to_end(&mut bytes).await.expect("peer should close the connection cleanly");
     replies(&bytes)
 }
 
@@ -133,18 +138,18 @@ fn line(id: u16) -> String {
 
 /// The id of a reply that says that its handler has run.
 fn id(reply: &[u8]) -> u64 {
-    let reply: Value = serde_json::from_slice(reply).expect("it is JSON");
+    let reply: Value = serde_json::from_slice(reply).expect("bytes should be valid JSON");
     assert_eq!(reply["result"]["text"], "waited", "{reply}");
-    reply["id"].as_u64().expect("it is a number")
+    reply["id"].as_u64().expect("text should be a number")
 }
 
 /// JSON-RPC over TCP.
 async fn lines(address: SocketAddr) -> usize {
-    let mut socket = TcpStream::connect(address).await.expect("it listens");
-    socket.write_all((1..=MANY).map(line).collect::<String>().as_bytes()).await.expect("it is read");
+    let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
+    socket.write_all((1..=MANY).map(line).collect::<String>().as_bytes()).await.expect("write should succeed");
     let mut lines = BufReader::new(socket).lines();
     let mut ids = BTreeSet::new();
-    while let Some(line) = lines.next_line().await.expect("the connection ends in good order") {
+    while let Some(line) = lines.next_line().await.expect("line should be readable") {
         assert!(ids.insert(id(line.as_bytes())), "one reply for each request");
     }
     ids.len()
@@ -170,8 +175,8 @@ async fn texts(address: SocketAddr) -> usize {
 
 /// One request over HTTP/1.1, from a client that would send more.
 async fn single(address: SocketAddr, request: String) -> usize {
-    let mut socket = TcpStream::connect(address).await.expect("it listens");
-    socket.write_all(request.as_bytes()).await.expect("it is read");
+    let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
+    socket.write_all(request.as_bytes()).await.expect("write should succeed");
     let response = rest(&mut socket).await;
     assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
     response.matches("\"text\":\"waited\"").count()
@@ -180,8 +185,10 @@ async fn single(address: SocketAddr, request: String) -> usize {
 /// Calls as streams of one connection of HTTP/2.
 async fn streams(address: SocketAddr, content_type: &'static str, body: &'static [u8]) -> usize {
     let overheard = Arc::default();
-    let io =
-        Overheard { io: TcpStream::connect(address).await.expect("it listens"), overheard: Arc::clone(&overheard) };
+    let io = Overheard {
+        io: TcpStream::connect(address).await.expect("server should accept the connection"),
+        overheard: Arc::clone(&overheard),
+    };
     let (mut client, connection) =
         http2::handshake(TokioExecutor::new(), TokioIo::new(io)).await.expect("it speaks HTTP/2");
     let ended = tokio::spawn(connection);
@@ -191,12 +198,12 @@ async fn streams(address: SocketAddr, content_type: &'static str, body: &'static
             .header("content-type", content_type)
             .body(Full::new(Bytes::from_static(body)))
             .expect("it is a request");
-        client.ready().await.expect("the connection is open");
+        client.ready().await.expect("connection should be open");
         calls.spawn(client.send_request(request));
     }
     let mut answered = 0;
     while let Some(response) = calls.join_next().await {
-        let response = response.expect("no panic").expect("it is answered");
+        let response = response.expect("task should not panic").expect("call should succeed");
         assert_eq!(response.status(), 200);
         let body = response.into_body().collect().await.expect("it is whole");
         if content_type == "application/grpc" {
@@ -205,7 +212,7 @@ async fn streams(address: SocketAddr, content_type: &'static str, body: &'static
         answered += usize::from(body.to_bytes().windows(6).any(|text| text == b"waited"));
     }
     // The server has no more work, and ends the connection although the client would send more.
-    ended.await.expect("no panic").expect("it ends in good order");
+    ended.await.expect("task should not panic").expect("it ends in good order");
     assert!(goodbyes(&overheard.lock()) > 0, "GOAWAY was sent");
     drop(client);
     answered

@@ -15,7 +15,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// A server of the interop schema.
 pub(crate) fn server(gateway: Gateway, settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Acceptor {
     let builder = Server::builder().add_service(InteropServer::new(Service)).gateway(gateway);
-    settings(builder).build().expect("the settings are right")
+    settings(builder).build().expect("settings should be valid")
 }
 
 /// A client in memory.
@@ -40,19 +40,25 @@ impl Client {
     }
 
     pub(crate) async fn say(&mut self, bytes: impl AsRef<[u8]>) {
-        tokio::time::timeout(PATIENCE, self.writer.write_all(bytes.as_ref())).await.expect("it is read").expect("open");
+        tokio::time::timeout(PATIENCE, self.writer.write_all(bytes.as_ref()))
+            .await
+            .expect("future should complete within the timeout")
+            .expect("open");
     }
 
     /// Ends the client's direction.
     pub(crate) async fn end(&mut self) {
-        self.writer.shutdown().await.expect("it is open");
+        self.writer.shutdown().await.expect("socket should shut down");
     }
 
     /// The next line without its end; empty when there is none.
     pub(crate) async fn line(&mut self) -> String {
         let mut line = String::new();
         let reading = self.reader.read_line(&mut line);
-        tokio::time::timeout(PATIENCE, reading).await.expect("it comes").expect("it is text");
+        tokio::time::timeout(PATIENCE, reading)
+            .await
+            .expect("future should complete within the timeout")
+            .expect("bytes should be UTF-8");
         assert_eq!(line.pop().unwrap_or('\n'), '\n');
         line
     }
@@ -67,14 +73,20 @@ impl Client {
     pub(crate) async fn rest(&mut self) -> Vec<String> {
         let mut rest = String::new();
         let reading = self.reader.read_to_string(&mut rest);
-        tokio::time::timeout(PATIENCE, reading).await.expect("the server closes").expect("it is text");
+        tokio::time::timeout(PATIENCE, reading)
+            .await
+            .expect("future should complete within the timeout")
+            .expect("bytes should be UTF-8");
         rest.lines().map(str::to_owned).collect()
     }
 
     /// Waits for the end of the connection, and says why it came.
     pub(crate) async fn closed(self) -> frpc::CloseReason {
         let Self { reader, writer, serving } = self;
-        let served = tokio::time::timeout(PATIENCE, serving).await.expect("the server closes").expect("no panic");
+        let served = tokio::time::timeout(PATIENCE, serving)
+            .await
+            .expect("future should complete within the timeout")
+            .expect("task should not panic");
         drop((reader, writer));
         served
     }

@@ -32,7 +32,7 @@ impl Model for Scale {
 async fn serve() -> String {
     let gateway = Gateway::new().json_rpc().http(Http::new().connect());
     let builder = Server::builder().add_service(ModelServer::new(Scale)).gateway(gateway);
-    let server = builder.bind("127.0.0.1:0").await.expect("there are free ports");
+    let server = builder.bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
     address
@@ -40,10 +40,11 @@ async fn serve() -> String {
 
 /// The body of the response to a Connect call, after its status.
 async fn call(address: &str, method: &str, json: &str) -> (bool, String) {
-    let mut socket = TcpStream::connect(address).await.expect("it listens");
+    let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
     let request = post(&format!("/model.Model/{method}"), "connection: close\r\n", json);
-    socket.write_all(request.as_bytes()).await.expect("it is read");
-    let response = tokio::time::timeout(PATIENCE, rest(&mut socket)).await.expect("it ends");
+    socket.write_all(request.as_bytes()).await.expect("write should succeed");
+    let response =
+        tokio::time::timeout(PATIENCE, rest(&mut socket)).await.expect("future should complete within the timeout");
     let (head, body) = response.split_once("\r\n\r\n").expect("it has a head");
     (head.starts_with("HTTP/1.1 200"), body.to_owned())
 }
@@ -54,9 +55,9 @@ async fn tensor_accepts_lists_base64_and_npy_and_has_one_output() {
     // numpy.save of [[1, 2], [3, 4]] as float32.
     let tensor = Tensor::from_slice([2, 2], &[1.0_f32, 2.0, 3.0, 4.0]).expect("it has the shape");
     let mut npy = Vec::new();
-    let file = bytes::Bytes::from(tensor.to_npy().expect("it is valid"));
+    let file = bytes::Bytes::from(tensor.to_npy().expect("value should be valid"));
     frpc::json::to_json(&file, &mut npy).expect("it has a form");
-    let npy = String::from_utf8(npy).expect("it is text");
+    let npy = String::from_utf8(npy).expect("bytes should be UTF-8");
     for tensor in [
         r#"{"dtype":"float32","data":[[1,2],[3,4]]}"#,
         r#"{"dtype":"<f4","shape":[2,2],"data":"AACAPwAAAEAAAEBAAACAQA=="}"#,
@@ -89,15 +90,17 @@ async fn an_image_comes_as_a_data_url_or_as_an_object() {
 
 #[tokio::test]
 async fn native_tensor_bytes_pass_and_forged_shapes_are_refused() {
-    let client = ModelClient::connect(serve().await).await.expect("it listens");
+    let client = ModelClient::connect(serve().await).await.expect("server should accept the connection");
     let numbers: Vec<f32> = (0_u16..30_000).map(f32::from).collect();
-    let tensor = Tensor::from_vec([100, 300], numbers.clone()).expect("it has the shape");
+    let tensor = Tensor::from_vec([100, 300], numbers.clone()).expect("shape should match the elements");
     for factor in [0.0, 1.0] {
-        let scaled = client.scale(Scaling { tensor: Some(tensor.clone()), factor }).await.expect("it is valid");
-        assert_eq!(*scaled.get_ref().view::<f32>().expect("it is valid"), numbers);
+        let scaled =
+            client.scale(Scaling { tensor: Some(tensor.clone()), factor }).await.expect("value should be valid");
+        assert_eq!(*scaled.get_ref().view::<f32>().expect("value should be valid"), numbers);
     }
     let forged = Tensor { shape: vec![u32::MAX; 64], ..tensor };
-    let error = client.scale(Scaling { tensor: Some(forged), factor: 1.0 }).await.expect_err("it is refused");
+    let error =
+        client.scale(Scaling { tensor: Some(forged), factor: 1.0 }).await.expect_err("request should be rejected");
     assert_eq!(error.code(), Code::InvalidArgument);
     assert!(error.message().contains("larger than any memory"), "{}", error.message());
 }

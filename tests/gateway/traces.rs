@@ -31,7 +31,7 @@ async fn traced() -> (Open, InMemorySpanExporter) {
 
 /// Expects the spans of two calls, of `Greet` and of `Recite`, both in the caller's trace.
 async fn expect_spans(exporter: &InMemorySpanExporter) {
-    let spans = || exporter.get_finished_spans().expect("it is not shut down");
+    let spans = || exporter.get_finished_spans().expect("exporter should not be shut down");
     until("both calls have ended", || spans().len() >= 2).await;
     let mut names = Vec::new();
     for SpanData { span_context, parent_span_id, parent_span_is_remote, span_kind, name, attributes, .. } in spans() {
@@ -62,20 +62,20 @@ fn enveloped(method: &str, kind: &str) -> Vec<u8> {
 async fn a_call_of_grpc_is_a_span_in_the_trace_of_its_caller() {
     let (server, exporter) = traced().await;
     let channel = tonic::transport::Channel::from_shared(format!("http://{}", server.address)).expect("an address");
-    let mut client = Grpc::new(channel.connect().await.expect("it listens"));
+    let mut client = Grpc::new(channel.connect().await.expect("server should accept the connection"));
     let request = || {
         let mut request = tonic::Request::new(Name { name: "Ada".to_owned() });
-        request.metadata_mut().insert("traceparent", traceparent().parse().expect("it is a text"));
+        request.metadata_mut().insert("traceparent", traceparent().parse().expect("text should parse"));
         request
     };
-    client.ready().await.expect("it is connected");
+    client.ready().await.expect("connection should be established");
     let path = http::uri::PathAndQuery::from_static("/greet.Greeter/Greet");
     let codec = ProstCodec::<Name, Greeting>::default();
-    client.unary(request(), path, codec.clone()).await.expect("it is served");
-    client.ready().await.expect("it is connected");
+    client.unary(request(), path, codec.clone()).await.expect("call should succeed");
+    client.ready().await.expect("connection should be established");
     let path = http::uri::PathAndQuery::from_static("/greet.Greeter/Recite");
-    let mut verses = client.server_streaming(request(), path, codec).await.expect("it is served").into_inner();
-    while verses.message().await.expect("nothing fails").is_some() {}
+    let mut verses = client.server_streaming(request(), path, codec).await.expect("call should succeed").into_inner();
+    while verses.message().await.expect("stream should not fail").is_some() {}
     expect_spans(&exporter).await;
 }
 
@@ -106,8 +106,11 @@ async fn connect_get_call_is_span_in_caller_trace() {
     let target = "/greet.Greeter/Greet?encoding=json&message=%7B%7D";
     let head = format!("host: localhost\r\nconnection: close\r\ntraceparent: {}\r\n", traceparent());
     server.exchange(format!("GET {target} HTTP/1.1\r\n{head}\r\n")).await;
-    until("the call has ended", || !exporter.get_finished_spans().expect("it is not shut down").is_empty()).await;
-    let span = exporter.get_finished_spans().expect("it is not shut down").remove(0);
+    until("the call has ended", || {
+        !exporter.get_finished_spans().expect("exporter should not be shut down").is_empty()
+    })
+    .await;
+    let span = exporter.get_finished_spans().expect("exporter should not be shut down").remove(0);
     assert_eq!(
         (span.span_context.trace_id().to_string(), span.parent_span_id.to_string().as_str()),
         (TRACE.to_owned(), PARENT)
@@ -132,7 +135,7 @@ async fn json_rpc_http_call_is_span_in_caller_trace() {
         let (server, exporter) = traced().await;
         let response = server.exchange(&request).await;
         assert!(response.contains("Hello, Ada!"), "{response}");
-        let spans = || exporter.get_finished_spans().expect("it is not shut down");
+        let spans = || exporter.get_finished_spans().expect("exporter should not be shut down");
         until("the call has ended", || !spans().is_empty()).await;
         let (context, parent) = (spans()[0].span_context.clone(), spans()[0].parent_span_id);
         assert_eq!(
@@ -148,11 +151,13 @@ async fn json_rpc_tcp_call_is_span_in_caller_trace() {
     let (server, exporter) = traced().await;
     let mut socket = server.connect().await;
     for method in ["Greet", "Recite"] {
-        socket.write_all(json_rpc(method).as_bytes()).await.expect("it is read");
+        socket.write_all(json_rpc(method).as_bytes()).await.expect("write should succeed");
         let mut answer = Vec::new();
         while !answer.ends_with(b"}\n") || !answer.windows(8).any(|text| text == b"\"result\"") {
-            let count = tokio::time::timeout(PATIENCE, socket.read_buf(&mut answer)).await.expect("it answers");
-            assert!(count.expect("it is open") > 0, "{}", String::from_utf8_lossy(&answer));
+            let count = tokio::time::timeout(PATIENCE, socket.read_buf(&mut answer))
+                .await
+                .expect("future should complete within the timeout");
+            assert!(count.expect("connection should be open") > 0, "{}", String::from_utf8_lossy(&answer));
         }
     }
     expect_spans(&exporter).await;
@@ -161,12 +166,12 @@ async fn json_rpc_tcp_call_is_span_in_caller_trace() {
 #[tokio::test]
 async fn json_rpc_web_socket_call_is_span_in_caller_trace() {
     let (server, exporter) = traced().await;
-    let (mut client, _) = Client::connect_with(server.address.parse().expect("an address"), JSON_RPC).await;
+    let (mut client, _) = Client::connect_with(server.address.parse().expect("text should parse"), JSON_RPC).await;
     for method in ["Greet", "Recite"] {
         client.send(&frame(true, TEXT, json_rpc(method).as_bytes())).await;
         loop {
             let (_, _, payload) = client.frame().await;
-            if String::from_utf8(payload).expect("it is text").contains("\"result\"") {
+            if String::from_utf8(payload).expect("bytes should be UTF-8").contains("\"result\"") {
                 break;
             }
         }

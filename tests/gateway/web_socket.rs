@@ -32,7 +32,7 @@ pub(crate) const JSON_RPC: &str = "Sec-WebSocket-Protocol: jsonrpc\r\n";
 
 async fn serve(builder: ServerBuilder) -> (SocketAddr, Stats) {
     let builder = builder.add_service(InteropServer::new(Service)).gateway(Gateway::new().web_socket().json_rpc());
-    let server = builder.bind("127.0.0.1:0").await.expect("there is a port");
+    let server = builder.bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let (address, stats) = (server.local_addr(), server.stats());
     tokio::spawn(server.serve());
     (address, stats)
@@ -40,20 +40,20 @@ async fn serve(builder: ServerBuilder) -> (SocketAddr, Stats) {
 
 async fn channel(address: SocketAddr) -> Channel {
     let connector = move || async move { web_socket::connect(&format!("ws://{address}/")).await };
-    Channel::builder().connect_with_connector(connector).await.expect("the server listens")
+    Channel::builder().connect_with_connector(connector).await.expect("connector should return a connection")
 }
 
 /// Calls of every size, many at one time.
 async fn expect_service(channel: Channel) {
     let client = InteropClient::new(channel);
-    let sum = client.add(AddRequest { a: 20, b: 22 }).await.expect("it answers").into_inner();
+    let sum = client.add(AddRequest { a: 20, b: 22 }).await.expect("call should succeed").into_inner();
     assert_eq!(sum.total, 42);
     let calls: Vec<_> = (0..60_u32)
         .map(|number| {
             let client = client.clone();
             let payload = Payload { seq: number, data: vec![number as u8; (1 << (number % 22)) - 1] };
             tokio::spawn(async move {
-                let echoed = client.echo_payload(payload.clone()).await.expect("it answers").into_inner();
+                let echoed = client.echo_payload(payload.clone()).await.expect("call should succeed").into_inner();
                 assert!(echoed == payload, "call {number}");
             })
         })
@@ -61,8 +61,8 @@ async fn expect_service(channel: Channel) {
     for call in calls {
         call.await.expect("each call is answered");
     }
-    let counts = client.count_up(Range { from: 1, count: 1000 }).await.expect("it begins").into_inner();
-    let counted: Vec<_> = counts.map(|count| count.expect("the stream continues").value).collect().await;
+    let counts = client.count_up(Range { from: 1, count: 1000 }).await.expect("stream should open").into_inner();
+    let counted: Vec<_> = counts.map(|count| count.expect("stream should continue").value).collect().await;
     assert_eq!(counted, (1..=1000).collect::<Vec<_>>());
 }
 
@@ -78,7 +78,8 @@ impl Client {
 
     /// Requests an upgrade with further fields, and returns the head of the answer.
     pub(crate) async fn connect_with(address: SocketAddr, fields: &str) -> (Self, String) {
-        Self::connect_over(TcpStream::connect(address).await.expect("the server listens"), fields).await
+        Self::connect_over(TcpStream::connect(address).await.expect("server should accept the connection"), fields)
+            .await
     }
 }
 
@@ -88,16 +89,16 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
             "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: \
              dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n{fields}\r\n"
         );
-        io.write_all(request.as_bytes()).await.expect("the server reads");
+        io.write_all(request.as_bytes()).await.expect("write should succeed");
         let mut answer = Vec::new();
         while !answer.ends_with(b"\r\n\r\n") {
-            answer.push(io.read_u8().await.expect("the server answers"));
+            answer.push(io.read_u8().await.expect("peer should send a byte"));
         }
-        (Self(io), String::from_utf8(answer).expect("it is text"))
+        (Self(io), String::from_utf8(answer).expect("bytes should be UTF-8"))
     }
 
     pub(crate) async fn send(&mut self, bytes: &[u8]) {
-        self.0.write_all(bytes).await.expect("the server reads");
+        self.0.write_all(bytes).await.expect("write should succeed");
     }
 
     /// The next frame: whether it is the last of its message, its opcode, its payload.
@@ -109,11 +110,14 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
                 127 => self.0.read_u64().await?,
                 _ => u64::from(second),
             };
-            let mut payload = vec![0; usize::try_from(length).expect("it is short")];
+            let mut payload = vec![0; usize::try_from(length).expect("value should fit usize")];
             self.0.read_exact(&mut payload).await?;
             std::io::Result::Ok((first & 0x80 != 0, first & 0x0f, payload))
         };
-        tokio::time::timeout(PATIENCE, reading).await.expect("it comes").expect("it is whole")
+        tokio::time::timeout(PATIENCE, reading)
+            .await
+            .expect("future should complete within the timeout")
+            .expect("it is whole")
     }
 
     /// The code with which the server closes, after the preceding frames have been read. Answers it.
@@ -187,7 +191,7 @@ async fn native_calls_and_streams_pass_web_socket_on_every_driver() {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(PATIENCE, ended).await.expect("the channel has closed its connection");
+        tokio::time::timeout(PATIENCE, ended).await.expect("future should complete within the timeout");
         assert_eq!([stats.opened(), stats.closed_by(CloseKind::ClosedByPeer)], [1, 1]);
     }
 }
@@ -312,14 +316,14 @@ async fn a_stop_ends_web_sockets_with_their_calls_answered() {
             tokio::spawn(async move { client.sleep(SleepRequest { millis: 300, tag: 0 }).await })
         })
         .collect();
-    client.add(AddRequest { a: 1, b: 2 }).await.expect("it answers, after the earlier requests");
+    client.add(AddRequest { a: 1, b: 2 }).await.expect("call should succeed");
     stop.send(()).unwrap();
     assert_eq!([idle.closed().await, silent.closed().await], [1001, 1001]);
     for call in calls {
-        call.await.unwrap().expect("it is answered");
+        call.await.unwrap().expect("call should succeed");
     }
     drop(client);
-    tokio::time::timeout(PATIENCE, serving).await.expect("the stop ends").unwrap().unwrap();
+    tokio::time::timeout(PATIENCE, serving).await.expect("future should complete within the timeout").unwrap().unwrap();
     assert_eq!(stats.open(), 0);
 }
 
@@ -327,7 +331,7 @@ async fn a_stop_ends_web_sockets_with_their_calls_answered() {
 async fn json<T: AsyncRead + AsyncWrite + Unpin>(client: &mut Client<T>) -> Value {
     let (is_last, opcode, payload) = client.frame().await;
     assert_eq!((is_last, opcode), (true, TEXT));
-    serde_json::from_slice(&payload).expect("it is JSON")
+    serde_json::from_slice(&payload).expect("bytes should be valid JSON")
 }
 
 const ADDITION: &str = r#"{"jsonrpc":"2.0","id":1,"method":"interop.Interop/Add","params":{"a":20,"b":22}}"#;
@@ -376,7 +380,7 @@ async fn long_texts_are_read_in_any_number_of_frames() {
         let (mut reader, mut writer) = client.0.into_split();
         let writing = tokio::spawn(async move {
             for piece in bytes.chunks(width) {
-                writer.write_all(piece).await.expect("the server reads");
+                writer.write_all(piece).await.expect("write should succeed");
             }
             writer
         });
@@ -388,11 +392,16 @@ async fn long_texts_are_read_in_any_number_of_frames() {
                     break frame;
                 }
             };
-            let reply: Value = serde_json::from_slice(&payload).expect("it is JSON");
-            let request_json: Value = serde_json::from_str(&text).expect("it is JSON");
+            let reply: Value = serde_json::from_slice(&payload).expect("bytes should be valid JSON");
+            let request_json: Value = serde_json::from_str(&text).expect("text should be valid JSON");
             assert!(reply["id"] == request_json["id"] && reply["result"]["total"] == "42", "pieces of {width}");
         }
-        drop(tokio::time::timeout(PATIENCE, writing).await.expect("all was read").expect("no panic"));
+        drop(
+            tokio::time::timeout(PATIENCE, writing)
+                .await
+                .expect("future should complete within the timeout")
+                .expect("task should not panic"),
+        );
     }
 }
 
@@ -470,5 +479,5 @@ async fn a_stop_ends_json_rpc_over_web_socket_with_its_calls_answered() {
     stop.send(()).unwrap();
     assert_eq!(json(&mut client).await["id"], "s");
     assert_eq!(client.closed().await, 1001);
-    tokio::time::timeout(PATIENCE, serving).await.expect("the stop ends").unwrap().unwrap();
+    tokio::time::timeout(PATIENCE, serving).await.expect("future should complete within the timeout").unwrap().unwrap();
 }

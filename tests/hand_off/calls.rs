@@ -299,7 +299,7 @@ fn hand_off_method_names_are_checked_when_building_server() {
     let _entered = runtime.enter();
     let wrong = |name: &str| {
         let server = Server::builder().add_service(InteropServer::new(Giving)).method_hand_off(name);
-        server.build().expect_err("it is wrong").to_string()
+        server.build().expect_err("settings should be rejected").to_string()
     };
     assert_eq!(wrong("interop.Interop/Open"), "this server has no method interop.Interop/Open");
     let text = "connections are handed off by unary methods, and interop.Interop/Chat has streams";

@@ -37,7 +37,7 @@ async fn cancelled_hand_off_is_not_granted_and_keeps_connection() {
         let request = request.unwrap();
         begin(Box::pin(request.cancelled()).as_mut()).await;
         drop(asking);
-        tokio::time::timeout(PATIENCE, request.cancelled()).await.expect("it is notified");
+        tokio::time::timeout(PATIENCE, request.cancelled()).await.expect("future should complete within the timeout");
         connection.send(&packet("behind")).await.unwrap();
         let again = connection.hand_off(TUNNEL, "refuse").await.unwrap_err();
         assert!(matches!(again, HandOffError::Busy), "it has not been answered: {again}");
@@ -76,10 +76,15 @@ async fn connection_granted_after_cancelled_request_is_closed() {
         tokio::select! { _ = &mut asking => panic!("no answer was sent"), _ = read_until(&mut server, 8) => {} }
         drop(asking);
         let mut read = vec![0; expected.len()];
-        tokio::time::timeout(PATIENCE, server.read_exact(&mut read)).await.expect("it is notified").unwrap();
+        tokio::time::timeout(PATIENCE, server.read_exact(&mut read))
+            .await
+            .expect("future should complete within the timeout")
+            .unwrap();
         assert_eq!(read, expected);
         server.write_all(&raw::packet(0, 8, b"\x01granted")).await.unwrap();
-        let reason = tokio::time::timeout(PATIENCE, connection.closed()).await.expect("it was released");
+        let reason = tokio::time::timeout(PATIENCE, connection.closed())
+            .await
+            .expect("future should complete within the timeout");
         assert!(matches!(reason, CloseReason::HandedOff), "{reason}");
         read.clear();
         server.read_to_end(&mut read).await.unwrap();
@@ -199,7 +204,7 @@ async fn cancelled_hand_off_drops_its_handler() {
     // For operation 15, from a caller that waits for 10 ms, with an empty message.
     let request = [15, 0x10, 4, 1, 2, 0x90, 0x4E, 8, 0];
     peer.write(&raw::packet(0, 8, &request)).await;
-    let reply = peer.next().await.expect("it is answered");
+    let reply = peer.next().await.expect("connection should stay open");
     assert_eq!((reply.operation.number(), reply.body[0]), (8, 0), "refused");
     let text = raw::error_text(&reply.body[1 + 2 + usize::from(reply.body[2])..]);
     assert_eq!(text.as_deref(), Some("the deadline of the call has passed"));

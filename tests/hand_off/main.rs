@@ -273,7 +273,7 @@ async fn stream_opened_after_hand_off_request_waits_for_answer() {
             request.refuse("");
         }
         assert_eq!(asking.await.unwrap().is_ok(), granted);
-        let opened = tokio::time::timeout(PATIENCE, opening).await.expect("it is notified");
+        let opened = tokio::time::timeout(PATIENCE, opening).await.expect("future should complete within the timeout");
         assert_eq!(opened.is_ok(), !granted);
     }
 }
@@ -295,7 +295,7 @@ async fn hand_off_of_ended_connection_releases_new_owner() {
     // Who takes it has a handle to it, as is usual.
     let (takes, transport) = oneshot::channel();
     requests.accept("", HandOffTarget::new(move |_| async move { drop(takes.send(requested_connection)) }));
-    tokio::time::timeout(PATIENCE, transport).await.expect("no handle is left").unwrap_err();
+    tokio::time::timeout(PATIENCE, transport).await.expect("future should complete within the timeout").unwrap_err();
 }
 
 #[tokio::test(start_paused = true)]
@@ -362,7 +362,10 @@ async fn the_first_packet_of_a_go_client_is_routed_during_a_hand_off() {
         let first = raw::packet(1, 10, b"first");
         here.write_all(&[&first, behind.as_bytes()].concat()).await.unwrap();
         let mut reply = vec![0; first.len()];
-        tokio::time::timeout(PATIENCE, here.read_exact(&mut reply)).await.expect("it is answered").unwrap();
+        tokio::time::timeout(PATIENCE, here.read_exact(&mut reply))
+            .await
+            .expect("future should complete within the timeout")
+            .unwrap();
         assert_eq!(reply, first);
         let mut raw = leaving.await.unwrap().unwrap();
         let mut early = vec![0; behind.len()];

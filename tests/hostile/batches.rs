@@ -29,7 +29,7 @@ async fn streaming() -> Raw {
 /// Whether the server still answers.
 async fn expect_sum(peer: &mut Raw) {
     peer.write(&packet(3, ADD, &encoded(&AddRequest { a: 20, b: 22 }))).await;
-    let reply = peer.next().await.expect("the connection lives");
+    let reply = peer.next().await.expect("connection should stay open");
     assert_eq!((reply.id.0, reply.operation.number()), (3, ADD));
 }
 
@@ -75,13 +75,14 @@ async fn batch_beyond_credit_delivers_credit_then_loses_stream() {
     liar.write(&hello()).await;
     let opened = tokio::spawn(async move { client.count_up(Range { from: 0, count: 1 }).await });
     let id = liar.next().await.expect("the client opens a stream").id.0;
-    let mut stream = opened.await.expect("the caller does not panic").expect("it is open").into_inner();
+    let mut stream = opened.await.expect("caller should not panic").expect("connection should be open").into_inner();
     let mut message = Vec::new();
-    encode_root(&Count { value: 1 }, &mut Encoder::new(&mut message).with_form(Form::Extended)).expect("it is valid");
+    encode_root(&Count { value: 1 }, &mut Encoder::new(&mut message).with_form(Form::Extended))
+        .expect("message should be encodable");
     message.insert(0, message.len() as u8);
     liar.write(&packet(id, BATCH, &message.repeat(10_000))).await;
     loop {
-        let packet = liar.next().await.expect("the connection lives");
+        let packet = liar.next().await.expect("connection should stay open");
         if packet.operation.number() == 7 && !packet.body.is_empty() {
             break;
         }

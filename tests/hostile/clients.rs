@@ -27,7 +27,7 @@ fn add(id: u16) -> Vec<u8> {
 }
 
 async fn expect_sum(peer: &mut Raw, id: u16) {
-    let reply = peer.next().await.expect("the connection lives");
+    let reply = peer.next().await.expect("connection should stay open");
     assert_eq!((reply.id.0, reply.operation.number()), (id, ADD));
     assert_eq!(reply.body, [8, 0, 0x0d, 84, 0x0d, 4][..]);
 }
@@ -78,7 +78,7 @@ async fn truncated_body_gets_error_reply_and_keeps_connection() {
             let requests: Vec<_> = (0..body.len()).map(|cut| packet(cut as u16, *operation, &body[..cut])).collect();
             peer.write(&requests.concat()).await;
             for cut in 0..body.len() {
-                let reply = peer.next().await.expect("the connection lives");
+                let reply = peer.next().await.expect("connection should stay open");
                 assert_eq!((reply.id.0, reply.operation.number()), (cut as u16, *operation));
                 let text = error_text(&reply.body).unwrap_or_else(|| panic!("{operation} cut at {cut} was accepted"));
                 assert!(text.contains("interop."), "{text:?} does not have the expected text");
@@ -109,7 +109,7 @@ async fn unknown_operations_get_an_error_and_reserved_ones_nothing() {
     let mut peer = Raw::connect(serve_interop().await).await;
     for operation in [24, 1000, u16::MAX] {
         peer.write(&packet(5, operation, b"whatever")).await;
-        let reply = peer.next().await.expect("the connection lives");
+        let reply = peer.next().await.expect("connection should stay open");
         assert_eq!((reply.id.0, reply.operation.number()), (5, operation));
         assert!(error_text(&reply.body).is_some_and(|text| text.contains(&operation.to_string())));
     }
@@ -124,7 +124,7 @@ async fn unknown_operations_get_an_error_and_reserved_ones_nothing() {
 async fn a_request_that_is_an_error_gets_an_error_reply() {
     let mut peer = Raw::connect(serve_interop().await).await;
     peer.write(&packet(1, ADD, &[6, 5, 0x0a, 2, b'n', b'o'])).await;
-    let reply = peer.next().await.expect("the connection lives");
+    let reply = peer.next().await.expect("connection should stay open");
     assert!(error_text(&reply.body).is_some_and(|text| text.contains("no")));
 }
 
@@ -132,7 +132,7 @@ async fn a_request_that_is_an_error_gets_an_error_reply() {
 async fn a_nil_request_is_the_default_message() {
     let mut peer = Raw::connect(serve_interop().await).await;
     peer.write(&packet(1, ADD, &[0])).await;
-    assert_eq!(peer.next().await.expect("the connection lives").body, [8, 0, 0x0d, 0, 0x0d, 4][..]);
+    assert_eq!(peer.next().await.expect("connection should stay open").body, [8, 0, 0x0d, 0, 0x0d, 4][..]);
 }
 
 #[tokio::test]
@@ -142,7 +142,7 @@ async fn the_same_id_twice_runs_twice() {
     peer.write(&[sleep.clone(), sleep, add(9)].concat()).await;
     let mut operations = Vec::new();
     for _ in 0..3 {
-        operations.push(peer.next().await.expect("the connection lives").operation.number());
+        operations.push(peer.next().await.expect("connection should stay open").operation.number());
     }
     assert_eq!(operations, [ADD, 19, 19]);
 }
@@ -153,7 +153,7 @@ async fn more_streams_than_allowed_are_closed_at_once() {
     let opens: Vec<_> = (1..=300).map(|id| packet(id, 2, &[9, CHAT as u8])).collect();
     peer.write(&opens.concat()).await;
     for id in 257..=300 {
-        let refused = peer.next().await.expect("the connection lives");
+        let refused = peer.next().await.expect("connection should stay open");
         assert_eq!((refused.id.0, refused.operation.number(), refused.body.len()), (id, 2, 0));
     }
     peer.write(&packet(1, 2, &encoded(&Text { value: "a".into() }))).await;
@@ -170,7 +170,7 @@ async fn finished_stream_frees_its_slot_at_once() {
         peer.write(&[packet(id, 2, &[9, COUNT_UP as u8]), packet(id, 2, &range)].concat()).await;
         let mut bodies = Vec::new();
         while bodies.last().is_none_or(|body: &Bytes| !body.is_empty()) {
-            bodies.push(peer.next().await.expect("the connection lives").body);
+            bodies.push(peer.next().await.expect("connection should stay open").body);
         }
         assert_eq!(bodies.len(), 3, "a message, the end and the close of stream {id}");
     }
@@ -181,7 +181,7 @@ async fn invalid_openings_are_refused_and_stray_packets_ignored() {
     let mut peer = Raw::connect(serve_interop().await).await;
     for first in [&[9, ADD as u8][..], &[9, 99]] {
         peer.write(&packet(3, 2, first)).await;
-        let failure = peer.next().await.expect("the connection lives").body;
+        let failure = peer.next().await.expect("connection should stay open").body;
         assert!(error_text(&failure).is_some_and(|text| text.contains("is not a streaming method")));
         assert_eq!(error_text(&peer.next().await.expect("the end follows").body).as_deref(), Some("EOF"));
         assert_eq!(peer.next().await.expect("the close follows").body, Bytes::new());
@@ -200,7 +200,7 @@ async fn stream_of_unknown_operation_is_refused_and_ignored() {
     peer.write(&packet(0, 3, b"fris\x01")).await;
     for (id, first) in [(1, &[8, 0][..]), (2, &[9, 0x80])] {
         peer.write(&packet(id, 2, first).repeat(3)).await;
-        let failure = peer.next().await.expect("the connection lives");
+        let failure = peer.next().await.expect("connection should stay open");
         assert!(failure.id.0 == id && failure.body.ends_with(b"names no operation"), "{failure:?}");
         assert_eq!(peer.next().await.expect("its direction ends").operation.number(), 7);
         assert_eq!(peer.next().await.expect("it is reset").operation.number(), 7);
@@ -215,10 +215,10 @@ async fn a_stream_that_opens_on_a_live_id_resets_that_stream_alone() {
     let open = |id| packet(id, 2, &[9, CHAT as u8]);
     let text = encoded(&Text { value: "a".into() });
     peer.write(&[open(1), open(2), open(1)].concat()).await;
-    assert!(error_text(&peer.next().await.expect("the connection lives").body).is_some());
+    assert!(error_text(&peer.next().await.expect("connection should stay open").body).is_some());
     peer.write(&packet(2, 2, &text)).await;
     loop {
-        let packet = peer.next().await.expect("the connection lives");
+        let packet = peer.next().await.expect("connection should stay open");
         if packet.id.0 == 2 {
             return assert_eq!(packet.body, encoded(&Text { value: "re:a".into() }));
         }
@@ -232,7 +232,7 @@ async fn half_closed_client_still_gets_replies() {
     let sleep = packet(1, 19, &encoded(&SleepRequest { millis: 300, tag: 5 }));
     let stream = [packet(1, 2, &[9, COUNT_UP as u8]), packet(1, 2, &range)].concat();
     peer.write(&[sleep, add(2), stream].concat()).await;
-    peer.socket.shutdown().await.expect("this end can be closed");
+    peer.socket.shutdown().await.expect("socket should shut down");
     let mut replies = Vec::new();
     while let Some(reply) = peer.next().await {
         replies.push((reply.operation.number(), reply.id.0));
@@ -247,7 +247,7 @@ async fn silent_and_slow_clients_are_closed_in_time() {
     const IDLE: Duration = Duration::from_millis(400);
     let config = Config::default().idle_timeout(IDLE).least_rate_window(Duration::from_secs(1));
     let builder = Server::builder().config(config).first_header_timeout(IDLE / 4);
-    let acceptor = builder.add_service(InteropServer::new(Service)).build().expect("there is one service");
+    let acceptor = builder.add_service(InteropServer::new(Service)).build().expect("services should not overlap");
     let connect = || {
         let (here, there) = frisbee::memory();
         let acceptor = acceptor.clone();
@@ -257,15 +257,15 @@ async fn silent_and_slow_clients_are_closed_in_time() {
     for prefix in [&[][..], &[0, 0x0F, 0]] {
         let (mut silent, serving, started) = connect();
         silent.write(prefix).await;
-        serving.await.expect("it does not panic");
+        serving.await.expect("task should not panic");
         assert!(started.elapsed() < IDLE / 2, "{:?} after {prefix:?}", started.elapsed());
     }
 
     let (mut no_more, serving, started) = connect();
     no_more.write(&add(1)).await;
-    let reply = no_more.next().await.expect("the connection lives");
+    let reply = no_more.next().await.expect("connection should stay open");
     assert_eq!(reply.body, [8, 0, 0x0d, 84, 0x0d, 4][..]);
-    serving.await.expect("it does not panic");
+    serving.await.expect("task should not panic");
     assert!((IDLE..2 * IDLE).contains(&started.elapsed()), "{:?}", started.elapsed());
 
     let (mut trickle, serving, started) = connect();
@@ -298,14 +298,15 @@ async fn requests_cut_anywhere_by_the_network_are_put_together() {
         tokio::task::yield_now().await;
         peer.write(&requests[cut..]).await;
         expect_sum(&mut peer, 1).await;
-        assert_eq!(peer.next().await.expect("the connection lives").body, [8, 0][..]);
+        assert_eq!(peer.next().await.expect("connection should stay open").body, [8, 0][..]);
         expect_sum(&mut peer, 3).await;
     }
 }
 
 /// The virtual time that it takes to answer bytes sent at once.
 async fn time_to_answer(bytes: Vec<u8>) -> Duration {
-    let server = Server::builder().add_service(InteropServer::new(Service)).build().expect("nothing overlaps");
+    let server =
+        Server::builder().add_service(InteropServer::new(Service)).build().expect("services should not overlap");
     let (here, there) = tokio::io::duplex(64 * 1024);
     let serving = tokio::spawn(async move { server.serve_connection(there).await });
     let (mut reading, mut writing) = tokio::io::split(here);
@@ -313,12 +314,12 @@ async fn time_to_answer(bytes: Vec<u8>) -> Duration {
     let last = tokio::spawn(async move {
         let (mut answers, answered) = (Vec::new(), packet(12_345, ADD, &[8, 0, 0x0d, 84, 0x0d, 4]));
         while !answers.ends_with(&answered) {
-            let count = reading.read_buf(&mut answers).await.expect("the connection lives");
+            let count = reading.read_buf(&mut answers).await.expect("connection should stay open");
             assert!(count > 0, "the connection lives");
         }
         started.elapsed()
     });
-    writing.write_all(&[bytes, add(12_345)].concat()).await.expect("the connection lives");
+    writing.write_all(&[bytes, add(12_345)].concat()).await.expect("write should succeed");
     let elapsed = last.await.expect("the answer comes");
     serving.abort();
     elapsed
@@ -383,12 +384,12 @@ async fn endless_stream_openings_do_not_starve_others() {
     // 1024 packets in each turn, and no rest.
     let config = Config::default().turn_max(Duration::MAX).waste_rate(u32::MAX);
     let server = Server::builder().add_service(InteropServer::new(Service)).config(config);
-    let acceptor = server.build().expect("nothing overlaps");
+    let acceptor = server.build().expect("settings should be valid");
     let (here, there) = tokio::io::duplex(4 << 20);
     tokio::spawn(async move { acceptor.serve_connection(there).await });
     let (mut reading, mut writing) = tokio::io::split(here);
     let opens: Vec<_> = (0..OPENS).flat_map(|id| packet(id as u16 % 60_000 + 1, 2, &[9, 10])).collect();
-    writing.write_all(&opens).await.expect("there is room for all of it");
+    writing.write_all(&opens).await.expect("write should succeed");
     let batches = Arc::new(AtomicUsize::new(0));
     let other = tokio::spawn({
         let batches = batches.clone();
@@ -402,7 +403,7 @@ async fn endless_stream_openings_do_not_starve_others() {
     let mut answers = vec![0; OPENS * 50]; // Each refusal has some more.
 
     let answered = tokio::time::timeout(Duration::from_secs(10), reading.read_exact(&mut answers)).await;
-    answered.expect("all are refused").expect("the connection lives");
+    answered.expect("all are refused").expect("connection should stay open");
     other.abort();
     assert!(batches.load(Ordering::Relaxed) >= 10, "{batches:?} turns during twenty of the connection");
 }

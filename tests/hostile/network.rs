@@ -39,8 +39,8 @@ struct Manner {
 
 /// A proxy in front of a server.
 async fn proxy(server: SocketAddr) -> (SocketAddr, Arc<Manner>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let address = listener.local_addr().expect("it is bound");
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+    let address = listener.local_addr().expect("socket should have a local address");
     let manner = Arc::new(Manner::default());
     tokio::spawn({
         let manner = manner.clone();
@@ -59,7 +59,7 @@ fn proxied(
     builder: ServerBuilder,
     manner: &Arc<Manner>,
 ) -> (Acceptor, impl Fn() -> Ready<io::Result<DuplexStream>> + Send + Sync + 'static) {
-    let acceptor = builder.add_service(InteropServer::new(Service)).build().expect("there is one service");
+    let acceptor = builder.add_service(InteropServer::new(Service)).build().expect("services should not overlap");
     let (serving, manner) = (acceptor.clone(), manner.clone());
     let connect = move || {
         let (here, client) = frisbee::memory();
@@ -122,13 +122,13 @@ async fn pass(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin,
 async fn behind_a_proxy_that_delays_every_call_succeeds() {
     let (address, manner) = proxy(serve_interop().await).await;
     manner.delay.store(2, Ordering::Relaxed);
-    let client = InteropClient::connect(address.to_string()).await.expect("the proxy listens");
+    let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     for a in 0..50 {
-        let sum = client.add(AddRequest { a, b: 1 }).await.expect("late is not lost").into_inner();
+        let sum = client.add(AddRequest { a, b: 1 }).await.expect("call should succeed").into_inner();
         assert_eq!(sum.total, a + 1);
     }
     let payload = Payload { seq: 1, data: vec![7; 300_000] };
-    let echo = client.echo_payload(payload.clone()).await.expect("late is not lost").into_inner();
+    let echo = client.echo_payload(payload.clone()).await.expect("call should succeed").into_inner();
     assert_eq!(echo, payload);
 }
 
@@ -154,7 +154,7 @@ async fn call_while_cut(client: &InteropClient, manner: &Manner, calls: i64) {
 #[tokio::test]
 async fn cut_connection_fails_its_calls_and_next_call_reconnects() {
     let (address, manner) = proxy(serve_interop().await).await;
-    let client = InteropClient::connect(address.to_string()).await.expect("the proxy listens");
+    let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     // A channel pauses before it replaces connections that soon end.
     call_while_cut(&client, &manner, 80).await;
 }
@@ -163,7 +163,8 @@ async fn cut_connection_fails_its_calls_and_next_call_reconnects() {
 async fn connections_that_are_cut_anywhere_fail_their_calls_alone() {
     let manner = Arc::default();
     let (_, connect) = proxied(Server::builder(), &manner);
-    let channel = Channel::builder().connect_with_connector(connect).await.expect("the proxy listens");
+    let channel =
+        Channel::builder().connect_with_connector(connect).await.expect("connector should return a connection");
     call_while_cut(&InteropClient::new(channel), &manner, 2_000).await;
 }
 
@@ -174,8 +175,8 @@ async fn a_network_that_falls_silent_is_noticed_by_both_ends() {
     let (acceptor, connect) = proxied(Server::builder().config(config()), &manner);
     let stats = acceptor.stats();
     let channel = Channel::builder().config(config()).connect_with_connector(connect).await;
-    let client = InteropClient::new(channel.expect("the proxy listens"));
-    client.add(AddRequest { a: 1, b: 1 }).await.expect("it is not silent yet");
+    let client = InteropClient::new(channel.expect("proxy should be listening"));
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
     manner.silent.store(true, Ordering::Relaxed);
     let error = soon("the call ends", client.add(AddRequest { a: 1, b: 1 })).await.expect_err("nothing comes");
     assert_eq!(error.code(), Code::Unavailable, "{error}");
@@ -186,7 +187,7 @@ async fn a_network_that_falls_silent_is_noticed_by_both_ends() {
     })
     .await;
     manner.silent.store(false, Ordering::Relaxed);
-    client.add(AddRequest { a: 1, b: 1 }).await.expect("there is a new connection");
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
 }
 
 /// Times that a test can wait for.
@@ -223,7 +224,8 @@ async fn call_while_flipped(client: &InteropClient, manner: &Manner, rounds: i64
 async fn flipped_bits_never_hang_or_kill_a_client_or_server() {
     let (server, channel) = wary();
     let (address, manner) = proxy(serve_interop_with(server).await).await;
-    let client = InteropClient::new(channel.connect(address.to_string()).await.expect("the proxy listens"));
+    let client =
+        InteropClient::new(channel.connect(address.to_string()).await.expect("server should accept the connection"));
     call_while_flipped(&client, &manner, 12).await;
 }
 
@@ -232,7 +234,9 @@ async fn flipped_bits_never_hang_or_kill_client_or_server() {
     let (server, channel) = wary();
     let manner = Arc::default();
     let (_, connect) = proxied(server, &manner);
-    let client = InteropClient::new(channel.connect_with_connector(connect).await.expect("the proxy listens"));
+    let client = InteropClient::new(
+        channel.connect_with_connector(connect).await.expect("connector should return a connection"),
+    );
     let succeeded = call_while_flipped(&client, &manner, 1_000).await;
     assert!(succeeded > 70, "{succeeded} calls succeeded");
 }
@@ -249,12 +253,12 @@ struct Other {
 impl Other {
     /// How often accepting has failed.
     async fn not_accepted(&mut self) -> u64 {
-        let input = self.child.stdin.as_mut().expect("it is piped");
-        input.write_all(b"\n").await.expect("the child reads");
+        let input = self.child.stdin.as_mut().expect("pipe should be configured");
+        input.write_all(b"\n").await.expect("write should succeed");
         loop {
             let line = soon("the child answers", self.output.next_line()).await.expect("it can be read");
             if let Some(count) = line.expect("the child lives").strip_suffix(" not accepted") {
-                return count.parse().expect("it is a number");
+                return count.parse().expect("text should parse");
             }
         }
     }
@@ -271,13 +275,14 @@ async fn child(limits: &[&str]) -> Other {
         command
     };
     command.arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = command.kill_on_drop(true).spawn().expect("it can be run");
-    let mut output = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+    let mut child = command.kill_on_drop(true).spawn().expect("process should start");
+    let mut output = BufReader::new(child.stdout.take().expect("stdout should be piped")).lines();
     let address = soon("the child listens", async {
         loop {
-            let line = output.next_line().await.expect("it can be read").expect("the child says where it listens");
+            let line =
+                output.next_line().await.expect("line should be readable").expect("the child says where it listens");
             if let Some((_, address)) = line.split_once("listening on ") {
-                break address.trim().parse().expect("it is an address");
+                break address.trim().parse().expect("text should parse");
             }
         }
     })
@@ -313,20 +318,20 @@ async fn server_without_descriptors_serves_and_recovers() {
         return;
     }
     let mut server = child(&["--nofile=64"]).await;
-    let early = InteropClient::connect(server.address.to_string()).await.expect("there are descriptors");
-    early.add(AddRequest { a: 1, b: 1 }).await.expect("it is served");
+    let early = InteropClient::connect(server.address.to_string()).await.expect("server should accept the connection");
+    early.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
     let hoard = hoard(server.address, &packet(1, 18, &[8, 0, 0x0d, 2, 0x0d, 2])).await;
     soon("descriptors run out", async { while server.not_accepted().await == 0 {} }).await;
     let (started, before) = (Instant::now(), server.not_accepted().await);
     for a in 0..100 {
-        early.add(AddRequest { a, b: 1 }).await.expect("a connected client is served");
+        early.add(AddRequest { a, b: 1 }).await.expect("call should succeed");
     }
     // Pauses become a second long within the first ten failures.
     let (failures, most) = (server.not_accepted().await - before, 10 + started.elapsed().as_secs());
     assert!(failures <= most, "accepting has failed {failures} times during {:?}", started.elapsed());
     drop(hoard);
     add_is_served(server.address, PATIENCE).await;
-    early.add(AddRequest { a: 1, b: 1 }).await.expect("it is still served");
+    early.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
 }
 
 /// Takes all the descriptors of a server that has 64, and lets others wait for one. Each says so much.
@@ -334,7 +339,7 @@ async fn hoard(address: SocketAddr, prefix: &[u8]) -> Vec<TcpStream> {
     let mut hoard = Vec::new();
     for _ in 0..150 {
         if let Ok(Ok(mut socket)) = tokio::time::timeout(SECOND, TcpStream::connect(address)).await {
-            socket.write_all(prefix).await.expect("there is room for it");
+            socket.write_all(prefix).await.expect("write should succeed");
             hoard.push(socket);
         }
     }
@@ -361,7 +366,7 @@ async fn a_server_with_little_memory_refuses_and_lives() {
     }
     // Of address space: the program itself, its threads' stacks, and not the 300 MiB that come.
     let Other { mut child, address, output: _output } = child(&["--as=700000000"]).await;
-    let early = InteropClient::connect(address.to_string()).await.expect("it listens");
+    let early = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     let mut peers = Vec::new();
     let piece = vec![1; 64 * 1024];
     for _ in 0..100 {
@@ -375,11 +380,11 @@ async fn a_server_with_little_memory_refuses_and_lives() {
             }
         }
         peers.push(peer);
-        let sum = early.add(AddRequest { a: 1, b: 1 }).await.expect("a small call is served at the same time");
+        let sum = early.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
         assert_eq!(sum.get_ref().total, 2);
     }
     assert!(child.try_wait().expect("its state is readable").is_none(), "the server lives");
-    let refused = early.echo_payload(Payload { seq: 1, data: vec![1; 4 << 20] }).await.expect_err("there is no room");
+    let refused = early.echo_payload(Payload { seq: 1, data: vec![1; 4 << 20] }).await.expect_err("call should fail");
     assert_eq!(refused.code(), Code::ResourceExhausted);
     drop(peers);
     soon("there is memory again", async {
@@ -393,17 +398,17 @@ async fn a_server_with_little_memory_refuses_and_lives() {
 #[tokio::test]
 async fn calls_in_flight_fail_at_once_when_the_server_is_killed() {
     let Other { mut child, address, output: _output } = child(&[]).await;
-    let client = InteropClient::connect(address.to_string()).await.expect("it listens");
+    let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     let calls: Vec<_> = (0..20)
         .map(|tag| {
             let client = client.clone();
             tokio::spawn(async move { client.sleep(SleepRequest { millis: 60_000, tag }).await })
         })
         .collect();
-    client.add(AddRequest { a: 1, b: 1 }).await.expect("it is served after them");
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
     child.kill().await.expect("it can be killed");
     for call in calls {
-        let status = soon("a call ends", call).await.expect("it does not panic").expect_err("the server is gone");
+        let status = soon("a call ends", call).await.expect("task should not panic").expect_err("the server is gone");
         assert_eq!(status.code(), Code::Unavailable);
         assert!(status.may_have_run(), "it was sent");
     }
@@ -412,12 +417,12 @@ async fn calls_in_flight_fail_at_once_when_the_server_is_killed() {
 #[tokio::test]
 async fn stalled_readers_and_slow_writers_do_not_delay_others() {
     let address = serve_interop().await;
-    let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
+    let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     let (mut stalled, mut slow) = (Vec::new(), Vec::new());
     let request = packet(1, 21, &[]);
     let large = Payload { seq: 1, data: vec![1; 100_000] };
     let mut body = Vec::new();
-    polyglot::encode_root(&large, &mut polyglot::Encoder::new(&mut body)).expect("it is valid");
+    polyglot::encode_root(&large, &mut polyglot::Encoder::new(&mut body)).expect("value should be valid");
     for _ in 0..30 {
         let mut peer = Raw::connect(address).await;
         let requests = packet(1, 17, &body).repeat(3);
@@ -428,7 +433,7 @@ async fn stalled_readers_and_slow_writers_do_not_delay_others() {
         slow.push(peer);
     }
     for a in 0..200 {
-        let sum = soon("a call ends", client.add(AddRequest { a, b: 1 })).await.expect("it is served");
+        let sum = soon("a call ends", client.add(AddRequest { a, b: 1 })).await.expect("call should succeed");
         assert_eq!(sum.get_ref().total, a + 1);
         if let Some(peer) = slow.get_mut(a as usize) {
             peer.write(&request[5..6]).await;
@@ -436,7 +441,7 @@ async fn stalled_readers_and_slow_writers_do_not_delay_others() {
     }
     for mut peer in stalled {
         for _ in 0..3 {
-            assert_eq!(peer.next().await.expect("the connection lives").body.len(), body.len());
+            assert_eq!(peer.next().await.expect("connection should stay open").body.len(), body.len());
         }
     }
 }

@@ -24,14 +24,14 @@ fn server() -> ServerBuilder {
 fn message(length: usize) -> (Vec<u8>, Vec<u8>) {
     let text = "a library lends books to readers, ".repeat(length / 34 + 1);
     let message = encoded(&Payload { seq: 1, data: text.as_bytes()[..length].to_vec() });
-    let frame = zstd::bulk::compress(&message, 1).expect("there is memory");
+    let frame = zstd::bulk::compress(&message, 1).expect("memory should be available");
     (message, frame)
 }
 
 /// The text of the error that answers a body. The connection stays open.
 async fn refusal(peer: &mut Raw, body: &[u8]) -> String {
     peer.write(&packet(3, ECHO, body)).await;
-    let reply = peer.next().await.expect("it is answered");
+    let reply = peer.next().await.expect("connection should stay open");
     // A native peer gets the code first, in a prefix of a few bytes.
     let error = match reply.body[..] {
         [0x10, length, ref rest @ ..] => &rest[usize::from(length)..],
@@ -39,7 +39,7 @@ async fn refusal(peer: &mut Raw, body: &[u8]) -> String {
     };
     let text = error_text(error).unwrap_or_else(|| panic!("{error:?} is no error"));
     peer.write(&packet(4, ADD, &encoded(&AddRequest { a: 20, b: 22 }))).await;
-    let sum = peer.next().await.expect("the connection lives");
+    let sum = peer.next().await.expect("connection should stay open");
     assert_eq!((sum.id.0, error_text(&sum.body)), (4, None), "{text}");
     text
 }
@@ -100,7 +100,7 @@ async fn a_frame_of_something_other_than_a_message_is_refused() {
         (Vec::new(), no_message),
         (vec![0x08; 2000], "is not a valid"),
     ] {
-        let frame = zstd::bulk::compress(&inner, 1).expect("there is memory");
+        let frame = zstd::bulk::compress(&inner, 1).expect("memory should be available");
         let text = refusal(&mut peer, &body(inner.len() as u64, &frame)).await;
         assert!(text.contains(expected), "{text}, not {expected}");
     }
@@ -108,20 +108,20 @@ async fn a_frame_of_something_other_than_a_message_is_refused() {
 
 #[tokio::test]
 async fn a_bomb_is_refused_before_its_memory_is_taken() {
-    let small = server().memory_max(1 << 20).bind("127.0.0.1:0").await.expect("there is a port");
+    let small = server().memory_max(1 << 20).bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let (address, stats) = (small.local_addr(), small.stats());
     tokio::spawn(small.serve());
     let mut peer = Raw::connect(address).await;
     peer.write(&hello(false)).await;
     let zeros = vec![0; 4 << 20];
-    let frame = zstd::bulk::compress(&zeros, 1).expect("there is memory");
+    let frame = zstd::bulk::compress(&zeros, 1).expect("memory should be available");
     let text = refusal(&mut peer, &body(zeros.len() as u64, &frame)).await;
     assert!(text.contains("more than 256 times"), "{text}");
     // As dense as may be, and more than the server has.
     let (message, frame) = message(4 << 20);
     let noise: Vec<u8> = std::iter::repeat_with(|| fastrand::u8(..)).take(message.len() / 250).collect();
     let mixed = [message, noise].concat();
-    let denser = zstd::bulk::compress(&mixed, 1).expect("there is memory");
+    let denser = zstd::bulk::compress(&mixed, 1).expect("memory should be available");
     assert!(denser.len() > frame.len() && denser.len() * 256 > mixed.len() && denser.len() < 100_000);
     let text = refusal(&mut peer, &body(mixed.len() as u64, &denser)).await;
     assert!(text.contains("the memory limit for its sender is reached"), "{text}");
@@ -181,7 +181,7 @@ async fn long_batch_ends_after_packed_message() {
         let requests = (0..20).flat_map(|id| packet(id, ECHO, &body));
         peer.write(&[hello(true), requests.collect()].concat()).await;
         for _ in 0..20 {
-            peer.next().await.expect("it is answered");
+            peer.next().await.expect("connection should stay open");
         }
         assert_eq!(batches.load(Ordering::SeqCst) >= 20, ends, "{batches:?}");
     }
@@ -204,10 +204,10 @@ async fn a_broken_item_ends_its_stream_and_nothing_else() {
     let (_, frame) = parts(EXAMPLE).expect("it is packed");
     peer.write(&packet(1, 2, EXAMPLE)).await;
     peer.write(&packet(1, 2, &body(1205, frame))).await;
-    let answer = peer.next().await.expect("it answers");
+    let answer = peer.next().await.expect("connection should stay open");
     assert_eq!(answer.body, encoded(&Text { value: format!("re:{}", "a".repeat(1200)) }));
     let failure = loop {
-        let packet = peer.next().await.expect("it answers");
+        let packet = peer.next().await.expect("connection should stay open");
         if packet.operation.number() == 2 {
             break packet;
         }
@@ -216,7 +216,7 @@ async fn a_broken_item_ends_its_stream_and_nothing_else() {
     assert!(end, "{:?}", failure.body);
     peer.write(&packet(4, ADD, &encoded(&AddRequest { a: 20, b: 22 }))).await;
     loop {
-        let packet = peer.next().await.expect("the connection lives");
+        let packet = peer.next().await.expect("connection should stay open");
         if packet.operation.number() == ADD {
             break;
         }
@@ -233,13 +233,13 @@ async fn unrequested_or_malformed_packed_reply_is_an_error() {
         let (address, accepted) = Raw::listen().await;
         let builder = Channel::builder().calls::<InteropClient>();
         let builder = if accepts { builder.accept_compressed() } else { builder };
-        let client = InteropClient::new(builder.connect(address).await.expect("it listens"));
+        let client = InteropClient::new(builder.connect(address).await.expect("server should accept the connection"));
         let mut liar = accepted.await;
         liar.write(&hello(true)).await;
         let call = tokio::spawn(async move { client.echo_payload(Payload::default()).await });
         let request = liar.next().await.expect("it is sent");
         liar.write(&packet(request.id.0, ECHO, &reply)).await;
-        let status = call.await.expect("no panic").expect_err("it cannot be read");
+        let status = call.await.expect("task should not panic").expect_err("it cannot be read");
         assert_eq!(status.code(), code, "{status}");
     }
 }

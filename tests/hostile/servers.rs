@@ -20,7 +20,7 @@ async fn stray_replies_answer_no_call() {
     let (client, mut liar) = deceived(|builder| builder).await;
     for a in 0..50 {
         let call = calling(&client, a);
-        let request = liar.next().await.expect("the client calls");
+        let request = liar.next().await.expect("connection should stay open");
         let (id, operation) = (request.id.0, request.operation.number());
         let wrong = [8, 0, 0x0d, 0x7e, 0x0d, 4];
         let lies = [
@@ -35,7 +35,7 @@ async fn stray_replies_answer_no_call() {
             packet(id, operation, &wrong),
         ];
         liar.write(&lies.concat()).await;
-        assert_eq!(call.await.expect("the caller does not panic").expect("one reply is its own"), 2);
+        assert_eq!(call.await.expect("caller should not panic").expect("one reply is its own"), 2);
     }
 }
 
@@ -47,22 +47,22 @@ async fn no_reply_that_is_cut_or_changed_is_taken_for_another_message() {
     bodies.extend([vec![9, 0], vec![0xff; 64], vec![8], vec![6, 5, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f], vec![6, 6]]);
     for body in bodies {
         let call = calling(&client, 1);
-        let request = liar.next().await.expect("the client calls");
+        let request = liar.next().await.expect("connection should stay open");
         liar.write(&packet(request.id.0, request.operation.number(), &body)).await;
-        let status = call.await.expect("the caller does not panic").expect_err("that is no sum");
+        let status = call.await.expect("caller should not panic").expect_err("that is no sum");
         assert_eq!(status.code(), Code::Internal, "{body:?}: {status}");
     }
     let call = calling(&client, 1);
-    let request = liar.next().await.expect("the client calls");
+    let request = liar.next().await.expect("connection should stay open");
     liar.write(&packet(request.id.0, request.operation.number(), &SUM)).await;
-    assert_eq!(call.await.expect("the caller does not panic").expect("this one is whole"), 2);
+    assert_eq!(call.await.expect("caller should not panic").expect("this one is whole"), 2);
 }
 
 #[tokio::test]
 async fn a_server_that_opens_unrequested_streams_is_left() {
     let (client, mut liar) = deceived_through_a_pipe().await;
     let call = calling(&client, 1);
-    liar.next().await.expect("the client calls");
+    liar.next().await.expect("connection should stay open");
     let lies = (1..=1_000).map(|id| packet(id, 2, &[9, 0x15])).collect::<Vec<_>>().concat();
     let (mut answers, mut lying) = tokio::io::split(liar.socket);
     let ignoring = tokio::spawn(async move { tokio::io::copy(&mut answers, &mut tokio::io::sink()).await });
@@ -70,7 +70,7 @@ async fn a_server_that_opens_unrequested_streams_is_left() {
     while lying.write_all(&lies).await.is_ok() && written < 1_000 {
         written += 1;
     }
-    let status = call.await.expect("the caller does not panic").expect_err("nothing answers it");
+    let status = call.await.expect("caller should not panic").expect_err("nothing answers it");
     // Bytes in the pipe at the end were written and not read.
     assert!((100..110).contains(&written), "it took {written} thousand lies: {status}");
     assert_eq!(status.code(), Code::Unavailable);
@@ -94,16 +94,16 @@ async fn silent_server_costs_call_deadline_then_idle_timeout() {
 async fn a_reply_that_trickles_costs_no_more_than_the_deadline() {
     let (client, mut slow) = deceived(|builder| builder.timeout(Duration::from_millis(200))).await;
     let call = calling(&client, 1);
-    let request = slow.next().await.expect("the client calls");
+    let request = slow.next().await.expect("connection should stay open");
     let reply = packet(request.id.0, request.operation.number(), &SUM);
     slow.write(&reply[..reply.len() - 1]).await;
-    assert_eq!(code(call.await.expect("the caller does not panic")), Code::DeadlineExceeded);
+    assert_eq!(code(call.await.expect("caller should not panic")), Code::DeadlineExceeded);
     // Its remaining part arrives now, and answers no call.
     slow.write(&reply[reply.len() - 1..]).await;
     let call = calling(&client, 2);
-    let request = slow.next().await.expect("the client calls");
+    let request = slow.next().await.expect("connection should stay open");
     slow.write(&packet(request.id.0, request.operation.number(), &SUM)).await;
-    assert_eq!(call.await.expect("the caller does not panic").expect("it is answered"), 2);
+    assert_eq!(call.await.expect("caller should not panic").expect("call should succeed"), 2);
 }
 
 #[tokio::test]
@@ -158,11 +158,11 @@ async fn overlong_or_invalid_headers_end_connection_and_calls() {
         let (client, mut liar) = deceived(|builder| builder).await;
         let calls: Vec<_> = (0..10).map(|a| calling(&client, a)).collect();
         for _ in &calls {
-            liar.next().await.expect("the client calls");
+            liar.next().await.expect("connection should stay open");
         }
         liar.write(&lie).await;
         for call in calls {
-            assert_eq!(code(call.await.expect("the caller does not panic")), Code::Unavailable);
+            assert_eq!(code(call.await.expect("caller should not panic")), Code::Unavailable);
         }
     }
 }
@@ -179,14 +179,14 @@ async fn messages_crossing_stream_end_are_not_faults_of_server() {
     }
     let call = calling(&client, 1);
     let request = loop {
-        let packet = peer.next().await.expect("the connection lives");
+        let packet = peer.next().await.expect("connection should stay open");
         // The requested range of the stream and its close precede this.
         if packet.operation.number() != 2 {
             break packet;
         }
     };
     peer.write(&packet(request.id.0, request.operation.number(), &SUM)).await;
-    assert_eq!(call.await.expect("the caller does not panic").expect("it is answered"), 2);
+    assert_eq!(call.await.expect("caller should not panic").expect("call should succeed"), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -204,7 +204,9 @@ async fn a_stream_without_end_keeps_its_deadline() {
             }
         }
     };
-    let ended = tokio::time::timeout(Duration::from_secs(120), reading).await.expect("it has a deadline");
+    let ended = tokio::time::timeout(Duration::from_secs(120), reading)
+        .await
+        .expect("future should complete within the timeout");
     assert!([Code::DeadlineExceeded, Code::ResourceExhausted].contains(&ended.code()), "{ended}");
     flood.abort();
 }
@@ -215,7 +217,7 @@ async fn stream_past_deadline_ends_despite_queued_messages() {
     let (client, mut liar) = deceived(|builder| builder).await;
     let (mut stream, id) = streaming(&client, &mut liar, TIMEOUT).await;
     liar.write(&packet(id, 2, &encoded(&Count { value: 1 })).repeat(20_000)).await;
-    assert_eq!(stream.message().await.expect("it is in time").map(|count| count.value), Some(1));
+    assert_eq!(stream.message().await.expect("stream should not fail").map(|count| count.value), Some(1));
     tokio::time::sleep(TIMEOUT).await;
     let mut read = 0;
     let status = loop {
@@ -240,15 +242,16 @@ async fn a_server_of_ours_that_ignores_its_credit_loses_the_stream() {
         async move { client.count_up(Range { from: 0, count: 1 }).await }
     });
     let id = liar.next().await.expect("the client opens a stream").id.0;
-    let mut stream = opened.await.expect("the caller does not panic").expect("it is open").into_inner();
+    let mut stream = opened.await.expect("caller should not panic").expect("connection should be open").into_inner();
     let mut bytes = Vec::new();
-    encode_root(&Count { value: 1 }, &mut Encoder::new(&mut bytes).with_form(Form::Extended)).expect("it is valid");
+    encode_root(&Count { value: 1 }, &mut Encoder::new(&mut bytes).with_form(Form::Extended))
+        .expect("message should be encodable");
     for _ in 0..10 {
         liar.write(&packet(id, 2, &bytes).repeat(1_000)).await;
     }
     // The reset follows the request and its end, and precedes any read, which would give credit.
     loop {
-        let packet = liar.next().await.expect("the connection lives");
+        let packet = liar.next().await.expect("connection should stay open");
         if packet.operation.number() == 7 && !packet.body.is_empty() {
             break;
         }
@@ -269,8 +272,12 @@ async fn a_server_of_ours_that_ignores_its_credit_loses_the_stream() {
 async fn stream_resetting_server_gets_few_streams() {
     let (address, accepted) = Raw::listen().await;
     let addresses = [serve_interop().await.to_string(), address];
-    let channel =
-        Channel::builder().calls::<InteropClient>().balance().connect_all(addresses).await.expect("both listen");
+    let channel = Channel::builder()
+        .calls::<InteropClient>()
+        .balance()
+        .connect_all(addresses)
+        .await
+        .expect("all servers should accept connections");
     let client = InteropClient::new(channel);
     let mut liar = accepted.await;
     tokio::spawn(async move {
@@ -305,9 +312,9 @@ async fn stream_resetting_server_gets_few_streams() {
 async fn a_call_whose_server_vanishes_within_the_reply_fails() {
     let (client, mut liar) = deceived(|builder| builder).await;
     let call = calling(&client, 1);
-    let request = liar.next().await.expect("the client calls");
+    let request = liar.next().await.expect("connection should stay open");
     let reply = packet(request.id.0, ADD, &SUM);
     liar.write(&reply[..reply.len() - 1]).await;
     drop(liar);
-    assert_eq!(code(call.await.expect("the caller does not panic")), Code::Unavailable);
+    assert_eq!(code(call.await.expect("caller should not panic")), Code::Unavailable);
 }

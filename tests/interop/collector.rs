@@ -71,7 +71,7 @@ async fn serve(next: Next, telemetry: &Telemetry) -> String {
     // All belong to one owner.
     let builder = Server::builder().observer(telemetry.clone().trust_peers());
     let server = builder.add_service(GreeterServer::new(Service(next))).gateway(gateway).bind("127.0.0.1:0").await;
-    let server = server.expect("there is a free port");
+    let server = server.expect("loopback port should be free");
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
     address
@@ -79,27 +79,32 @@ async fn serve(next: Next, telemetry: &Telemetry) -> String {
 
 async fn client(address: &str, telemetry: &Telemetry) -> GreeterClient {
     let builder = Channel::builder().observer(telemetry.clone()).calls::<GreeterClient>();
-    GreeterClient::new(builder.connect(address).await.expect("the server listens"))
+    GreeterClient::new(builder.connect(address).await.expect("server should accept the connection"))
 }
 
 /// Makes the call, and takes its message at the end of the way.
 async fn travel(provider: &SdkTracerProvider) {
     let telemetry = Telemetry::new().spans(provider.tracer("test"));
-    let broker = frisbee::Server::builder().bind("127.0.0.1:0", Broker::new()).await.expect("there is a port");
+    let broker = frisbee::Server::builder()
+        .bind("127.0.0.1:0", Broker::new())
+        .await
+        .expect("server should bind to a free address");
     let topics = broker.local_addr();
     tokio::spawn(broker.serve());
-    let subscriber = pubsub::Client::connect(topics).await.expect("the broker listens");
-    let mut greeted = subscriber.subscribe("greeted").await.expect("it is open");
-    let publisher = pubsub::Client::connect(topics).await.expect("the broker listens");
+    let subscriber = pubsub::Client::connect(topics).await.expect("broker should be listening");
+    let mut greeted = subscriber.subscribe("greeted").await.expect("broker should accept the subscription");
+    let publisher = pubsub::Client::connect(topics).await.expect("broker should be listening");
     let third = serve(Next::Topic(publisher), &telemetry).await;
-    let channel = tonic::transport::Channel::from_shared(format!("http://{third}")).expect("it is an address");
-    let second = serve(Next::Grpc(channel.connect().await.expect("it connects")), &telemetry).await;
+    let channel = tonic::transport::Channel::from_shared(format!("http://{third}")).expect("text should be an address");
+    let second =
+        serve(Next::Grpc(channel.connect().await.expect("server should accept the connection")), &telemetry).await;
     let first = serve(Next::Frpc(client(&second, &telemetry).await), &telemetry).await;
     let name = Name { name: "Ada".to_owned() };
-    let reply = client(&first, &telemetry).await.greet(name).await.expect("it is served");
+    let reply = client(&first, &telemetry).await.greet(name).await.expect("call should succeed");
     assert_eq!(reply.get_ref().text, "Hello, Ada!");
-    let message = greeted.recv().await.expect("it has been published");
-    let context = TraceContext::from_traceparent(std::str::from_utf8(message.payload()).expect("it is text"));
+    let message = greeted.recv().await.expect("channel should stay open");
+    let context =
+        TraceContext::from_traceparent(std::str::from_utf8(message.payload()).expect("bytes should be UTF-8"));
     let tracer = provider.tracer("subscriber");
     let carried = context.expect("it is a context").carry(async {
         drop(tracer.start_with_context("take", &frpc_telemetry::otel::context()));
@@ -173,7 +178,7 @@ async fn servers_grpc_and_broker_form_one_trace_in_memory() {
     let exporter = InMemorySpanExporter::default();
     let provider = SdkTracerProvider::builder().with_simple_exporter(exporter.clone()).build();
     travel(&provider).await;
-    let spans = exporter.get_finished_spans().expect("it is not shut down");
+    let spans = exporter.get_finished_spans().expect("exporter should not be shut down");
     expect_one_trace(&spans.iter().map(Shown::new).collect::<Vec<_>>());
 }
 
@@ -207,11 +212,11 @@ impl Collector {
             .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
-            .expect("a program that was just built starts");
-        let mut lines = BufReader::new(child.stderr.take().expect("it is piped")).lines();
+            .expect("process should start");
+        let mut lines = BufReader::new(child.stderr.take().expect("stderr should be piped")).lines();
         let mut log_lines = Vec::new();
         let ready = async {
-            while let Some(line) = lines.next_line().await.expect("it can be read") {
+            while let Some(line) = lines.next_line().await.expect("line should be readable") {
                 log_lines.push(line);
                 if log_lines.last().is_some_and(|line| line.contains("Everything is ready")) {
                     return true;
@@ -242,11 +247,11 @@ async fn servers_grpc_and_broker_form_one_trace_in_collector() {
     let Some(collector) = Collector::start().await else { return };
     let exporter = SpanExporter::builder().with_tonic().with_endpoint(format!("http://{}", collector.address)).build();
     let exports = Exports::new();
-    let processor = exports.processor(exporter.expect("it is an address"));
+    let processor = exports.processor(exporter.expect("text should be an address"));
     let provider = SdkTracerProvider::builder().with_span_processor(processor).build();
     travel(&provider).await;
     let flushing = provider.clone();
-    let flushed = tokio::task::spawn_blocking(move || flushing.force_flush()).await.expect("it does not panic");
+    let flushed = tokio::task::spawn_blocking(move || flushing.force_flush()).await.expect("task should not panic");
     flushed.expect("the collector takes them");
     assert_eq!((exports.exported(), exports.failed(), exports.dropped()), (WAY.len() as u64, 0, 0));
     let spans = || collector.spans.lock().unwrap().clone();
@@ -261,11 +266,12 @@ async fn servers_grpc_and_broker_form_one_trace_in_collector() {
 #[tokio::test(flavor = "multi_thread")]
 async fn absent_collector_fails_spans_not_calls() {
     let nobody = format!("http://127.0.0.1:{}", port().await);
-    let exporter = SpanExporter::builder().with_tonic().with_endpoint(nobody).build().expect("it is an address");
+    let exporter =
+        SpanExporter::builder().with_tonic().with_endpoint(nobody).build().expect("settings should be valid");
     let exports = Exports::new();
     let provider = SdkTracerProvider::builder().with_span_processor(exports.processor(exporter)).build();
     travel(&provider).await;
     let flushing = provider.clone();
-    let _ = tokio::task::spawn_blocking(move || flushing.force_flush()).await.expect("it does not panic");
+    let _ = tokio::task::spawn_blocking(move || flushing.force_flush()).await.expect("task should not panic");
     assert_eq!((exports.exported(), exports.failed(), exports.waiting()), (0, WAY.len() as u64, 0));
 }

@@ -35,24 +35,26 @@ impl Shop {
         let registration = Registration::new(etcd, PREFIX, &Endpoint::new(&address)).expect("it has a form as text");
         let registered = registration.start();
         let builder = Server::builder().add_service(registered.around(GreeterServer::new(Polite)));
-        let server = builder.bind(&address).await.expect("the port is free");
+        let server = builder.bind(&address).await.expect("server should bind to a free address");
         let (stop, stopped) = oneshot::channel();
         let serving = tokio::spawn(server.serve_with_shutdown(async { drop(stopped.await) }));
-        tokio::time::timeout(PATIENCE, registered.registered()).await.expect("etcd is there");
+        tokio::time::timeout(PATIENCE, registered.registered())
+            .await
+            .expect("future should complete within the timeout");
         Self { address, registered, stop, serving }
     }
 
     /// Stops it as an operator does.
     async fn close(self) {
         drop(self.stop);
-        self.serving.await.expect("it does not panic").expect("it ends in good order");
+        self.serving.await.expect("task should not panic").expect("it ends in good order");
         drop(self.registered);
     }
 }
 
 /// The addresses that the channel knows, sorted.
 fn addresses(channel: &Channel) -> Vec<String> {
-    let fleet = FleetView::of(channel).expect("it follows a resolver");
+    let fleet = FleetView::of(channel).expect("channel should have a fleet");
     let mut addresses: Vec<_> = fleet.servers.iter().map(|server| server.endpoint.address().to_owned()).collect();
     addresses.sort();
     addresses
@@ -78,7 +80,7 @@ fn callers(channel: &Channel, over: &Arc<AtomicBool>) -> (Arc<AtomicU64>, Vec<Jo
         let (client, over, calls) = (GreeterClient::new(channel.clone()), over.clone(), calls.clone());
         tokio::spawn(async move {
             while !over.load(Ordering::SeqCst) {
-                client.greet(Name { name: "Ada".to_owned() }).await.expect("no call is lost");
+                client.greet(Name { name: "Ada".to_owned() }).await.expect("call should succeed");
                 calls.fetch_add(1, Ordering::SeqCst);
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
@@ -90,17 +92,20 @@ fn callers(channel: &Channel, over: &Arc<AtomicBool>) -> (Arc<AtomicU64>, Vec<Jo
 async fn end(over: &AtomicBool, callers: Vec<JoinHandle<()>>) {
     over.store(true, Ordering::SeqCst);
     for caller in callers {
-        caller.await.expect("no call is lost");
+        caller.await.expect("call should succeed");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn registered_servers_join_and_leave_without_lost_calls() {
     let Some(server) = servers::etcd().await else { return };
-    let etcd = Etcd::new([format!("http://{}", server.address)]).expect("it is an address");
+    let etcd = Etcd::new([format!("http://{}", server.address)]).expect("text should be an address");
     let one = Shop::open(&etcd).await;
-    let channel =
-        Channel::builder().balance().connect_resolved(EtcdResolver::new(&etcd, PREFIX)).await.expect("one is there");
+    let channel = Channel::builder()
+        .balance()
+        .connect_resolved(EtcdResolver::new(&etcd, PREFIX))
+        .await
+        .expect("channel should connect to a resolved server");
     let over = Arc::new(AtomicBool::new(false));
     let (_, callers) = callers(&channel, &over);
     let mut shops = vec![one];
@@ -120,10 +125,13 @@ async fn registered_servers_join_and_leave_without_lost_calls() {
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_etcd_loses_no_call_and_is_followed_after_restart() {
     let Some(mut server) = servers::etcd().await else { return };
-    let etcd = Etcd::new([format!("http://{}", server.address)]).expect("it is an address");
+    let etcd = Etcd::new([format!("http://{}", server.address)]).expect("text should be an address");
     let (one, other) = (Shop::open(&etcd).await, Shop::open(&etcd).await);
-    let channel =
-        Channel::builder().balance().connect_resolved(EtcdResolver::new(&etcd, PREFIX)).await.expect("both are there");
+    let channel = Channel::builder()
+        .balance()
+        .connect_resolved(EtcdResolver::new(&etcd, PREFIX))
+        .await
+        .expect("channel should connect to a resolved server");
     until_addresses(&channel, &[&one.address, &other.address]).await;
     let over = Arc::new(AtomicBool::new(false));
     let (calls, callers) = callers(&channel, &over);
@@ -131,7 +139,7 @@ async fn killed_etcd_loses_no_call_and_is_followed_after_restart() {
     server.kill().await;
     let away = std::env::var("FRISBEE_ETCD_AWAY").ok().and_then(|seconds| seconds.parse().ok());
     tokio::time::sleep(Duration::from_secs(away.unwrap_or(3))).await;
-    let fleet = FleetView::of(&channel).expect("it follows a resolver");
+    let fleet = FleetView::of(&channel).expect("channel should have a fleet");
     assert_eq!(fleet.servers.len(), 2, "the last good set stays");
     assert!(fleet.resolver_trouble.is_some_and(|trouble| trouble.contains("etcd")), "and it says why");
     server.restart().await;
@@ -146,12 +154,16 @@ async fn a_server_that_has_died_is_gone_soon_after_its_lease() {
     const TTL: Duration = Duration::from_secs(2);
     let Some(server) = servers::etcd().await else { return };
     let address = format!("http://{}", server.address);
-    let etcd = Etcd::new([&address]).expect("it is an address");
+    let etcd = Etcd::new([&address]).expect("text should be an address");
     let stays = Shop::open(&etcd).await;
     // A separate process to etcd.
-    let dies = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("it starts");
+    let dies = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .expect("runtime should start");
     let registering = dies.spawn(async move {
-        let etcd = Etcd::new([&address]).expect("it is an address");
+        let etcd = Etcd::new([&address]).expect("text should be an address");
         let registration =
             Registration::new(&etcd, PREFIX, &Endpoint::new("127.0.0.1:9")).expect("it has a form as text");
         let registered = registration.with_ttl(TTL).start();
@@ -159,8 +171,11 @@ async fn a_server_that_has_died_is_gone_soon_after_its_lease() {
         registered
     });
     let registered = registering.await.expect("etcd is there");
-    let channel =
-        Channel::builder().balance().connect_resolved(EtcdResolver::new(&etcd, PREFIX)).await.expect("one is there");
+    let channel = Channel::builder()
+        .balance()
+        .connect_resolved(EtcdResolver::new(&etcd, PREFIX))
+        .await
+        .expect("channel should connect to a resolved server");
     until_addresses(&channel, &[&stays.address, "127.0.0.1:9"]).await;
     // For longer than the lease: it is renewed.
     tokio::time::sleep(2 * TTL).await;
@@ -176,7 +191,7 @@ async fn a_server_that_has_died_is_gone_soon_after_its_lease() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_was_deleted_is_put_again() {
     let Some(server) = servers::etcd().await else { return };
-    let etcd = Etcd::new([format!("http://{}", server.address)]).expect("it is an address");
+    let etcd = Etcd::new([format!("http://{}", server.address)]).expect("text should be an address");
     let registered = async || {
         let registration = Registration::new(&etcd, PREFIX, &Endpoint::new("127.0.0.1:9"));
         let registered = registration.expect("it has a form as text").with_ttl(Duration::from_secs(2)).start();

@@ -58,10 +58,10 @@ impl Peer {
             .stdout(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
-            .expect("a program that was just built starts");
-        let stdin = child.stdin.take().expect("it is piped");
-        let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
-        let line = lines.next_line().await.expect("it can be read").expect("the peer says where it listens");
+            .expect("process should start");
+        let stdin = child.stdin.take().expect("stdin should be piped");
+        let mut lines = BufReader::new(child.stdout.take().expect("stdout should be piped")).lines();
+        let line = lines.next_line().await.expect("line should be readable").expect("the peer says where it listens");
         let address = line.strip_prefix("listening on ").expect("the peer says where it listens").to_owned();
         Serving { address, _stdin: stdin, _child: child }
     }
@@ -75,7 +75,7 @@ impl Peer {
             .kill_on_drop(true)
             .output()
             .await
-            .expect("a program that was just built starts");
+            .expect("process should start");
         let text = String::from_utf8_lossy(&output.stdout);
         let failed: Vec<_> = text.lines().filter(|line| line.starts_with("FAIL")).collect();
         assert!(failed.is_empty() && output.status.success(), "{}: {failed:#?}", output.status);
@@ -103,7 +103,7 @@ pub(crate) fn build(module: &str, package: &str) -> Option<PathBuf> {
         .arg(package)
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("interop/go").join(module))
         .output()
-        .expect("Go has just printed its version");
+        .expect("process should start");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     Some(program)
 }

@@ -51,10 +51,10 @@ impl ApiServer {
         }
         let etcd = servers::etcd().await.expect("etcd is required where an API server is");
         let program = go::build("apiserver", ".").expect("Go is required where an API server is");
-        let folder = tempfile::tempdir().expect("there is room");
+        let folder = tempfile::tempdir().expect("temporary folder should be created");
         let authority = Authority::default();
         let (certificate, key) = authority.issue_pem("127.0.0.1");
-        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("there is room");
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("file should be written");
         write("ca", &authority.pem());
         write("certificate", &certificate);
         write("key", &key);
@@ -82,7 +82,7 @@ impl ApiServer {
 
     /// Ends the process from one moment to the next.
     async fn kill(&mut self) {
-        self.child.kill().await.expect("it runs");
+        self.child.kill().await.expect("process should be running");
     }
 
     async fn restart(&mut self) {
@@ -106,10 +106,10 @@ impl ApiServer {
 
     /// A request that has to succeed.
     async fn does(&self, method: &str, path: &str, body: &str) -> Value {
-        let (status, answer) = self.http_request(method, path, body).await.expect("it is there");
+        let (status, answer) = self.http_request(method, path, body).await.expect("item should exist");
         let text = String::from_utf8_lossy(&answer);
         assert!((200..300).contains(&status), "{method} {path}: {status} {text}");
-        serde_json::from_slice(&answer).expect("it is JSON")
+        serde_json::from_slice(&answer).expect("bytes should be valid JSON")
     }
 
     async fn create(&self, slice: &Value) {
@@ -128,7 +128,7 @@ impl ApiServer {
         let path = format!("/api/v1/namespaces/prod/serviceaccounts/{account}/token");
         let token = self.does("POST", &path, &token_request).await;
         let token = token["status"]["token"].as_str().expect("the account has one");
-        fs::write(self.folder.path().join("token"), token).expect("there is room");
+        fs::write(self.folder.path().join("token"), token).expect("file should be written");
         let config = json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "test",
             "contexts": [{"name": "test", "context": {"cluster": "test", "user": account, "namespace": "prod"}}],
@@ -137,7 +137,7 @@ impl ApiServer {
             "users": [{"name": account, "user": {"tokenFile": "token"}}],
         });
         let path = self.folder.path().join("config");
-        fs::write(&path, config.to_string()).expect("there is room");
+        fs::write(&path, config.to_string()).expect("file should be written");
         path
     }
 }
@@ -159,7 +159,7 @@ fn serve(program: &PathBuf, folder: &TempDir, address: &str, etcd: &str) -> Chil
         .stderr(log)
         .kill_on_drop(true)
         .spawn()
-        .expect("a program that was just built starts")
+        .expect("process should start")
 }
 
 /// The manifest of the page, each with the path where it is created.
@@ -200,7 +200,7 @@ async fn next(resolver: &mut KubernetesResolver) -> Vec<String> {
             }
         }
     };
-    tokio::time::timeout(PATIENCE, asking).await.expect("it has one")
+    tokio::time::timeout(PATIENCE, asking).await.expect("future should complete within the timeout")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -216,7 +216,7 @@ async fn kubernetes_service_is_followed_through_restarts() {
     let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
     let client = Client::try_from(config.expect("it has a context")).expect("its certificates are valid");
     let mut resolver = KubernetesResolver::new(client, "shop", "grpc").expect("it is a name");
-    let why = resolver.next().await.expect_err("it may not yet").to_string();
+    let why = resolver.next().await.expect_err("next item should be an error").to_string();
     assert!(why.contains("403") && why.contains("system:serviceaccount:prod:client"), "{why}");
     server.does("POST", path, binding).await;
 
@@ -232,7 +232,7 @@ async fn kubernetes_service_is_followed_through_restarts() {
     assert_eq!(next(&mut resolver).await, [text(one)], "no other is left, and it still serves");
 
     server.kill().await;
-    let why = resolver.next().await.expect_err("it is away").to_string();
+    let why = resolver.next().await.expect_err("next item should be an error").to_string();
     println!("while it is away: {why}");
     server.restart().await;
     server.replace(&slice("shop-1", &[pod(one, true, false), pod(three, true, false)])).await;

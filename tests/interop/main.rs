@@ -29,13 +29,13 @@ fn generous() -> frpc::ServerBuilder {
 /// A client of a server, in no hurry: a busy machine takes its time over the many calls and megabytes of the suite.
 async fn connected(address: &str, form: HeaderForm) -> Channel {
     let builder = Channel::builder().header_form(form).timeout(Duration::from_secs(120));
-    builder.connect(address).await.expect("the server listens")
+    builder.connect(address).await.expect("server should accept the connection")
 }
 
 /// The detected kind of the other end of a channel.
 async fn peer_of(channel: &Channel) -> Shown {
-    let connection = channel.connection().expect("it has just been made");
-    connection.peer_known().await.expect("the peer identifies itself")
+    let connection = channel.connection().expect("channel should be connected");
+    connection.peer_known().await.expect("peer should complete the handshake")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -77,8 +77,8 @@ async fn client_without_old_headers_setting_names_go_server() {
     // It takes our HELLO for a packet of 1.7 GB, and allocates memory for it.
     let builder =
         Channel::builder().peer_kind_timeout(Duration::from_secs(60)).reconnect_timeout(Duration::from_secs(60));
-    let channel = builder.connect(&server.address).await.expect("the peer listens");
-    let failure = InteropClient::new(channel).add(AddRequest::default()).await.expect_err("it reads other headers");
+    let channel = builder.connect(&server.address).await.expect("server should accept the connection");
+    let failure = InteropClient::new(channel).add(AddRequest::default()).await.expect_err("call should fail");
     assert!(failure.to_string().ends_with("set `header_form(HeaderForm::Old)`"), "{failure}");
 }
 

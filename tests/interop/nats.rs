@@ -35,19 +35,19 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 fn messages() -> u64 {
     let messages = std::env::var("FRISBEE_BUS_MESSAGES").ok();
-    messages.map_or(10_000, |messages| messages.parse().expect("it is a number"))
+    messages.map_or(10_000, |messages| messages.parse().expect("text should parse"))
 }
 
 /// A client of a broker, which is served.
 async fn serve(broker: Broker) -> Client {
-    let server = Server::builder().bind("127.0.0.1:0", broker).await.expect("a port is free");
+    let server = Server::builder().bind("127.0.0.1:0", broker).await.expect("server should bind to a free address");
     let here = server.local_addr();
     tokio::spawn(server.serve());
-    Client::connect(here).await.expect("it serves")
+    Client::connect(here).await.expect("server should accept the connection")
 }
 
 async fn client(address: &str, settings: BrokerBuilder) -> Client {
-    let bus = NatsBus::connect("test", address).await.expect("NATS is there");
+    let bus = NatsBus::connect("test", address).await.expect("NATS should be reachable");
     serve(settings.backplane(bus).build()).await
 }
 
@@ -61,7 +61,7 @@ async fn clients(address: &str) -> Vec<Client> {
 }
 
 async fn next(subscription: &mut Subscription) -> Result<String, RecvError> {
-    let message = timeout(PATIENCE, subscription.recv()).await.expect("something comes")?;
+    let message = timeout(PATIENCE, subscription.recv()).await.expect("future should complete within the timeout")?;
     Ok(format!("{} {}", message.topic(), String::from_utf8_lossy(message.payload())))
 }
 
@@ -80,7 +80,7 @@ async fn until(what: &str, is: impl Fn() -> bool) {
 async fn publish(client: Client, at: usize, published: Arc<AtomicU64>, received: Vec<Arc<AtomicU64>>) {
     let publisher = client.publisher(&format!("numbers.{at}.x")).expect("it is a topic");
     for number in 1..=messages() {
-        publisher.publish(number.to_string()).await.expect("the broker is there");
+        publisher.publish(number.to_string()).await.expect("broker should accept the message");
         let all = published.fetch_add(1, Ordering::Relaxed) + 1;
         if number % 100 == 0 {
             let unheard = || received.iter().map(|received| all.saturating_sub(received.load(Ordering::Relaxed))).max();
@@ -97,13 +97,13 @@ async fn overlapping_patterns_deliver_once_in_order_on_three_brokers() {
     let (mut listeners, mut received) = (JoinSet::new(), Vec::new());
     for client in &clients {
         for pattern in PATTERNS {
-            let mut subscription = client.subscribe(pattern).await.expect("the broker takes it");
+            let mut subscription = client.subscribe(pattern).await.expect("broker should accept the subscription");
             let count = Arc::<AtomicU64>::default();
             received.push(count.clone());
             listeners.spawn(async move {
                 let mut last = BTreeMap::<String, u64>::new();
                 while count.load(Ordering::Relaxed) < all {
-                    let text = next(&mut subscription).await.expect("nothing is lost");
+                    let text = next(&mut subscription).await.expect("connection should stay open");
                     let (topic, number) = text.split_once(' ').expect("it has both");
                     let last = last.entry(topic.to_owned()).or_default();
                     assert_eq!(number.parse(), Ok(*last + 1), "{pattern} hears {topic}");
@@ -123,9 +123,9 @@ async fn overlapping_patterns_deliver_once_in_order_on_three_brokers() {
     // Nothing comes twice: the next message of each broker is the next that each subscription hears.
     let mut subscriptions = listeners.join_all().await;
     for client in &clients {
-        client.publish("end", "").await.expect("the broker is there");
+        client.publish("end", "").await.expect("broker should accept the message");
         for subscription in subscriptions.iter_mut().filter(|subscription| subscription.pattern() == ">") {
-            assert_eq!(next(subscription).await.expect("nothing is lost"), "end ");
+            assert_eq!(next(subscription).await.expect("connection should stay open"), "end ");
         }
     }
     println!("{all} messages, heard by {} subscriptions", received.len());
@@ -170,12 +170,13 @@ async fn group_members_get_equal_shares_on_every_broker() {
 async fn sole_group_member_gets_messages_of_its_broker() {
     let Some(server) = servers::nats(&[]).await else { return };
     let clients = clients(&server.address).await;
-    let mut jobs = clients[0].queue_subscribe("numbers.>", "workers").await.expect("the broker takes it");
+    let mut jobs =
+        clients[0].queue_subscribe("numbers.>", "workers").await.expect("broker should accept the subscription");
     for number in 0..100 {
-        clients[0].publish("numbers.x", number.to_string()).await.expect("the broker is there");
+        clients[0].publish("numbers.x", number.to_string()).await.expect("broker should accept the message");
     }
     for number in 0..100 {
-        assert_eq!(next(&mut jobs).await.expect("nothing is lost"), format!("numbers.x {number}"));
+        assert_eq!(next(&mut jobs).await.expect("connection should stay open"), format!("numbers.x {number}"));
     }
 }
 
@@ -197,7 +198,7 @@ async fn keep(mut subscription: Subscription, account: Arc<Account>) {
     loop {
         match subscription.recv().await {
             Ok(message) => {
-                let number = String::from_utf8_lossy(message.payload()).parse().expect("it is a number");
+                let number = String::from_utf8_lossy(message.payload()).parse().expect("text should parse");
                 let before = last.insert(message.topic().to_owned(), number).unwrap_or_default();
                 assert!(number > before, "{number} follows {before}");
                 account.received.fetch_add(1, Ordering::SeqCst);
@@ -216,7 +217,10 @@ async fn listen_everywhere(clients: &[Client]) -> Vec<Arc<Account>> {
     for client in clients {
         for pattern in PATTERNS {
             let account = Arc::<Account>::default();
-            tokio::spawn(keep(client.subscribe(pattern).await.expect("the broker takes it"), account.clone()));
+            tokio::spawn(keep(
+                client.subscribe(pattern).await.expect("broker should accept the subscription"),
+                account.clone(),
+            ));
             accounts.push(account);
         }
     }
@@ -253,13 +257,16 @@ impl Load {
                     if over.load(Ordering::SeqCst) {
                         break;
                     }
-                    client.publish(&format!("numbers.{at}.x"), number.to_string()).await.expect("the broker is there");
+                    client
+                        .publish(&format!("numbers.{at}.x"), number.to_string())
+                        .await
+                        .expect("broker should accept the message");
                     published.fetch_add(1, Ordering::SeqCst);
                     if number % 10 == 0 {
                         tokio::time::sleep(Duration::from_millis(1)).await;
                     }
                 }
-                client.sync().await.expect("the broker is there");
+                client.sync().await.expect("broker should confirm all messages");
             });
         }
         Self { over, published, writers }
@@ -299,33 +306,33 @@ async fn killed_server_leaves_exactly_reported_gap() {
     settle(&accounts, published).await;
     println!("{published} published, {} missed", accounts[0].missed.load(Ordering::SeqCst));
     // Groups are resumed as well.
-    let mut jobs = clients[0].queue_subscribe("jobs", "workers").await.expect("the broker takes it");
-    clients[1].publish("jobs", "1").await.expect("the broker is there");
-    assert_eq!(next(&mut jobs).await.expect("nothing is lost"), "jobs 1");
+    let mut jobs = clients[0].queue_subscribe("jobs", "workers").await.expect("broker should accept the subscription");
+    clients[1].publish("jobs", "1").await.expect("broker should accept the message");
+    assert_eq!(next(&mut jobs).await.expect("connection should stay open"), "jobs 1");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn messages_that_nats_does_not_take_are_refused_with_the_reason() {
     let Some(mut server) = servers::nats(&[]).await else { return };
     let client = client(&server.address, Broker::builder().when_away(OutagePolicy::Refuse)).await;
-    let mut subscription = client.subscribe("a").await.expect("the broker takes it");
+    let mut subscription = client.subscribe("a").await.expect("broker should accept the subscription");
     // The default of NATS is a MiB.
-    client.publish("a", vec![0; 1 << 20]).await.expect("the broker is there");
+    client.publish("a", vec![0; 1 << 20]).await.expect("broker should accept the message");
     let Err(PubSubError::Refused(text)) = client.sync().await else { panic!("it is too long") };
     assert!(text.ends_with("exceeds the 1048576 bytes that the backplane accepts"), "{text}");
-    client.publish("a", "x").await.expect("the broker is there");
-    client.sync().await.expect("it is taken");
-    assert_eq!(next(&mut subscription).await.expect("nothing is lost"), "a x");
+    client.publish("a", "x").await.expect("broker should accept the message");
+    client.sync().await.expect("broker should confirm all messages");
+    assert_eq!(next(&mut subscription).await.expect("connection should stay open"), "a x");
     server.kill().await;
     let refused = async {
         loop {
-            client.publish("a", "y").await.expect("the broker is there");
+            client.publish("a", "y").await.expect("broker should accept the message");
             if let Err(PubSubError::Refused(text)) = client.sync().await {
                 return text;
             }
         }
     };
-    let text = timeout(PATIENCE, refused).await.expect("the broker notices");
+    let text = timeout(PATIENCE, refused).await.expect("future should complete within the timeout");
     assert!(text.starts_with("the backplane is unavailable: "), "{text}");
 }
 
@@ -333,8 +340,8 @@ async fn messages_that_nats_does_not_take_are_refused_with_the_reason() {
 async fn frames_of_strangers_on_the_subjects_of_a_bus_are_dropped() {
     let Some(server) = servers::nats(&[]).await else { return };
     let clients = clients(&server.address).await;
-    let mut subscription = clients[0].subscribe(">").await.expect("the broker takes it");
-    let stranger = async_nats::connect(&server.address).await.expect("NATS is there");
+    let mut subscription = clients[0].subscribe(">").await.expect("broker should accept the subscription");
+    let stranger = async_nats::connect(&server.address).await.expect("NATS should accept the connection");
     for subject in ["test.t.a", "test.t", "test.t.a.b", "test.c", "other.t.a"] {
         for payload in [
             &b""[..],
@@ -345,17 +352,17 @@ async fn frames_of_strangers_on_the_subjects_of_a_bus_are_dropped() {
             b"\x04\0\x01",
             b"\x04\0\x02\x04\0",
         ] {
-            stranger.publish(subject, payload.to_vec().into()).await.expect("NATS is there");
+            stranger.publish(subject, payload.to_vec().into()).await.expect("broker should accept the message");
         }
     }
     // Deeper than topics are.
     let deep = format!("test.t{}", ".a".repeat(300));
-    stranger.publish(deep, "x".into()).await.expect("NATS is there");
-    stranger.flush().await.expect("NATS is there");
+    stranger.publish(deep, "x".into()).await.expect("broker should accept the message");
+    stranger.flush().await.expect("flush should succeed");
     // Otherwise a broker's own connection would continue it after them.
     for _ in 0..2 {
-        clients[1].publish("a", "x").await.expect("the broker is there");
-        assert_eq!(next(&mut subscription).await.expect("nothing is lost"), "a x");
+        clients[1].publish("a", "x").await.expect("broker should accept the message");
+        assert_eq!(next(&mut subscription).await.expect("connection should stay open"), "a x");
     }
 }
 

@@ -66,20 +66,20 @@ fn python(program: &str, folder: &Path) -> Option<String> {
 
 #[test]
 fn numpy_files_round_trip_with_numpy() {
-    let folder = tempfile::tempdir().expect("a folder can be made");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     if python(WRITE, folder.path()).is_none() {
         assert!(env::var_os("FRISBEE_REQUIRE_NUMPY").is_none(), "NumPy is required here and is not installed");
         eprintln!("skipped: there is no Python with NumPy");
         return;
     }
     let mut count = 0;
-    for entry in fs::read_dir(folder.path()).expect("it is a folder") {
+    for entry in fs::read_dir(folder.path()).expect("folder should be readable") {
         let path = entry.expect("it can be listed").path();
         let name = path.file_stem().expect("it has a name").to_string_lossy().into_owned();
         if path.extension().is_none_or(|extension| extension != "npy") {
             continue;
         }
-        let file = fs::read(&path).expect("it can be read");
+        let file = fs::read(&path).expect("file should be readable");
         let read = Tensor::from_npy(file.into());
         if let Some(kind) = name.strip_prefix("refused-") {
             let error = read.expect_err(kind);
@@ -88,7 +88,7 @@ fn numpy_files_round_trip_with_numpy() {
             continue;
         }
         let tensor = read.unwrap_or_else(|error| panic!("{name}: {error}"));
-        let shape = fs::read_to_string(path.with_extension("shape")).expect("it was written");
+        let shape = fs::read_to_string(path.with_extension("shape")).expect("file should be readable");
         let sizes: Vec<_> = tensor.shape.iter().map(ToString::to_string).collect();
         assert_eq!(sizes.join(","), shape, "{name}");
         let dtype = tensor.check().expect("it has been checked");
@@ -97,8 +97,9 @@ fn numpy_files_round_trip_with_numpy() {
             let parts = if tensor.dtype.contains('c') { 2 } else { 1 };
             little.chunks_exact_mut(dtype.element.size() / parts).for_each(<[u8]>::reverse);
         }
-        assert_eq!(little, fs::read(path.with_extension("raw")).expect("it was written"), "{name}");
-        fs::write(path.with_extension("again"), tensor.to_npy().expect("NumPy has the type")).expect("there is room");
+        assert_eq!(little, fs::read(path.with_extension("raw")).expect("file should be readable"), "{name}");
+        fs::write(path.with_extension("again"), tensor.to_npy().expect("NumPy has the type"))
+            .expect("file should be written");
         count += 1;
     }
     assert!(count > 100, "{count} files");

@@ -28,7 +28,7 @@ async fn server() -> String {
     let gateway = Gateway::new().http(Http::new().metrics(&counters));
     let builder =
         Server::builder().batch_observer(counters.clone()).add_service(GreeterServer::new(Polite)).gateway(gateway);
-    let server = builder.bind("127.0.0.1:0").await.expect("there is a free port");
+    let server = builder.bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
     let calling = address.clone();
@@ -71,18 +71,18 @@ async fn has_data(prometheus: &str, query: &str) -> bool {
 
 /// All queries of the dashboard, as Grafana sends them.
 fn queries() -> Vec<String> {
-    let dashboard = fs::read_to_string(folder().join("dashboard.json")).expect("it is there");
-    let dashboard: Value = serde_json::from_str(&dashboard).expect("it is JSON");
+    let dashboard = fs::read_to_string(folder().join("dashboard.json")).expect("file should be readable");
+    let dashboard: Value = serde_json::from_str(&dashboard).expect("text should be valid JSON");
     let panels = dashboard["panels"].as_array().expect("there are panels");
     let targets = panels.iter().flat_map(|panel| panel["targets"].as_array().expect("a panel has queries"));
-    let queries = targets.map(|target| target["expr"].as_str().expect("it is text"));
+    let queries = targets.map(|target| target["expr"].as_str().expect("bytes should be UTF-8"));
     queries.map(|query| query.replace("$instance", ".*").replace("$__rate_interval", "30s")).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn prometheus_answers_dashboard_queries_and_loads_alerts() {
     let server = server().await;
-    let alerts = folder().join("alerts.yml").canonicalize().expect("it is there");
+    let alerts = folder().join("alerts.yml").canonicalize().expect("item should exist");
     let config = format!(
         "global:\n  scrape_interval: 1s\n  evaluation_interval: 1s\nrule_files: [{alerts:?}]\nscrape_configs:\n  - \
          job_name: frpc\n    static_configs:\n      - targets: [{server:?}]\n"
@@ -101,7 +101,7 @@ async fn prometheus_answers_dashboard_queries_and_loads_alerts() {
     }
     let rules = get(&prometheus.address, "/api/v1/rules").await.expect("Prometheus knows its rules");
     let rules = rules["groups"][0]["rules"].as_array().expect("there is a group").clone();
-    let text = fs::read_to_string(&alerts).expect("it is there");
+    let text = fs::read_to_string(&alerts).expect("file should be readable");
     let count = text.lines().filter(|line| line.trim_start().starts_with("- alert:")).count();
     assert_eq!(rules.len(), count, "{rules:?}");
     for rule in rules {

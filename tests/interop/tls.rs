@@ -15,10 +15,10 @@ struct Files(PathBuf);
 impl Files {
     fn of(authority: &Authority, name: &str) -> Self {
         let files = Self(std::env::temp_dir().join(format!("frisbee-tls-{}-{name}", std::process::id())));
-        std::fs::create_dir_all(&files.0).expect("there is room for a directory");
+        std::fs::create_dir_all(&files.0).expect("folder should be created");
         let (certificate, key) = authority.issue_pem("127.0.0.1");
         for (file, pem) in [("ca", authority.pem()), ("cert", certificate), ("key", key)] {
-            std::fs::write(files.0.join(file), pem).expect("there is room for a file");
+            std::fs::write(files.0.join(file), pem).expect("file should be written");
         }
         files
     }
@@ -57,6 +57,6 @@ async fn a_go_server_answers_every_call_over_mutual_tls() {
         .timeout(Duration::from_secs(120))
         .connect(&server.address)
         .await
-        .expect("the peer listens");
+        .expect("server should accept the connection");
     suite::run(&InteropClient::new(channel), suite::ALL).await;
 }

@@ -34,7 +34,7 @@ async fn client(dice: &mut Rng) -> InteropClient {
         }
     };
     let server = Server::builder().config(config(dice)).add_service(InteropServer::new(Service)).build();
-    let server = server.expect("nothing is wrong with it");
+    let server = server.expect("server should be valid");
     let (here, there) = tokio::io::duplex(4096 + length(dice, 1 << 20));
     let mut serving = Box::pin(async move { server.serve_connection(there).await });
     let mut pauses = dice.fork();
@@ -66,19 +66,20 @@ async fn caller(client: InteropClient, mut dice: Rng, most: usize) {
         match dice.u8(0..6) {
             0 => {
                 let count = dice.i64(0..200);
-                let counts = client.count_up(Range { from: 0, count }).await.expect("it is served").into_inner();
+                let counts = client.count_up(Range { from: 0, count }).await.expect("stream should open").into_inner();
                 assert_eq!(counts.count().await, count as usize);
             }
             1 => {
                 let value = "x".repeat(length.min(100_000));
                 let texts = vec![Text { value: value.clone() }; dice.usize(0..20)];
                 let count = texts.len();
-                let replies = client.chat(frpc::iter(texts)).await.expect("it is served");
+                let replies = client.chat(frpc::iter(texts)).await.expect("stream should open");
                 assert_eq!(replies.into_inner().count().await, count);
             }
             _ => {
                 let data = vec![seq as u8; length];
-                let reply = client.echo_payload(Payload { seq, data: data.clone() }).await.expect("it is served");
+                let reply =
+                    client.echo_payload(Payload { seq, data: data.clone() }).await.expect("call should succeed");
                 assert!(reply.into_inner().data == data);
             }
         }
@@ -121,7 +122,8 @@ impl Wake for Flag {
 /// A caller that has just got its reply has its next request ready before those that wait for room.
 #[tokio::test(start_paused = true)]
 async fn new_call_leaves_room_to_a_call_that_waited() {
-    let server = Server::builder().add_service(InteropServer::new(Service)).build().expect("nothing is wrong with it");
+    let server =
+        Server::builder().add_service(InteropServer::new(Service)).build().expect("services should not overlap");
     let (here, there) = tokio::io::duplex(64 * 1024);
     let mut serving = Box::pin(async move { server.serve_connection(there).await });
     let runs = Arc::new(AtomicBool::new(true));
@@ -135,7 +137,7 @@ async fn new_call_leaves_room_to_a_call_that_waited() {
     }));
     let client = connected(Config::default().backlog_max(1), here).await;
     let call = |length| Box::pin(client.echo_payload(Payload { seq: 0, data: vec![1; length] }));
-    call(1).await.expect("it is served");
+    call(1).await.expect("call should succeed");
     runs.store(false, Ordering::SeqCst);
     let (mut first, mut waiting, mut new) = (call(100_000), call(2), call(3));
     let flag = Arc::new(Flag::default());
@@ -149,8 +151,8 @@ async fn new_call_leaves_room_to_a_call_that_waited() {
     assert!(new.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     tokio::select! {
         biased;
-        reply = waiting => drop(reply.expect("it is served")),
+        reply = waiting => drop(reply.expect("call should succeed")),
         reply = new => panic!("the new call was sent first: {reply:?}"),
     }
-    first.await.expect("it is served");
+    first.await.expect("call should succeed");
 }

@@ -51,12 +51,15 @@ fn levels(count: u32) -> Deep {
 
 /// The two ends of one connection, which never reconnects. The server runs on its own threads.
 async fn connected(server: ServerBuilder, channel: ChannelBuilder) -> DepthsClient {
-    let server =
-        server.add_service(DepthsServer::new(Same)).bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let server = server
+        .add_service(DepthsServer::new(Same))
+        .bind("127.0.0.1:0")
+        .await
+        .expect("server should bind to a free address");
     let address = server.local_addr();
     tokio::spawn(server.serve());
-    let io = tokio::net::TcpStream::connect(address).await.expect("the server listens");
-    DepthsClient::new(channel.connect_io(io).await.expect("the server speaks it"))
+    let io = tokio::net::TcpStream::connect(address).await.expect("server should be listening");
+    DepthsClient::new(channel.connect_io(io).await.expect("connection in memory should be accepted"))
 }
 
 /// What becomes of a message of so many levels in every kind of call, sent there and back.
@@ -181,16 +184,20 @@ async fn replies_to_a_server_keep_to_its_setting() {
 
 #[tokio::test]
 async fn subscriptions_use_nesting_limit_of_their_topic() {
-    let server = frisbee::Server::builder().bind("127.0.0.1:0", Broker::new()).await.expect("loopback has free ports");
+    let server = frisbee::Server::builder()
+        .bind("127.0.0.1:0", Broker::new())
+        .await
+        .expect("server should bind to a free address");
     let address = server.local_addr();
     tokio::spawn(server.serve());
-    let client = Client::connect(address).await.expect("the broker listens");
+    let client = Client::connect(address).await.expect("server should accept the connection");
     let topic = frpc::Topic::<Deep>::new("depths");
-    let mut usual = topic.subscribe(&client).await.expect("it may");
-    let mut deep = topic.nesting_max(DEEP).clone().subscribe(&client).await.expect("it may");
+    let mut usual = topic.subscribe(&client).await.expect("broker should accept the subscription");
+    let mut deep =
+        topic.nesting_max(DEEP).clone().subscribe(&client).await.expect("broker should accept the subscription");
     let publisher = frpc::Topic::<Deep>::new("depths");
-    publisher.publish(&client, &levels(DEEP)).await.expect("the sender has no limit");
-    assert!(deep.recv().await.expect("it is not too deep").into_inner() == levels(DEEP));
+    publisher.publish(&client, &levels(DEEP)).await.expect("broker should accept the message");
+    assert!(deep.recv().await.expect("channel should stay open").into_inner() == levels(DEEP));
     let error = usual.recv().await.expect_err("it is too deep");
     assert!(error.to_string().ends_with("messages nest deeper than 100"), "{error}");
 }

@@ -24,7 +24,7 @@ const SUM: AddRequest = AddRequest { a: 1, b: 1 };
 
 async fn client(config: Config) -> InteropClient {
     let address = serve_interop_with(Server::builder().config(config)).await;
-    InteropClient::connect(address.to_string()).await.expect("the server listens")
+    InteropClient::connect(address.to_string()).await.expect("server should accept the connection")
 }
 
 fn sleep(millis: u32) -> SleepRequest {
@@ -42,7 +42,7 @@ async fn calls_keep_server_limit_after_early_burst() {
     let config = Config::default().calls_max(10);
     let address = serve_interop_with(Server::builder().config(config)).await;
     let channel = Channel::builder().calls::<InteropClient>().connect(address.to_string()).await;
-    let client = Arc::new(InteropClient::new(channel.expect("the server listens")));
+    let client = Arc::new(InteropClient::new(channel.expect("server should be listening")));
     for round in 0..3 {
         let calls = (0..100).map(|_| {
             let client = client.clone();
@@ -72,7 +72,7 @@ async fn calls_beyond_limit_are_refused_before_they_run() {
             let text = error_text(&refused.body).expect("the permits are taken");
             assert!(text.contains("the limit of 4 calls"), "{text}");
         }
-        release.send(true).expect("handlers wait");
+        release.send(true).expect("receiver should be waiting");
         for _ in 0..LIMIT {
             let reply = client.next().await.expect("it had a permit");
             assert_eq!(error_text(&reply.body), None);
@@ -86,7 +86,7 @@ async fn calls_beyond_limit_are_refused_before_they_run() {
 async fn tasks_at_call_limit_take_turns() {
     const CALLS: usize = 300;
     let client = Arc::new(client(Config::default().calls_max(2)).await);
-    client.add(SUM).await.expect("it adds");
+    client.add(SUM).await.expect("call should succeed");
     let left = Arc::new(AtomicUsize::new(CALLS));
     let tasks = (0..6).map(|_| {
         let (client, left) = (client.clone(), left.clone());
@@ -112,8 +112,8 @@ async fn idle_streams_leave_permits_to_calls() {
     for _ in 0..STREAMS {
         let texts = futures_util::stream::once(async { Text { value: "open".to_owned() } });
         let texts = futures_util::StreamExt::chain(texts, futures_util::stream::pending());
-        let mut replies = client.chat(texts).await.expect("it opens").into_inner();
-        assert!(replies.message().await.expect("it answers").is_some());
+        let mut replies = client.chat(texts).await.expect("stream should open").into_inner();
+        assert!(replies.message().await.expect("stream should not fail").is_some());
         streams.push(replies);
     }
     let (one, other) = tokio::join!(client.sleep(sleep(20)), client.sleep(sleep(20)));
@@ -123,7 +123,7 @@ async fn idle_streams_leave_permits_to_calls() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_keeps_to_the_servers_limit_is_refused_nothing() {
     let client = Arc::new(client(Config::default().calls_max(4)).await);
-    client.add(SUM).await.expect("it adds");
+    client.add(SUM).await.expect("call should succeed");
     let calls = (0..5_000).map(|_| {
         let client = client.clone();
         // A busy machine may need longer for all of them than a call has by default.
@@ -142,9 +142,12 @@ async fn calls_fail_at_servers_that_take_no_streams_or_give_no_credit() {
         let acceptor = acceptor.expect("its operations do not overlap");
         let (here, there) = frisbee::memory();
         tokio::spawn(async move { acceptor.serve_connection(there).await });
-        let client = InteropClient::new(Channel::connect_io(here).await.expect("it is connected"));
+        let client =
+            InteropClient::new(Channel::connect_io(here).await.expect("connection in memory should be accepted"));
         let counts = frpc::iter((0..5).map(|value| Count { value }));
-        let summed = tokio::time::timeout(Duration::from_secs(3600), client.sum_up(counts)).await.expect("it ends");
+        let summed = tokio::time::timeout(Duration::from_secs(3600), client.sum_up(counts))
+            .await
+            .expect("future should complete within the timeout");
         assert_eq!(summed.err().map(|status| status.code()), fails.then_some(Code::Unimplemented));
     }
 }
@@ -152,14 +155,14 @@ async fn calls_fail_at_servers_that_take_no_streams_or_give_no_credit() {
 #[tokio::test]
 async fn a_message_that_is_too_long_for_the_server_fails_by_itself() {
     let client = client(Config::default().body_max(64 * 1024)).await;
-    client.add(SUM).await.expect("it adds");
+    client.add(SUM).await.expect("call should succeed");
     let long = async {
         tokio::task::yield_now().await;
         client.echo_payload(Payload { seq: 1, data: vec![0; 100_000] }).await
     };
     let (other, long) = tokio::join!(client.sleep(sleep(200)), long);
     other.expect("the other call continues");
-    assert_eq!(long.expect_err("it is too long").code(), Code::ResourceExhausted);
+    assert_eq!(long.expect_err("message should be rejected as too long").code(), Code::ResourceExhausted);
 }
 
 #[tokio::test]
@@ -169,11 +172,13 @@ async fn zero_limits_still_accept_protocol_packets() {
         let address = serve_interop_with(Server::builder().config(config(server_takes))).await;
         let builder = Channel::builder().config(config(client_takes));
         let builder = builder.add_service(InteropServer::new(Service));
-        let client = InteropClient::new(builder.connect(address.to_string()).await.expect("the server listens"));
-        client.add(SUM).await.expect("it adds");
+        let client = InteropClient::new(
+            builder.connect(address.to_string()).await.expect("server should accept the connection"),
+        );
+        client.add(SUM).await.expect("call should succeed");
         let long = client.echo_payload(Payload { seq: 1, data: vec![0; 2000] }).await;
-        assert_eq!(long.expect_err("it is too long").code(), Code::ResourceExhausted);
-        client.add(SUM).await.expect("the connection stays open");
+        assert_eq!(long.expect_err("message should be rejected as too long").code(), Code::ResourceExhausted);
+        client.add(SUM).await.expect("call should succeed");
     }
 }
 
@@ -182,14 +187,17 @@ async fn overlong_reset_text_arrives_truncated() {
     let (sender, mut streams) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on_stream(move |_, stream| drop(sender.send(stream)));
     let server = frisbee::Server::builder().config(Config::default().body_max(2048));
-    let server = server.bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
+    let server = server.bind("127.0.0.1:0", handlers).await.expect("server should bind to a free address");
     let address = server.local_addr();
     tokio::spawn(server.serve());
-    let connection = Client::builder().connect(address, Handlers::new()).await.expect("the server listens");
-    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
-    let mut other = streams.recv().await.expect("it comes");
+    let connection =
+        Client::builder().connect(address, Handlers::new()).await.expect("server should accept the connection");
+    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
+    let mut other = streams.recv().await.expect("channel should stay open");
     stream.reset(7, &"x".repeat(10_000));
-    tokio::time::timeout(PATIENCE, async { while other.recv().await.is_some() {} }).await.expect("it is over");
+    tokio::time::timeout(PATIENCE, async { while other.recv().await.is_some() {} })
+        .await
+        .expect("future should complete within the timeout");
     let ended = format!("{:?}", other.close_reason());
     assert!(ended.contains("xxx") && ended.len() < 4096, "{ended}");
     assert!(connection.open_stream(&Bytes::from_static(b"open")).await.is_ok(), "the connection goes on");
@@ -197,15 +205,15 @@ async fn overlong_reset_text_arrives_truncated() {
 
 #[tokio::test]
 async fn a_server_that_takes_few_calls_and_answers_none_is_left() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let address = listener.local_addr().expect("it is bound").to_string();
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+    let address = listener.local_addr().expect("socket should have a local address").to_string();
     let accepted = Arc::new(AtomicUsize::new(0));
     let accepting = tokio::spawn({
         let accepted = accepted.clone();
         async move {
             let mut peers = JoinSet::new();
             loop {
-                let (socket, _) = listener.accept().await.expect("clients come");
+                let (socket, _) = listener.accept().await.expect("client should connect");
                 accepted.fetch_add(1, Ordering::SeqCst);
                 peers.spawn(async move {
                     let mut raw = Raw::over(socket);
@@ -220,12 +228,12 @@ async fn a_server_that_takes_few_calls_and_answers_none_is_left() {
             }
         }
     });
-    let client = InteropClient::connect(address).await.expect("the peer listens");
+    let client = InteropClient::connect(address).await.expect("server should accept the connection");
     let mut calls = 0;
     while accepted.load(Ordering::SeqCst) < 2 {
         calls += 1;
         assert!(calls < 100, "the connection that can send nothing more was kept");
-        client.add(within(20 * MS, SUM)).await.expect_err("no server answers");
+        client.add(within(20 * MS, SUM)).await.expect_err("call should fail");
     }
     accepting.abort();
 }

@@ -29,7 +29,7 @@ const MIB: usize = 1024 * 1024;
 
 async fn serve(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> (SocketAddr, Stats) {
     let builder = settings(Server::builder()).add_service(InteropServer::new(Service));
-    let server = builder.bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let server = builder.bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let (address, stats) = (server.local_addr(), server.stats());
     tokio::spawn(server.serve());
     (address, stats)
@@ -37,7 +37,7 @@ async fn serve(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> (Socket
 
 async fn expect_sum(peer: &mut Raw, id: u16) {
     peer.write(&packet(id, ADD, &encoded(&AddRequest { a: 20, b: 22 }))).await;
-    let reply = peer.next().await.expect("the connection lives");
+    let reply = peer.next().await.expect("connection should stay open");
     assert_eq!((reply.id.0, reply.operation.number()), (id, ADD));
     assert_eq!(error_text(&reply.body), None);
 }
@@ -60,7 +60,7 @@ async fn arriving_bodies_stay_within_server_memory() {
     let mut served = 0;
     for peer in &mut peers {
         peer.write(&request[MIB..]).await;
-        let reply = peer.next().await.expect("the connection lives");
+        let reply = peer.next().await.expect("connection should stay open");
         served += usize::from(error_text(&reply.body).is_none());
         expect_sum(peer, 2).await;
     }
@@ -74,17 +74,17 @@ async fn producers_resume_as_soon_as_waiting_packets_are_written() {
     // It takes in one write all that waits.
     let (here, mut there) = tokio::io::duplex(16 * MIB);
     let client = frisbee::Client::builder().config(Config::default().hello(false));
-    let connection = client.connect_io(here, Handlers::new()).await.expect("it is given");
+    let connection = client.connect_io(here, Handlers::new()).await.expect("connection in memory should be accepted");
     // A peer that takes everything and says nothing, so that nothing else wakes the connection.
     let reader = tokio::spawn(async move {
         let mut read = vec![0; 64 * 1024];
         while tokio::io::AsyncReadExt::read(&mut there, &mut read).await.is_ok_and(|count| count > 0) {}
     });
-    let operation = Operation::user(10).expect("users have 10");
+    let operation = Operation::user(10).expect("operation should be in the range of users");
     let packet = Packet::new(PacketId(1), operation, vec![0; 2 * MIB]);
     let started = tokio::time::Instant::now();
     for _ in 0..5 {
-        connection.send(&packet).await.expect("the connection lives");
+        connection.send(&packet).await.expect("message should be sent");
     }
     assert!(started.elapsed() < Duration::from_secs(1), "they waited {:?} for a timer", started.elapsed());
     reader.abort();
@@ -132,10 +132,11 @@ async fn endless_senders_delay_others_by_one_batch_each() {
     let batches = Arc::new(AtomicU64::new(0));
     let (sender, mut coming) = unbounded_channel();
     let acceptor = frisbee::Server::builder().build(BatchCounter(batches.clone(), sender)).unwrap();
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
-    let mut healthy = std::net::TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
-    let (served, _) = listener.accept().expect("a client comes");
-    served.set_nonblocking(true).expect("it is a socket");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
+    let mut healthy = std::net::TcpStream::connect(listener.local_addr().expect("socket should have a local address"))
+        .expect("server should accept the connection");
+    let (served, _) = listener.accept().expect("client should connect");
+    served.set_nonblocking(true).expect("address should be that of a socket");
     let served = tokio::net::TcpStream::from_std(served).expect("the runtime takes it");
     let mut serving = JoinSet::new();
     serving.spawn({
@@ -154,7 +155,7 @@ async fn endless_senders_delay_others_by_one_batch_each() {
         let before = batches.load(Ordering::Relaxed);
         // The system has it in the server's socket before this returns, and the runtime has not looked.
         std::io::Write::write_all(&mut healthy, &packet(id, 10, b"")).expect("the server takes it");
-        let at = coming.recv().await.expect("the router lives");
+        let at = coming.recv().await.expect("channel should stay open");
         // Four reads in a turn at most, of three.
         assert!(at - before <= 24, "{} turns went before", at - before);
     }
@@ -172,7 +173,9 @@ async fn peer_sending_after_close_is_disconnected_in_time() {
     let secured = frisbee::Server::builder().tls(authority.server()).build(Handlers::new()).unwrap();
     for (acceptor, kind) in [(closing, CloseKind::Router), (secured, CloseKind::NotTls)] {
         let serving = acceptor.serve_connection(Endless::new(&request, usize::MAX));
-        let reason = tokio::time::timeout(Duration::from_secs(20), serving).await.expect("it is left in time");
+        let reason = tokio::time::timeout(Duration::from_secs(20), serving)
+            .await
+            .expect("future should complete within the timeout");
         assert_eq!(reason.kind(), kind);
     }
 }
@@ -181,7 +184,7 @@ async fn peer_sending_after_close_is_disconnected_in_time() {
 async fn every_kind_of_close_is_counted() {
     let config = Config::default().idle_timeout(Duration::from_millis(300)).least_rate_window(Duration::from_secs(1));
     let builder = Server::builder().config(config).first_header_timeout(Duration::from_millis(100));
-    let acceptor = builder.add_service(InteropServer::new(Service)).build().expect("there is one service");
+    let acceptor = builder.add_service(InteropServer::new(Service)).build().expect("services should not overlap");
     let stats = acceptor.stats();
     let add = packet(1, ADD, &encoded(&AddRequest { a: 1, b: 2 }));
     let pings = packet(0, 0, b"").repeat(100);
@@ -200,14 +203,14 @@ async fn every_kind_of_close_is_counted() {
         let (mut peer, there) = frisbee::memory();
         let acceptor = acceptor.clone();
         let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
-        peer.write_all(bytes).await.expect("there is room");
+        peer.write_all(bytes).await.expect("write should succeed");
         if kind == CloseKind::TooSlow {
-            peer.write_all(&header(1, ADD, 1_000_000)).await.expect("there is room");
+            peer.write_all(&header(1, ADD, 1_000_000)).await.expect("write should succeed");
             while !serving.is_finished() && peer.write_all(&[0]).await.is_ok() {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         }
-        serving.await.expect("it does not panic");
+        serving.await.expect("task should not panic");
         assert_eq!(stats.closed_by(kind), 1, "{}", kind.name());
     }
     assert_eq!(stats.closed().map(|(_, count)| count).sum::<u64>(), 8);
@@ -229,19 +232,19 @@ async fn short_bodies_of_handlers_that_wait_keep_no_read_buffers() {
     let waits = move |_: Connection, packet: Packet| {
         let sender = sender.clone();
         async move {
-            sender.send(packet.body.is_unique()).expect("the test listens");
+            sender.send(packet.body.is_unique()).expect("receiver should be waiting");
             std::future::pending().await
         }
     };
     let server = frisbee::Server::builder().bind("127.0.0.1:0", Handlers::new().on(Operation::FIRST_USER, waits)).await;
-    let server = server.expect("loopback has free ports");
+    let server = server.expect("loopback port should be free");
     let (address, stats) = (server.local_addr(), server.stats());
     tokio::spawn(server.serve());
     let mut peer = Raw::connect(address).await;
     peer.write(&[packet(1, 10, b"short"), packet(2, 10, b"short"), packet(3, 10, b"short")].concat()).await;
     let mut are_copies = Vec::new();
     for _ in 0..3 {
-        are_copies.push(bodies.recv().await.expect("it is called"));
+        are_copies.push(bodies.recv().await.expect("channel should stay open"));
     }
     // Their waiting is visible after the first one, which is charged its whole buffer.
     assert_eq!(are_copies[1..], [true, true]);
@@ -256,16 +259,16 @@ async fn messages_of_streams_count_for_the_buffer_that_they_keep() {
     let (opened, mut streams) = unbounded_channel();
     let keep = move |_: Bytes, stream: frisbee::Stream| drop(opened.send(stream));
     let server = frisbee::Server::builder().bind("127.0.0.1:0", Handlers::new().on_stream(keep)).await;
-    let server = server.expect("loopback has free ports");
+    let server = server.expect("loopback port should be free");
     let (address, stats) = (server.local_addr(), server.stats());
     tokio::spawn(server.serve());
     let mut peer = Raw::connect(address).await;
     peer.write(&[packet(1, 2, b"first"), packet(1, 2, &vec![1; 20_000])].concat()).await;
-    let mut stream = streams.recv().await.expect("it is opened");
+    let mut stream = streams.recv().await.expect("channel should stay open");
     until("the message waits, and is charged so", || stats.memory_held() > 128 * 1024).await;
-    assert_eq!(stream.recv().await.expect("it is there").len(), 20_000);
+    assert_eq!(stream.recv().await.expect("channel should stay open").len(), 20_000);
     peer.write(&packet(1, 2, b"one more")).await;
-    assert_eq!(stream.recv().await.expect("it is there"), "one more");
+    assert_eq!(stream.recv().await.expect("channel should stay open"), "one more");
     until("the read buffers are released", || stats.memory_held() < 3 * 1024).await;
 }
 
@@ -282,7 +285,9 @@ async fn client_at_memory_limit_begins_no_requests() {
     };
     let handlers = Handlers::new()
         .on(Operation::FIRST_USER, waits)
-        .on(Operation::user(11).expect("it is a user's"), |_, packet| async { Some(packet) });
+        .on(Operation::user(11).expect("operation should be in the range of users"), |_, packet| async {
+            Some(packet)
+        });
     let client = frisbee::Client::builder().memory_max(100_000).connect(address, handlers);
     let (client, mut server) = tokio::join!(client, server);
     let _client = client.expect("it is accepted");
@@ -304,7 +309,7 @@ impl Protocol for Echoing {
     fn connected(&self, _connection: &Connection) {}
 
     fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Routed {
-        outbox.forward(&packet).expect("it is short enough");
+        outbox.forward(&packet).expect("packet should be within the limit");
         if self.is_slow { Routed::Slow } else { Routed::Continue }
     }
 
@@ -321,13 +326,13 @@ async fn long_batch_ends_after_slow_packet() {
         let config = Config::default().turn_max(Duration::ZERO);
         let router = Echoing { is_slow, batches: batches.clone() };
         let server = frisbee::Server::builder().config(config).bind("127.0.0.1:0", router).await;
-        let server = server.expect("loopback has free ports");
+        let server = server.expect("loopback port should be free");
         let address = server.local_addr();
         tokio::spawn(server.serve());
         let mut peer = Raw::connect(address).await;
         peer.write(&(0..20).flat_map(|id| packet(id, 10, b"x")).collect::<Vec<_>>()).await;
         for _ in 0..20 {
-            peer.next().await.expect("it is answered");
+            peer.next().await.expect("connection should stay open");
         }
         assert_eq!(batches.load(Ordering::SeqCst) >= 20, is_slow, "{batches:?}");
     }
@@ -337,14 +342,14 @@ async fn long_batch_ends_after_slow_packet() {
 async fn asking(memory_max: usize) -> (InteropClient, Stats) {
     let (address, stats) =
         serve(|builder| builder.memory_max(memory_max).method_hand_off("interop.Interop/EchoPayload")).await;
-    let channel = Channel::connect(address.to_string()).await.expect("the server listens");
+    let channel = Channel::connect(address.to_string()).await.expect("server should accept the connection");
     (InteropClient::new(channel.request_hand_off().0), stats)
 }
 
 #[tokio::test]
 async fn server_over_memory_refuses_hand_off_call() {
     let (client, stats) = asking(0).await;
-    let refused = client.echo_payload(Payload::default()).await.expect_err("nothing is begun");
+    let refused = client.echo_payload(Payload::default()).await.expect_err("call should fail");
     assert_eq!((refused.code(), refused.may_have_run()), (Code::ResourceExhausted, false), "{refused}");
     assert_eq!(stats.rejected(), 1);
 }
@@ -353,8 +358,8 @@ async fn server_over_memory_refuses_hand_off_call() {
 #[tokio::test]
 async fn hand_off_call_body_without_memory_ends_connection() {
     let (client, stats) = asking(MIB).await;
-    let error = client.echo_payload(Payload { seq: 1, data: vec![1; 4 * MIB] }).await.expect_err("there is no memory");
+    let error = client.echo_payload(Payload { seq: 1, data: vec![1; 4 * MIB] }).await.expect_err("call should fail");
     assert_eq!(error.code(), Code::Unavailable, "{error}");
     assert_eq!((stats.rejected(), stats.closed_by(CloseKind::Router)), (1, 1));
-    client.echo_payload(Payload::default()).await.expect("the next connection is served");
+    client.echo_payload(Payload::default()).await.expect("call should succeed");
 }

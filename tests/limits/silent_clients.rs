@@ -19,7 +19,7 @@ use tokio::time::Instant;
 const SOON: Duration = Duration::from_millis(200);
 
 fn acceptor(builder: ServerBuilder) -> Acceptor {
-    builder.add_service(InteropServer::new(Service)).build().expect("there is one service")
+    builder.add_service(InteropServer::new(Service)).build().expect("services should not overlap")
 }
 
 /// A client's end of a connection, and why that has ended when it has.
@@ -39,7 +39,7 @@ async fn call(acceptor: &Acceptor, authority: &Authority) -> Duration {
     let (here, _serving) = connect(acceptor);
     let channel = Channel::builder().tls(authority.client()).server_name("127.0.0.1").connect_io(here);
     let client = InteropClient::new(channel.await.expect("an honest client is let in"));
-    client.add(AddRequest { a: 1, b: 1 }).await.expect("it is served");
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
     started.elapsed()
 }
 
@@ -68,7 +68,7 @@ async fn stalled_handshakes_delay_others_at_most_half_a_second() {
     for round in 0..5 {
         for _ in 0..4 {
             let (mut here, serving) = connect(&acceptor);
-            here.write_all(&greeting).await.expect("there is room");
+            here.write_all(&greeting).await.expect("write should succeed");
             silent.push((here, serving));
         }
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -97,7 +97,7 @@ async fn oldest_silent_clients_are_closed_beyond_limit() {
         let mut silent = Vec::new();
         for _ in 0..10 {
             let (mut here, serving) = connect(&acceptor);
-            here.write_all(&prefix).await.expect("there is room");
+            here.write_all(&prefix).await.expect("write should succeed");
             silent.push((here, serving));
         }
         tokio::time::sleep(Duration::from_millis(later + 5)).await;
@@ -113,19 +113,19 @@ async fn a_client_that_has_sent_its_first_packet_is_never_displaced() {
     let mut served = Vec::new();
     for _ in 0..20 {
         let (mut here, serving) = connect(&acceptor);
-        here.write_all(&add()).await.expect("there is room");
+        here.write_all(&add()).await.expect("write should succeed");
         served.push((here, serving));
     }
     let mut reply = [0; 16];
     for (here, _) in &mut served {
-        here.read_exact(&mut reply).await.expect("the sum comes");
+        here.read_exact(&mut reply).await.expect("peer should send the expected bytes");
     }
     let silent: Vec<_> = (0..20).map(|_| connect(&acceptor)).collect();
     until("the silent ones are closed", || silent.iter().filter(|(_, serving)| serving.is_finished()).count() == 19)
         .await;
     for (here, _) in &mut served {
-        here.write_all(&add()).await.expect("there is room");
-        here.read_exact(&mut reply).await.expect("the sum comes");
+        here.write_all(&add()).await.expect("write should succeed");
+        here.read_exact(&mut reply).await.expect("peer should send the expected bytes");
     }
     assert_eq!(acceptor.stats().closed_by(CloseKind::NoFirstHeader), 19);
 }
@@ -140,17 +140,19 @@ async fn clients_with_unread_bytes_are_served() {
     for round in 0..10 {
         let (builder, prefix) = if round < 5 { (builder(), add()) } else { (secured(), authority.client_hello()) };
         let acceptor = acceptor(builder);
-        let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
-        let address = listener.local_addr().expect("it is bound");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
+        let address = listener.local_addr().expect("socket should have a local address");
         let mut clients = Vec::new();
         for _ in 0..8 {
-            let mut client = TcpStream::connect(address).expect("the server listens");
-            client.write_all(&prefix).expect("there is room");
+            let mut client = TcpStream::connect(address).expect("server should accept the connection");
+            client.write_all(&prefix).expect("write should succeed");
             clients.push(client);
-            let (socket, _) = listener.accept().expect("a client waits");
-            socket.set_nonblocking(true).expect("it is a socket");
+            let (socket, _) = listener.accept().expect("client should connect");
+            socket.set_nonblocking(true).expect("address should be that of a socket");
             let (socket, acceptor) = (tokio::net::TcpStream::from_std(socket), acceptor.clone());
-            tokio::spawn(async move { acceptor.serve_connection(socket.expect("it is a socket")).await });
+            tokio::spawn(async move {
+                acceptor.serve_connection(socket.expect("address should be that of a socket")).await
+            });
         }
         let answered = tokio::task::spawn_blocking(move || {
             clients.iter_mut().filter_map(|client| client.read_exact(&mut [0; 16]).ok()).count()
@@ -173,7 +175,7 @@ async fn silent_connections_are_bounded_with_every_driver() {
         let address = serve_interop_with(builder).await;
         let mut silent = Vec::new();
         for _ in 0..100 {
-            let socket = tokio::net::TcpStream::connect(address).await.expect("the server listens");
+            let socket = tokio::net::TcpStream::connect(address).await.expect("server should be listening");
             silent.push(tokio::spawn(async move { tokio::io::copy(&mut { socket }, &mut tokio::io::sink()).await }));
         }
         until("all but eight are closed", || silent.iter().filter(|reading| reading.is_finished()).count() >= 92).await;

@@ -105,14 +105,19 @@ impl Linked {
         let service = Service::default();
         let (sender, mut accepted) = mpsc::unbounded_channel();
         let builder = builder.on_connect(move |connection| drop(sender.send(connection.clone())));
-        let acceptor = builder.add_service(InteropServer::new(service.clone())).build().expect("it is one service");
+        let acceptor =
+            builder.add_service(InteropServer::new(service.clone())).build().expect("services should not overlap");
         let stats = acceptor.stats();
         tokio::spawn(async move { acceptor.serve_connection(there).await });
         let offered = InteropServer::new(frisbee_tests::service::Service);
-        let channel = Channel::builder().add_service(offered).connect_io(here).await.expect("it is given");
-        let connection = channel.connection().expect("it is connected");
-        connection.peer_known().await.expect("the server answers");
-        let accepted = accepted.recv().await.expect("the server takes it");
+        let channel = Channel::builder()
+            .add_service(offered)
+            .connect_io(here)
+            .await
+            .expect("connection in memory should be accepted");
+        let connection = channel.connection().expect("channel should be connected");
+        connection.peer_known().await.expect("peer should complete the handshake");
+        let accepted = accepted.recv().await.expect("channel should stay open");
         Self { client: InteropClient::new(channel), connection, accepted, service, stats }
     }
 
@@ -154,7 +159,7 @@ async fn five_mb_each_way_pass_50_kb_per_second_with_calls() {
     for a in 0..80 {
         let client = linked.client.clone();
         tasks.spawn(async move {
-            let sum = client.add(patient(AddRequest { a, b: 1 })).await.expect("slow is not lost");
+            let sum = client.add(patient(AddRequest { a, b: 1 })).await.expect("call should succeed");
             assert_eq!(sum.get_ref().total, a + 1);
         });
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -179,7 +184,7 @@ async fn large_request_and_large_reply_overlap() {
     let started = Instant::now();
     let reply = linked.begin_reply(5 * MB).await;
     linked.transfer(4 * MB, 1).await;
-    reply.await.expect("it arrives");
+    reply.await.expect("message should arrive");
     assert!(started.elapsed() < Duration::from_secs(11), "{:?}", started.elapsed());
     linked.expect_open();
 }
@@ -214,7 +219,7 @@ async fn call_cancels_at_once_despite_large_queued_reply() {
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert_eq!(linked.service.asleep.load(Ordering::SeqCst), 0, "its handler has been dropped");
     assert!(!reply.is_finished());
-    reply.await.expect("it arrives");
+    reply.await.expect("message should arrive");
 }
 
 #[tokio::test(start_paused = true)]
@@ -228,7 +233,7 @@ async fn cancelled_request_queued_by_slow_reply_never_runs() {
     for tag in 0..20 {
         let client = linked.client.clone();
         let mut request = patient(SleepRequest { millis: 10, tag });
-        request.metadata_mut().insert("long", "v".repeat(LENGTH)).expect("there is room");
+        request.metadata_mut().insert("long", "v".repeat(LENGTH)).expect("metadata entry should be valid");
         calls.push(tokio::spawn(async move { client.sleep(request).await }));
     }
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -238,9 +243,9 @@ async fn cancelled_request_queued_by_slow_reply_never_runs() {
     tokio::time::sleep(Duration::from_millis(100)).await;
     let left = linked.stats.memory_held();
     assert!((15 * LENGTH..18 * LENGTH).contains(&(held - left)), "15 of 20 are gone: {left} of {held} bytes are left");
-    reply.await.expect("it arrives");
+    reply.await.expect("message should arrive");
     for call in calls {
-        call.await.expect("it is not aborted").expect("it is answered");
+        call.await.expect("it is not aborted").expect("call should succeed");
     }
     assert_eq!(linked.service.started.load(Ordering::SeqCst), 5);
     assert_eq!(linked.stats.memory_held(), 0);
@@ -256,13 +261,13 @@ async fn requests_queued_after_slow_reply_run_in_order() {
     for a in 0..200 {
         let client = linked.client.clone();
         calls.spawn(async move {
-            client.add(patient(AddRequest { a, b: 0 })).await.expect("it is answered").get_ref().total
+            client.add(patient(AddRequest { a, b: 0 })).await.expect("call should succeed").get_ref().total
         });
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    reply.await.expect("it arrives");
+    reply.await.expect("message should arrive");
     while let Some(total) = calls.join_next().await {
-        order.push(total.expect("no task panics"));
+        order.push(total.expect("task should not panic"));
     }
     assert!(order.is_sorted(), "{order:?}");
 }
@@ -278,7 +283,7 @@ async fn open_stream_continues_and_new_one_waits_during_slow_reply() {
     let reply = linked.begin_reply(5 * MB).await;
     // As many as there is credit for: the server gives more, after its reply.
     for value in 0..2_000 {
-        count.send(Count { value }).await.expect("the server takes it");
+        count.send(Count { value }).await.expect("message should be sent");
     }
     drop(count);
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -287,17 +292,17 @@ async fn open_stream_continues_and_new_one_waits_during_slow_reply() {
         let client = linked.client.clone();
         async move {
             let texts = frpc::iter((0..500).map(|number| Text { value: format!("{number}") }));
-            let mut answers = client.chat(patient(texts)).await.expect("it streams").into_inner();
+            let mut answers = client.chat(patient(texts)).await.expect("stream should open").into_inner();
             for number in 0..500 {
-                let answer = answers.message().await.expect("it streams").expect("there are more");
+                let answer = answers.message().await.expect("stream should not fail").expect("there are more");
                 assert_eq!(answer.value, format!("re:{number}"));
             }
-            assert!(answers.message().await.expect("it ends").is_none());
+            assert!(answers.message().await.expect("stream should not fail").is_none());
         }
     });
     assert!(!reply.is_finished());
-    reply.await.expect("it arrives");
-    early.await.expect("no task panics").expect("it is answered");
+    reply.await.expect("message should arrive");
+    early.await.expect("task should not panic").expect("call should succeed");
     late.await.expect("it is in order");
     linked.expect_open();
 }
@@ -307,14 +312,14 @@ async fn queued_stream_is_refused_without_memory_for_messages() {
     let linked = Arc::new(Linked::with([500_000, 500_000], Server::builder().memory_max(200_000)).await);
     let reply = linked.begin_reply(5 * MB).await;
     let texts = frpc::iter([1, 200_000, 1].map(|length| Text { value: "x".repeat(length) }));
-    let mut answers = linked.client.chat(patient(texts)).await.expect("it streams").into_inner();
+    let mut answers = linked.client.chat(patient(texts)).await.expect("stream should open").into_inner();
     let refused = loop {
         if let Err(status) = answers.message().await {
             break status;
         }
     };
     assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");
-    reply.await.expect("it arrives");
+    reply.await.expect("message should arrive");
     frisbee_tests::until("nothing is held", || linked.stats.memory_held() == 0).await;
     linked.expect_open();
 }
@@ -332,8 +337,8 @@ async fn reply_to_acceptor_passes_queued_requests() {
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert!(calling.is_finished(), "the reply waits");
     assert!(!call.is_finished() && !reply.is_finished());
-    calling.await.expect("no task panics").expect("it is answered");
-    call.await.expect("no task panics").expect("it is answered");
+    calling.await.expect("task should not panic").expect("call should succeed");
+    call.await.expect("task should not panic").expect("call should succeed");
 }
 
 /// Both ends call each other over a link that holds nothing, and none gets ahead of its replies.
@@ -347,9 +352,11 @@ async fn mutual_large_calls_do_not_deadlock_on_slow_link() {
         calls.spawn(async move { client.transfer(2 * MB, 2 * MB).await });
         calls.spawn(async move {
             let payload = Payload { seq: 1, data: vec![3; 2 * MB as usize] };
-            called.echo_payload(patient(payload)).await.expect("slow is not lost");
+            called.echo_payload(patient(payload)).await.expect("call should succeed");
         });
     }
-    tokio::time::timeout(Duration::from_secs(600), calls.join_all()).await.expect("every call ends");
+    tokio::time::timeout(Duration::from_secs(600), calls.join_all())
+        .await
+        .expect("future should complete within the timeout");
     linked.expect_open();
 }

@@ -66,7 +66,7 @@ pub(crate) fn server(service: impl Interop, memory_max: usize) -> Acceptor {
 
 pub(crate) fn server_with(config: Config, service: impl Interop, memory_max: usize) -> Acceptor {
     let builder = Server::builder().config(config).memory_max(memory_max);
-    builder.add_service(InteropServer::new(service)).build().expect("nothing overlaps")
+    builder.add_service(InteropServer::new(service)).build().expect("services should not overlap")
 }
 
 /// A peer that writes bytes and reads only as much as the test reads.
@@ -90,7 +90,7 @@ pub(crate) async fn write_until_rejected(peer: &mut DuplexStream, bytes: &[u8], 
         }
     };
     tokio::select! {
-        written = peer.write_all(bytes) => written.expect("the connection lives"),
+        written = peer.write_all(bytes) => written.expect("connection should stay open"),
         () = watching => {}
     }
 }
@@ -103,13 +103,13 @@ impl Witness {
         let (here, there) = frpc::memory();
         let acceptor = acceptor.clone();
         tokio::spawn(async move { acceptor.serve_connection(there).await });
-        Self(InteropClient::new(Channel::connect_io(here).await.expect("it is in memory")))
+        Self(InteropClient::new(Channel::connect_io(here).await.expect("connection in memory should be accepted")))
     }
 
     /// Makes so many calls. None of them may fail.
     pub(crate) async fn is_served(&self, calls: i64) {
         for number in 0..calls {
-            let sum = self.0.add(AddRequest { a: number, b: 1 }).await.expect("a healthy client is served");
+            let sum = self.0.add(AddRequest { a: number, b: 1 }).await.expect("call should succeed");
             assert_eq!(sum.get_ref().total, number + 1);
         }
     }

@@ -24,7 +24,8 @@ fn server() -> (Acceptor, Stats, Hoard, watch::Sender<bool>) {
     let (service, release) = Hoard::new(Duration::ZERO);
     let gateway = Gateway::new().json_rpc().web_socket().http(Http::new().connect().grpc());
     let builder = Server::builder().config(config).memory_max(MEMORY).gateway(gateway);
-    let acceptor = builder.add_service(InteropServer::new(service.clone())).build().expect("nothing overlaps");
+    let acceptor =
+        builder.add_service(InteropServer::new(service.clone())).build().expect("services should not overlap");
     let stats = acceptor.stats();
     (acceptor, stats, service, release)
 }
@@ -64,16 +65,18 @@ async fn json_rpc_replies_beyond_memory_are_refused() {
     let (acceptor, stats, service, release) = server();
     let mut hog = peer(&acceptor);
     for id in 0..CALLS {
-        hog.write_all(call(&id.to_string(), "EchoPayload", r#"{"seq":500000}"#, "").as_bytes()).await.expect("open");
+        hog.write_all(call(&id.to_string(), "EchoPayload", r#"{"seq":500000}"#, "").as_bytes())
+            .await
+            .expect("write should succeed");
     }
     until("all handlers wait", || service.started.load(Ordering::SeqCst) == CALLS).await;
-    release.send(true).expect("handlers wait");
+    release.send(true).expect("receiver should be waiting");
     until("all have ended", || service.ended.load(Ordering::SeqCst) == CALLS).await;
     is_well(&acceptor, &stats).await;
     let mut lines = BufReader::new(hog).lines();
     let mut refused = 0;
     for _ in 0..CALLS {
-        let line = lines.next_line().await.expect("it is open").expect("every call is answered");
+        let line = lines.next_line().await.expect("line should be readable").expect("every call is answered");
         refused += usize::from(line.contains("RESOURCE_EXHAUSTED"));
     }
     assert!((1..CALLS).contains(&refused), "{refused}");
@@ -89,17 +92,17 @@ async fn http_replies_beyond_memory_are_refused() {
     for _ in 0..CALLS {
         let mut hog = peer(&acceptor);
         let request = post("/interop.Interop/EchoPayload", r#"{"seq":500000}"#);
-        hog.write_all(request.as_bytes()).await.expect("open");
+        hog.write_all(request.as_bytes()).await.expect("write should succeed");
         hogs.push(hog);
     }
     until("all handlers wait", || service.started.load(Ordering::SeqCst) == CALLS).await;
-    release.send(true).expect("handlers wait");
+    release.send(true).expect("receiver should be waiting");
     until("all have ended", || service.ended.load(Ordering::SeqCst) == CALLS).await;
     is_well(&acceptor, &stats).await;
     let mut refused = 0;
     for hog in &mut hogs {
         let mut status = [0; 12];
-        hog.read_exact(&mut status).await.expect("every call is answered");
+        hog.read_exact(&mut status).await.expect("peer should send the expected bytes");
         refused += usize::from(status.ends_with(b"429"));
     }
     assert!((1..CALLS).contains(&refused), "{refused}");
@@ -187,19 +190,19 @@ async fn unread_web_socket_stream_is_bounded() {
     let upgrade = "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
                    sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
                    sec-websocket-protocol: jsonrpc\r\n\r\n";
-    hog.write_all(upgrade.as_bytes()).await.expect("it is open");
+    hog.write_all(upgrade.as_bytes()).await.expect("write should succeed");
     let item = r#"{"jsonrpc":"2.0","method":"rpc.item","params":{"id":"1","item":{"value":"16384"}}}"#;
     for text in [call("1", "Chat", "{}", "").trim_end(), item] {
         // The mask is zero.
         let head = [0x81, 0x80 | text.len() as u8, 0, 0, 0, 0];
         assert!(text.len() < 126);
-        hog.write_all(&[&head, text.as_bytes()].concat()).await.expect("it is open");
+        hog.write_all(&[&head, text.as_bytes()].concat()).await.expect("write should succeed");
     }
     until("it has begun", || service.started.load(Ordering::SeqCst) == 1).await;
     let mut read = vec![0; 1024];
     for _ in 0..2000 {
         // A slow reader: its unread output must not pile up.
-        let _ = hog.read(&mut read).await.expect("it is open");
+        let _ = hog.read(&mut read).await.expect("read should succeed");
         tokio::task::yield_now().await;
     }
     let held = stats.memory_held();
@@ -234,7 +237,7 @@ fn half_bodies_of_http2(path: &str, content_type: &str) -> Vec<u8> {
     ]
     .concat();
     let streams = (0..BEGUN).map(|stream| {
-        let stream = u32::try_from(2 * stream + 1).expect("there are few");
+        let stream = u32::try_from(2 * stream + 1).expect("value should fit u32");
         [frame(1, 0x04, stream, &head), frame(0, 0, stream, b"{")].concat()
     });
     let begin = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(), frame(4, 0, 0, b"")];
@@ -243,9 +246,9 @@ fn half_bodies_of_http2(path: &str, content_type: &str) -> Vec<u8> {
 
 /// Connects from an address of the loopback network.
 async fn connect_from(from: [u8; 4], server: SocketAddr) -> TcpStream {
-    let socket = TcpSocket::new_v4().expect("there are descriptors");
-    socket.bind((from, 0).into()).expect("it is an address of this host");
-    socket.connect(server).await.expect("the server listens")
+    let socket = TcpSocket::new_v4().expect("descriptor should be available");
+    socket.bind((from, 0).into()).expect("server should bind to a free address");
+    socket.connect(server).await.expect("server should accept the connection")
 }
 
 /// Memory follows the bytes that come: promises of one client refuse nothing to another one.
@@ -277,7 +280,7 @@ async fn half_bodies_of_one_address_refuse_no_call_of_another() {
         let gateway = Gateway::new().json_rpc().web_socket().mcp(frpc_gateway::Mcp::new()).http(http);
         let builder = Server::builder().memory_max(4 * MIB).gateway(gateway);
         let server = builder.add_service(InteropServer::new(service)).bind("127.0.0.1:0").await;
-        let server = server.expect("loopback has free ports");
+        let server = server.expect("loopback port should be free");
         let (address, stats) = (server.local_addr(), server.stats());
         tokio::spawn(server.serve());
         let mut greedy = Vec::new();
@@ -292,9 +295,9 @@ async fn half_bodies_of_one_address_refuse_no_call_of_another() {
             for number in 0..20 {
                 let mut witness = connect_from([127, 0, 0, 2], address).await;
                 let call = post("/interop.Interop/Add", r#"{"a":1,"b":2}"#);
-                witness.write_all(call.as_bytes()).await.expect("it is open");
+                witness.write_all(call.as_bytes()).await.expect("write should succeed");
                 let mut status = [0; 12];
-                witness.read_exact(&mut status).await.expect("it answers");
+                witness.read_exact(&mut status).await.expect("peer should send the expected bytes");
                 let held = stats.memory_held();
                 assert_eq!(&status, b"HTTP/1.1 200", "{protocol}: call {number} of the other, {held} bytes held");
             }

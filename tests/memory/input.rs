@@ -43,10 +43,10 @@ async fn burst_of_queued_requests_leaves_other_clients_served() {
 #[tokio::test]
 async fn request_of_quarter_of_memory_in_pieces_is_served() {
     let (service, release) = WaitingService::new(0);
-    release.send(true).expect("the service listens");
+    release.send(true).expect("receiver should be waiting");
     let acceptor = server(service, 8 * MIB);
     let mut client = peer(&acceptor);
-    client.write_all(&request(1, 2 * MIB)).await.expect("the server reads");
+    client.write_all(&request(1, 2 * MIB)).await.expect("write should succeed");
     let (refused, _) = replies(&mut client, 1).await;
     assert_eq!((refused, acceptor.stats().rejected()), (0, 0));
 }
@@ -68,7 +68,7 @@ async fn connection_at_its_share_is_refused_and_others_served() {
     }
     assert!(stats.rejected() > 0, "more was requested than there is");
     assert!(stats.memory_held() <= 4 * MIB, "{}", stats.memory_held());
-    release.send(true).expect("handlers wait");
+    release.send(true).expect("receiver should be waiting");
     until("nothing is held", || stats.memory_held() == 0).await;
 }
 

@@ -13,7 +13,7 @@ pub(crate) async fn replies(peer: &mut DuplexStream, count: usize) -> (usize, us
     let (mut refused, mut answered, mut bytes) = (0, 0, 0);
     while answered < count {
         let mut read = vec![0; 64 * 1024];
-        let length = peer.read(&mut read).await.expect("it is in memory");
+        let length = peer.read(&mut read).await.expect("read should succeed");
         assert!(length > 0, "{answered} replies have come");
         read.truncate(length);
         bytes += length;
@@ -37,9 +37,9 @@ async fn replies_without_memory_are_refused_and_all_calls_answered() {
     let witness = Witness::of(&acceptor).await;
     let mut hog = peer(&acceptor);
     let requests: Vec<_> = (0..CALLS as u16).flat_map(|id| request(id, 1)).collect();
-    hog.write_all(&requests).await.expect("the connection lives");
+    hog.write_all(&requests).await.expect("write should succeed");
     until("all handlers wait", || service.started.load(Ordering::SeqCst) == CALLS).await;
-    release.send(true).expect("handlers wait");
+    release.send(true).expect("receiver should be waiting");
     until("all handlers have answered", || service.ended.load(Ordering::SeqCst) == CALLS).await;
     witness.is_served(100).await;
     assert!((6 * MIB..=16 * MIB).contains(&stats.memory_held()), "{} bytes are held", stats.memory_held());
@@ -52,7 +52,7 @@ async fn replies_without_memory_are_refused_and_all_calls_answered() {
 async fn unread_output_of_many_peers_stays_within_server_memory() {
     const PEERS: usize = 100;
     let (service, release) = WaitingService::new(MIB / 2);
-    release.send(true).expect("the service listens");
+    release.send(true).expect("receiver should be waiting");
     let acceptor = server_with(unhurried(), service.clone(), 16 * MIB);
     let stats = acceptor.stats();
     let witness = Witness::of(&acceptor).await;
@@ -60,7 +60,7 @@ async fn unread_output_of_many_peers_stays_within_server_memory() {
     for _ in 0..PEERS {
         let mut one = peer(&acceptor);
         let requests: Vec<_> = (0..4).flat_map(|id| request(id, 1)).collect();
-        one.write_all(&requests).await.expect("the connection lives");
+        one.write_all(&requests).await.expect("write should succeed");
         peers.push(one);
     }
     until("the first call of each was begun", || service.started.load(Ordering::SeqCst) >= PEERS).await;

@@ -25,12 +25,12 @@ const BESIDE: usize = 96 * MIB;
 const LEFT: usize = 64 * MIB;
 
 fn resident() -> usize {
-    resident_kib().expect("Linux reports it") * 1024
+    resident_kib().expect("memory usage should be readable") * 1024
 }
 
 async fn serve(service: WaitingService) -> (SocketAddr, frisbee::Stats) {
     let server = Server::builder().memory_max(MEMORY).add_service(InteropServer::new(service));
-    let server = server.bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let server = server.bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let (address, stats) = (server.local_addr(), server.stats());
     tokio::spawn(server.serve());
     (address, stats)
@@ -44,7 +44,7 @@ async fn unread_replies() {
     let mut peer = Raw::connect(address).await;
     peer.write(&(0..CALLS).flat_map(|id| request(id, 1)).collect::<Vec<_>>()).await;
     until("all handlers wait", || service.started.load(Ordering::SeqCst) == usize::from(CALLS)).await;
-    release.send(true).expect("handlers wait");
+    release.send(true).expect("receiver should be waiting");
     until("all handlers have answered", || service.ended.load(Ordering::SeqCst) == usize::from(CALLS)).await;
 }
 
@@ -66,7 +66,7 @@ async fn waiting_handlers() {
 async fn stalled_subscribers() {
     let broker = Broker::new();
     let server = frisbee::Server::builder().memory_max(MEMORY).bind("127.0.0.1:0", broker.clone()).await;
-    let server = server.expect("loopback has free ports");
+    let server = server.expect("loopback port should be free");
     let address = server.local_addr();
     tokio::spawn(server.serve());
     let mut peers = Vec::new();

@@ -24,12 +24,12 @@ async fn client(acceptor: &Acceptor<Broker>) -> Client {
     let client = router.client();
     let connection = frisbee::Client::builder().connect_io(peer(acceptor, MIB), router).await;
     // Its handles keep it.
-    std::mem::forget(connection.expect("it is in memory"));
+    std::mem::forget(connection.expect("connection in memory should succeed"));
     client
 }
 
 fn subscribe(id: u16, pattern: &str) -> Vec<u8> {
-    let name = [&[u8::try_from(pattern.len()).expect("it is short")], pattern.as_bytes()].concat();
+    let name = [&[u8::try_from(pattern.len()).expect("value should fit u8")], pattern.as_bytes()].concat();
     packet(id, FIRST_OPERATION, &name)
 }
 
@@ -41,16 +41,16 @@ async fn unread_subscriber_queues_stay_within_server_memory() {
     let mut stalled = Vec::new();
     for _ in 0..32 {
         let mut one = peer(&acceptor, 1024);
-        one.write_all(&subscribe(1, "topic")).await.expect("the server reads");
+        one.write_all(&subscribe(1, "topic")).await.expect("write should succeed");
         stalled.push(one);
     }
     until("all have subscribed", || broker.subscriptions() == 32).await;
     let (publisher, subscriber) = (client(&acceptor).await, client(&acceptor).await);
-    let mut messages = subscriber.subscribe("topic").await.expect("there is room");
+    let mut messages = subscriber.subscribe("topic").await.expect("broker should accept the subscription");
     for number in 0..4096_u32 {
         let payload = [&number.to_be_bytes()[..], &[0; 1000]].concat();
-        publisher.publish("topic", payload).await.expect("the broker takes it");
-        let message = messages.recv().await.expect("a subscriber that reads loses nothing");
+        publisher.publish("topic", payload).await.expect("broker should accept the message");
+        let message = messages.recv().await.expect("channel should stay open");
         assert_eq!(message.payload()[..4], number.to_be_bytes());
     }
     // 4 MiB for each of 32.
@@ -72,17 +72,17 @@ async fn subscriptions_without_memory_are_refused_until_release() {
         let mut one = peer(&acceptor, MIB);
         let deep = |id| format!("{peer_number}.{id}.c.d.e.f.g.h.i.j.k.l.m.n.o.p");
         let all: Vec<_> = (1..=1024).flat_map(|id| subscribe(id, &deep(id))).collect();
-        one.write_all(&all).await.expect("the server reads");
+        one.write_all(&all).await.expect("write should succeed");
         peers.push(one);
     }
     let mut answers = vec![0; 10 * 1024 * 16];
     for one in &mut peers {
-        one.read_exact(&mut answers[..10 * 1024]).await.expect("all are answered");
+        one.read_exact(&mut answers[..10 * 1024]).await.expect("peer should send the expected bytes");
     }
     let held = stats.memory_held();
     assert!((4 * MIB..8 * MIB).contains(&held), "{held} bytes are held for {}", broker.subscriptions());
     assert!(broker.subscriptions() < 2048, "{}", broker.subscriptions());
-    drop(subscriber.subscribe("topic").await.expect("there is room for one that has few"));
+    drop(subscriber.subscribe("topic").await.expect("broker should accept the subscription"));
     drop(peers);
     until("all are gone", || broker.subscriptions() == 0).await;
     until("nothing is held", || stats.memory_held() == 0).await;
@@ -98,7 +98,7 @@ async fn streams_that_are_open_are_charged_until_nobody_has_them() {
         let mut one = super::attackers::peer(&acceptor);
         // The operation of a method that takes messages. None arrive.
         let opens: Vec<_> = (1..=256).flat_map(|id| packet(id, 2, &[9, 23])).collect();
-        one.write_all(&opens).await.expect("the server reads");
+        one.write_all(&opens).await.expect("write should succeed");
         peers.push(one);
     }
     until("some are refused", || stats.rejected() > 0).await;

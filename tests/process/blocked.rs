@@ -54,8 +54,14 @@ struct Holding {
 impl Holding {
     /// Holds up the thread until it is released.
     fn hold(&self) {
-        self.started.send(thread_name()).expect("the test waits");
-        let wait = || self.released.lock().expect("no task panics").recv_timeout(PATIENCE).expect("it is released");
+        self.started.send(thread_name()).expect("receiver should be waiting");
+        let wait = || {
+            self.released
+                .lock()
+                .expect("lock should not be poisoned")
+                .recv_timeout(PATIENCE)
+                .expect("channel should receive a message in time")
+        };
         match self.how {
             How::Blocks => wait(),
             How::BlocksInPlace => tokio::task::block_in_place(wait),
@@ -102,16 +108,16 @@ impl Holder {
 
     fn release(&self) {
         self.is_released.store(true, Ordering::Relaxed);
-        self.release.send(()).expect("the handler waits");
+        self.release.send(()).expect("receiver should be waiting");
     }
 }
 
 async fn connect(address: &str) -> InteropClient {
-    InteropClient::connect(address).await.expect("the server listens")
+    InteropClient::connect(address).await.expect("server should accept the connection")
 }
 
 async fn add(client: &InteropClient) {
-    let sum = client.add(AddRequest { a: 1, b: 2 }).await.expect("it answers");
+    let sum = client.add(AddRequest { a: 1, b: 2 }).await.expect("call should succeed");
     assert_eq!(sum.into_inner().total, 3);
 }
 
@@ -137,7 +143,7 @@ async fn call(others: &[InteropClient]) {
             }
         });
     }
-    tokio::time::timeout(PATIENCE, calling.join_all()).await.expect("no call waits for the blocked handler");
+    tokio::time::timeout(PATIENCE, calling.join_all()).await.expect("future should complete within the timeout");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -156,11 +162,11 @@ async fn blocking_handler_does_not_delay_other_connections() {
             let others = others(&address).await;
             let client = connect(&address).await;
             let sleeping = tokio::spawn(async move { client.sleep(SleepRequest::default()).await });
-            holder.started.recv().await.expect("it begins");
+            holder.started.recv().await.expect("channel should stay open");
             call(&others).await;
             assert!(!sleeping.is_finished(), "{how:?}");
             holder.release();
-            sleeping.await.expect("it does not panic").expect("it was released");
+            sleeping.await.expect("task should not panic").expect("it was released");
             call(&others).await;
         }
     }
@@ -175,7 +181,7 @@ struct Line(String);
 
 impl Visit for Line {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        write!(self.0, "{}={value:?} ", field.name()).expect("it is text");
+        write!(self.0, "{}={value:?} ", field.name()).expect("bytes should be UTF-8");
     }
 }
 
@@ -195,7 +201,7 @@ impl Subscriber for Keeping {
     fn event(&self, event: &Event<'_>) {
         let mut line = Line(String::new());
         event.record(&mut line);
-        LINES.lock().expect("no task panics").push(line.0);
+        LINES.lock().expect("lock should not be poisoned").push(line.0);
     }
 
     fn enter(&self, _: &Id) {}
@@ -206,7 +212,7 @@ impl Subscriber for Keeping {
 /// The lines of the log about a peer.
 fn lines_about(peer: impl fmt::Debug) -> Vec<String> {
     let peer = format!("peer=Some({peer:?})");
-    LINES.lock().expect("no task panics").iter().filter(|line| line.contains(&peer)).cloned().collect()
+    LINES.lock().expect("lock should not be poisoned").iter().filter(|line| line.contains(&peer)).cloned().collect()
 }
 
 /// The lines about a peer, once there is one: the log waits for a panic first.
@@ -232,7 +238,7 @@ fn uring_is_required() -> bool {
 /// A runtime for a server.
 fn caller() -> Runtime {
     let caller = Builder::new_multi_thread().worker_threads(2).thread_name("caller").enable_all().build();
-    caller.expect("there are threads")
+    caller.expect("thread should start")
 }
 
 #[test]
@@ -246,8 +252,12 @@ fn blocking_method_gets_tasks_and_one_log_line() {
         caller().block_on(async {
             let server = Server::builder().workers(Workers::Threads(1)).io_backend(backend);
             let address = serve(server.add_service(InteropServer::new(holding))).await.to_string();
-            let channel = Channel::connect(&address).await.expect("it listens");
-            let peer = channel.connection().expect("it is connected").local_addr().expect("it is a socket");
+            let channel = Channel::connect(&address).await.expect("server should accept the connection");
+            let peer = channel
+                .connection()
+                .expect("channel should be connected")
+                .local_addr()
+                .expect("socket should have a local address");
             let client = InteropClient::new(channel);
             let mut threads = Vec::new();
             // Not the second time if more than a second has passed since the first: it is tried in place again.
@@ -256,12 +266,12 @@ fn blocking_method_gets_tasks_and_one_log_line() {
                     let client = client.clone();
                     async move { client.sleep(SleepRequest::default()).await }
                 });
-                threads.push(holder.started.recv().await.expect("it begins"));
+                threads.push(holder.started.recv().await.expect("channel should stay open"));
                 if threads.len() == 1 {
                     until("it is noticed", || !lines_about(peer).is_empty()).await;
                 }
                 holder.release();
-                sleeping.await.expect("it does not panic").expect("it was released");
+                sleeping.await.expect("task should not panic").expect("it was released");
                 assert!(threads.len() < 10, "{threads:?}");
             }
             assert!(threads[0].starts_with("frisbee-"), "{how:?} {threads:?}");
@@ -302,16 +312,16 @@ struct Chat {
 impl Chat {
     async fn open(client: &InteropClient) -> Self {
         let (sender, messages) = RequestStream::channel(1);
-        Self { sender, answers: client.chat(messages).await.expect("it answers").into_inner() }
+        Self { sender, answers: client.chat(messages).await.expect("stream should open").into_inner() }
     }
 
     async fn say(&self, value: &str) {
-        self.sender.send(Text { value: value.to_owned() }).await.expect("the stream continues");
+        self.sender.send(Text { value: value.to_owned() }).await.expect("message should be sent");
     }
 
     /// The thread on which a message is answered.
     async fn answer(&mut self) -> String {
-        self.answers.message().await.expect("the stream continues").expect("the stream is open").value
+        self.answers.message().await.expect("stream should not fail").expect("stream should be open").value
     }
 }
 
@@ -327,14 +337,18 @@ fn blocking_stream_handler_moves_and_is_logged() {
             let server = Server::builder().workers(Workers::Threads(1)).io_backend(backend);
             let address = serve(server.add_service(InteropServer::new(Chatting(holding)))).await.to_string();
             let others = others(&address).await;
-            let channel = Channel::connect(&address).await.expect("it listens");
-            let peer = channel.connection().expect("it is connected").local_addr().expect("it is a socket");
+            let channel = Channel::connect(&address).await.expect("server should accept the connection");
+            let peer = channel
+                .connection()
+                .expect("channel should be connected")
+                .local_addr()
+                .expect("socket should have a local address");
             let client = InteropClient::new(channel);
             let mut chat = Chat::open(&client).await;
             chat.say("hello").await;
             assert!(chat.answer().await.starts_with("frisbee-"), "{how:?} {backend:?}");
             chat.say("hold").await;
-            assert!(holder.started.recv().await.expect("it begins").starts_with("frisbee-"));
+            assert!(holder.started.recv().await.expect("channel should stay open").starts_with("frisbee-"));
             until("it is noticed", || !lines_about(peer).is_empty()).await;
             if backend == IoBackend::Tokio && !uring_is_required() {
                 call(&others).await;
@@ -367,19 +381,23 @@ fn handlers_run_inline_where_tasks_would_block_runtime() {
     let (sender, address) = mpsc::channel();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let serving = thread::spawn(move || {
-        let caller = Builder::new_current_thread().enable_all().build().expect("there is a reactor");
+        let caller = Builder::new_current_thread().enable_all().build().expect("runtime should start");
         caller.block_on(async {
             let server = Server::builder().workers(Workers::Threads(1)).io_backend(IoBackend::Tokio);
             let address = serve(server.add_service(InteropServer::new(holding))).await.to_string();
-            sender.send(address).expect("the test waits");
+            sender.send(address).expect("receiver should be waiting");
             let _ = stopped.await;
         });
     });
-    let address = address.recv_timeout(PATIENCE).expect("it serves");
+    let address = address.recv_timeout(PATIENCE).expect("channel should receive a message in time");
     caller().block_on(async {
         let others = others(&address).await;
-        let channel = Channel::connect(&address).await.expect("it listens");
-        let peer = channel.connection().expect("it is connected").local_addr().expect("it is a socket");
+        let channel = Channel::connect(&address).await.expect("server should accept the connection");
+        let peer = channel
+            .connection()
+            .expect("channel should be connected")
+            .local_addr()
+            .expect("socket should have a local address");
         let client = InteropClient::new(channel);
         for _ in 0..3 {
             let client = client.clone();
@@ -387,14 +405,14 @@ fn handlers_run_inline_where_tasks_would_block_runtime() {
             assert_eq!(holder.started.recv().await.as_deref(), Some("frisbee-0"));
             call(&others).await;
             holder.release();
-            sleeping.await.expect("it does not panic").expect("it was released");
+            sleeping.await.expect("task should not panic").expect("it was released");
         }
         let lines = line_about(peer).await;
         assert_eq!(lines.len(), 1, "{lines:#?}");
         assert!(lines[0].contains("multi-threaded"), "{lines:#?}");
     });
-    stop.send(()).expect("it serves");
-    serving.join().expect("it does not panic");
+    stop.send(()).expect("receiver should be waiting");
+    serving.join().expect("thread should not panic");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -411,17 +429,20 @@ async fn blocking_client_handler_does_not_delay_other_channels() {
     let (holding, mut holder) = Holder::new(How::Blocks);
     let builder = Channel::builder().workers(Workers::Threads(1)).io_backend(IoBackend::Tokio);
     let agent = builder.clone().add_service(InteropServer::new(holding)).connect(address.as_str()).await;
-    let _agent = agent.expect("the server listens");
-    let called = InteropClient::new(Channel::from_connection(&connections.recv().await.expect("it comes")));
+    let _agent = agent.expect("server should be listening");
+    let called =
+        InteropClient::new(Channel::from_connection(&connections.recv().await.expect("channel should stay open")));
     let mut others = Vec::new();
     for _ in 0..OTHERS {
-        others.push(InteropClient::new(builder.clone().connect(address.as_str()).await.expect("it listens")));
+        others.push(InteropClient::new(
+            builder.clone().connect(address.as_str()).await.expect("server should accept the connection"),
+        ));
     }
     let sleeping = tokio::spawn(async move { called.sleep(SleepRequest::default()).await });
-    holder.started.recv().await.expect("it begins");
+    holder.started.recv().await.expect("channel should stay open");
     call(&others).await;
     holder.release();
-    sleeping.await.expect("it does not panic").expect("it was released");
+    sleeping.await.expect("task should not panic").expect("it was released");
 }
 
 const HOLDS: Operation = Operation::user(70).unwrap();
@@ -439,7 +460,7 @@ impl Router for Blocking {
         if packet.operation == HOLDS {
             self.0.hold();
         }
-        outbox.forward(&packet).expect("it is short enough");
+        outbox.forward(&packet).expect("packet should be within the limit");
         Routed::Continue
     }
 }
@@ -452,29 +473,30 @@ async fn echoing(address: std::net::SocketAddr) -> (Connection, events::Unbounde
         async { None }
     };
     let handlers = Handlers::new().on(ECHOES, respond.clone()).on(HOLDS, respond);
-    (frisbee::Client::builder().connect(address, handlers).await.expect("it listens"), packets)
+    (frisbee::Client::builder().connect(address, handlers).await.expect("server should accept the connection"), packets)
 }
 
 /// Lets a router or handler block its thread, and other connections continue. The handlers of an operation that is
 /// known to block run in the caller's runtime, which needs a thread for its clients then, also on one processor.
 async fn hold_one_and_echo_on_others(router: impl Protocol, holder: &mut Holder) -> (Connection, Vec<String>) {
     let server = frisbee::Server::builder().workers(Workers::Threads(1)).io_backend(IoBackend::Tokio);
-    let server = server.bind("127.0.0.1:0", router).await.expect("loopback has free ports");
+    let server = server.bind("127.0.0.1:0", router).await.expect("server should bind to a free address");
     let address = server.local_addr();
     tokio::spawn(server.serve());
     let (other, mut echoed) = echoing(address).await;
     let (connection, mut replies) = echoing(address).await;
     let mut threads = Vec::new();
     for id in 0..3 {
-        connection.send(&Packet::new(PacketId(id), HOLDS, "x")).await.expect("it is open");
-        threads.push(holder.started.recv().await.expect("it begins"));
+        connection.send(&Packet::new(PacketId(id), HOLDS, "x")).await.expect("message should be sent");
+        threads.push(holder.started.recv().await.expect("channel should stay open"));
         for id in 0..20 {
-            other.send(&Packet::new(PacketId(id), ECHOES, "y")).await.expect("it is open");
-            let echo = tokio::time::timeout(PATIENCE, echoed.recv()).await.expect("no peer waits for the blocked one");
-            assert_eq!(echo.expect("it lives").id, PacketId(id));
+            other.send(&Packet::new(PacketId(id), ECHOES, "y")).await.expect("message should be sent");
+            let echo =
+                tokio::time::timeout(PATIENCE, echoed.recv()).await.expect("future should complete within the timeout");
+            assert_eq!(echo.expect("connection should stay open").id, PacketId(id));
         }
         holder.release();
-        assert_eq!(replies.recv().await.expect("it lives").id, PacketId(id));
+        assert_eq!(replies.recv().await.expect("channel should stay open").id, PacketId(id));
     }
     (connection, threads)
 }
@@ -491,7 +513,7 @@ async fn blocking_router_is_logged_and_delays_no_connection() {
     let (holding, mut holder) = Holder::new(How::Blocks);
     let (connection, threads) = hold_one_and_echo_on_others(Blocking(holding), &mut holder).await;
     assert_eq!(threads, ["frisbee-0"; 3]);
-    let lines = line_about(connection.local_addr().expect("it is a socket")).await;
+    let lines = line_about(connection.local_addr().expect("socket should have a local address")).await;
     assert_eq!(lines.len(), 1, "{lines:#?}");
     assert!(lines[0].contains("operation=70"), "{lines:#?}");
 }
@@ -516,7 +538,7 @@ async fn one_blocking_handler_is_logged_and_delays_no_connection() {
     let handlers = Handlers::new().on(HOLDS, holds).on(ECHOES, |_, packet| async { Some(packet) });
     let (connection, threads) = hold_one_and_echo_on_others(handlers, &mut holder).await;
     assert_eq!(threads[0], "frisbee-0");
-    let lines = line_about(connection.local_addr().expect("it is a socket")).await;
+    let lines = line_about(connection.local_addr().expect("socket should have a local address")).await;
     assert_eq!(lines.len(), 1, "{lines:#?}");
     assert!(lines[0].contains("method=70"), "{lines:#?}");
 }
@@ -551,7 +573,7 @@ fn lines_of_a_panic(hook: Duration) -> Vec<String> {
         assert!(has_run.load(Ordering::Relaxed));
         // Longer than the log waits for a panic.
         tokio::time::sleep(Duration::from_secs(1)).await;
-        LINES.lock().expect("nobody panics").clone()
+        LINES.lock().expect("lock should not be poisoned").clone()
     })
 }
 

@@ -18,7 +18,7 @@ const ATTEMPTS_MAX: usize = 20;
 
 /// The time that each worker's thread has run, in nanoseconds, by the thread's number.
 fn worked() -> BTreeMap<OsString, u64> {
-    let threads = fs::read_dir("/proc/self/task").expect("Linux lists them").flatten();
+    let threads = fs::read_dir("/proc/self/task").expect("folder should be readable").flatten();
     let is_worker = |path: &Path| fs::read_to_string(path.join("comm")).is_ok_and(|name| name.starts_with("frisbee-"));
     let ran = |path: &Path| {
         let stat = fs::read_to_string(path.join("schedstat")).ok()?;
@@ -43,10 +43,10 @@ async fn a_busy_worker_stays_awake_for_its_time_and_then_sleeps() {
         return;
     }
     let address = serve_interop_with(Server::builder().workers(Workers::Threads(1)).busy_poll(BUSY)).await;
-    let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
+    let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     let mut times = Vec::new();
     while times.len() < ATTEMPTS_MAX {
-        client.add(AddRequest { a: 1, b: 1 }).await.expect("it answers");
+        client.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
         let awake = working(BUSY).await;
         // Its time is up, and a busy machine may be late.
         tokio::time::sleep(BUSY / 2).await;
@@ -59,5 +59,5 @@ async fn a_busy_worker_stays_awake_for_its_time_and_then_sleeps() {
         times.push((awake, asleep));
     }
     assert!(times.len() < ATTEMPTS_MAX, "ns awake and asleep: {times:?}");
-    client.add(AddRequest { a: 1, b: 1 }).await.expect("it wakes up again");
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
 }

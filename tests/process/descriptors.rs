@@ -6,8 +6,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// The open descriptors, and the maps of shared memory.
 fn open_descriptors() -> (usize, usize) {
-    let descriptors = std::fs::read_dir("/proc/self/fd").expect("there is /proc").count();
-    let maps = std::fs::read_to_string("/proc/self/maps").expect("there is /proc");
+    let descriptors = std::fs::read_dir("/proc/self/fd").expect("folder should be readable").count();
+    let maps = std::fs::read_to_string("/proc/self/maps").expect("file should be readable");
     (descriptors, maps.lines().filter(|line| line.contains("frisbee-shm")).count())
 }
 
@@ -27,7 +27,7 @@ async fn pair(listener: &Listener, path: &std::path::Path) -> (Stream, Stream) {
         server.read_exact(&mut byte)
     );
     read.expect("the client writes");
-    (client.expect("the server listens"), server)
+    (client.expect("server should be listening"), server)
 }
 
 #[tokio::test]
@@ -35,9 +35,9 @@ async fn a_connection_that_has_ended_leaves_no_descriptor_and_no_map() {
     if ran_alone(|| ()) {
         return;
     }
-    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let path = folder.path().join("socket");
-    let listener = Listener::bind(&path).expect("the path is free");
+    let listener = Listener::bind(&path).expect("address should be free");
     drop(pair(&listener, &path).await);
     let before = open_descriptors();
     assert_eq!(before.1, 0, "maps");
@@ -51,16 +51,16 @@ async fn a_connection_that_has_ended_leaves_no_descriptor_and_no_map() {
     assert_eq!(open_descriptors(), before);
     // One whose rings have grown, and the ring of the client has not been received.
     let (mut client, mut server) = pair(&listener, &path).await;
-    server.write_all(&[7; 300_000]).await.expect("there is room");
-    client.read_exact(&mut [0; 300_000]).await.expect("they have been written");
-    client.write_all(&[7; 300_000]).await.expect("there is room");
+    server.write_all(&[7; 300_000]).await.expect("write should succeed");
+    client.read_exact(&mut [0; 300_000]).await.expect("peer should send the expected bytes");
+    client.write_all(&[7; 300_000]).await.expect("write should succeed");
     let (descriptors, maps) = open_descriptors();
     assert_eq!((descriptors, maps), (before.0 + 2 * 3, 2 + 3), "the ring that both have, and the one on its way");
     drop((client, server));
     assert_eq!(open_descriptors(), before);
     // One that ends before anything is agreed on.
     drop(tokio::net::UnixStream::connect(&path).await);
-    let error = listener.accept().await.expect("a client has connected").read(&mut [0]).await;
+    let error = listener.accept().await.expect("client should connect").read(&mut [0]).await;
     assert_eq!(error.expect("input ends"), 0);
     assert_eq!(open_descriptors(), before);
 }

@@ -23,18 +23,18 @@ async fn declared_lengths_cost_no_memory() {
     let mut peer = Raw::connect(address).await;
     assert_eq!(packet(1, ADD, FORGED[0].1).len(), 16);
     assert_eq!(packet(1, 12, FORGED[1].1).len(), 20);
-    let before = resident_kib().expect("Linux reports it");
+    let before = resident_kib().expect("memory usage should be readable");
     for round in 0..500 {
         for (operation, body) in FORGED {
             peer.write(&packet(round, operation, body)).await;
-            let reply = peer.next().await.expect("the connection lives");
+            let reply = peer.next().await.expect("connection should stay open");
             assert!(error_text(&reply.body).is_some(), "{operation}: {:?}", reply.body);
         }
     }
-    let grown = resident_kib().expect("Linux reports it").saturating_sub(before);
+    let grown = resident_kib().expect("memory usage should be readable").saturating_sub(before);
     assert!(grown < 64 * 1024, "{grown} KiB more than before");
     // Memory that is reserved and not written costs nothing until it is. Each of the lengths is 4 GiB or more.
-    let released = released_kib().expect("Linux reports it");
+    let released = released_kib().expect("value should be in /proc");
     assert!(released < 1024 * 1024, "{released} KiB were reserved");
     healthy.was_well().await;
 }
@@ -59,10 +59,13 @@ async fn a_hello_costs_a_few_times_its_length_of_memory() {
     if ran_alone(|| ()) {
         return;
     }
-    let mounted = || Handlers::new().on(Operation::user(1000).expect("it is a user's"), |_, _| async { None });
+    let mounted = || {
+        Handlers::new()
+            .on(Operation::user(1000).expect("operation should be in the range of users"), |_, _| async { None })
+    };
     let address = serve_interop_with(Server::builder().mount(1000.., mounted())).await;
     let healthy = Healthy::connect(address).await;
-    let before = resident_kib().expect("Linux reports it");
+    let before = resident_kib().expect("memory usage should be readable");
     let mut greetings: Vec<_> = [(1, 32_000, 32_000), (1, 10, 65_000), (4_000, 4, 1), (20, 1_000, 2_000)]
         .map(|(services, name, operations)| greeting(services, name, operations))
         .into();
@@ -73,14 +76,14 @@ async fn a_hello_costs_a_few_times_its_length_of_memory() {
     for greeting in greetings.iter().cycle().take(50) {
         let mut peer = Raw::connect(address).await;
         peer.write(&[&greeting[..], &add].concat()).await;
-        let reply = peer.next().await.expect("the connection lives");
+        let reply = peer.next().await.expect("connection should stay open");
         assert!(
             error_text(&reply.body)
                 .is_none_or(|text| text.contains("this end offers no service 0") && text.len() < 400)
         );
         peers.push(peer);
     }
-    let grown = resident_kib().expect("Linux reports it").saturating_sub(before);
+    let grown = resident_kib().expect("memory usage should be readable").saturating_sub(before);
     // A sanitizer keeps more for each block.
     let most = if std::env::var_os("ASAN_OPTIONS").is_some() { 64 * 1024 } else { 30 * 1024 };
     assert!(grown < most, "{grown} KiB more than before, by {} peers", peers.len());
@@ -96,12 +99,12 @@ async fn a_client_that_takes_no_replies_is_given_up_and_costs_little() {
     let address = serve_interop_with(Server::builder().config(config)).await;
     let healthy = Healthy::connect(address).await;
     let mut greedy = Raw::connect(address).await;
-    let before = resident_kib().expect("Linux reports it");
+    let before = resident_kib().expect("memory usage should be readable");
     let request = packet(1, 17, &encoded(&Payload { seq: 1, data: vec![1; 1 << 20] }));
     // The part of 200 MiB that the socket takes, until the server closes it.
     let writing = async { while greedy.socket.write_all(&request).await.is_ok() {} };
-    tokio::time::timeout(Duration::from_secs(20), writing).await.expect("the server closes");
-    let grown = resident_kib().expect("Linux reports it").saturating_sub(before);
+    tokio::time::timeout(Duration::from_secs(20), writing).await.expect("future should complete within the timeout");
+    let grown = resident_kib().expect("memory usage should be readable").saturating_sub(before);
     assert!(grown < 100 * 1024, "{grown} KiB more than before");
     healthy.was_well().await;
 }
@@ -113,16 +116,16 @@ async fn client_closes_after_100000_unrequested_replies() {
     }
     let (client, mut liar) = deceived(|builder| builder).await;
     let call = calling(&client, 1);
-    liar.next().await.expect("the client calls");
-    let before = resident_kib().expect("Linux reports it");
+    liar.next().await.expect("connection should stay open");
+    let before = resident_kib().expect("memory usage should be readable");
     let lies = packet(77, 999, &[7; 1_000]).repeat(1_000);
     let mut written = 0;
     while liar.socket.write_all(&lies).await.is_ok() && written < 1_000 {
         written += 1;
     }
     assert!((100..300).contains(&written), "it took {written} thousand lies");
-    assert_eq!(code(call.await.expect("the caller does not panic")), Code::Unavailable);
-    let grown = resident_kib().expect("Linux reports it").saturating_sub(before);
+    assert_eq!(code(call.await.expect("caller should not panic")), Code::Unavailable);
+    let grown = resident_kib().expect("memory usage should be readable").saturating_sub(before);
     assert!(grown < 64 * 1024, "{grown} KiB more than before");
 }
 
@@ -133,13 +136,13 @@ async fn unread_stream_is_closed_before_filling_memory() {
     }
     let (client, mut liar) = deceived(|builder| builder).await;
     let (mut stream, id) = streaming(&client, &mut liar, Duration::from_secs(60)).await;
-    let before = resident_kib().expect("Linux reports it");
+    let before = resident_kib().expect("memory usage should be readable");
     let message = packet(id, 2, &encoded(&Text { value: "x".repeat(60_000) }));
     for _ in 0..2_000 {
         liar.write(&message).await;
     }
-    let grown = resident_kib().expect("Linux reports it").saturating_sub(before);
+    let grown = resident_kib().expect("memory usage should be readable").saturating_sub(before);
     assert!(grown < 64 * 1024, "{grown} KiB for 117 MiB");
-    let status = stream.message().await.expect_err("a text is no count");
+    let status = stream.message().await.expect_err("stream should fail");
     assert_eq!(status.code(), Code::Internal);
 }

@@ -28,12 +28,12 @@ struct Line(String);
 fn listen() {
     static KEEPING: Once = Once::new();
     KEEPING.call_once(|| tracing::subscriber::set_global_default(Keeping).expect("nothing else listens"));
-    LINES.lock().expect("no task panics").clear();
+    LINES.lock().expect("lock should not be poisoned").clear();
 }
 
 impl Visit for Line {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        write!(self.0, "{}={value:?} ", field.name()).expect("it is text");
+        write!(self.0, "{}={value:?} ", field.name()).expect("bytes should be UTF-8");
     }
 }
 
@@ -54,7 +54,7 @@ impl Subscriber for Keeping {
         let mut line = Line(String::new());
         event.record(&mut line);
         let metadata = event.metadata();
-        LINES.lock().expect("no task panics").push((*metadata.level(), metadata.target(), line.0));
+        LINES.lock().expect("lock should not be poisoned").push((*metadata.level(), metadata.target(), line.0));
     }
 
     fn enter(&self, _: &Id) {}
@@ -93,10 +93,14 @@ async fn panicking_or_internal_handler_is_logged_with_method_and_peer() {
     }
     listen();
     let address = serve(Server::builder().add_service(InteropServer::new(Failing))).await;
-    let channel = frpc::Channel::connect(address.to_string()).await.expect("it listens");
+    let channel = frpc::Channel::connect(address.to_string()).await.expect("server should be listening");
     let client = InteropClient::new(channel.clone());
-    let peer = channel.connection().expect("it is connected").local_addr().expect("it is a socket");
-    let fail = async |how: &str| client.fail(Text { value: how.into() }).await.expect_err("it fails");
+    let peer = channel
+        .connection()
+        .expect("channel should be connected")
+        .local_addr()
+        .expect("socket should have a local address");
+    let fail = async |how: &str| client.fail(Text { value: how.into() }).await.expect_err("call should fail");
     for (level, method, text) in [
         (Level::DEBUG, "Fail", "fail now"),
         (Level::DEBUG, "Fail", "fail later"),
@@ -106,7 +110,7 @@ async fn panicking_or_internal_handler_is_logged_with_method_and_peer() {
         (Level::ERROR, "SumUp", "no sum"),
     ] {
         let logged = || {
-            let lines = LINES.lock().expect("no task panics");
+            let lines = LINES.lock().expect("lock should not be poisoned");
             let is =
                 |line: &&(Level, &str, String)| line.0 == level && line.1.starts_with("frpc") && line.2.contains(text);
             lines.iter().find(is).map(|(.., line)| line.clone())
@@ -117,8 +121,8 @@ async fn panicking_or_internal_handler_is_logged_with_method_and_peer() {
                 match method {
                     "Fail" => drop(fail(text).await),
                     "CountUp" => {
-                        let counts = client.count_up(Range::default()).await.expect("it is opened");
-                        counts.into_inner().message().await.expect_err("it fails");
+                        let counts = client.count_up(Range::default()).await.expect("stream should open");
+                        counts.into_inner().message().await.expect_err("stream should fail");
                     }
                     _ => drop(client.sum_up(frpc::iter([Count::default()])).await.expect_err("it panics")),
                 }
@@ -136,7 +140,7 @@ async fn panicking_or_internal_handler_is_logged_with_method_and_peer() {
 
 /// How many lines a log at the level INFO would have.
 fn lines_at_info() -> usize {
-    LINES.lock().expect("no task panics").iter().filter(|(level, ..)| *level <= Level::INFO).count()
+    LINES.lock().expect("lock should not be poisoned").iter().filter(|(level, ..)| *level <= Level::INFO).count()
 }
 
 #[tokio::test]
@@ -175,14 +179,14 @@ async fn settings_are_logged_once_only_if_enabled() {
         let server = Server::builder().config(idle(31)).log_settings(is_logged);
         let address = serve(server.add_service(InteropServer::new(Failing))).await;
         let channel = frpc::Channel::builder().config(idle(32)).log_settings(is_logged);
-        let _channel = channel.connect(address.to_string()).await.expect("it listens");
+        let _channel = channel.connect(address.to_string()).await.expect("server should accept the connection");
         let server = frisbee::Server::builder().config(idle(33)).log_settings(is_logged);
-        let acceptor = server.build(Handlers::new()).expect("nothing overlaps");
+        let acceptor = server.build(Handlers::new()).expect("settings should be valid");
         let (here, there) = frisbee::memory();
         let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
         let client = Client::builder().config(idle(34)).log_settings(is_logged);
-        let _client = client.connect_io(here, Handlers::new()).await.expect("it is in memory");
-        let lines = LINES.lock().expect("no task panics");
+        let _client = client.connect_io(here, Handlers::new()).await.expect("connection in memory should be accepted");
+        let lines = LINES.lock().expect("lock should not be poisoned");
         for seconds in 31..=34 {
             let setting = format!("idle_timeout: {seconds}s");
             let is = |line: &&(Level, &str, String)| line.0 == Level::INFO && line.2.contains(&setting);
@@ -201,8 +205,9 @@ async fn tls_at_one_end_only_is_logged_by_both_ends() {
     listen();
     let authority = Authority::default();
     let address = serve(Server::builder().tls(authority.server())).await;
-    let connection = Client::builder().connect(address, Handlers::new()).await.expect("TCP knows nothing of TLS");
-    let peer = connection.local_addr().expect("it is a socket");
+    let connection =
+        Client::builder().connect(address, Handlers::new()).await.expect("server should accept the connection");
+    let peer = connection.local_addr().expect("socket should have a local address");
     assert_eq!(connection.closed().await.kind(), CloseKind::SpeaksTls);
     let expected = [("not speak TLS", peer), ("set `tls` here", address)];
     for (remedy, peer) in expected {
@@ -213,7 +218,9 @@ async fn tls_at_one_end_only_is_logged_by_both_ends() {
         })
         .await;
     }
-    assert!(!LINES.lock().expect("nobody panics").iter().any(|(.., line)| line.contains("error of its peer")));
+    assert!(
+        !LINES.lock().expect("lock should not be poisoned").iter().any(|(.., line)| line.contains("error of its peer"))
+    );
 }
 
 #[tokio::test]
@@ -234,6 +241,6 @@ async fn tls_client_without_certificate_is_logged_with_its_remedy() {
 
 /// Waits for a line of the log.
 async fn until_logged(is: impl Fn(&str) -> bool) {
-    let is_logged = || LINES.lock().expect("nobody panics").iter().any(|(.., line)| is(line));
+    let is_logged = || LINES.lock().expect("lock should not be poisoned").iter().any(|(.., line)| is(line));
     frisbee_tests::until("it is logged", is_logged).await;
 }

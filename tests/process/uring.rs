@@ -22,7 +22,7 @@ async fn serve() -> SocketAddr {
 
 async fn client(address: SocketAddr) -> InteropClient {
     let channel = Channel::builder().io_backend(IoBackend::Uring).connect(address.to_string()).await;
-    InteropClient::new(channel.expect("the server listens"))
+    InteropClient::new(channel.expect("server should be listening"))
 }
 
 fn payload(seed: u32, length: usize) -> Payload {
@@ -32,7 +32,7 @@ fn payload(seed: u32, length: usize) -> Payload {
 
 /// The sockets that this process has open.
 fn sockets() -> usize {
-    let links = std::fs::read_dir("/proc/self/fd").expect("Linux lists them");
+    let links = std::fs::read_dir("/proc/self/fd").expect("folder should be readable");
     let is_socket = |link: &std::fs::DirEntry| {
         std::fs::read_link(link.path()).is_ok_and(|target| target.to_string_lossy().starts_with("socket:"))
     };
@@ -50,7 +50,7 @@ async fn transfers_of_every_size_arrive_as_they_were_sent() {
                 .map(|call| {
                     let (client, sent) = (client.clone(), payload(round * 8 + call, size));
                     tokio::spawn(async move {
-                        let echoed = client.echo_payload(sent.clone()).await.expect("the server answers").into_inner();
+                        let echoed = client.echo_payload(sent.clone()).await.expect("call should succeed").into_inner();
                         assert!(echoed == sent, "{size} bytes were changed");
                     })
                 })
@@ -60,7 +60,7 @@ async fn transfers_of_every_size_arrive_as_they_were_sent() {
             }
         }
         for a in 0..100 {
-            assert_eq!(client.add(AddRequest { a, b: 1 }).await.expect("it answers").get_ref().total, a + 1);
+            assert_eq!(client.add(AddRequest { a, b: 1 }).await.expect("call should succeed").get_ref().total, a + 1);
         }
     }
 }
@@ -101,7 +101,7 @@ async fn dropped_calls_and_connections_leave_no_state() {
         for peer in peers {
             peer.await.expect("none panics");
         }
-        let sum = steady.add(AddRequest { a: round as i64, b: 1 }).await.expect("others are not disturbed");
+        let sum = steady.add(AddRequest { a: round as i64, b: 1 }).await.expect("call should succeed");
         assert_eq!(sum.get_ref().total, round as i64 + 1);
     }
     let gone = async {
@@ -110,7 +110,7 @@ async fn dropped_calls_and_connections_leave_no_state() {
         }
     };
     // Tests that run at the same time open sockets too, for a while.
-    tokio::time::timeout(Duration::from_secs(60), gone).await.expect("every socket is closed in the end");
+    tokio::time::timeout(Duration::from_secs(60), gone).await.expect("future should complete within the timeout");
 }
 
 #[tokio::test]
@@ -123,8 +123,10 @@ async fn unreading_peer_does_not_delay_others_on_its_ring() {
     let client = client(address).await;
     for a in 0..200 {
         let call = client.add(AddRequest { a, b: 1 });
-        let sum = tokio::time::timeout(Duration::from_secs(60), call).await.expect("it does not wait for the other");
-        assert_eq!(sum.expect("it is answered").get_ref().total, a + 1);
+        let sum = tokio::time::timeout(Duration::from_secs(60), call)
+            .await
+            .expect("future should complete within the timeout");
+        assert_eq!(sum.expect("call should succeed").get_ref().total, a + 1);
     }
 }
 
@@ -134,8 +136,13 @@ async fn a_peer_that_takes_little_at_once_gets_every_byte() {
     const CALLS: u16 = 20_000;
     let address = serve().await;
     let socket = TcpSocket::new_v4().expect("there are descriptors left");
-    socket.set_recv_buffer_size(4 * 1024).expect("it is allowed");
-    let socket = socket.connect(address).await.expect("the server listens").into_std().expect("it is registered");
+    socket.set_recv_buffer_size(4 * 1024).expect("request should be allowed");
+    let socket = socket
+        .connect(address)
+        .await
+        .expect("server should accept the connection")
+        .into_std()
+        .expect("it is registered");
     let writer = socket.try_clone().and_then(TcpStream::from_std).expect("there are descriptors left");
     let mut peer = Raw::over(TcpStream::from_std(socket).expect("it does not block"));
     let request = [&[8, 0, 0x0a, 1, 4, 0x0a, 0xe8, 0x07][..], &[7; 1_000]].concat();
@@ -144,12 +151,12 @@ async fn a_peer_that_takes_little_at_once_gets_every_byte() {
     // Mostly in order; but a handler may get a task, such as when another process has the processor.
     let mut unanswered: BTreeSet<u16> = (1..=CALLS).collect();
     while !unanswered.is_empty() {
-        let reply = peer.next().await.expect("the server answers");
+        let reply = peer.next().await.expect("connection should stay open");
         let id = reply.id.0;
         assert!(unanswered.remove(&id), "reply {id} has come twice");
         assert!(reply.body.ends_with(&[7; 1_000]), "reply {id} has come changed");
     }
-    writing.await.expect("it does not panic").expect("the server takes all");
+    writing.await.expect("task should not panic").expect("the server takes all");
 }
 
 /// Runs `child.rs` with a system call failing; `None`, and a line that is seen, where strace cannot be used.
@@ -166,7 +173,7 @@ fn with_fault(runtime: &str, fault: &str) -> Option<String> {
         .args([env!("CARGO_BIN_EXE_child"), "twice"])
         .env("FRISBEE_IO_BACKEND", runtime)
         .output()
-        .expect("strace was there just now");
+        .expect("process should start");
     assert!(output.status.success(), "{output:?}");
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -331,7 +338,9 @@ fn ring_connections_end_with_runtime_of_server() {
     assert_eq!(stats.open(), 1);
     runtime.shutdown_background();
     clients.block_on(async {
-        tokio::time::timeout(Duration::from_secs(20), connection.closed()).await.expect("it is no longer served");
+        tokio::time::timeout(Duration::from_secs(20), connection.closed())
+            .await
+            .expect("future should complete within the timeout");
         until("the server has none", || stats.open() == 0).await;
     });
 }

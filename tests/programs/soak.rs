@@ -58,7 +58,7 @@ async fn main() -> ExitCode {
         }
     };
     let server = Server::builder().add_service(InteropServer::new(Service)).bind("127.0.0.1:0").await;
-    let server = server.expect("loopback has free ports");
+    let server = server.expect("loopback port should be free");
     let (address, stats) = (server.local_addr(), server.stats());
     tokio::spawn(server.serve());
     let tally = Arc::new(Tally::default());
@@ -120,7 +120,7 @@ fn growth(values: &[f64]) -> f64 {
 
 /// Calls of all kinds, one after the other, on one channel.
 async fn steady(address: SocketAddr, tally: Arc<Tally>, seed: u64) {
-    let channel = Channel::connect(address.to_string()).await.expect("the server listens");
+    let channel = Channel::connect(address.to_string()).await.expect("server should accept the connection");
     let client = InteropClient::new(channel);
     let mut number = seed;
     while tally.goes_on() {
@@ -153,7 +153,7 @@ async fn count_up(client: &InteropClient, count: i64) -> Result<(), frpc::Status
 /// Clients that come, call and go.
 async fn churn(address: SocketAddr, tally: Arc<Tally>) {
     while tally.goes_on() {
-        let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
+        let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
         for a in 0..10 {
             tally.count(&client.add(AddRequest { a, b: 1 }).await);
         }
@@ -176,7 +176,7 @@ async fn hostile(address: SocketAddr, tally: Arc<Tally>) {
     ];
     while tally.goes_on() {
         for lie in &lies {
-            let mut peer = TcpStream::connect(address).await.expect("the server listens");
+            let mut peer = TcpStream::connect(address).await.expect("server should accept the connection");
             let _ = peer.write_all(lie).await;
             tally.hostile.fetch_add(1, Ordering::Relaxed);
             tokio::time::sleep(Duration::from_millis(5)).await;

@@ -32,18 +32,18 @@ async fn serve(settings: BrokerBuilder) -> (SocketAddr, Broker) {
     // A stalled peer is here to be dealt with by the broker, not by the connection's own time.
     let config = Config::default().write_timeout(2 * PATIENCE).idle_timeout(2 * PATIENCE);
     let server = Server::builder().config(config).bind("127.0.0.1:0", broker.clone()).await;
-    let server = server.expect("loopback has free ports");
+    let server = server.expect("loopback port should be free");
     let address = server.local_addr();
     tokio::spawn(server.serve());
     (address, broker)
 }
 
 async fn client(address: SocketAddr) -> Client {
-    Client::connect(address).await.expect("the broker listens")
+    Client::connect(address).await.expect("server should accept the connection")
 }
 
 async fn next(subscription: &mut Subscription) -> Result<Message, RecvError> {
-    tokio::time::timeout(PATIENCE, subscription.recv()).await.expect("something comes")
+    tokio::time::timeout(PATIENCE, subscription.recv()).await.expect("future should complete within the timeout")
 }
 
 async fn text(subscription: &mut Subscription) -> String {
@@ -62,7 +62,7 @@ async fn until(mut is: impl FnMut() -> bool) {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, polled).await.expect("it comes true");
+    tokio::time::timeout(PATIENCE, polled).await.expect("future should complete within the timeout");
 }
 
 #[tokio::test]
@@ -166,7 +166,7 @@ async fn publish_rounds(address: SocketAddr) {
             writer.publish("ticks", payload).await.unwrap();
         }
         for _ in 0..SUBSCRIBERS {
-            tokio::time::timeout(PATIENCE, finished.recv()).await.expect("every reader gets the round");
+            tokio::time::timeout(PATIENCE, finished.recv()).await.expect("future should complete within the timeout");
         }
     }
     while let Some(reader) = readers.join_next().await {
@@ -298,7 +298,8 @@ async fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
 
 #[tokio::test]
 async fn unused_client_connection_is_closed() {
-    let server = Server::builder().bind("127.0.0.1:0", Broker::new()).await.expect("loopback has free ports");
+    let server =
+        Server::builder().bind("127.0.0.1:0", Broker::new()).await.expect("server should bind to a free address");
     let (address, stats) = (server.local_addr(), server.stats());
     tokio::spawn(server.serve());
     let client = client(address).await;
@@ -523,9 +524,9 @@ async fn broker_and_service_share_port_and_connection() {
 
 #[tokio::test]
 async fn peer_owing_many_answers_gets_no_more_requests() {
-    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let client = client(silent.local_addr().expect("it is bound")).await;
-    let _peer = silent.accept().await.expect("it has been dialled");
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+    let client = client(silent.local_addr().expect("socket should have a local address")).await;
+    let _peer = silent.accept().await.expect("client should connect");
     let mut requested = 0;
     // It does not wait for any, and the requests are not taken back.
     while std::pin::pin!(client.sync()).as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
@@ -543,7 +544,12 @@ async fn a_server_without_a_broker_is_not_taken_for_one() {
     let synced = broker.sync().await.expect_err("no subscriber has received anything");
     assert!(synced.to_string().contains(none), "{synced}");
     let broker = client(address).await;
-    broker.publisher("topic").expect("it is a topic").publish(Bytes::from_static(b"x")).await.expect("it is sent");
+    broker
+        .publisher("topic")
+        .expect("it is a topic")
+        .publish(Bytes::from_static(b"x"))
+        .await
+        .expect("broker should accept the message");
     let synced = broker.sync().await.expect_err("no subscriber has received anything");
     assert!(synced.to_string().contains(none), "{synced}");
 }
@@ -552,7 +558,8 @@ async fn a_server_without_a_broker_is_not_taken_for_one() {
 async fn client_reconnects_and_subscriptions_resume_with_notice() {
     let serve = async |address: SocketAddr| {
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let server = Server::builder().bind(address, Broker::new()).await.expect("the port is free");
+        let server =
+            Server::builder().bind(address, Broker::new()).await.expect("server should bind to a free address");
         let address = server.local_addr();
         let serving = tokio::spawn(server.serve_with_shutdown(async { drop(stopped.await) }));
         (address, stop, serving)

@@ -38,7 +38,7 @@ fn grpcurl() -> Option<&'static Path> {
 async fn serve() -> String {
     let gateway = Gateway::new().http(Http::new().connect().grpc());
     let builder = builder().add_service(Reflection::new().hide("catalog.Admin")).add_service(Health::new());
-    let server = builder.gateway(gateway).bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let server = builder.gateway(gateway).bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
     address
@@ -48,7 +48,7 @@ async fn serve() -> String {
 async fn run(grpcurl: &Path, arguments: &[&str]) -> Result<String, String> {
     let mut command = tokio::process::Command::new(grpcurl);
     command.args(["-plaintext", "-max-time", "60"]).args(arguments).kill_on_drop(true);
-    let output = command.output().await.expect("a program that was just built starts");
+    let output = command.output().await.expect("process should start");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
 }

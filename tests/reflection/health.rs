@@ -23,7 +23,7 @@ fn check_request(service: &str) -> HealthCheckRequest {
 }
 
 fn acceptor(health: &Health) -> Acceptor {
-    builder().add_service(health.clone()).build().expect("the services do not overlap")
+    builder().add_service(health.clone()).build().expect("services should not overlap")
 }
 
 /// A client that writes frames by hand.
@@ -45,7 +45,7 @@ impl Open {
     async fn new(health: &Health) -> Self {
         let gateway = Gateway::new().json_rpc().http(Http::new().connect().grpc().health());
         let builder = Server::builder().add_service(ShopServer::new(House)).add_service(health.clone());
-        let server = builder.gateway(gateway).bind("127.0.0.1:0").await.expect("loopback has free ports");
+        let server = builder.gateway(gateway).bind("127.0.0.1:0").await.expect("server should bind to a free address");
         let address = server.local_addr().to_string();
         let (stop, stopped) = oneshot::channel::<()>();
         let served = tokio::spawn(server.serve_with_shutdown(async move { drop(stopped.await) }));
@@ -53,10 +53,10 @@ impl Open {
     }
 
     async fn exchange(&self, request: &str) -> String {
-        let mut socket = TcpStream::connect(&self.address).await.expect("it listens");
-        socket.write_all(request.as_bytes()).await.expect("it is read");
+        let mut socket = TcpStream::connect(&self.address).await.expect("server should accept the connection");
+        socket.write_all(request.as_bytes()).await.expect("write should succeed");
         let mut response = String::new();
-        socket.read_to_string(&mut response).await.expect("it answers and closes");
+        socket.read_to_string(&mut response).await.expect("file should be readable");
         response
     }
 
@@ -67,7 +67,8 @@ impl Open {
 }
 
 async fn next(watch: &mut Streaming<HealthCheckResponse>) -> Result<Option<ServingStatus>, Code> {
-    let message = tokio::time::timeout(PATIENCE, watch.message()).await.expect("it comes");
+    let message =
+        tokio::time::timeout(PATIENCE, watch.message()).await.expect("future should complete within the timeout");
     message.map(|status| status.map(|status| status.status())).map_err(|status| status.code())
 }
 
@@ -90,7 +91,7 @@ async fn services_default_to_serving_and_unknown_are_not_found() {
     assert_eq!(check("").await, Ok(ServingStatus::Serving), "the server as a whole is another matter");
     health.remove("catalog.Shop");
     assert_eq!(check("catalog.Shop").await, Err(Code::NotFound));
-    let list = client.list(HealthListRequest {}).await.expect("it answers");
+    let list = client.list(HealthListRequest {}).await.expect("peer should answer");
     let mut names: Vec<_> = list.get_ref().statuses.keys().map(String::as_str).collect();
     names.sort_unstable();
     assert_eq!(names, ["", "catalog.Admin", "catalog.Audit", "grpc.health.v1.Health", "other"]);
@@ -137,14 +138,14 @@ async fn stop_notifies_health_watchers_before_connections() {
     assert!(operations.contains(&7), "the stream has ended before: {operations:?}");
     raw.write(&packet(0, 4, b"")).await;
     drop(raw);
-    stopping.await.expect("it does not panic");
+    stopping.await.expect("task should not panic");
 }
 
 #[tokio::test]
 async fn a_watch_ends_with_a_stop_and_does_not_hold_it_up() {
     let health = Health::new();
     let open = Open::new(&health).await;
-    let client = HealthClient::connect(open.address.as_str()).await.expect("it listens");
+    let client = HealthClient::connect(open.address.as_str()).await.expect("server should accept the connection");
     let mut watches = Vec::new();
     for service in ["", "catalog.Shop", "unknown"] {
         let mut watch = client.watch(check_request(service)).await.unwrap().into_inner();
@@ -159,7 +160,11 @@ async fn a_watch_ends_with_a_stop_and_does_not_hold_it_up() {
         assert_eq!(next(watch).await, Err(Code::Unavailable));
     }
     drop(client);
-    tokio::time::timeout(PATIENCE, open.served).await.expect("it ends").expect("no panic").expect("it served");
+    tokio::time::timeout(PATIENCE, open.served)
+        .await
+        .expect("future should complete within the timeout")
+        .expect("task should not panic")
+        .expect("it served");
     assert_eq!(health.status(""), Some(ServingStatus::NotServing));
 }
 
@@ -199,11 +204,15 @@ async fn connect_and_json_rpc_and_grpc_answer_as_native_calls_do() {
     let (status, body) = connect("nothing").await;
     assert_eq!((&*status, &body["code"]), ("404", &json!("not_found")));
 
-    let mut lines = BufReader::new(TcpStream::connect(&open.address).await.expect("it listens"));
+    let mut lines =
+        BufReader::new(TcpStream::connect(&open.address).await.expect("server should accept the connection"));
     let mut rpc = async |line: &str| {
-        lines.write_all(line.as_bytes()).await.expect("it is read");
+        lines.write_all(line.as_bytes()).await.expect("write should succeed");
         let mut reply = String::new();
-        tokio::time::timeout(PATIENCE, lines.read_line(&mut reply)).await.expect("it comes").expect("it is text");
+        tokio::time::timeout(PATIENCE, lines.read_line(&mut reply))
+            .await
+            .expect("future should complete within the timeout")
+            .expect("bytes should be UTF-8");
         serde_json::from_str::<Value>(&reply).unwrap_or_else(|error| panic!("{error} in {reply}"))
     };
     let request = |id: u32, method: &str, service: &str| {
@@ -220,21 +229,23 @@ async fn connect_and_json_rpc_and_grpc_answer_as_native_calls_do() {
     assert_eq!(item(&rpc("").await), json!("SERVING"));
 
     let channel = tonic::transport::Channel::from_shared(format!("http://{}", open.address)).expect("an address");
-    let mut grpc = Grpc::new(channel.connect().await.expect("it listens"));
+    let mut grpc = Grpc::new(channel.connect().await.expect("server should accept the connection"));
     let path = |method: &'static str| http::uri::PathAndQuery::from_static(method);
     let codec = ProstCodec::<HealthCheckRequest, HealthCheckResponse>::default;
-    grpc.ready().await.expect("it listens");
+    grpc.ready().await.expect("server should be listening");
     let check = path("/grpc.health.v1.Health/Check");
     let response = grpc.unary(tonic::Request::new(check_request("catalog.Shop")), check.clone(), codec()).await;
     assert_eq!(response.expect("it is known").get_ref().status(), ServingStatus::NotServing);
-    grpc.ready().await.expect("it listens");
+    grpc.ready().await.expect("server should be listening");
     let status =
-        grpc.unary(tonic::Request::new(check_request("other")), check, codec()).await.expect_err("it is unknown");
+        grpc.unary(tonic::Request::new(check_request("other")), check, codec()).await.expect_err("call should fail");
     assert_eq!(status.code(), tonic::Code::NotFound);
-    grpc.ready().await.expect("it listens");
+    grpc.ready().await.expect("server should be listening");
     let watch = path("/grpc.health.v1.Health/Watch");
-    let watch =
-        grpc.server_streaming(tonic::Request::new(check_request("")), watch, codec()).await.expect("it streams");
+    let watch = grpc
+        .server_streaming(tonic::Request::new(check_request("")), watch, codec())
+        .await
+        .expect("stream should open");
     let mut watch = watch.into_inner();
     assert_eq!(watch.message().await.unwrap().map(|it| it.status()), Some(ServingStatus::Serving));
 

@@ -27,7 +27,7 @@ impl Shop for Slow {
 /// A client of the introspection of a server.
 async fn inspected(server: &Acceptor) -> IntrospectionClient {
     let introspection = Introspection::new().server("shop", server.inspector());
-    let shown = Server::builder().add_service(introspection).build().expect("it is the only service");
+    let shown = Server::builder().add_service(introspection).build().expect("services should not overlap");
     IntrospectionClient::new(connect(&shown).await)
 }
 
@@ -47,7 +47,7 @@ async fn pending_calls_are_shown_with_method_age_and_deadline() {
     #[allow(deprecated)] // The schema has one such method.
     let browsing = shop.browse(Thing::default()).await.expect("the stream is opened");
     let page = loop {
-        let page = client.connections(ConnectionsRequest::default()).await.expect("it answers").into_inner();
+        let page = client.connections(ConnectionsRequest::default()).await.expect("peer should answer").into_inner();
         if page.connections.iter().any(|connection| connection.calls == 2) {
             break page;
         }
@@ -57,7 +57,7 @@ async fn pending_calls_are_shown_with_method_age_and_deadline() {
     assert_eq!((connection.kind(), connection.streams), (Kind::Native, 1));
     tokio::time::sleep(Duration::from_secs(5)).await;
     let connection_request = || ConnectionRequest { server: "shop".to_owned(), number: connection.number };
-    let reply = client.connection(connection_request()).await.expect("it is open").into_inner();
+    let reply = client.connection(connection_request()).await.expect("channel should be connected").into_inner();
     let hello = reply.hello.as_ref().expect("the client is extended");
     assert!(hello.body_max > 0 && hello.stream_credit > 0, "{hello:?}");
     let of = |method: &str| {
@@ -69,10 +69,10 @@ async fn pending_calls_are_shown_with_method_age_and_deadline() {
     assert!(buy.has_deadline && (54_000..=55_000).contains(&buy.time_left_ms), "{buy:?}");
     assert!(!browse.has_deadline && reply.streams.len() == 1 && reply.streams[0].id == browse.id);
     drop(browsing);
-    let bought = buying.await.expect("it does not panic").expect_err("the handler fails");
+    let bought = buying.await.expect("task should not panic").expect_err("the handler fails");
     assert_eq!(bought.code(), Code::DeadlineExceeded);
     loop {
-        let left = client.connection(connection_request()).await.expect("it is open").into_inner();
+        let left = client.connection(connection_request()).await.expect("channel should be connected").into_inner();
         if left.calls.is_empty() && left.streams.is_empty() {
             break;
         }
@@ -82,7 +82,7 @@ async fn pending_calls_are_shown_with_method_age_and_deadline() {
 
 #[tokio::test]
 async fn connections_are_paged_and_ended_ones_show_reasons() {
-    let server = Server::builder().add_service(ShopServer::new(House)).build().expect("it is right");
+    let server = Server::builder().add_service(ShopServer::new(House)).build().expect("services should not overlap");
     let client = inspected(&server).await;
     let mut shops = Vec::new();
     for _ in 0..7 {
@@ -93,7 +93,7 @@ async fn connections_are_paged_and_ended_ones_show_reasons() {
     let (mut after, mut sizes, mut numbers) = (0, Vec::new(), Vec::new());
     loop {
         let request = ConnectionsRequest { after, limit: 3, ..ConnectionsRequest::default() };
-        let page = client.connections(request).await.expect("it answers").into_inner();
+        let page = client.connections(request).await.expect("peer should answer").into_inner();
         sizes.push(page.connections.len());
         numbers.extend(page.connections.iter().map(|connection| connection.number));
         if page.next == 0 {
@@ -106,15 +106,15 @@ async fn connections_are_paged_and_ended_ones_show_reasons() {
     drop(shops);
     let ended = async {
         loop {
-            let reply = client.servers(ServersRequest {}).await.expect("it answers").into_inner();
-            let shop = reply.servers.into_iter().next().expect("there is one");
+            let reply = client.servers(ServersRequest {}).await.expect("peer should answer").into_inner();
+            let shop = reply.servers.into_iter().next().expect("item should exist");
             if shop.open == 0 {
                 break shop;
             }
             tokio::task::yield_now().await;
         }
     };
-    let shop = tokio::time::timeout(PATIENCE, ended).await.expect("they end soon");
+    let shop = tokio::time::timeout(PATIENCE, ended).await.expect("future should complete within the timeout");
     assert_eq!((shop.name.as_str(), shop.opened), ("shop", 7));
     assert_eq!(shop.closes.iter().map(|close| close.count).sum::<u64>(), 7, "{:?}", shop.closes);
     assert!(shop.last_closes.len() == 7 && shop.last_closes.iter().all(|close| !close.reason.is_empty()));
@@ -122,14 +122,14 @@ async fn connections_are_paged_and_ended_ones_show_reasons() {
 
 #[tokio::test(start_paused = true)]
 async fn watch_repeats_and_refuses_interval_beyond_limits() {
-    let server = Server::builder().add_service(ShopServer::new(House)).build().expect("it is right");
+    let server = Server::builder().add_service(ShopServer::new(House)).build().expect("services should not overlap");
     let client = inspected(&server).await;
     let _shop = ShopClient::new(connect(&server).await);
     let request = WatchRequest { interval_ms: 500, connections: 10 };
-    let mut watch = client.watch(request).await.expect("it answers").into_inner();
+    let mut watch = client.watch(request).await.expect("peer should answer").into_inner();
     let started = tokio::time::Instant::now();
     for _ in 0..3 {
-        let reply = watch.message().await.expect("the stream continues").expect("it does not end");
+        let reply = watch.message().await.expect("stream should not fail").expect("it does not end");
         assert_eq!(reply.servers.len(), 1);
     }
     assert!(started.elapsed() >= Duration::from_millis(1000), "{:?}", started.elapsed());
@@ -139,9 +139,9 @@ async fn watch_repeats_and_refuses_interval_beyond_limits() {
         assert_eq!(refused.await.expect_err("it is out of range").code(), Code::InvalidArgument);
     }
     let unknown = ConnectionsRequest { server: "bakery".to_owned(), ..ConnectionsRequest::default() };
-    assert_eq!(client.connections(unknown).await.expect_err("there is none").code(), Code::NotFound);
+    assert_eq!(client.connections(unknown).await.expect_err("item should not exist").code(), Code::NotFound);
     let none = ConnectionRequest { number: 0, ..ConnectionRequest::default() };
-    assert_eq!(client.connection(none).await.expect_err("there is none").code(), Code::NotFound);
+    assert_eq!(client.connection(none).await.expect_err("item should not exist").code(), Code::NotFound);
     let json = Introspection::new().server("shop", server.inspector()).to_json(10);
     assert!(
         json.starts_with("{\"servers\":[{\"server\":{\"name\":\"shop\"") && json.contains("\"connections\""),
@@ -151,12 +151,14 @@ async fn watch_repeats_and_refuses_interval_beyond_limits() {
 
 #[tokio::test]
 async fn ended_calls_are_reported_by_method_if_counted() {
-    let build = |builder: frpc::ServerBuilder| builder.add_service(ShopServer::new(Slow)).build().expect("it is right");
+    let build = |builder: frpc::ServerBuilder| {
+        builder.add_service(ShopServer::new(Slow)).build().expect("services should not overlap")
+    };
     let server = build(Server::builder().batch_observer(Counters::new()).inspectable());
     let client = inspected(&server).await;
     let shop = ShopClient::new(connect(&server).await);
     let figures_now = async || {
-        let reply = client.servers(ServersRequest {}).await.expect("it answers").into_inner();
+        let reply = client.servers(ServersRequest {}).await.expect("peer should answer").into_inner();
         let buy = reply.servers[0].methods.iter().find(|method| method.name == "catalog.Shop/Buy");
         buy.and_then(|buy| buy.figures.clone()).expect("calls are counted")
     };
@@ -175,12 +177,12 @@ async fn ended_calls_are_reported_by_method_if_counted() {
             tokio::task::yield_now().await;
         }
     };
-    let figures = tokio::time::timeout(PATIENCE, counted).await.expect("they end soon");
+    let figures = tokio::time::timeout(PATIENCE, counted).await.expect("future should complete within the timeout");
     assert!(figures.ok == 0 && figures.failed.iter().all(|failed| failed.code != 0), "{figures:?}");
     let Figures { sum_ns, p50_ns, p99_ns, max_ns, .. } = figures;
     assert!(0 < p50_ns && p50_ns <= p99_ns && p99_ns <= max_ns && 0 < sum_ns && sum_ns <= 3 * max_ns, "{figures:?}");
     let others = inspected(&build(Server::builder().inspectable())).await;
-    let reply = others.servers(ServersRequest {}).await.expect("it answers").into_inner();
+    let reply = others.servers(ServersRequest {}).await.expect("peer should answer").into_inner();
     assert!(reply.servers[0].methods.len() == 2 && reply.servers[0].methods.iter().all(|one| one.figures.is_none()));
 }
 
@@ -194,7 +196,7 @@ async fn succeeded_and_failed_calls_are_counted_apart() {
     for _ in 0..2 {
         shop.buy(Thing::default()).await.expect("it sells");
     }
-    let reply = client.servers(ServersRequest {}).await.expect("it answers").into_inner();
+    let reply = client.servers(ServersRequest {}).await.expect("peer should answer").into_inner();
     let buy = reply.servers[0].methods.iter().find(|method| method.name == "catalog.Shop/Buy");
     let figures = buy.and_then(|buy| buy.figures.as_ref()).expect("it need not be inspectable");
     assert!(figures.ok == 2 && figures.failed.is_empty() && figures.max_ns > 0, "{figures:?}");
@@ -204,8 +206,8 @@ async fn succeeded_and_failed_calls_are_counted_apart() {
 #[tokio::test]
 async fn introspection_socket_is_private_and_self_describing() {
     use std::os::unix::fs::PermissionsExt as _;
-    let server = Server::builder().add_service(ShopServer::new(House)).build().expect("it is right");
-    let folder = tempfile::tempdir().expect("there is room");
+    let server = Server::builder().add_service(ShopServer::new(House)).build().expect("services should not overlap");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let path = folder.path().join("shop.sock");
     tokio::spawn(Introspection::new().server("shop", server.inspector()).serve_unix(path.clone()));
     let connected = async {
@@ -213,12 +215,14 @@ async fn introspection_socket_is_private_and_self_describing() {
             // The file is private when its mode has been set, which comes last.
             let mode = std::fs::metadata(&path).map(|file| file.permissions().mode() & 0o777);
             if mode.is_ok_and(|mode| mode == 0o600) {
-                break frpc::Channel::connect(format!("unix:{}", path.display())).await.expect("it listens");
+                break frpc::Channel::connect(format!("unix:{}", path.display()))
+                    .await
+                    .expect("server should be listening");
             }
             tokio::task::yield_now().await;
         }
     };
-    let channel = tokio::time::timeout(PATIENCE, connected).await.expect("it listens soon");
+    let channel = tokio::time::timeout(PATIENCE, connected).await.expect("future should complete within the timeout");
     let schema = frpc_reflection::ServerSchema::fetch(&channel).await.expect("it describes itself");
     assert!(schema.services.iter().any(|service| service.name == "frpc.introspection.v1.Introspection"));
 }
@@ -226,19 +230,22 @@ async fn introspection_socket_is_private_and_self_describing() {
 #[cfg(unix)]
 #[tokio::test]
 async fn passed_socket_shows_successor_after_predecessor_leaves() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let path = folder.path().join("shop.sock");
-    let listener = std::os::unix::net::UnixListener::bind(&path).expect("it binds");
+    let listener = std::os::unix::net::UnixListener::bind(&path).expect("socket path should be free");
     for name in ["before", "next"] {
-        let server = Server::builder().add_service(ShopServer::new(House)).build().expect("it is right");
+        let server =
+            Server::builder().add_service(ShopServer::new(House)).build().expect("services should not overlap");
         let introspection = Introspection::new().server(name, server.inspector());
-        let listener = listener.try_clone().expect("there are descriptors");
+        let listener = listener.try_clone().expect("descriptor should be available");
         let serving = tokio::spawn(introspection.serve_on_unix(listener));
-        let client = IntrospectionClient::connect(format!("unix:{}", path.display())).await.expect("it listens");
+        let client = IntrospectionClient::connect(format!("unix:{}", path.display()))
+            .await
+            .expect("server should accept the connection");
         let reply = tokio::time::timeout(PATIENCE, client.servers(ServersRequest {}))
             .await
-            .expect("it answers")
-            .expect("it answers");
+            .expect("future should complete within the timeout")
+            .expect("peer should answer");
         assert_eq!(reply.into_inner().servers[0].name, name);
         serving.abort();
         assert!(serving.await.is_err_and(|ended| ended.is_cancelled()), "it served until it was stopped");

@@ -42,7 +42,8 @@ fn symbols(symbols: &[&str]) -> FilesRequest {
 
 #[tokio::test]
 async fn services_are_listed_with_all_method_properties() {
-    let schema = ServerSchema::fetch(&connect(&server(Reflection::new())).await).await.expect("it answers");
+    let schema =
+        ServerSchema::fetch(&connect(&server(Reflection::new())).await).await.expect("schema should be fetched");
     let listed: Vec<_> = schema.services.iter().map(|service| &*service.name).collect();
     let expected = [
         "catalog.Admin",
@@ -57,7 +58,8 @@ async fn services_are_listed_with_all_method_properties() {
     let shop = service(&schema, "catalog.Shop");
     assert_eq!((&*shop.file, &*shop.docs, shop.codec()), ("catalog.proto", "Sells.\nTo everybody.", Codec::Polyglot));
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("proto");
-    let loaded = frpc_build::configure().load_protos(&[folder.join("catalog.proto")], &[folder]).expect("it is valid");
+    let loaded =
+        frpc_build::configure().load_protos(&[folder.join("catalog.proto")], &[folder]).expect("value should be valid");
     for layout in &loaded.layouts {
         let listed = service(&schema, layout.service());
         assert_eq!(listed.fingerprint, layout.fingerprint().to_string());
@@ -77,7 +79,8 @@ async fn services_are_listed_with_all_method_properties() {
 
 #[tokio::test]
 async fn files_equal_embedded_ones_and_follow_their_imports() {
-    let schema = ServerSchema::fetch(&connect(&server(Reflection::new())).await).await.expect("it answers");
+    let schema =
+        ServerSchema::fetch(&connect(&server(Reflection::new())).await).await.expect("schema should be fetched");
     let own = super::support::catalog::SCHEMA.files();
     assert!(schema.files.windows(own.len()).any(|window| window == own), "the set of the package is part of it");
     let files = files(&schema.files);
@@ -112,7 +115,7 @@ async fn files_come_by_name_and_by_symbol_with_or_without_imports() {
 async fn a_schema_that_exceeds_a_packet_comes_in_pieces() {
     let builder = frpc::Server::builder().add_service(LongServer::new(House)).add_service(Reflection::new());
     let channel = connect_with(&builder.build().unwrap(), Config::default().body_max(40 * 1024)).await;
-    let schema = ServerSchema::fetch(&channel).await.expect("each piece fits");
+    let schema = ServerSchema::fetch(&channel).await.expect("schema should be fetched");
     assert!(schema.files.len() > 5 * 40 * 1024, "{}", schema.files.len());
     assert!(files(&schema.files).iter().any(|file| file.name() == "long.proto"));
 }
@@ -121,8 +124,8 @@ async fn a_schema_that_exceeds_a_packet_comes_in_pieces() {
 async fn client_with_current_schema_gets_only_unchanged() {
     let first = server(Reflection::new());
     let channel = connect(&first).await;
-    let mut schema = ServerSchema::fetch(&channel).await.expect("it answers");
-    assert!(!schema.refresh(&channel).await.expect("it answers"));
+    let mut schema = ServerSchema::fetch(&channel).await.expect("schema should be fetched");
+    assert!(!schema.refresh(&channel).await.expect("peer should answer"));
     let client = ReflectionClient::new(channel);
     let mut pieces = client.list(ListRequest { etag: schema.etag.clone() }).await.unwrap().into_inner();
     let piece = pieces.message().await.unwrap().expect("one piece");
@@ -136,9 +139,9 @@ async fn client_with_current_schema_gets_only_unchanged() {
 
     // Another server of the same services shows the same; one that shows less does not.
     let same = connect(&server(Reflection::new())).await;
-    assert!(!schema.refresh(&same).await.expect("it answers"));
+    assert!(!schema.refresh(&same).await.expect("peer should answer"));
     let less = connect(&server(Reflection::new().hide("catalog.Admin"))).await;
-    assert!(schema.refresh(&less).await.expect("it answers"));
+    assert!(schema.refresh(&less).await.expect("peer should answer"));
     assert!(schema.services.iter().all(|service| service.name != "catalog.Admin"));
 }
 
@@ -148,7 +151,7 @@ async fn a_hidden_service_is_in_no_answer_and_can_be_called() {
     let filtered = Reflection::new().service_filter(|name| name != "catalog.Admin");
     for reflection in [without, filtered] {
         let channel = connect(&server(reflection)).await;
-        let schema = ServerSchema::fetch(&channel).await.expect("it answers");
+        let schema = ServerSchema::fetch(&channel).await.expect("schema should be fetched");
         assert!(schema.services.iter().all(|service| service.name != "catalog.Admin"));
         for trace in ["Admin", "Fire", "Fires people", "Fires one"] {
             assert!(!schema.files.windows(trace.len()).any(|part| part == trace.as_bytes()), "{trace}");
@@ -167,7 +170,7 @@ async fn a_hidden_service_is_in_no_answer_and_can_be_called() {
 async fn a_service_without_an_embedded_schema_is_listed_without_files() {
     let builder = frpc::Server::builder().add_service(InteropServer::new(Interop)).add_service(Reflection::new());
     let channel = connect(&builder.build().unwrap()).await;
-    let schema = ServerSchema::fetch(&channel).await.expect("it answers");
+    let schema = ServerSchema::fetch(&channel).await.expect("schema should be fetched");
     let interop = schema.services.iter().find(|service| service.file.is_empty()).expect("it has no file");
     assert!(!interop.methods.is_empty() && interop.methods.iter().all(|method| method.operation >= 10));
     assert_eq!(fetch(&channel, symbols(&[&interop.name])).await.unwrap_err().code(), Code::NotFound);
@@ -180,7 +183,7 @@ async fn middleware_refusing_reflection_covers_all_its_services() {
     }
     let server = builder().add_service(Reflection::new().with_middleware(closed)).build().unwrap();
     let channel = connect(&server).await;
-    let status = ServerSchema::fetch(&channel).await.expect_err("it is closed");
+    let status = ServerSchema::fetch(&channel).await.expect_err("connection should be closed");
     assert_eq!((status.code(), status.message()), (Code::PermissionDenied, "frpc.reflection.v1.Reflection"));
     assert!(AdminClient::new(channel).fire(Thing::default()).await.is_ok(), "other services are open");
 }
@@ -203,7 +206,7 @@ async fn reflection_that_is_added_twice_overlaps() {
 async fn go_peer_reads_same_bytes_with_and_without_reflection() {
     let mut answers = Vec::new();
     for builder in [builder(), builder().add_service(Reflection::new()).add_service(Health::new())] {
-        let server = builder.bind("127.0.0.1:0").await.expect("loopback has free ports");
+        let server = builder.bind("127.0.0.1:0").await.expect("server should bind to a free address");
         let mut raw = Raw::connect(server.local_addr()).await;
         let serving = tokio::spawn(server.serve());
         // A PING, a call of Buy with an empty message, and one of an operation that is never served.

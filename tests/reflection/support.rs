@@ -62,7 +62,7 @@ pub(crate) fn builder() -> ServerBuilder {
 
 /// The same with reflection.
 pub(crate) fn server(reflection: Reflection) -> Acceptor {
-    builder().add_service(reflection).build().expect("the services do not overlap")
+    builder().add_service(reflection).build().expect("services should not overlap")
 }
 
 /// A client in memory.
@@ -74,5 +74,5 @@ pub(crate) async fn connect_with(server: &Acceptor, config: frpc::Config) -> Cha
     let (here, there) = frpc::memory();
     let server = server.clone();
     tokio::spawn(async move { server.serve_connection(there).await });
-    Channel::builder().config(config).connect_io(here).await.expect("the server serves")
+    Channel::builder().config(config).connect_io(here).await.expect("connection in memory should be accepted")
 }

@@ -6,11 +6,11 @@ use std::fs;
 
 #[test]
 fn table_of_contents_lists_every_page() {
-    let summary = fs::read_to_string(root().join("docs/SUMMARY.md")).expect("the table of contents can be read");
+    let summary = fs::read_to_string(root().join("docs/SUMMARY.md")).expect("file should be readable");
     let listed: BTreeSet<String> =
         summary.lines().filter_map(|line| Some(line.split_once("](")?.1.strip_suffix(')')?.to_owned())).collect();
     let pages: BTreeSet<String> = fs::read_dir(root().join("docs"))
-        .expect("the folder can be read")
+        .expect("folder should be readable")
         .map(|entry| entry.expect("the entry can be read").file_name().to_string_lossy().into_owned())
         .filter(|name| name.ends_with(".md") && name != "SUMMARY.md")
         .collect();
@@ -40,12 +40,12 @@ fn anchors(text: &str) -> BTreeSet<String> {
 fn links_of_pages_lead_to_files_and_headings() {
     let mut broken = Vec::new();
     for folder in [root().to_owned(), root().join("docs")] {
-        for entry in fs::read_dir(&folder).expect("the folder can be read") {
+        for entry in fs::read_dir(&folder).expect("folder should be readable") {
             let page = entry.expect("the entry can be read").path();
             if page.extension().is_none_or(|extension| extension != "md") {
                 continue;
             }
-            let text = fs::read_to_string(&page).expect("the page can be read");
+            let text = fs::read_to_string(&page).expect("file should be readable");
             let links = prose(&text).flat_map(|line| line.split("](").skip(1).filter_map(|rest| rest.split_once(')')));
             for (link, _) in links.filter(|(link, _)| !link.contains("://")) {
                 let (file, anchor) = link.split_once('#').unwrap_or((link, ""));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The sources in a folder and the folders in it.
 pub(super) fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("it is a folder of this repository") {
+    for entry in fs::read_dir(folder).expect("folder should be readable") {
         let path = entry.expect("it can be read").path();
         if path.is_dir() {
             sources(&path, found);
@@ -38,7 +38,7 @@ fn public_async_functions_document_cancel_safety() {
     assert!(files.len() > 50, "there are more: {}", files.len());
     let mut missing = Vec::new();
     for file in files {
-        let source = fs::read_to_string(&file).expect("it can be read");
+        let source = fs::read_to_string(&file).expect("file should be readable");
         missing.extend(silent(&source).into_iter().map(|function| format!("{}: {function}", file.display())));
     }
     assert!(missing.is_empty(), "these have no section `# Cancel safety`:\n{}", missing.join("\n"));

@@ -7,9 +7,10 @@ use std::process::Command;
 
 /// The library frpc that this test was built with: the newest in cargo's folder.
 fn library() -> PathBuf {
-    let folder = env::current_exe().expect("it runs").parent().expect("it is in a folder").to_owned();
+    let folder =
+        env::current_exe().expect("program should have a path").parent().expect("it is in a folder").to_owned();
     let entries =
-        fs::read_dir(folder).expect("cargo's folder can be read").map(|entry| entry.expect("it is there").path());
+        fs::read_dir(folder).expect("folder should be readable").map(|entry| entry.expect("item should exist").path());
     let is_frpc = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with("libfrpc-") && name.ends_with(".rlib")
@@ -20,9 +21,9 @@ fn library() -> PathBuf {
 
 /// What rustc says about a program.
 fn compiled(source: &str) -> String {
-    let folder = tempfile::tempdir().expect("there is room for a file");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let path = folder.path().join("program.rs");
-    fs::write(&path, source).expect("the folder is new");
+    fs::write(&path, source).expect("file should be written");
     let library = library();
     let output = Command::new("rustc")
         .args(["--edition", "2024", "--crate-type", "lib", "--emit", "metadata", "--out-dir"])
@@ -34,8 +35,8 @@ fn compiled(source: &str) -> String {
         .arg(path)
         .env_remove("OUT_DIR")
         .output()
-        .expect("rustc compiles these tests too");
-    String::from_utf8(output.stderr).expect("rustc writes text")
+        .expect("process should start");
+    String::from_utf8(output.stderr).expect("bytes should be UTF-8")
 }
 
 #[test]

@@ -61,7 +61,9 @@ const DECLARATIONS: [&str; 5] = ["pub struct ", "pub enum ", "pub trait ", "pub 
 fn library(folder: &str) -> Vec<(String, String)> {
     let mut files = Vec::new();
     sources(&root().join("crates").join(folder).join("src"), &mut files);
-    let read = |path: std::path::PathBuf| (path.display().to_string(), fs::read_to_string(&path).expect("it is text"));
+    let read = |path: std::path::PathBuf| {
+        (path.display().to_string(), fs::read_to_string(&path).expect("file should be readable"))
+    };
     files.into_iter().map(read).collect()
 }
 
@@ -93,7 +95,7 @@ fn ignored(source: &str) -> Vec<&str> {
 #[test]
 fn every_code_block_of_a_doc_comment_is_compiled() {
     let mut found = Vec::new();
-    for entry in fs::read_dir(root().join("crates")).expect("it is a folder of this repository") {
+    for entry in fs::read_dir(root().join("crates")).expect("folder should be readable") {
         let folder = entry.expect("it can be listed").file_name();
         for (path, source) in library(&folder.to_string_lossy()) {
             found.extend(ignored(&source).into_iter().map(|line| format!("{path}: {}", line.trim())));

@@ -17,7 +17,7 @@ fn listed(text: &str, heading: &str) -> BTreeSet<String> {
 }
 
 fn read(path: &str) -> String {
-    fs::read_to_string(root().join(path)).expect("it is there")
+    fs::read_to_string(root().join(path)).expect("file should be readable")
 }
 
 #[test]

@@ -13,19 +13,19 @@ const PROGRAMS: [&str; 3] = ["frpc-build", "frpc-cli", "frpc-languages"];
 
 /// Calls `look` with each source below a folder.
 fn each_source(folder: &Path, look: &mut impl FnMut(&Path, &str)) {
-    for entry in fs::read_dir(folder).expect("it is a folder") {
+    for entry in fs::read_dir(folder).expect("folder should be readable") {
         let path = entry.expect("it can be listed").path();
         if path.is_dir() {
             each_source(&path, look);
         } else if path.extension().is_some_and(|is| is == "rs") {
-            look(&path, &fs::read_to_string(&path).expect("it is text"));
+            look(&path, &fs::read_to_string(&path).expect("file should be readable"));
         }
     }
 }
 
 /// As [`each_source`], for all libraries.
 fn each_source_of_libraries(mut look: impl FnMut(&Path, &str)) {
-    for entry in fs::read_dir(root().join("crates")).expect("it is a folder") {
+    for entry in fs::read_dir(root().join("crates")).expect("folder should be readable") {
         let path = entry.expect("it can be listed").path();
         if path.file_name().is_some_and(|name| !PROGRAMS.iter().any(|program| *program == name)) {
             each_source(&path.join("src"), &mut look);
@@ -89,7 +89,7 @@ fn message(call: &str) -> String {
 /// The level and the text of each row of the page's tables.
 fn shown() -> BTreeSet<(String, String)> {
     let page = ["docs/logs.md", "docs/logs-fleet.md", "docs/logs-restart.md"]
-        .map(|page| fs::read_to_string(root().join(page)).expect("the page is there"))
+        .map(|page| fs::read_to_string(root().join(page)).expect("file should be readable"))
         .concat();
     let rows = page.lines().filter_map(|line| {
         let mut cells = line.strip_prefix("| ")?.split(" | ");
@@ -125,7 +125,7 @@ fn log_lines_have_the_targets_of_the_page_and_no_others() {
             }
         }
     });
-    let page = fs::read_to_string(root().join("docs/logs.md")).expect("the page is there");
+    let page = fs::read_to_string(root().join("docs/logs.md")).expect("file should be readable");
     let table = page.split_once("| target | lines about |").expect("a table of targets").1;
     let rows = table.lines().skip(1).take_while(|line| line.starts_with('|')).skip(1);
     let shown: BTreeSet<_> = rows.filter_map(|row| Some(row.split('`').nth(1)?.to_owned())).collect();

@@ -11,17 +11,17 @@ pub(super) fn root() -> &'static Path {
 /// The pages of promises, and the page of threats.
 fn pages() -> [String; 3] {
     ["promises", "promises-limits", "threats"]
-        .map(|page| fs::read_to_string(root().join(format!("docs/{page}.md"))).expect("the page is there"))
+        .map(|page| fs::read_to_string(root().join(format!("docs/{page}.md"))).expect("file should be readable"))
 }
 
 /// The names of functions that are tests, by the attribute or macro in front of them.
 pub(super) fn tests_in(folder: &Path, into: &mut BTreeSet<String>) {
-    for entry in fs::read_dir(folder).expect("it is a folder") {
+    for entry in fs::read_dir(folder).expect("folder should be readable") {
         let path = entry.expect("it can be listed").path();
         if path.is_dir() {
             tests_in(&path, into);
         } else if path.extension().is_some_and(|is| is == "rs") {
-            let text = fs::read_to_string(&path).expect("it is text");
+            let text = fs::read_to_string(&path).expect("file should be readable");
             let lines: Vec<_> = text.lines().map(str::trim).collect();
             for (at, line) in lines.iter().enumerate() {
                 let function = line.trim_start_matches("async ").strip_prefix("fn ");

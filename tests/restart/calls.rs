@@ -91,7 +91,11 @@ impl Calling {
         for channel in 0..2 * CHANNELS {
             let unix = format!("unix:{}", programs.service().display());
             let address = if channel % 2 == 0 { program.address.to_string() } else { unix };
-            let channel = Channel::builder().calls::<InteropClient>().connect(address).await.expect("it listens");
+            let channel = Channel::builder()
+                .calls::<InteropClient>()
+                .connect(address)
+                .await
+                .expect("server should accept the connection");
             for caller in 0..CALLERS {
                 callers.spawn(call(InteropClient::new(channel.clone()), load.clone(), caller));
             }
@@ -166,14 +170,15 @@ async fn successors_failing_before_ready_fail_no_call() {
 async fn shutdown_timeout_of_predecessor_ends_endless_stream() {
     let programs = Programs::new();
     let mut program = programs.start("serve").await;
-    let client = InteropClient::connect(program.address.to_string()).await.expect("it listens");
+    let client =
+        InteropClient::connect(program.address.to_string()).await.expect("server should accept the connection");
     let (texts, requests) = RequestStream::channel(1);
-    let mut answers = client.chat(requests).await.expect("it begins").into_inner();
-    texts.send(Text { value: "a".into() }).await.expect("it is open");
-    answers.message().await.expect("it is answered");
+    let mut answers = client.chat(requests).await.expect("stream should open").into_inner();
+    texts.send(Text { value: "a".into() }).await.expect("message should be sent");
+    answers.message().await.expect("stream should not fail");
     programs.replace(&mut program).await;
     // The predecessor has ended, so the stream has, and calls go to the successor.
-    answers.message().await.expect_err("the stream has no end of its own");
-    assert!(add(&client, 1).await.expect("the successor serves"));
+    answers.message().await.expect_err("stream should fail");
+    assert!(add(&client, 1).await.expect("call should succeed"));
     program.stop().await;
 }

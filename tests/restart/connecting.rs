@@ -60,7 +60,8 @@ async fn no_connection_of_a_plain_client_is_lost_over_restarts() {
         programs.replace(&mut program).await;
     }
     is_over.store(true, Ordering::Relaxed);
-    let failures = threads.into_iter().flat_map(|thread| thread.join().expect("no task panics")).collect::<Vec<_>>();
+    let failures =
+        threads.into_iter().flat_map(|thread| thread.join().expect("thread should not panic")).collect::<Vec<_>>();
     let made = made.load(Ordering::Relaxed);
     println!("{} of {made} connections over {restarts} restarts were lost", failures.len());
     assert!(failures.is_empty(), "{} of {made} were lost: {:#?}", failures.len(), &failures[..failures.len().min(10)]);

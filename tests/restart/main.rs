@@ -32,7 +32,7 @@ struct Program {
 
 impl Programs {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().expect("there is room") }
+        Self { folder: tempfile::tempdir().expect("temporary folder should be created") }
     }
 
     fn control(&self) -> PathBuf {
@@ -60,17 +60,20 @@ impl Programs {
 impl Program {
     async fn of(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
-        let mut child = command.spawn().expect("it can be run");
-        let mut output = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+        let mut child = command.spawn().expect("process should start");
+        let mut output = BufReader::new(child.stdout.take().expect("stdout should be piped")).lines();
         let address = line(&mut output).await.expect("it says where it listens");
         let address = address.strip_prefix("listening on ").and_then(|address| address.parse().ok());
-        Self { child, output, address: address.expect("it is an address") }
+        Self { child, output, address: address.expect("text should be an address") }
     }
 
     /// Waits for the end of the program, and returns its output about it.
     async fn expect(mut self, ending: &str) {
         assert_eq!(line(&mut self.output).await.as_deref(), Some(ending));
-        let status = timeout(PATIENCE, self.child.wait()).await.expect("it ends").expect("it is ours");
+        let status = timeout(PATIENCE, self.child.wait())
+            .await
+            .expect("future should complete within the timeout")
+            .expect("it is ours");
         assert!(status.success(), "{status}");
     }
 
@@ -81,12 +84,15 @@ impl Program {
     }
 
     async fn kill(mut self) {
-        self.child.kill().await.expect("it runs");
+        self.child.kill().await.expect("process should be running");
     }
 }
 
 async fn line(output: &mut Lines<BufReader<ChildStdout>>) -> Option<String> {
-    timeout(PATIENCE, output.next_line()).await.expect("it says something").expect("it can be read")
+    timeout(PATIENCE, output.next_line())
+        .await
+        .expect("future should complete within the timeout")
+        .expect("it can be read")
 }
 
 fn is_socket(path: &Path) -> bool {
@@ -96,5 +102,5 @@ fn is_socket(path: &Path) -> bool {
 
 /// A number from the environment, for runs that take longer.
 fn number(variable: &str, default: usize) -> usize {
-    std::env::var(variable).map_or(default, |value| value.parse().expect("it is a number"))
+    std::env::var(variable).map_or(default, |value| value.parse().expect("text should parse"))
 }

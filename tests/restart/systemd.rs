@@ -21,7 +21,7 @@ async fn activated(programs: &Programs, socket: OwnedFd, notify: &Path) -> Progr
 /// The next state of the service.
 fn notifications(manager: &UnixDatagram) -> Vec<String> {
     let mut bytes = [0; 256];
-    let count = manager.recv(&mut bytes).expect("the state arrives in time");
+    let count = manager.recv(&mut bytes).expect("channel should stay open");
     String::from_utf8_lossy(&bytes[..count]).lines().map(str::to_owned).collect()
 }
 
@@ -29,16 +29,16 @@ fn notifications(manager: &UnixDatagram) -> Vec<String> {
 async fn systemd_socket_is_served_and_passed_with_state_notices() {
     let programs = Programs::new();
     let notify = programs.folder.path().join("notify");
-    let manager = UnixDatagram::bind(&notify).expect("the folder is writable");
+    let manager = UnixDatagram::bind(&notify).expect("folder should be writable");
     manager.set_read_timeout(Some(PATIENCE)).expect("it is long");
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
-    let address = listener.local_addr().expect("it is bound");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
+    let address = listener.local_addr().expect("socket should have a local address");
 
     let first = activated(&programs, listener.into(), &notify).await;
     assert_eq!(first.address, address, "it has bound no socket of its own");
     assert_eq!(notifications(&manager), ["READY=1"]);
-    let client = InteropClient::connect(address.to_string()).await.expect("it listens");
-    client.add(AddRequest { a: 1, b: 1 }).await.expect("it serves");
+    let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
 
     let mut command = Command::new(env!("CARGO_BIN_EXE_generation"));
     command.arg(programs.control()).arg("serve").env("NOTIFY_SOCKET", &notify);
@@ -46,10 +46,10 @@ async fn systemd_socket_is_served_and_passed_with_state_notices() {
     assert_eq!(second.address, address);
     let reloading = notifications(&manager);
     assert!(reloading[0] == "RELOADING=1" && reloading[1].starts_with("MONOTONIC_USEC="), "{reloading:?}");
-    let main = format!("MAINPID={}", second.child.id().expect("it runs"));
+    let main = format!("MAINPID={}", second.child.id().expect("process should be running"));
     assert_eq!(notifications(&manager), [main.as_str(), "READY=1"]);
     first.expect("Replaced").await;
-    client.add(AddRequest { a: 1, b: 1 }).await.expect("the second serves");
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
     second.stop().await;
     assert_eq!(notifications(&manager), ["STOPPING=1"]);
 }

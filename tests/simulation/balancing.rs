@@ -16,7 +16,7 @@ const TIMEOUT: Duration = Duration::from_secs(3);
 
 fn acceptor(memory: &Arc<Memory>) -> Acceptor {
     let builder = Server::builder().add_service(InteropServer::new(Service(memory.clone())));
-    builder.build().expect("there is one service")
+    builder.build().expect("settings should be valid")
 }
 
 async fn client(process: &Process) -> InteropClient {
@@ -68,7 +68,7 @@ async fn no_call_fails_while_one_server_after_the_other_is_replaced(world: World
         let (memory, running) = (memory.clone(), running.clone());
         world.node(server).start(move |process| {
             let acceptor = acceptor(&memory);
-            running.lock().expect("no task panics")[number] = Some(acceptor.clone());
+            running.lock().expect("lock should not be poisoned")[number] = Some(acceptor.clone());
             process.serve(acceptor);
             std::future::ready(())
         });
@@ -79,7 +79,9 @@ async fn no_call_fails_while_one_server_after_the_other_is_replaced(world: World
         async move {
             for (number, server) in SERVERS.into_iter().enumerate() {
                 sleep(Duration::from_secs(1)).await;
-                let acceptor = running.lock().expect("no task panics")[number].take().expect("it runs");
+                let acceptor = running.lock().expect("lock should not be poisoned")[number]
+                    .take()
+                    .expect("process should be running");
                 acceptor.shutdown().await;
                 let down = Duration::from_millis(300);
                 world.inject_now(Fault::Crash { node: server.to_owned(), down, loses_disk: false }).await;
@@ -89,7 +91,7 @@ async fn no_call_fails_while_one_server_after_the_other_is_replaced(world: World
     let mut call = 0;
     while !replacing.is_finished() {
         call += 1;
-        let sum = client.add(AddRequest { a: call, b: 1 }).await.expect("two servers are always there");
+        let sum = client.add(AddRequest { a: call, b: 1 }).await.expect("call should succeed");
         assert_eq!((sum.get_ref().total, memory.executions(call as u64)), (call + 1, 1));
         sleep(Duration::from_millis(7)).await;
     }

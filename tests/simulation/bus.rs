@@ -27,7 +27,7 @@ fn broker(at: usize) -> String {
 async fn serve(world: &World, bus: &MemoryBus, settings: &BrokerBuilder) {
     for at in 0..BROKERS {
         let acceptor = Server::builder().build(settings.clone().backplane(bus.member()).build());
-        let acceptor = acceptor.expect("a broker can be served");
+        let acceptor = acceptor.expect("broker should be valid");
         world.node(&broker(at)).start(move |process| {
             let acceptor = acceptor.clone();
             process.accept(move |transport| {
@@ -42,10 +42,13 @@ async fn serve(world: &World, bus: &MemoryBus, settings: &BrokerBuilder) {
 }
 
 async fn client(world: &World, node: &str, at: usize) -> (Client, Connection) {
-    let transport = world.node(node).process().dial(&broker(at)).await.expect("the broker is there");
+    let transport = world.node(node).process().dial(&broker(at)).await.expect("server should accept the connection");
     let router = ClientRouter::new();
     let client = router.client();
-    let connection = frisbee::Client::builder().connect_io(transport, router).await.expect("the broker is there");
+    let connection = frisbee::Client::builder()
+        .connect_io(transport, router)
+        .await
+        .expect("connection in memory should be accepted");
     (client, connection)
 }
 
@@ -53,10 +56,10 @@ async fn client(world: &World, node: &str, at: usize) -> (Client, Connection) {
 async fn publish(world: World, at: usize) {
     let (client, _connection) = client(&world, &format!("writer {at}"), at).await;
     for number in 1..=MESSAGES {
-        client.publish(&format!("numbers.{at}.x"), number.to_string()).await.expect("the broker takes it");
+        client.publish(&format!("numbers.{at}.x"), number.to_string()).await.expect("broker should accept the message");
         sleep(Duration::from_millis(if number == 1 { 1_000 } else { world.draw(|rng| rng.u64(..40)) })).await;
     }
-    client.sync().await.expect("the broker takes it");
+    client.sync().await.expect("broker should confirm all messages");
 }
 
 /// The numbers of each topic, in order, and how many messages were missed.
@@ -75,7 +78,7 @@ async fn listen(mut subscription: Subscription) -> Received {
             Ok(message) => {
                 let text = String::from_utf8_lossy(message.payload()).into_owned();
                 let numbers = received.numbers.entry(message.topic().to_owned()).or_default();
-                numbers.push(text.parse().expect("it was published"));
+                numbers.push(text.parse().expect("text should parse"));
             }
             Err(RecvError::Lagged(count)) => received.missed += count,
             Err(RecvError::Reconnected) => received.unknown += 1,
@@ -127,18 +130,19 @@ async fn each_message_is_received_or_missed(world: World, settings: &BrokerBuild
         let (client, connection) = client(&world, &format!("reader {at}"), at).await;
         connections.push(connection);
         for pattern in PATTERNS {
-            let subscription = client.subscribe(pattern).await.expect("the broker takes it");
+            let subscription = client.subscribe(pattern).await.expect("broker should accept the subscription");
             listeners.spawn(listen(subscription));
         }
-        let following = client.subscribe_from("numbers.>", Start::Now).await.expect("the broker takes it");
+        let following =
+            client.subscribe_from("numbers.>", Start::Now).await.expect("broker should accept the subscription");
         followers.spawn(listen(following));
     }
     let troubled = tokio::spawn(trouble(world.clone(), bus));
     let writers: Vec<_> = (0..BROKERS).map(|at| tokio::spawn(publish(world.clone(), at))).collect();
     for writer in writers {
-        writer.await.expect("it does not panic");
+        writer.await.expect("task should not panic");
     }
-    troubled.await.expect("it does not panic");
+    troubled.await.expect("task should not panic");
     for received in listeners.join_all().await {
         assert_eq!(received.numbers.len(), BROKERS);
         for numbers in received.numbers.values() {
@@ -172,7 +176,8 @@ async fn members_of_a_group_at_all_brokers_share_the_messages_of_any(world: Worl
     for at in 0..BROKERS {
         let (client, connection) = client(&world, &format!("member {at}"), at).await;
         connections.push(connection);
-        let mut jobs = client.queue_subscribe("numbers.>", "workers").await.expect("the broker takes it");
+        let mut jobs =
+            client.queue_subscribe("numbers.>", "workers").await.expect("broker should accept the subscription");
         let got = got.clone();
         tokio::spawn(async move {
             while let Ok(message) = jobs.recv().await {
@@ -182,7 +187,7 @@ async fn members_of_a_group_at_all_brokers_share_the_messages_of_any(world: Worl
     }
     let writers: Vec<_> = (0..BROKERS).map(|at| tokio::spawn(publish(world.clone(), at))).collect();
     for writer in writers {
-        writer.await.expect("it does not panic");
+        writer.await.expect("task should not panic");
     }
     sleep(SILENCE).await;
     let mut got = std::mem::take(&mut *got.lock());

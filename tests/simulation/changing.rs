@@ -51,7 +51,7 @@ async fn calls_run_once_on_current_servers_while_fleet_changes(world: World) {
     for (server, memory) in SERVERS.into_iter().zip(memories.clone()) {
         world.node(server).start(move |process| {
             let builder = Server::builder().add_service(InteropServer::new(Service(memory.clone())));
-            process.serve(builder.build().expect("there is one service"));
+            process.serve(builder.build().expect("settings should be valid"));
             ready(())
         });
     }
@@ -61,8 +61,8 @@ async fn calls_run_once_on_current_servers_while_fleet_changes(world: World) {
     let connector = move |endpoint: Endpoint| process.connector(endpoint.address())();
     let channel =
         Channel::builder().timeout(TIMEOUT).balance().connect_resolved_with_connector(resolver, connector).await;
-    let client = InteropClient::new(channel.expect("a server is there"));
-    client.add(AddRequest { a: -1, b: 1 }).await.expect("nothing fails yet");
+    let client = InteropClient::new(channel.expect("server should be reachable"));
+    client.add(AddRequest { a: -1, b: 1 }).await.expect("call should succeed");
 
     let slow = SERVERS[world.draw(|rng| rng.u64(..SERVERS.len() as u64)) as usize];
     world.set_cable(slow, "client", Cable::default().latency(Duration::from_millis(100)..=Duration::from_millis(400)));

@@ -51,10 +51,10 @@ async fn no_call_is_lost_when_one_process_after_the_other_takes_over(world: Worl
             call(50);
             sleep(some(&world, 20)).await;
         }
-        stopping.await.expect("no task panics");
+        stopping.await.expect("task should not panic");
     }
     while let Some(call) = calls.join_next().await {
-        call.expect("no task panics").expect("no call is lost");
+        call.expect("task should not panic").expect("call should succeed");
     }
     assert_eq!(server.running(), 0);
 }
@@ -67,11 +67,11 @@ async fn process_takeover_loses_no_call_of_many_clients(world: World) {
     for number in 0..8 {
         let process = world.node(&format!("client {number}")).process();
         let channel = Channel::builder().connect_lazy_with_connector(process.connector("server"));
-        let client = ExtensionClient::new(channel.expect("there is nothing to overlap"));
+        let client = ExtensionClient::new(channel.expect("services should not overlap"));
         let world = world.clone();
         calls.spawn(async move {
             while world.elapsed() < 4 * SOON {
-                client.wait(millis(some(&world, 300))).await.expect("no call is lost");
+                client.wait(millis(some(&world, 300))).await.expect("call should succeed");
             }
         });
     }
@@ -107,7 +107,7 @@ async fn predecessor_calls_end_or_are_cut_by_shutdown_timeout(world: World) {
     // The successor serves, while clients of the predecessor are notified.
     client.wait(Time { millis: 1 }).await.expect("the successor serves");
     while let Some(call) = calls.join_next().await {
-        match call.expect("no task panics") {
+        match call.expect("task should not panic") {
             (takes, Ok(())) => assert!(takes < LASTS + SOON, "{takes:?} are too long"),
             (takes, Err(status)) => {
                 assert!(takes > LASTS - SOON, "{takes:?} are short enough: {status}");
@@ -127,9 +127,9 @@ async fn sent_call_fails_with_dead_server_and_next_finds_successor(world: World)
     let getting = tokio::spawn(async move { getting.get(Time { millis: 1_000 }).await });
     world.eventually("both calls run", SOON, || (server.running(), server.gets()) == (1, 1)).await;
     server.fail_for(some(&world, 3_000)).await;
-    let error = pending.await.expect("no task panics").expect_err("its server died");
+    let error = pending.await.expect("task should not panic").expect_err("its server died");
     assert_eq!((error.code(), error.may_have_run()), (Code::Unavailable, true), "{error}");
-    getting.await.expect("no task panics").expect("an idempotent call is retried");
+    getting.await.expect("task should not panic").expect("an idempotent call is retried");
     assert_eq!(server.gets(), 2);
     client.wait(Time { millis: 1 }).await.expect("the new server is found");
 }
@@ -142,7 +142,7 @@ async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent(world: World)
     let client = ExtensionClient::new(channel.clone());
     let stays = world.draw(fastrand::Rng::bool);
     let staying = stays.then(|| tokio::spawn(async move { channel.stay_connected().await }));
-    client.get(Time::default()).await.expect("it is there");
+    client.get(Time::default()).await.expect("item should exist");
     drop(tokio::spawn(async move { server.fail_for(Duration::from_secs(1_000)).await }));
     sleep(Duration::from_millis(1)).await;
     // The first may be in flight when the connection ends, or its end is still unnoticed.
@@ -163,12 +163,12 @@ async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent(world: World)
 async fn a_call_waits_for_a_server_that_comes_up_within_its_patience(world: World) {
     let process = world.node("client").process();
     let channel = Channel::builder().connect_lazy_with_connector(process.connector("server"));
-    let client = ExtensionClient::new(channel.expect("there is nothing to overlap"));
+    let client = ExtensionClient::new(channel.expect("services should not overlap"));
     let pending = tokio::spawn(async move { client.get(Time::default()).await });
     // Attempts come at growing distances.
     sleep(some(&world, 2_500)).await;
     let server = Running::start(&world, "server");
-    pending.await.expect("no task panics").expect("the server is there now");
+    pending.await.expect("task should not panic").expect("the server is there now");
     assert_eq!(server.gets(), 1);
 }
 
@@ -189,7 +189,7 @@ async fn server_that_closes_connections_is_dialled_with_pauses(world: World) {
     let process = world.node("client").process();
     let channel = Channel::builder().reconnect_timeout(patience);
     let channel = channel.connect_lazy_with_connector(process.connector("server"));
-    let client = ExtensionClient::new(channel.expect("there is nothing to overlap"));
+    let client = ExtensionClient::new(channel.expect("services should not overlap"));
     let unary = client.get(Time::default()).await.map(drop);
     for called in [unary, client.flood(Time::default()).await.map(drop)] {
         let status = called.expect_err("no server accepts");

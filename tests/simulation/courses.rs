@@ -10,7 +10,7 @@ use tokio::time::sleep;
 
 async fn greeter(process: Process) {
     let server = frpc::Server::builder().add_service(GreeterServer::new(Polite));
-    process.serve(server.build().expect("there is one service"));
+    process.serve(server.build().expect("settings should be valid"));
 }
 
 /// A client at node `client` of the greeter at node `server`.
@@ -31,7 +31,7 @@ fn one_seed_takes_one_course_and_another_seed_another() {
             world.node("server").start(greeter);
             let client = client(&world).await;
             for _ in 0..10 {
-                client.greet(ada()).await.expect("nothing fails");
+                client.greet(ada()).await.expect("call should succeed");
             }
         })
     };
@@ -44,11 +44,11 @@ fn a_channel_reaches_a_server_that_has_restarted() {
     sim(3, |world| async move {
         world.node("server").start(greeter);
         let client = client(&world).await;
-        client.greet(ada()).await.expect("the server is up");
+        client.greet(ada()).await.expect("call should succeed");
         world.node("server").crash();
         sleep(Duration::from_secs(60)).await;
         world.node("server").restart();
-        client.greet(ada()).await.expect("the server is up again");
+        client.greet(ada()).await.expect("call should succeed");
     });
 }
 
@@ -59,7 +59,7 @@ async fn greetings(world: World) {
     world.inject(Faults::drawn(4, ["server"]).peers(["client"]));
     let connector = world.node("client").process().connector("server");
     let channel = frpc::Channel::builder().timeout(Duration::from_secs(2)).connect_lazy_with_connector(connector);
-    let client = GreeterClient::new(channel.expect("there is nothing to overlap"));
+    let client = GreeterClient::new(channel.expect("services should not overlap"));
     for _ in 0..20 {
         drop(client.greet(ada()).await);
         sleep(Duration::from_millis(500)).await;
@@ -70,12 +70,12 @@ async fn greetings(world: World) {
 #[test]
 fn a_world_takes_the_same_course_in_every_process() {
     let report = |seed: &str, name: &str, value: &str| {
-        let mut command = Command::new(env::current_exe().expect("it is a program"));
+        let mut command = Command::new(env::current_exe().expect("program should have a path"));
         command
             .args(["simulation::courses::greetings", "--exact", "--ignored", "--nocapture"])
             .env("FRISBEE_SEED", seed)
             .env(name, value);
-        let output = command.output().expect("it runs");
+        let output = command.output().expect("process should start");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let report = text.lines().find_map(|line| line.find(": Report").map(|at| line[at..].to_owned()));
         report.unwrap_or_else(|| panic!("no report: {text}"))

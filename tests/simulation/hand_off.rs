@@ -29,7 +29,7 @@ impl Protocol for Gateway {
     }
 
     fn route(&self, _: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
-        outbox.forward(&packet).expect("it came, so it is not too long");
+        outbox.forward(&packet).expect("packet should be within the limit");
         Routed::Continue
     }
 
@@ -147,11 +147,12 @@ async fn racing_hand_offs_never_hang_or_change_bytes(world: World) {
         let handlers = Handlers::new().on(TUNNEL, |_, _| async { None });
         let Ok(connection) = Client::builder().connect_io(transport, handlers).await else { continue };
         let mut others = disturb(&world, &connection);
-        let handed_over = timeout(4 * SILENCE, race(&world, &connection)).await.expect("the race ends");
+        let handed_over =
+            timeout(4 * SILENCE, race(&world, &connection)).await.expect("future should complete within the timeout");
         world.note(format!("handed over: {handed_over}"));
         connection.close();
-        timeout(SILENCE, connection.closed()).await.expect("it ends");
+        timeout(SILENCE, connection.closed()).await.expect("future should complete within the timeout");
         let ended = async { while others.join_next().await.is_some() {} };
-        timeout(SILENCE, ended).await.expect("they notice the end");
+        timeout(SILENCE, ended).await.expect("future should complete within the timeout");
     }
 }

@@ -144,7 +144,7 @@ async fn client_of(
         let config = config.clone();
         world.node(name).start(move |process| {
             let builder = Server::builder().config(config.clone()).add_service(ExtensionServer::new(service.clone()));
-            process.serve(builder.build().expect("there is one service"));
+            process.serve(builder.build().expect("settings should be valid"));
             std::future::ready(())
         });
     }
@@ -386,7 +386,7 @@ async fn call_to_servers_that_close_is_begun_twice_at_most(_world: World) {
             };
             let builder = builder.timeout(Duration::from_secs(30)).reconnect_timeout(Duration::from_secs(30));
             let channel = match servers {
-                1 => builder.connect_with_connector(connectors.into_iter().next().expect("there is one")).await,
+                1 => builder.connect_with_connector(connectors.into_iter().next().expect("item should exist")).await,
                 _ => builder.balance().connect_all_with_connectors(connectors).await,
             };
             let client = ExtensionClient::new(channel.expect("servers are there"));
@@ -411,7 +411,7 @@ fn closing(started: &Arc<AtomicU64>) -> impl Fn() -> std::future::Ready<io::Resu
         let (here, there) = tokio::io::duplex(64 * 1024);
         let service = Closing { started: started.clone() };
         let acceptor =
-            Server::builder().add_service(ExtensionServer::new(service)).build().expect("there is one service");
+            Server::builder().add_service(ExtensionServer::new(service)).build().expect("services should not overlap");
         tokio::spawn(async move { acceptor.serve_connection(there).await });
         std::future::ready(Ok(here))
     }

@@ -96,7 +96,7 @@ impl Protocol for Faulty {
             let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
             let packets = std::iter::from_fn(|| decoder.next(&mut bytes).expect("it is well-formed"));
             for packet in self.changed(session, packets.collect()) {
-                batch.outbox.forward(&packet).expect("it fits");
+                batch.outbox.forward(&packet).expect("packet should be within the limit");
             }
         }
         waits
@@ -171,7 +171,7 @@ fn mixed_up(stated: &BTreeMap<Vec<u8>, u64>, packets: &[Packet]) -> Vec<Packet> 
 
 fn name(body: &[u8]) -> (Vec<u8>, &[u8]) {
     let mut rest = body;
-    let length = usize::try_from(tlv::take_varint(&mut rest).expect("it is a name")).expect("it is short");
+    let length = usize::try_from(tlv::take_varint(&mut rest).expect("it is a name")).expect("value should fit usize");
     let (name, rest) = rest.split_at(length);
     (name.to_vec(), rest)
 }
@@ -214,7 +214,7 @@ struct Published {
 fn serve(world: &World, defect: Defect) {
     world.node("broker").start(move |process| async move {
         let broker = Broker::builder().history("prices.*", History::last(KEPT)).build();
-        let acceptor = Server::builder().build(Faulty { broker, defect }).expect("a broker can be served");
+        let acceptor = Server::builder().build(Faulty { broker, defect }).expect("settings should be valid");
         process.accept(move |transport| {
             let acceptor = acceptor.clone();
             async move { drop(acceptor.serve_connection(transport).await) }
@@ -280,11 +280,11 @@ async fn check(world: World, node: &'static str, pattern: &'static str, publishe
     let topics = TOPICS.iter().filter(|topic| pattern == "prices.*" || pattern == **topic).count();
     let mut ended = BTreeSet::new();
     while ended.len() < topics {
-        match timeout(PATIENCE, subscription.recv()).await.expect("the last messages come or are missed") {
+        match timeout(PATIENCE, subscription.recv()).await.expect("future should complete within the timeout") {
             Ok(message) => {
                 let topic = *TOPICS.iter().find(|topic| **topic == message.topic()).expect("it is one of these");
-                let text = std::str::from_utf8(message.payload()).expect("it is a number");
-                let number: u64 = text.parse().expect("it is a number");
+                let text = std::str::from_utf8(message.payload()).expect("bytes should be UTF-8");
+                let number: u64 = text.parse().expect("text should parse");
                 world.note(format!("{node} {topic} {number} {:?}", message.position().map(|position| position.offset)));
                 assert!(message.position().is_some(), "{node}: {number} without a position");
                 let is_unknown = unknown.remove(topic);

@@ -20,7 +20,7 @@ const CALLS: u64 = 20_000;
 
 async fn serve(process: Process) {
     let server = frpc::Server::builder().add_service(GreeterServer::new(Polite));
-    process.serve(server.build().expect("there is one service"));
+    process.serve(server.build().expect("settings should be valid"));
 }
 
 async fn call(world: World, client: usize, answered: Arc<AtomicU64>) {
@@ -31,7 +31,7 @@ async fn call(world: World, client: usize, answered: Arc<AtomicU64>) {
     let pause = TIME / CALLS as u32 - Duration::from_millis(10);
     for _ in 0..CALLS {
         sleep(pause).await;
-        client.greet(Name { name: "Ada".to_owned() }).await.expect("nothing fails");
+        client.greet(Name { name: "Ada".to_owned() }).await.expect("call should succeed");
         answered.fetch_add(1, Ordering::Relaxed);
     }
 }

@@ -12,7 +12,7 @@ use tokio::time::sleep;
 
 /// The server's acceptor, shared by all its processes: one count has all its memory.
 fn serve(world: &World, builder: ServerBuilder) -> Acceptor {
-    let acceptor = builder.add_service(InteropServer::new(Service)).build().expect("there is one service");
+    let acceptor = builder.add_service(InteropServer::new(Service)).build().expect("services should not overlap");
     let served = acceptor.clone();
     world.node("server").start(move |process| {
         process.serve(served.clone());
@@ -24,7 +24,7 @@ fn serve(world: &World, builder: ServerBuilder) -> Acceptor {
 fn client(world: &World, node: &str, timeout: Duration) -> InteropClient {
     let connector = world.node(node).process().connector("server");
     let channel = Channel::builder().timeout(timeout).connect_lazy_with_connector(connector);
-    InteropClient::new(channel.expect("there is nothing to overlap"))
+    InteropClient::new(channel.expect("services should not overlap"))
 }
 
 /// A connection survives on a link of 20 kB/s, with any load in both directions.
@@ -38,26 +38,26 @@ async fn bodies_pass_20_kb_per_second_links_both_ways_with_calls(world: World) {
         world.set_cable(from, to, cable);
     }
     let client = client(&world, "client", Duration::from_secs(600));
-    client.add(AddRequest { a: 1, b: 1 }).await.expect("it is there");
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
     let mut calls = JoinSet::new();
     for seq in 0..3 {
         let (client, length) = (client.clone(), world.draw(|rng| rng.u64(10_000..400_000) as usize));
         calls.spawn(async move {
             let payload = Payload { seq, data: vec![seq as u8; length] };
-            let echoed = client.echo_payload(payload.clone()).await.expect("slow is not lost");
+            let echoed = client.echo_payload(payload.clone()).await.expect("call should succeed");
             assert!(*echoed.get_ref() == payload, "another body was echoed");
         });
     }
     for a in 0..20 {
         let client = client.clone();
         calls.spawn(async move {
-            let sum = client.add(AddRequest { a, b: 1 }).await.expect("slow is not lost");
+            let sum = client.add(AddRequest { a, b: 1 }).await.expect("call should succeed");
             assert_eq!(sum.get_ref().total, a + 1);
         });
         sleep(Duration::from_millis(world.draw(|rng| rng.u64(..500)))).await;
     }
     while let Some(call) = calls.join_next().await {
-        call.expect("it is answered");
+        call.expect("call should succeed");
     }
     assert_eq!(acceptor.stats().opened(), 1, "the connection was closed");
 }
@@ -92,7 +92,7 @@ async fn a_server_never_holds_more_than_it_may_and_answers_every_call(world: Wor
         sleep(Duration::from_millis(pause)).await;
     }
     while let Some(call) = calls.join_next().await {
-        call.expect("it is answered");
+        call.expect("call should succeed");
     }
     world.eventually("nothing is held", Duration::from_secs(60), || stats.memory_held() == 0).await;
 }
@@ -110,7 +110,8 @@ async fn silent_clients_are_bounded_and_delay_nobody(world: World) {
         async move {
             let mut silent = Vec::new();
             for _ in 0..100 {
-                let mut transport = world.node("crowd").process().dial("server").await.expect("the server accepts");
+                let mut transport =
+                    world.node("crowd").process().dial("server").await.expect("server should accept the connection");
                 let prefix_len = world.draw(|rng| rng.u64(..3) as usize);
                 drop(transport.write_all(&[0, 0x0f][..prefix_len]).await);
                 silent.push(transport);
@@ -126,11 +127,11 @@ async fn silent_clients_are_bounded_and_delay_nobody(world: World) {
         let client = client(&world, "client", Duration::from_secs(5));
         let mut request = Request::new(AddRequest { a: call, b: 1 });
         request.set_timeout(Duration::from_secs(5));
-        assert_eq!(client.add(request).await.expect("it is served").get_ref().total, call + 1);
+        assert_eq!(client.add(request).await.expect("call should succeed").get_ref().total, call + 1);
         assert!(world.elapsed() - started < Duration::from_millis(200), "it was held up");
         sleep(Duration::from_millis(world.draw(|rng| rng.u64(..100)))).await;
     }
-    let silent = crowd.await.expect("no task panics");
+    let silent = crowd.await.expect("task should not panic");
     world.eventually("all but so many are closed", Duration::from_secs(5), || stats.open() <= SILENT).await;
     drop(silent);
 }

@@ -30,7 +30,7 @@ const MEMORY: usize = 400_000;
 const MINUTE: Duration = Duration::from_secs(60);
 
 fn serve(world: &World, builder: ServerBuilder, service: impl Interop) -> Stats {
-    let acceptor = builder.add_service(InteropServer::new(service)).build().expect("there is one service");
+    let acceptor = builder.add_service(InteropServer::new(service)).build().expect("services should not overlap");
     let stats = acceptor.stats();
     world.node("server").process().serve(acceptor);
     stats
@@ -38,7 +38,7 @@ fn serve(world: &World, builder: ServerBuilder, service: impl Interop) -> Stats 
 
 /// The same for handlers of packets and streams.
 fn accept(world: &World, handlers: Handlers) -> Stats {
-    let acceptor: Acceptor<_> = frisbee::Server::builder().build(handlers).expect("nothing overlaps");
+    let acceptor: Acceptor<_> = frisbee::Server::builder().build(handlers).expect("settings should be valid");
     let stats = acceptor.stats();
     world.node("server").process().accept(move |transport| {
         let acceptor = acceptor.clone();
@@ -50,20 +50,20 @@ fn accept(world: &World, handlers: Handlers) -> Stats {
 type Peer = Raw<Transport>;
 
 async fn peer(world: &World) -> Peer {
-    Raw::over(world.node("peer").process().dial("server").await.expect("the server accepts"))
+    Raw::over(world.node("peer").process().dial("server").await.expect("server should accept the connection"))
 }
 
 fn client(world: &World) -> InteropClient {
     let connector = world.node("client").process().connector("server");
     let channel = Channel::builder().connect_lazy_with_connector(connector);
-    InteropClient::new(channel.expect("there is nothing to overlap"))
+    InteropClient::new(channel.expect("services should not overlap"))
 }
 
 async fn expect_sum(peer: &mut Peer, id: u16) {
     peer.write(&packet(id, ADD, &encoded(&AddRequest { a: 20, b: 22 }))).await;
     // After remaining packets of streams.
     let reply = loop {
-        let reply = peer.next().await.expect("the connection lives");
+        let reply = peer.next().await.expect("connection should stay open");
         if reply.operation.number() == ADD {
             break reply;
         }
@@ -98,16 +98,16 @@ async fn request_without_memory_is_discarded_alone(world: World) {
     let length = world.draw(|rng| rng.u64(..3 * MEMORY as u64)) as usize + MEMORY;
     let body = encoded(&Payload { seq: 1, data: vec![1; length] });
     peer.write(&packet(7, PAYLOAD, &body)).await;
-    let refused = peer.next().await.expect("the connection lives");
+    let refused = peer.next().await.expect("connection should stay open");
     assert_eq!((refused.id.0, refused.operation.number()), (7, PAYLOAD));
     assert!(error_text(&refused.body).is_some_and(|text| text.contains("memory limit for this client")));
     expect_sum(&mut peer, 8).await;
     assert_eq!((stats.rejected(), stats.memory_held()), (1, 0));
 
     let client = client(&world);
-    let refused = client.echo_payload(Payload { seq: 1, data: vec![1; length] }).await.expect_err("no memory");
+    let refused = client.echo_payload(Payload { seq: 1, data: vec![1; length] }).await.expect_err("call should fail");
     assert_eq!(refused.code(), Code::ResourceExhausted);
-    client.echo_payload(Payload { seq: 1, data: vec![1; MEMORY / 8] }).await.expect("there is memory for this");
+    client.echo_payload(Payload { seq: 1, data: vec![1; MEMORY / 8] }).await.expect("call should succeed");
 }
 
 /// The first packet of a native peer.
@@ -124,11 +124,11 @@ async fn stream_opening_without_memory_is_answered(world: World) {
         peer.write(&hello()).await;
     }
     peer.write(&packet(1, 2, &[&[9, CHAT as u8][..], &[0; 2 * MEMORY]].concat())).await;
-    let mut refused = peer.next().await.expect("the connection lives");
+    let mut refused = peer.next().await.expect("connection should stay open");
     // A reset for a native peer, after a credit of 0 that says that no handler has seen it; a close for Go.
     if is_ours {
         assert_eq!((refused.id.0, refused.operation.number(), &refused.body[..]), (1, 5, &[0][..]));
-        refused = peer.next().await.expect("the connection lives");
+        refused = peer.next().await.expect("connection should stay open");
     }
     let (operation, code) = if is_ours { (7, Some(Code::ResourceExhausted as u8)) } else { (2, None) };
     assert_eq!((refused.id.0, refused.operation.number(), refused.body.first().copied()), (1, operation, code));
@@ -195,7 +195,7 @@ async fn requests_over_connection_share_are_refused_before_start(world: World) {
     gated.open();
     let mut answered = 0;
     for _ in 0..SENT {
-        answered += usize::from(error_text(&peer.next().await.expect("the connection lives").body).is_none());
+        answered += usize::from(error_text(&peer.next().await.expect("connection should stay open").body).is_none());
     }
     assert_eq!(answered as u64 + stats.rejected(), u64::from(SENT));
     assert!((200..300).contains(&answered), "{answered} were answered");
@@ -238,7 +238,8 @@ async fn metadata_of_pending_handlers_is_charged(world: World) {
     let client = client(&world);
     let mut metadata = Metadata::new();
     let value = "x".repeat(76);
-    (0..250).for_each(|number| metadata.insert(format!("{number:04}"), &value).expect("there is room"));
+    (0..250)
+        .for_each(|number| metadata.insert(format!("{number:04}"), &value).expect("metadata entry should be valid"));
     let least = 250 * 80;
     let mut calls = JoinSet::new();
     for tag in 0..10 {
@@ -248,7 +249,7 @@ async fn metadata_of_pending_handlers_is_charged(world: World) {
                 let (_sender, requests) = RequestStream::channel(1);
                 let mut request = Request::new(requests);
                 *request.metadata_mut() = metadata;
-                let mut replies = client.chat(request).await.expect("it streams").into_inner();
+                let mut replies = client.chat(request).await.expect("stream should open").into_inner();
                 while replies.message().await.is_ok_and(|message| message.is_some()) {}
             } else {
                 let mut request = Request::new(SleepRequest { millis: 60_000, tag });
@@ -274,14 +275,14 @@ async fn calls_beyond_the_limit_of_a_connection_are_refused_at_once(world: World
     let sleeps = (0..SENT).map(|id| packet(id, SLEEP, &encoded(&SleepRequest { millis: 1, tag: 0 })));
     peer.write(&sleeps.collect::<Vec<_>>().concat()).await;
     for id in most..SENT {
-        let refused = peer.next().await.expect("the connection lives");
+        let refused = peer.next().await.expect("connection should stay open");
         assert_eq!(refused.id.0, id, "those beyond the limit are answered first");
         assert!(error_text(&refused.body).is_some_and(|text| text.contains(&format!("{most} calls"))));
     }
     assert_eq!(stats.rejected(), u64::from(SENT - most));
     gated.open();
     for _ in 0..most {
-        assert_eq!(error_text(&peer.next().await.expect("the connection lives").body), None);
+        assert_eq!(error_text(&peer.next().await.expect("connection should stay open").body), None);
     }
     expect_sum(&mut peer, 1).await;
 }
@@ -327,7 +328,7 @@ async fn only_a_short_part_of_the_text_of_a_reset_is_kept(world: World) {
     let length = world.draw(|rng| rng.u64(..20_000)) as usize;
     let reset = [&[7][..], &vec![b'x'; length]].concat();
     peer.write(&[hello(), packet(1, 2, b"open"), packet(1, 7, &reset)].concat()).await;
-    let mut stream = kept.recv().await.expect("it is opened");
+    let mut stream = kept.recv().await.expect("channel should stay open");
     assert_eq!(stream.recv().await, None);
     match stream.close_reason() {
         StreamEnd::Reset { code, message } => assert_eq!((code, message.len()), (7, length.min(4_096))),

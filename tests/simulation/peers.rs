@@ -21,7 +21,7 @@ const SLACK: Duration = Duration::from_secs(5);
 fn serve(world: &World, memory: Arc<Memory>, builder: impl Fn() -> ServerBuilder + Send + Sync + 'static) {
     world.node("server").start(move |process| {
         let builder = builder().add_service(InteropServer::new(Service(memory.clone())));
-        process.serve(builder.build().expect("there is one service"));
+        process.serve(builder.build().expect("settings should be valid"));
         std::future::ready(())
     });
 }
@@ -29,7 +29,7 @@ fn serve(world: &World, memory: Arc<Memory>, builder: impl Fn() -> ServerBuilder
 fn channel(world: &World, builder: ChannelBuilder) -> Channel {
     let connector = world.node("client").process().connector("server");
     let channel = builder.timeout(Duration::from_secs(2)).connect_lazy_with_connector(connector);
-    channel.expect("there is nothing to overlap")
+    channel.expect("services should not overlap")
 }
 
 /// Adds numbers until the time is over. How often that has succeeded.
@@ -60,9 +60,9 @@ async fn native_and_compat_peers_call_each_other_in_all_faults(world: World) {
     serve(&world, memory.clone(), move || Server::builder().config(Config::default().hello(server)));
     let channel = channel(&world, Channel::builder().config(Config::default().hello(client)));
     let caller = InteropClient::new(channel.clone());
-    caller.add(AddRequest { a: 0, b: 0 }).await.expect("nothing fails yet");
-    let connection = channel.connection().expect("it has just been used");
-    let kind = connection.peer_known().await.expect("it lives");
+    caller.add(AddRequest { a: 0, b: 0 }).await.expect("call should succeed");
+    let connection = channel.connection().expect("channel should be connected");
+    let kind = connection.peer_known().await.expect("peer should complete the handshake");
     // A server sends HELLO to native peers.
     assert_eq!(matches!(kind, PeerKind::Compat), !(server && client), "{kind:?}");
     world.inject(Faults::drawn(4, ["server"]).peers(["client"]));
@@ -78,7 +78,7 @@ async fn tls_lets_no_flipped_bit_pass(world: World) {
     serve(&world, memory.clone(), move || Server::builder().tls(server.clone()));
     let channel = channel(&world, Channel::builder().tls(authority.client()).server_name("127.0.0.1"));
     let caller = InteropClient::new(channel);
-    caller.add(AddRequest { a: 0, b: 0 }).await.expect("nothing fails yet");
+    caller.add(AddRequest { a: 0, b: 0 }).await.expect("call should succeed");
     let kinds = [FaultKind::Corrupt, FaultKind::Crash, FaultKind::Reset];
     world.inject(Faults::drawn(5, ["server"]).peers(["client"]).kinds(kinds));
     let payload = Payload { seq: 1_000_000, data: vec![7; 2_000] };
@@ -113,7 +113,7 @@ async fn handed_off_connections_carry_bytes_in_order_or_break(world: World) {
     world.node("server").start(|process| async move {
         let builder = Server::builder().add_service(InteropServer::new(Giving));
         let builder = builder.method_hand_off("interop.Interop/DoNothing");
-        process.serve(builder.build().expect("there is one service"));
+        process.serve(builder.build().expect("settings should be valid"));
     });
     let is_calm = world.seed().is_multiple_of(4);
     if !is_calm {
@@ -138,7 +138,7 @@ async fn handed_off_connections_carry_bytes_in_order_or_break(world: World) {
     world.note(format!("{} of {} bytes were echoed", received.len(), sent.len()));
     assert!(sent.starts_with(&received), "other bytes came back");
     if is_calm {
-        written.and(read.expect("it ends").map(drop)).expect("nothing fails");
+        written.and(read.expect("operation should complete").map(drop)).expect("call should succeed");
         assert_eq!(received.len(), sent.len());
     }
 }

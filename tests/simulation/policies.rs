@@ -228,7 +228,7 @@ impl Client {
         let mut servers = Vec::new();
         for (number, worker) in workers.iter().enumerate() {
             let channel = builder().connect_lazy_with_connector(connector(process, number));
-            let client = ExtensionClient::new(channel.expect("nothing is wrong with it"));
+            let client = ExtensionClient::new(channel.expect("server should be valid"));
             let (in_flight, passes) = (AtomicUsize::new(0), AtomicUsize::new(0));
             servers.push(RivalServer { client, worker: worker.clone(), in_flight, passes });
         }
@@ -273,7 +273,7 @@ fn best(servers: &[RivalServer]) -> &RivalServer {
     let expected = |server: &RivalServer| server.worker.expected().unwrap_or(f64::INFINITY);
     let begin = fastrand::usize(..servers.len());
     let all = servers[begin..].iter().chain(&servers[..begin]);
-    all.min_by(|one, other| expected(one).total_cmp(&expected(other))).expect("there is one")
+    all.min_by(|one, other| expected(one).total_cmp(&expected(other))).expect("item should exist")
 }
 
 /// The server with fewer calls in flight of two that are drawn.
@@ -357,7 +357,7 @@ impl Run {
             }
             world.node(&name(number)).start(move |process| {
                 let builder = Server::builder().add_service(ExtensionServer::new(Service(worker.clone())));
-                process.serve(builder.build().expect("there is one service"));
+                process.serve(builder.build().expect("settings should be valid"));
                 std::future::ready(())
             });
         }
@@ -369,7 +369,7 @@ impl Run {
             callers.push(tokio::spawn(self.calls(client, rate, outcome.clone())));
         }
         for caller in callers {
-            caller.await.expect("it does not panic");
+            caller.await.expect("task should not panic");
         }
         sleep(2 * DEADLINE).await;
     }

@@ -23,7 +23,7 @@ async fn client(world: &World, node: &str) -> Option<(Client, Connection)> {
 }
 
 async fn subscription(client: &Client) -> Option<Subscription> {
-    timeout(SILENCE, client.subscribe("numbers")).await.expect("a broker that is gone is noticed").ok()
+    timeout(SILENCE, client.subscribe("numbers")).await.expect("future should complete within the timeout").ok()
 }
 
 /// Numbers that a broker has taken for certain.
@@ -39,7 +39,7 @@ async fn publish(world: World, published: Published) {
                     client.publish("numbers", number.to_string()).await.ok()?;
                     client.sync().await.ok()
                 };
-                if timeout(SILENCE, sending).await.expect("a broker that is gone is noticed").is_none() {
+                if timeout(SILENCE, sending).await.expect("future should complete within the timeout").is_none() {
                     break;
                 }
                 published.lock().unwrap_or_else(PoisonError::into_inner).insert(number);
@@ -65,7 +65,7 @@ async fn listen(world: World, node: String, published: Published) -> usize {
                         Err(error) => panic!("no subscriber is slow here: {error}"),
                     };
                     let text = String::from_utf8_lossy(message.payload()).into_owned();
-                    let number: u64 = text.parse().expect("it was published");
+                    let number: u64 = text.parse().expect("text should parse");
                     world.note(format!("{node} hears {number}"));
                     if let Some(last) = last {
                         let published = published.lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,7 +87,7 @@ async fn listen(world: World, node: String, published: Published) -> usize {
 #[sim_test(seeds = 24)]
 async fn a_subscription_has_no_gaps_or_ends(world: World) {
     world.node("broker").start(|process| async move {
-        let acceptor = Server::builder().build(Broker::new()).expect("a broker can be served");
+        let acceptor = Server::builder().build(Broker::new()).expect("settings should be valid");
         process.accept(move |transport| {
             let acceptor = acceptor.clone();
             async move { drop(acceptor.serve_connection(transport).await) }
@@ -99,6 +99,6 @@ async fn a_subscription_has_no_gaps_or_ends(world: World) {
         ["one", "other"].map(|node| tokio::spawn(listen(world.clone(), node.to_owned(), published.clone())));
     publish(world.clone(), published).await;
     for listener in listening {
-        assert!(listener.await.expect("it does not panic") > 0, "nothing was heard");
+        assert!(listener.await.expect("task should not panic") > 0, "nothing was heard");
     }
 }

@@ -27,7 +27,7 @@ impl Node {
         let (memory, connections, of) = (node.memory.clone(), node.connections.clone(), world.clone());
         world.node(name).start(move |process| {
             let builder = Server::builder().add_service(InteropServer::new(Service(memory.clone())));
-            let acceptor = builder.build().expect("there is one service");
+            let acceptor = builder.build().expect("settings should be valid");
             let (connections, of) = (connections.clone(), of.clone());
             process.accept(move |transport| {
                 connections.lock().push(of.elapsed());
@@ -61,13 +61,13 @@ fn channel(process: &Process, resolver: impl Resolver) -> impl Future<Output = R
 }
 
 async fn client(world: &World, resolver: impl Resolver) -> (Channel, InteropClient) {
-    let channel = channel(&world.node("client").process(), resolver).await.expect("a server is there");
+    let channel = channel(&world.node("client").process(), resolver).await.expect("server should be reachable");
     (channel.clone(), InteropClient::new(channel))
 }
 
 async fn call(client: &InteropClient, numbers: std::ops::Range<i64>) {
     for number in numbers {
-        client.add(AddRequest { a: number, b: 1 }).await.expect("a server is there");
+        client.add(AddRequest { a: number, b: 1 }).await.expect("call should succeed");
     }
 }
 
@@ -91,7 +91,7 @@ async fn an_endpoint_that_leaves_ends_its_calls_and_gets_no_more(world: World) {
     assert_eq!(leaves.executed(100..200), 0, "it has left");
     assert!(joins.executed(100..200) > 80, "the other one has calls that rest");
     for call in resting {
-        call.await.expect("it does not panic").expect("calls in progress end where they are");
+        call.await.expect("task should not panic").expect("calls in progress end where they are");
     }
     assert_eq!([&stays, &leaves, &joins].map(Node::connections), [1, 1, 1], "who stays is not touched");
     sleep(Duration::from_secs(1)).await;
@@ -100,7 +100,7 @@ async fn an_endpoint_that_leaves_ends_its_calls_and_gets_no_more(world: World) {
 
 /// The addresses of the fleet, sorted.
 fn fleet(channel: &Channel) -> Vec<String> {
-    let fleet = FleetView::of(channel).expect("it follows a resolver");
+    let fleet = FleetView::of(channel).expect("channel should have a fleet");
     let mut names: Vec<_> = fleet.servers.iter().map(|server| server.endpoint.address().to_owned()).collect();
     names.sort();
     names
@@ -146,7 +146,7 @@ async fn answers_that_are_empty_fail_or_flap_change_nothing(world: World) {
     assert_eq!((one.connections(), other.connections()), (1, 1));
     let shares = [&one, &other].map(|node| node.executed(number - 200..number));
     assert!(shares.iter().all(|share| *share > 50), "{shares:?}");
-    let fleet = FleetView::of(&channel).expect("it follows a resolver");
+    let fleet = FleetView::of(&channel).expect("channel should have a fleet");
     let trouble = fleet.resolver_trouble.expect("the last answer was no set");
     assert!(trouble.contains("no endpoint") && trouble.contains("a script"), "{trouble}");
 }
@@ -159,7 +159,8 @@ async fn many_clients_spread_over_time_to_new_endpoint(world: World) {
     let process = world.node("client").process();
     let mut channels = Vec::new();
     for _ in 0..CLIENTS {
-        channels.push(channel(&process, WatchResolver::from(sets.subscribe())).await.expect("a server is there"));
+        channels
+            .push(channel(&process, WatchResolver::from(sets.subscribe())).await.expect("server should be reachable"));
     }
     sets.send_replace(endpoints(&["old", "new"]));
     sleep(Duration::from_secs(4)).await;
@@ -186,7 +187,7 @@ async fn thousand_clients_spread_their_return_to_recovered_server(world: World) 
     let mut channels = Vec::new();
     for _ in 0..CLIENTS {
         let both = StaticResolver::new(endpoints(&["stays", "away"]));
-        channels.push(channel(&process, both).await.expect("a server is there"));
+        channels.push(channel(&process, both).await.expect("server should be reachable"));
     }
     sleep(Duration::from_secs(1)).await;
     assert_eq!(away.connections(), CLIENTS);
@@ -207,7 +208,8 @@ async fn call_without_any_connection_skips_the_spread(world: World) {
     let process = world.node("client").process();
     let builder = Channel::builder().balance().connection_spread(Duration::from_secs(600));
     let connector = move |endpoint: Endpoint| process.connector(endpoint.address())();
-    let channel = builder.connect_resolved_with_connector(resolver, connector).await.expect("a server is there");
+    let channel =
+        builder.connect_resolved_with_connector(resolver, connector).await.expect("server should be reachable");
     let client = InteropClient::new(channel);
     call(&client, 0..1).await;
     sets.send_replace(endpoints(&["after"]));
@@ -227,7 +229,7 @@ async fn two_records_of_one_address_are_one_and_the_last_counts(world: World) {
     let connector = move |endpoint: Endpoint| process.connector(&endpoint.address().to_lowercase())();
     let builder = Channel::builder();
     let channel = builder.balance().connect_resolved_with_connector(StaticResolver::new(records), connector).await;
-    let client = InteropClient::new(channel.expect("a server is there"));
+    let client = InteropClient::new(channel.expect("server should be reachable"));
     sleep(Duration::from_secs(1)).await;
     // At the same time: sequential calls find two idle servers, which are equally good.
     let calls = (0..400).map(|tag| {
@@ -235,7 +237,7 @@ async fn two_records_of_one_address_are_one_and_the_last_counts(world: World) {
         tokio::spawn(async move { client.sleep(SleepRequest { millis: 100, tag }).await })
     });
     for call in calls.collect::<Vec<_>>() {
-        call.await.expect("it does not panic").expect("a server is there");
+        call.await.expect("task should not panic").expect("server should be reachable");
     }
     assert_eq!((one.connections(), other.connections()), (1, 1));
     let share = one.executed(0..400);
@@ -256,7 +258,7 @@ async fn endpoint_of_weight_zero_gets_no_calls_by_its_reports(world: World) {
         async move {
             for _ in 0..100 {
                 let request = SleepRequest { millis: 20, tag: tags.fetch_add(1, Ordering::Relaxed) };
-                client.sleep(request).await.expect("a server is there");
+                client.sleep(request).await.expect("server should be reachable");
             }
         }
     });
@@ -273,18 +275,16 @@ async fn endpoint_of_weight_zero_gets_no_calls_by_its_reports(world: World) {
 #[sim_test(seeds = 5)]
 async fn calls_say_why_there_are_no_endpoints(world: World) {
     let errors = (0..100).map(|_| (0, Err(io::Error::other("the registry is on fire")))).collect::<Vec<_>>();
-    let lazy = Channel::builder()
-        .balance()
-        .connect_resolved_lazy(Script(errors.into_iter()))
-        .expect("nothing is wrong with it");
-    let status = InteropClient::new(lazy).add(AddRequest { a: 1, b: 1 }).await.expect_err("there is no server");
+    let lazy =
+        Channel::builder().balance().connect_resolved_lazy(Script(errors.into_iter())).expect("server should be valid");
+    let status = InteropClient::new(lazy).add(AddRequest { a: 1, b: 1 }).await.expect_err("call should fail");
     assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false));
     assert!(status.message().contains("the registry is on fire"), "{status}");
 
     let process = world.node("client").process();
     let error = channel(&process, StaticResolver::new(["nowhere"])).await.expect_err("no server accepts there");
     assert!(error.to_string().contains("refused") && error.to_string().contains("fixed list"), "{error}");
-    let error = channel(&process, StaticResolver::new([""; 0])).await.expect_err("there is none");
+    let error = channel(&process, StaticResolver::new([""; 0])).await.expect_err("item should not exist");
     assert!(error.to_string().contains("no endpoint"), "{error}");
 }
 
@@ -301,12 +301,13 @@ async fn changed_metadata_reaches_the_connector(world: World) {
         process.connector(endpoint.address())()
     };
     let builder = Channel::builder().balance().connection_spread(Duration::ZERO);
-    let channel = builder.connect_resolved_with_connector(resolver, connector).await.expect("a server is there");
+    let channel =
+        builder.connect_resolved_with_connector(resolver, connector).await.expect("server should be reachable");
     let client = InteropClient::new(channel.clone());
     call(&client, 1..3).await;
     sets.send_replace(stated("2"));
     sleep(Duration::from_secs(1)).await;
-    channel.connection().expect("it is connected").close();
+    channel.connection().expect("channel should be connected").close();
     sleep(Duration::from_secs(5)).await;
     call(&client, 3..5).await;
     assert_eq!(*racks.lock(), ["1", "2"]);

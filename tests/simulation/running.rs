@@ -22,7 +22,7 @@ pub(crate) struct Running {
 
 fn acceptor_of(service: &Service) -> Acceptor {
     let builder = Server::builder().add_service(ExtensionServer::new(service.clone()));
-    builder.build().expect("there is one service")
+    builder.build().expect("settings should be valid")
 }
 
 impl Running {

@@ -37,10 +37,10 @@ async fn called(client: &ExtensionClient, server: &Running) {
     let before = server.gets();
     let calling = async {
         while server.gets() == before {
-            client.get(Time::default()).await.expect("a server is there");
+            client.get(Time::default()).await.expect("server should be reachable");
         }
     };
-    timeout(Duration::from_secs(20), calling).await.expect("the server is called");
+    timeout(Duration::from_secs(20), calling).await.expect("future should complete within the timeout");
 }
 
 /// Makes so many calls one after the other. How many fail.
@@ -54,7 +54,7 @@ async fn get(client: &ExtensionClient, calls: usize) -> usize {
 
 /// The first chunk of a stream.
 async fn stream(client: &ExtensionClient) -> bool {
-    let mut chunks = client.flood(Time { millis: 1 }).await.expect("it is opened").into_inner();
+    let mut chunks = client.flood(Time { millis: 1 }).await.expect("stream should open").into_inner();
     chunks.message().await.is_ok()
 }
 
@@ -75,9 +75,9 @@ async fn calls_and_streams_go_to_the_server_that_has_fewer_of_them(world: World)
 
     // Unread streams.
     let flooded = || servers.each_ref().map(|server| server.state().flooded.load(Ordering::SeqCst) > 0);
-    let first = client.flood(Time::default()).await.expect("it streams");
+    let first = client.flood(Time::default()).await.expect("stream should open");
     world.eventually("a server streams", SOON, || flooded().contains(&true)).await;
-    let second = client.flood(Time::default()).await.expect("it streams");
+    let second = client.flood(Time::default()).await.expect("stream should open");
     world.eventually("the other one streams", SOON, || flooded() == [true, true]).await;
     drop((first, second));
 }
@@ -161,7 +161,7 @@ async fn calls_wait_for_first_server_to_return_when_all_are_down(world: World) {
     let call = tokio::spawn(async move { client.get(Time::default()).await });
     sleep(some(&world, 2_500)).await;
     world.node(NODES[1]).restart();
-    call.await.expect("no task panics").expect("a server is there");
+    call.await.expect("task should not panic").expect("server should be reachable");
     assert_eq!(other.gets(), before + 1);
 }
 
@@ -178,10 +178,10 @@ async fn silent_server_gets_no_calls_while_another_exists(world: World) {
     });
     let builder = Channel::builder().calls::<ExtensionClient>();
     let client = ExtensionClient::new(channel(&world, &NODES, builder).await);
-    client.get(Time::default()).await.expect("it is served");
+    client.get(Time::default()).await.expect("call should succeed");
     for _ in 0..100 {
         let started = world.elapsed();
-        client.wait(Time::default()).await.expect("it is served");
+        client.wait(Time::default()).await.expect("call should succeed");
         assert!(stream(&client).await, "it streams");
         assert!(world.elapsed() - started < Duration::from_millis(100), "it waits for the other one");
         sleep(some(&world, 300)).await;
@@ -223,7 +223,7 @@ async fn slowed_server_gets_few_calls_and_loses_none(world: World) {
         });
     }
     while let Some(caller) = callers.join_next().await {
-        caller.expect("no call is lost");
+        caller.expect("call should succeed");
     }
     let [slow, other] = [0, 1].map(|at| servers[at].gets() - before[at]);
     assert!(

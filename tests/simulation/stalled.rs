@@ -25,7 +25,7 @@ fn config() -> Config {
 
 pub(crate) fn serve(world: &World, builder: BrokerBuilder, config: Config) -> Broker {
     let broker = builder.build();
-    let acceptor = Server::builder().config(config).build(broker.clone()).expect("a broker can be served");
+    let acceptor = Server::builder().config(config).build(broker.clone()).expect("settings should be valid");
     world.node("broker").start(move |process| {
         let acceptor = acceptor.clone();
         process.accept(move |transport| {
@@ -38,7 +38,7 @@ pub(crate) fn serve(world: &World, builder: BrokerBuilder, config: Config) -> Br
 }
 
 pub(crate) async fn client(world: &World, node: &str, config: Config) -> (Client, Connection) {
-    let transport = world.node(node).process().dial("broker").await.expect("the broker accepts");
+    let transport = world.node(node).process().dial("broker").await.expect("server should accept the connection");
     let router = ClientRouter::new();
     let client = router.client();
     let connection = frisbee::Client::builder().config(config).connect_io(transport, router).await;
@@ -47,7 +47,7 @@ pub(crate) async fn client(world: &World, node: &str, config: Config) -> (Client
 
 /// The number of a message, or how many were lost before the next one.
 async fn next(ticks: &mut Subscription) -> Result<u64, RecvError> {
-    let message = timeout(PATIENCE, ticks.recv()).await.expect("something comes")?;
+    let message = timeout(PATIENCE, ticks.recv()).await.expect("future should complete within the timeout")?;
     let (number, _) = message.payload().split_first_chunk().expect("it begins with a number");
     Ok(u64::from_be_bytes(*number))
 }
@@ -56,11 +56,11 @@ async fn next(ticks: &mut Subscription) -> Result<u64, RecvError> {
 async fn publish_next_to_stalled_subscriber(world: &World) -> (Client, Connection, Subscription) {
     world.set_cables(Cable::default().capacity(8 * 1024));
     let (client_of_stalled, connection) = client(world, "stalled", config()).await;
-    let stalled = client_of_stalled.subscribe("ticks").await.expect("the broker takes it");
+    let stalled = client_of_stalled.subscribe("ticks").await.expect("broker should accept the subscription");
     let mut readers = JoinSet::new();
     for node in READERS {
         let (reader, _) = client(world, node, config()).await;
-        let mut ticks = reader.subscribe("ticks").await.expect("the broker takes it");
+        let mut ticks = reader.subscribe("ticks").await.expect("broker should accept the subscription");
         readers.spawn(async move {
             for number in 0..MESSAGES as u64 {
                 assert_eq!(next(&mut ticks).await.expect("a reading subscriber loses nothing"), number);
@@ -73,7 +73,7 @@ async fn publish_next_to_stalled_subscriber(world: &World) -> (Client, Connectio
     for number in 0..MESSAGES as u64 {
         let mut payload = number.to_be_bytes().to_vec();
         payload.resize(LENGTH, 0);
-        writer.publish("ticks", payload).await.expect("the broker is there");
+        writer.publish("ticks", payload).await.expect("broker should accept the message");
         let pause = world.draw(|rng| rng.u64(20..60));
         sleep(Duration::from_millis(pause)).await;
     }
@@ -112,6 +112,6 @@ async fn stalled_subscriber_is_closed_if_configured(world: World) {
     let broker = serve(&world, Broker::builder().queue_max(QUEUE_MAX).slow(SlowSubscriberPolicy::Disconnect), config());
     let (_client, connection, _stalled) = publish_next_to_stalled_subscriber(&world).await;
     world.node("stalled").resume();
-    timeout(PATIENCE, connection.closed()).await.expect("it is closed");
+    timeout(PATIENCE, connection.closed()).await.expect("future should complete within the timeout");
     world.eventually("no state is left", PATIENCE, || (broker.subscriptions(), broker.waiting()) == (0, 0)).await;
 }

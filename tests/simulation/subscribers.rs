@@ -17,12 +17,12 @@ const READERS: usize = 3;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn number(message: &Message) -> u64 {
-    let text = std::str::from_utf8(message.payload()).expect("it is a number");
-    text.parse().expect("it is a number")
+    let text = std::str::from_utf8(message.payload()).expect("bytes should be UTF-8");
+    text.parse().expect("text should parse")
 }
 
 async fn next(subscription: &mut Subscription) -> u64 {
-    let message = timeout(PATIENCE, subscription.recv()).await.expect("something comes");
+    let message = timeout(PATIENCE, subscription.recv()).await.expect("future should complete within the timeout");
     number(&message.expect("no subscriber is slow here"))
 }
 
@@ -33,7 +33,8 @@ async fn one_member_of_each_group_gets_each_message(world: World) {
     let mut members = Vec::new();
     for member in 0..READERS {
         let (client, connection) = client(&world, &format!("member {member}"), Config::default()).await;
-        let mut jobs = client.queue_subscribe("jobs.*", "workers").await.expect("the broker takes it");
+        let mut jobs =
+            client.queue_subscribe("jobs.*", "workers").await.expect("broker should accept the subscription");
         let (world, got) = (world.clone(), got.clone());
         members.push(tokio::spawn(async move {
             let _connection = connection;
@@ -44,18 +45,18 @@ async fn one_member_of_each_group_gets_each_message(world: World) {
         }));
     }
     let (watcher, _watching) = client(&world, "watcher", Config::default()).await;
-    let mut alone = watcher.queue_subscribe("jobs.>", "audit").await.expect("the broker takes it");
-    let mut second = watcher.subscribe("jobs.a").await.expect("the broker takes it");
+    let mut alone = watcher.queue_subscribe("jobs.>", "audit").await.expect("broker should accept the subscription");
+    let mut second = watcher.subscribe("jobs.a").await.expect("broker should accept the subscription");
     let (writer, _writing) = client(&world, "writer", Config::default()).await;
     for number in 0..MESSAGES {
-        writer.publish("jobs.a", number.to_string()).await.expect("the broker is there");
+        writer.publish("jobs.a", number.to_string()).await.expect("broker should accept the message");
         sleep(Duration::from_millis(world.draw(|rng| rng.u64(..5)))).await;
     }
     for number in 0..MESSAGES {
         assert_eq!((next(&mut alone).await, next(&mut second).await), (number, number));
     }
     world.eventually("all have reached the workers", PATIENCE, || got.lock().len() as u64 >= MESSAGES).await;
-    writer.sync().await.expect("the broker is there");
+    writer.sync().await.expect("broker should confirm all messages");
     sleep(Duration::from_secs(1)).await;
     let mut got = std::mem::take(&mut *got.lock());
     got.sort_unstable();
@@ -74,18 +75,24 @@ async fn departed_subscribers_leave_no_state(world: World) {
             let (client, connection) = client(&world, &node, Config::default()).await;
             let mut subscriptions = Vec::new();
             for topic in 0..5 {
-                subscriptions.push(client.subscribe(&format!("t.{topic}.>")).await.expect("the broker takes it"));
+                subscriptions.push(
+                    client.subscribe(&format!("t.{topic}.>")).await.expect("broker should accept the subscription"),
+                );
             }
-            subscriptions.push(client.queue_subscribe("t.*.x", "group").await.expect("the broker takes it"));
+            subscriptions
+                .push(client.queue_subscribe("t.*.x", "group").await.expect("broker should accept the subscription"));
             readers.push((node, client, connection, subscriptions));
         }
         assert_eq!(broker.subscriptions(), READERS * 6);
         // Messages wait for one of them when it goes.
         world.node("reader 0").pause();
         for number in 0..40 {
-            writer.publish(&format!("t.{}.x", number % 5), vec![0; 4_096]).await.expect("the broker is there");
+            writer
+                .publish(&format!("t.{}.x", number % 5), vec![0; 4_096])
+                .await
+                .expect("broker should accept the message");
         }
-        writer.sync().await.expect("the broker is there");
+        writer.sync().await.expect("broker should confirm all messages");
         let mut silent = Vec::new();
         for (node, client, connection, subscriptions) in readers {
             match world.draw(|rng| rng.u32(..5)) {
@@ -111,10 +118,14 @@ async fn all_subscriptions_of_a_client_hear_of_the_end_of_its_broker(world: Worl
     let (client, _connection) = client(&world, "reader", Config::default()).await;
     let mut readers = JoinSet::new();
     for topic in 0..20 {
-        let mut subscription = client.subscribe(&format!("t.{topic}")).await.expect("the broker takes it");
+        let mut subscription =
+            client.subscribe(&format!("t.{topic}")).await.expect("broker should accept the subscription");
         let world = world.clone();
         readers.spawn(async move {
-            timeout(PATIENCE, subscription.recv()).await.expect("it is notified").expect_err("nothing is published");
+            timeout(PATIENCE, subscription.recv())
+                .await
+                .expect("future should complete within the timeout")
+                .expect_err("nothing is published");
             world.note(format!("t.{topic} has ended"));
         });
     }

@@ -16,7 +16,7 @@ fn sockets_of_turmoil_are_transports_of_servers_and_channels() {
     let executed = memory.clone();
     sim.host("server", move || {
         let builder = Server::builder().add_service(InteropServer::new(Service(memory.clone())));
-        let acceptor = builder.build().expect("there is one service");
+        let acceptor = builder.build().expect("settings should be valid");
         async move {
             let listener = TcpListener::bind(("0.0.0.0", PORT)).await?;
             loop {

@@ -108,7 +108,7 @@ impl World {
         let config = Config::default().stream_credit(2_000);
         let builder = frpc::Server::builder().config(config).policy(policy);
         let builder = builder.add_service(InteropServer::new(Service(self.memory.clone())));
-        let acceptor = builder.build().expect("there is one service");
+        let acceptor = builder.build().expect("settings should be valid");
         self.stats.lock().push(acceptor.stats());
         process.serve(acceptor);
     }

@@ -74,7 +74,7 @@ async fn burst_stays_in_the_own_zone_while_a_server_there_is_ejected(world: Worl
     let client = ExtensionClient::new(channel.clone());
     near[0].state().broken.store(Code::Unavailable as i32, Ordering::SeqCst);
     let is_ejected = || {
-        let fleet = FleetView::of(&channel).expect("it follows a resolver");
+        let fleet = FleetView::of(&channel).expect("channel should have a fleet");
         fleet.servers.iter().any(|server| server.is_doubted)
     };
     while !is_ejected() {
@@ -99,7 +99,7 @@ async fn a_client_connects_to_no_more_servers_than_its_subset_has(world: World) 
     for _ in 0..40 {
         let (channel, client) = client(&process, Channel::builder().balance().subset(3)).await;
         client.get(Time::default()).await.expect("a server can work");
-        let fleet = FleetView::of(&channel).expect("it follows a resolver");
+        let fleet = FleetView::of(&channel).expect("channel should have a fleet");
         assert_eq!(fleet.servers.len(), 3);
         for server in fleet.servers {
             let index = [FAR, NEAR].concat().iter().position(|name| *name == server.endpoint.address());

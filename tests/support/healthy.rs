@@ -15,13 +15,13 @@ pub struct Healthy {
 impl Healthy {
     /// Begins to call.
     pub async fn connect(address: SocketAddr) -> Self {
-        let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
+        let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         let calling = tokio::spawn(async move {
             let mut calls = 0;
             while !stopped.load(Ordering::Relaxed) || calls == 0 {
-                let sum = client.add(AddRequest { a: calls, b: 1 }).await.expect("a healthy client is served");
+                let sum = client.add(AddRequest { a: calls, b: 1 }).await.expect("call should succeed");
                 assert_eq!(sum.get_ref().total, calls + 1);
                 calls += 1;
             }

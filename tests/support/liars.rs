@@ -12,8 +12,10 @@ const HOUR: Duration = Duration::from_secs(3600);
 /// A client, and the server that it believes in.
 pub async fn deceived(settings: impl FnOnce(ChannelBuilder) -> ChannelBuilder) -> (InteropClient, Raw) {
     let (address, accepted) = Raw::listen().await;
-    let channel =
-        settings(Channel::builder().calls::<InteropClient>()).connect(address).await.expect("the server listens");
+    let channel = settings(Channel::builder().calls::<InteropClient>())
+        .connect(address)
+        .await
+        .expect("server should accept the connection");
     (InteropClient::new(channel), accepted.await)
 }
 
@@ -22,7 +24,7 @@ pub async fn deceived_through_a_pipe() -> (InteropClient, Raw<DuplexStream>) {
     let (here, there) = tokio::io::duplex(64 * 1024);
     // A busy machine has as much time as it takes.
     let builder = Channel::builder().calls::<InteropClient>().peer_kind_timeout(HOUR).timeout(HOUR);
-    let channel = builder.connect_io(here).await.expect("it is in memory");
+    let channel = builder.connect_io(here).await.expect("connection in memory should be accepted");
     (InteropClient::new(channel), Raw::over(there))
 }
 
@@ -49,6 +51,6 @@ pub async fn streaming(client: &InteropClient, liar: &mut Raw, timeout: Duration
     let (client, opened) = (client.clone(), liar.next());
     let call = tokio::spawn(async move { client.count_up(request).await });
     let id = opened.await.expect("the client opens a stream").id.0;
-    let stream = call.await.expect("the caller does not panic").expect("it is open");
+    let stream = call.await.expect("caller should not panic").expect("connection should be open");
     (stream.into_inner(), id)
 }

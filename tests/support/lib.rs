@@ -102,7 +102,7 @@ pub fn backends() -> &'static [IoBackend] {
 
 /// Serves in the current runtime, for as long as that runs.
 pub async fn serve(builder: frpc::ServerBuilder) -> SocketAddr {
-    let server = builder.bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let server = builder.bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let address = server.local_addr();
     tokio::spawn(server.serve());
     address
@@ -146,7 +146,7 @@ impl Serving {
     /// If the stop takes more than 15 s: a server closes calls in progress after 20 s.
     pub async fn stopped(self) {
         let stopped = tokio::time::timeout(Duration::from_secs(15), self.task).await;
-        stopped.expect("nothing is in progress").expect("it does not panic").expect("it has served");
+        stopped.expect("nothing is in progress").expect("task should not panic").expect("it has served");
     }
 }
 

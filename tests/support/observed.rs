@@ -155,6 +155,7 @@ pub async fn start(service: Service) -> SocketAddr {
 pub async fn served() -> (ExtensionClient, Arc<State>) {
     let service = Service::default();
     let state = service.state.clone();
-    let client = ExtensionClient::connect(start(service).await.to_string()).await.expect("the server listens");
+    let client =
+        ExtensionClient::connect(start(service).await.to_string()).await.expect("server should accept the connection");
     (client, state)
 }

@@ -25,8 +25,8 @@ impl Authority {
         let mut params = CertificateParams::new(Vec::new()).expect("no names are no bad names");
         params.distinguished_name.push(DnType::CommonName, name);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let key = KeyPair::generate().expect("the system has randomness");
-        Self(CertifiedIssuer::self_signed(params, key).expect("the key fits"))
+        let key = KeyPair::generate().expect("key pair should be generated");
+        Self(CertifiedIssuer::self_signed(params, key).expect("key should match the certificate"))
     }
 
     /// A certificate for a name that is valid now, and its key.
@@ -55,8 +55,8 @@ impl Authority {
         if !common_name.is_empty() {
             params.distinguished_name.push(DnType::CommonName, common_name);
         }
-        let key = KeyPair::generate().expect("the system has randomness");
-        let certificate = params.signed_by(&key, &self.0).expect("the key fits");
+        let key = KeyPair::generate().expect("key pair should be generated");
+        let certificate = params.signed_by(&key, &self.0).expect("key should match the certificate");
         Identity::new(vec![certificate.der().clone()], PrivateKeyDer::Pkcs8(key.serialize_der().into()))
     }
 
@@ -65,8 +65,8 @@ impl Authority {
         params.distinguished_name.push(DnType::CommonName, name);
         params.not_before = date_time_ymd(2000, 1, 1);
         params.not_after = date_time_ymd(year, 1, 1);
-        let key = KeyPair::generate().expect("the system has randomness");
-        (params.signed_by(&key, &self.0).expect("the key fits"), key)
+        let key = KeyPair::generate().expect("key pair should be generated");
+        (params.signed_by(&key, &self.0).expect("key should match the certificate"), key)
     }
 
     /// The authority's own certificate.
@@ -86,12 +86,12 @@ impl Authority {
 
     /// A server for loopback without client authentication.
     pub fn server(&self) -> ServerTls {
-        ServerTls::new(self.issue("127.0.0.1")).expect("the key fits")
+        ServerTls::new(self.issue("127.0.0.1")).expect("key should match the certificate")
     }
 
     /// A server for loopback that requires a certificate of the same authority.
     pub fn mutual_server(&self) -> ServerTls {
-        ServerTls::mutual(self.issue("127.0.0.1"), self.trusted()).expect("the key fits")
+        ServerTls::mutual(self.issue("127.0.0.1"), self.trusted()).expect("key should match the certificate")
     }
 
     /// What rustls needs for a client and a server for loopback.
@@ -102,7 +102,7 @@ impl Authority {
         let (certificate, key) = self.sign("127.0.0.1", 2100);
         let chain = vec![certificate.der().clone()];
         let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
-        let server = server.with_single_cert(chain, key).expect("the key fits");
+        let server = server.with_single_cert(chain, key).expect("key should match the certificate");
         let mut roots = RootCertStore::empty();
         roots.add(self.certificate()).expect("it is a certificate");
         let client = ClientConfig::builder_with_provider(provider);
@@ -122,7 +122,7 @@ impl Authority {
         let (certificate, key) = self.sign("127.0.0.1", 2100);
         let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
         let server = server.with_client_cert_verifier(verifier).with_single_cert(vec![certificate.der().clone()], key);
-        Arc::new(server.expect("the key fits"))
+        Arc::new(server.expect("key should match the certificate"))
     }
 
     /// The first flight of a TLS client. The server answers it with a signature, for any sender.

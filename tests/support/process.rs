@@ -57,9 +57,9 @@ pub fn ran_alone<F>(_closure: F) -> bool {
     let path = type_name::<F>().trim_end_matches("::{{closure}}");
     let (_, test) = path.split_once("::").expect("the path starts with the crate");
     let _guard = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut command = Command::new(env::current_exe().expect("the program has a path"));
+    let mut command = Command::new(env::current_exe().expect("program should have a path"));
     command.args([test, "--exact", "--include-ignored", "--nocapture", "--test-threads", "1"]).env(MARK, "1");
-    let output = command.output().expect("this program can be started again");
+    let output = command.output().expect("process should start");
     let [printed, errors] = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     print!("{printed}");
     eprint!("{errors}");

@@ -90,14 +90,14 @@ pub fn header(id: u16, operation: u16, length: u32) -> Vec<u8> {
 impl Raw {
     /// Listens on the loopback: at which address, and the first peer that comes there.
     pub async fn listen() -> (String, impl Future<Output = Self>) {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-        let address = listener.local_addr().expect("it is bound").to_string();
-        (address, async move { Self::over(listener.accept().await.expect("a client comes").0) })
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+        let address = listener.local_addr().expect("socket should have a local address").to_string();
+        (address, async move { Self::over(listener.accept().await.expect("client should connect").0) })
     }
 
     /// Connects.
     pub async fn connect(address: SocketAddr) -> Self {
-        Self::over(TcpStream::connect(address).await.expect("the server listens"))
+        Self::over(TcpStream::connect(address).await.expect("server should accept the connection"))
     }
 }
 
@@ -109,7 +109,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Raw<T> {
 
     /// Writes bytes.
     pub async fn write(&mut self, bytes: &[u8]) {
-        self.socket.write_all(bytes).await.expect("the peer accepts the bytes");
+        self.socket.write_all(bytes).await.expect("write should succeed");
     }
 
     /// The next packet that is neither PING, PONG nor HELLO; `None` when the peer has closed.
@@ -124,13 +124,13 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Raw<T> {
             }
         })
         .await
-        .expect("the peer answers or closes")
+        .expect("future should complete within the timeout")
     }
 
     /// Waits until the peer has closed, and skips its earlier bytes.
     pub async fn closed(&mut self) {
         let read = async { while self.read().await.is_some() {} };
-        tokio::time::timeout(PATIENCE, read).await.expect("the peer closes");
+        tokio::time::timeout(PATIENCE, read).await.expect("future should complete within the timeout");
     }
 
     async fn read(&mut self) -> Option<()> {
@@ -150,7 +150,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Raw<T> {
 /// The body of a packet that carries a message.
 pub fn encoded<M: Message>(message: &M) -> Vec<u8> {
     let mut bytes = Vec::new();
-    encode_root(message, &mut Encoder::new(&mut bytes)).expect("it is valid");
+    encode_root(message, &mut Encoder::new(&mut bytes)).expect("message should be encodable");
     bytes
 }
 

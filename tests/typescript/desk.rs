@@ -52,7 +52,7 @@ type Reply<T> = Result<Response<T>, Status>;
 const SHOUT: u16 = 1000;
 
 fn shouting() -> Handlers {
-    let shout = Operation::user(SHOUT).expect("users have 10 and up");
+    let shout = Operation::user(SHOUT).expect("operation should be in the range of users");
     Handlers::new().on(shout, |_connection, packet| async move {
         Some(Packet::new(packet.id, packet.operation, packet.body.to_ascii_uppercase()))
     })

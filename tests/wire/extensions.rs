@@ -12,7 +12,7 @@ use std::time::Instant;
 
 /// The entries of a list of the file.
 fn vectors(name: &str) -> Vec<Json> {
-    let file: Json = serde_json::from_str(include_str!("extensions.json")).expect("the file is JSON");
+    let file: Json = serde_json::from_str(include_str!("extensions.json")).expect("text should be valid JSON");
     list(&file[name]).to_vec()
 }
 

@@ -37,13 +37,13 @@ fn frames_are_written_as_captured_in_both_forms() {
     for form in [HeaderForm::Current, HeaderForm::Old] {
         for frame in &corpus().frames {
             let mut outbox = Outbox::new(form);
-            outbox.forward(&packet(frame)).expect("it is short");
+            outbox.forward(&packet(frame)).expect("packet should be within the limit");
             assert_eq!(outbox.take_bytes(), bytes_in(form, frame), "{}", frame.scenario);
         }
         for sequence in sequences() {
             let mut outbox = Outbox::new(form);
             for packet in sequence.packets() {
-                outbox.forward(&packet).expect("it is short");
+                outbox.forward(&packet).expect("packet should be within the limit");
             }
             assert_eq!(outbox.take_bytes(), sequence.bytes(form), "{}", sequence.name);
         }
@@ -61,7 +61,7 @@ fn sequences_cut_anywhere_give_the_same_packets() {
                 let mut packets = Vec::new();
                 let mut fed = 0;
                 for piece in &pieces {
-                    packets.extend(read(&mut decoder, piece.clone()).expect("captured frames are well formed"));
+                    packets.extend(read(&mut decoder, piece.clone()).expect("read should succeed"));
                     fed += piece.len();
                     assert_eq!(decoder.is_mid_packet(), !boundaries.contains(&fed), "{} at {fed}", sequence.name);
                 }
@@ -118,7 +118,7 @@ fn events_and_pongs_do_not_depend_on_byte_boundaries() {
             let mut pong = Outbox::new(form);
             if pinged {
                 let pong = pong.forward(&Packet::new(PacketId(0), Operation::PONG, ""));
-                pong.expect("it is short");
+                pong.expect("value should be within the limit");
             }
             let answer = pong.take_bytes();
             for pieces in cuts(&sequence.bytes(form)) {
@@ -303,7 +303,7 @@ fn packet(frame: &CapturedFrame) -> Packet {
         0 => Operation::PING,
         1 => Operation::PONG,
         2 => Operation::STREAM,
-        other => Operation::user(other).expect("no other reserved operation was captured"),
+        other => Operation::user(other).expect("operation should be in the range of users"),
     };
     Packet::new(PacketId(frame.id), operation, frame.bytes[10..].to_owned())
 }

@@ -18,7 +18,7 @@ fn folder(target: &str) -> PathBuf {
 }
 
 fn files(target: &str) -> Vec<PathBuf> {
-    let listed = fs::read_dir(folder(target)).expect("the target has a corpus");
+    let listed = fs::read_dir(folder(target)).expect("folder should be readable");
     let mut files: Vec<_> = listed.map(|entry| entry.expect("it can be listed").path()).collect();
     files.sort();
     files
@@ -41,7 +41,7 @@ fn replay(name: &str) {
     let files = files(name);
     assert!(files.len() >= 50, "{name} has {} files only", files.len());
     for file in files {
-        let data = fs::read(&file).expect("it can be read");
+        let data = fs::read(&file).expect("file should be readable");
         run(target, &data, &file.display().to_string());
     }
     // And without a file: nothing, and each byte alone.
@@ -98,7 +98,7 @@ fn every_target_is_a_fuzz_target_and_the_corpus_is_of_use() {
         assert!(binary.exists(), "{} is missing", binary.display());
         for file in files(name) {
             count += 1;
-            bytes += fs::metadata(file).expect("it is there").len();
+            bytes += fs::metadata(file).expect("file should have metadata").len();
         }
     }
     assert!(count >= 500, "{count} files");
@@ -126,14 +126,14 @@ fn update() {
             seeds.push(mutated(original, &other, &mut rng));
         }
         let folder = folder(name);
-        fs::create_dir_all(&folder).expect("a folder can be made");
+        fs::create_dir_all(&folder).expect("folder should be created");
         for file in files(name) {
             if file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("seed-")) {
-                fs::remove_file(file).expect("it can be removed");
+                fs::remove_file(file).expect("file should be removed");
             }
         }
         for (number, seed) in seeds.iter().enumerate() {
-            fs::write(folder.join(format!("seed-{number:03}")), seed).expect("it can be written");
+            fs::write(folder.join(format!("seed-{number:03}")), seed).expect("file should be written");
         }
     }
 }
@@ -298,7 +298,7 @@ fn packed(bodies: &[Vec<u8>]) -> Vec<Vec<u8>> {
     for operation in 10..24 {
         let body = &bodies[usize::from(operation)];
         for whole in [body.clone(), body.repeat(20)] {
-            let frame = zstd::bulk::compress(&whole, 1).expect("there is memory");
+            let frame = zstd::bulk::compress(&whole, 1).expect("memory should be available");
             let packed = frisbee_tests::packed::body(whole.len() as u64, &frame);
             streams.push([hello_packet(), packet(1, operation, &packed)].concat());
             streams.push([hello_packet(), open.clone(), packet(5, 2, &packed), packet(5, 7, &[])].concat());
@@ -591,7 +591,7 @@ fn hello(items: u8) -> Vec<u8> {
 
 fn vectors() -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("wire/vectors.json");
-    serde_json::from_slice(&fs::read(path).expect("the vectors are there")).expect("they are JSON")
+    serde_json::from_slice(&fs::read(path).expect("file should be readable")).expect("bytes should be valid JSON")
 }
 
 fn hexes(of: &str) -> Vec<Vec<u8>> {

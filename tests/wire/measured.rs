@@ -60,14 +60,14 @@ pub(crate) enum Sender {
 /// The file, read once.
 pub(crate) fn corpus() -> &'static Corpus {
     static CORPUS: LazyLock<Corpus> = LazyLock::new(|| {
-        let file: Json = serde_json::from_str(include_str!("vectors.json")).expect("the file is JSON");
+        let file: Json = serde_json::from_str(include_str!("vectors.json")).expect("text should be valid JSON");
         Corpus {
             encodings: list(&file["encode"]).iter().map(Encoding::read).collect(),
             decodings: list(&file["decode"]).iter().map(Decoding::read).collect(),
             frames: list(&file["frames"]).iter().map(CapturedFrame::read).collect(),
             stream_opens: object(&file["stream_open"])
                 .iter()
-                .map(|(operation, bytes)| (operation.parse().expect("an operation"), hex(text(bytes))))
+                .map(|(operation, bytes)| (operation.parse().expect("text should parse"), hex(text(bytes))))
                 .collect(),
         }
     });

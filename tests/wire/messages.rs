@@ -158,7 +158,7 @@ fn an_absent_optional_field_goes_out_as_its_default() {
     let encode = |optional: &VOptional| {
         let mut body = Vec::new();
         let mut encoder = Encoder::new(&mut body);
-        encode_root(optional, &mut encoder).expect("it has a form on the wire");
+        encode_root(optional, &mut encoder).expect("message should be encodable");
         let lost = encoder.lost_presence();
         (body, lost)
     };

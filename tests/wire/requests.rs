@@ -13,23 +13,23 @@ const ADD: u16 = 18;
 #[tokio::test]
 async fn a_request_that_is_an_error_is_answered_by_an_error() {
     let address = frisbee_tests::serve_interop().await;
-    let mut socket = TcpStream::connect(address).await.expect("the server listens");
-    let operation = Operation::user(ADD).expect("an operation of users");
+    let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
+    let operation = Operation::user(ADD).expect("operation should be in the range of users");
     let mut requested = 0;
     for Decoding { name, bytes, .. } in &corpus().decodings {
         let Some(Exception { here: Here::Failed(text), .. }) = exception(Part::Decodings, name) else { continue };
         requested += 1;
         let request = Header { id: PacketId(requested), operation, length: bytes.len() as u32 };
-        socket.write_all(&request.encode(HeaderForm::Current)).await.expect("the server reads");
-        socket.write_all(bytes).await.expect("the server reads");
+        socket.write_all(&request.encode(HeaderForm::Current)).await.expect("write should succeed");
+        socket.write_all(bytes).await.expect("write should succeed");
 
         let mut header = [0; Header::MAX_LEN];
-        socket.read_exact(&mut header).await.expect("the server answers");
+        socket.read_exact(&mut header).await.expect("peer should send the expected bytes");
         let reply = Header::decode(&header).expect("the magic");
         assert_eq!((reply.id, reply.operation), (request.id, operation), "{name}");
         assert!(reply.length <= BODY_MAX, "{name}");
         let mut body = vec![0; reply.length as usize];
-        socket.read_exact(&mut body).await.expect("the whole reply");
+        socket.read_exact(&mut body).await.expect("peer should send the expected bytes");
         let answer = Decoder::new(&body).error_text().expect("an error").to_owned();
         assert!(answer.ends_with(text), "{name}: {answer}");
     }

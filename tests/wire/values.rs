@@ -43,7 +43,7 @@ trait Field: Default {
 impl<M: Message + Field + Debug + 'static> Body for M {
     fn encode(&self) -> Vec<u8> {
         let mut body = Vec::new();
-        encode_root(self, &mut Encoder::new(&mut body)).expect("the value has a form on the wire");
+        encode_root(self, &mut Encoder::new(&mut body)).expect("message should be encodable");
         body
     }
 

@@ -110,7 +110,7 @@ fn go_folder() -> PathBuf {
 /// # Panics
 /// If this program has no path.
 pub fn go_program() -> PathBuf {
-    std::env::current_exe().expect("a running program has a path").with_file_name("compare-go")
+    std::env::current_exe().expect("program should have a path").with_file_name("compare-go")
 }
 
 /// Builds that program.

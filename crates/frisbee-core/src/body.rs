@@ -101,7 +101,7 @@ mod tests {
                 push(&|outbox| {
                     let body = $body;
                     let address = body.as_ptr();
-                    outbox.push(PacketId(1), Operation::FIRST_USER, body).expect("it is short enough");
+                    outbox.push(PacketId(1), Operation::FIRST_USER, body).expect("packet should be within the limit");
                     address
                 })
             };
@@ -121,7 +121,7 @@ mod tests {
         macro_rules! sent {
             ($body:expr) => {{
                 let mut outbox = Outbox::new(HeaderForm::Current);
-                outbox.push(PacketId(1), Operation::FIRST_USER, $body).expect("it is short");
+                outbox.push(PacketId(1), Operation::FIRST_USER, $body).expect("packet should be within the limit");
                 outbox.take_bytes()
             }};
         }

@@ -12,7 +12,7 @@ pub const MAGIC: u16 = 0x000F;
 /// ```
 /// use frisbee_core::Operation;
 ///
-/// const GREET: Operation = Operation::user(10).expect("users have 10 and up");
+/// const GREET: Operation = Operation::user(10).expect("operation should be in the range of users");
 ///
 /// assert_eq!(GREET.number(), 10);
 /// assert_eq!(Operation::user(9), None);

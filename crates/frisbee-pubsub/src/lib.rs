@@ -129,7 +129,7 @@ impl Operations {
     }
 
     fn of(self, kind: Kind) -> Operation {
-        Operation::user(self.0 + kind as u16).expect("all are user operations")
+        Operation::user(self.0 + kind as u16).expect("operation should be in the range of users")
     }
 
     fn kind(self, operation: Operation) -> Option<Kind> {

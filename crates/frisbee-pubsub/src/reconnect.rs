@@ -158,7 +158,7 @@ mod tests {
         let client = Client::connect_with_connector(frisbee::Client::builder(), connector).await;
         let _client = client.expect("there is a transport");
         for _ in 0..20 {
-            dialled.recv().await.expect("it is dialled again");
+            dialled.recv().await.expect("channel should stay open");
         }
         assert!(started.elapsed() > 5 * PAUSE_MAX, "{:?}", started.elapsed());
     }
@@ -189,7 +189,10 @@ mod tests {
         let connection = next.connection().clone();
         shared.connected(&connection, true);
         let filler = Packet::new(PacketId(9), shared.operations.of(Kind::Message), vec![0; BODY_MAX as usize]);
-        connection.send_now(|outbox| outbox.forward(&filler)).expect("it is open").expect("it is within the limit");
+        connection
+            .send_now(|outbox| outbox.forward(&filler))
+            .expect("connection should be open")
+            .expect("it is within the limit");
         let mut again = pin!(subscribe_again(&shared, &connection));
         assert!(again.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         drop(subscription);

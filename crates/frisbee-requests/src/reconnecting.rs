@@ -26,7 +26,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let echo = Operation::user(10).expect("users have 10 and up");
+/// let echo = Operation::user(10).expect("operation should be in the range of users");
 /// # let router = Handlers::new().on(echo, |_connection, packet| async { Some(packet) });
 /// # let server = Server::builder().bind("127.0.0.1:0", router).await?;
 /// # let address = server.local_addr().to_string();
@@ -210,7 +210,8 @@ mod tests {
     }
 
     async fn server(address: SocketAddr) -> (SocketAddr, JoinHandle<()>) {
-        let server = Server::builder().bind(address, Handlers::new()).await.expect("the port is free");
+        let server =
+            Server::builder().bind(address, Handlers::new()).await.expect("server should bind to a free address");
         let address = server.local_addr();
         (address, tokio::spawn(async move { server.serve().await.expect("it is accepting") }))
     }
@@ -246,9 +247,9 @@ mod tests {
     async fn connections_that_end_at_once_are_made_with_pauses() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let started = Instant::now();
-        let _client = connect(listener.local_addr().expect("it is bound").to_string());
+        let _client = connect(listener.local_addr().expect("socket should have a local address").to_string());
         for _ in 0..20 {
-            drop(listener.accept().await.expect("it is dialled again"));
+            drop(listener.accept().await.expect("client should connect"));
         }
         assert!(started.elapsed() > 5 * PAUSE_MAX, "{:?}", started.elapsed());
     }

@@ -227,16 +227,16 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn successor_waits_for_room_in_a_full_queue() {
-        let folder = tempfile::tempdir().expect("there is room");
+        let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("control");
-        let listener = bind_unix(&path).expect("the path is free");
-        rustix::net::listen(&listener, 0).expect("it listens");
+        let listener = bind_unix(&path).expect("server should bind to a free path");
+        rustix::net::listen(&listener, 0).expect("server should be listening");
         let listener = UnixListener::from_std(listener).expect("it is nonblocking");
-        let _queued = UnixStream::connect(&path).await.expect("the queue has room for one");
+        let _queued = UnixStream::connect(&path).await.expect("server should accept the connection");
         let mut connecting = pin!(connect(&path));
         let waits = poll_fn(|context| Poll::Ready(connecting.as_mut().poll(context).is_pending()));
         assert!(waits.await, "there will be room");
-        drop(listener.accept().await.expect("one waits"));
+        drop(listener.accept().await.expect("client should connect"));
         assert!(connecting.await.expect("there is room").is_some());
         // The second one waits in the queue.
         assert!(matches!(connect(&path).await, Err(RestartError::Timeout)));

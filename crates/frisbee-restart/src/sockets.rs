@@ -185,47 +185,48 @@ mod tests {
 
     #[test]
     fn only_listening_stream_sockets_are_accepted() {
-        let tcp = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
-        let address = tcp.local_addr().expect("it is bound");
-        assert_eq!(of(tcp).expect("it listens").kind, Kind::Tcp(address));
+        let tcp = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
+        let address = tcp.local_addr().expect("socket should have a local address");
+        assert_eq!(of(tcp).expect("server should be listening").kind, Kind::Tcp(address));
 
-        let folder = tempfile::tempdir().expect("there is room");
+        let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("socket");
-        let unix = of(bind_unix(&path).expect("the folder is writable")).expect("it listens");
+        let unix =
+            of(bind_unix(&path).expect("server should bind to a free path")).expect("server should be listening");
         assert_eq!(unix.kind, Kind::Unix(Some(path)));
 
-        let udp = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback has free ports");
+        let udp = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback port should be free");
         assert!(of(udp).is_err());
-        let file = std::fs::File::create(folder.path().join("file")).expect("the folder is writable");
+        let file = std::fs::File::create(folder.path().join("file")).expect("folder should be writable");
         assert!(of(file).is_err());
         #[cfg(target_os = "linux")]
         {
-            let (one, _other) = UnixStream::pair().expect("there are descriptors");
+            let (one, _other) = UnixStream::pair().expect("socket pair should be created");
             assert!(of(one).is_err());
         }
     }
 
     #[test]
     fn socket_file_is_replaced_only_without_a_listener() {
-        let folder = tempfile::tempdir().expect("there is room");
+        let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("socket");
-        drop(bind_unix(&path).expect("the folder is writable"));
+        drop(bind_unix(&path).expect("server should bind to a free path"));
         assert!(path.exists());
-        let _listens = bind_unix(&path).expect("it is abandoned");
-        assert_eq!(bind_unix(&path).expect_err("it listens").kind(), io::ErrorKind::AddrInUse);
+        let _listens = bind_unix(&path).expect("server should bind to a free path");
+        assert_eq!(bind_unix(&path).expect_err("server should be listening").kind(), io::ErrorKind::AddrInUse);
         let file = folder.path().join("file");
-        std::fs::write(&file, "precious").expect("the folder is writable");
+        std::fs::write(&file, "precious").expect("file should be written");
         bind_unix(&file).expect_err("it is not a socket");
-        assert_eq!(std::fs::read_to_string(file).expect("it is there"), "precious");
+        assert_eq!(std::fs::read_to_string(file).expect("file should be readable"), "precious");
     }
 
     /// One removed the socket of the other, which listened at no path then.
     #[test]
     fn one_of_many_processes_replaces_abandoned_file() {
-        let folder = tempfile::tempdir().expect("there is room");
+        let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("socket");
         for _ in 0..300 {
-            drop(UnixListener::bind(&path).expect("the path is free"));
+            drop(UnixListener::bind(&path).expect("socket path should be free"));
             let barrier = std::sync::Barrier::new(8);
             let bind = || {
                 barrier.wait();
@@ -233,34 +234,34 @@ mod tests {
             };
             let bound = std::thread::scope(|scope| {
                 let binding = [(); 8].map(|()| scope.spawn(bind));
-                binding.map(|binding| binding.join().expect("no panic"))
+                binding.map(|binding| binding.join().expect("thread should not panic"))
             });
             assert_eq!(bound.iter().filter(|bound| bound.is_ok()).count(), 1, "{bound:?}");
-            UnixStream::connect(&path).expect("one of them listens");
+            UnixStream::connect(&path).expect("server should accept the connection");
             drop(bound);
-            std::fs::remove_file(&path).expect("it is there");
+            std::fs::remove_file(&path).expect("file should be removed");
         }
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn path_of_a_process_that_accepts_none_is_in_use() {
-        let folder = tempfile::tempdir().expect("there is room");
+        let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("socket");
-        let silent = UnixListener::bind(&path).expect("the folder is writable");
-        rustix::net::listen(&silent, 0).expect("it listens");
-        let _queued = UnixStream::connect(&path).expect("the queue has room for one");
+        let silent = UnixListener::bind(&path).expect("socket path should be free");
+        rustix::net::listen(&silent, 0).expect("server should be listening");
+        let _queued = UnixStream::connect(&path).expect("server should accept the connection");
         let (sender, bound) = std::sync::mpsc::channel();
         let binding = std::thread::spawn(move || sender.send(bind_unix(&path).expect_err("it is in use").kind()));
         let bound = bound.recv_timeout(Duration::from_secs(60));
         drop(silent);
         assert_eq!(bound.expect("it does not wait"), io::ErrorKind::AddrInUse);
-        binding.join().expect("no panic").expect("it is awaited");
+        binding.join().expect("thread should not panic").expect("it is awaited");
     }
 
     #[test]
     fn passed_socket_fits_its_address_or_any_port() {
-        let address = |text: &str| text.parse::<SocketAddr>().expect("it is an address");
+        let address = |text: &str| text.parse::<SocketAddr>().expect("text should parse");
         let local = address("127.0.0.1:9090");
         assert!(can_serve(local, address("127.0.0.1:9090")) && can_serve(local, address("127.0.0.1:0")));
         assert!(!can_serve(local, address("127.0.0.1:9091")) && !can_serve(local, address("0.0.0.0:9090")));

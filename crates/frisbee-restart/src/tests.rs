@@ -22,7 +22,7 @@ struct Folder(TempDir);
 
 impl Folder {
     fn new() -> Self {
-        Self(tempfile::tempdir().expect("there is room"))
+        Self(tempfile::tempdir().expect("temporary folder should be created"))
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -34,7 +34,7 @@ impl Folder {
     }
 
     async fn generation(&self) -> Generation {
-        self.restart().take_over().await.expect("the folder is writable")
+        self.restart().take_over().await.expect("folder should be writable")
     }
 }
 
@@ -46,8 +46,8 @@ struct Serving {
 }
 
 async fn serve(mut generation: Generation, number: u8) -> Serving {
-    let listener = generation.tcp("numbers", "127.0.0.1:0").await.expect("loopback has free ports");
-    let address = listener.local_addr().expect("it is bound");
+    let listener = generation.tcp("numbers", "127.0.0.1:0").await.expect("loopback port should be free");
+    let address = listener.local_addr().expect("socket should have a local address");
     let listener = TcpListener::from_std(listener).expect("it is nonblocking");
     let (stop, stopped) = oneshot::channel::<()>();
     let task = tokio::spawn(async move {
@@ -61,7 +61,7 @@ async fn serve(mut generation: Generation, number: u8) -> Serving {
                 }
             }
         });
-        serving.await.expect("it serves")
+        serving.await.expect("server should start")
     });
     Serving { address, stop: Some(stop), task }
 }
@@ -69,12 +69,18 @@ async fn serve(mut generation: Generation, number: u8) -> Serving {
 impl Serving {
     /// The number of the generation that answers.
     async fn answer(&self) -> u8 {
-        let mut socket = TcpStream::connect(self.address).await.expect("no connection is refused");
-        timeout(PATIENCE, socket.read_u8()).await.expect("it answers").expect("no connection is reset")
+        let mut socket = TcpStream::connect(self.address).await.expect("server should accept the connection");
+        timeout(PATIENCE, socket.read_u8())
+            .await
+            .expect("future should complete within the timeout")
+            .expect("no connection is reset")
     }
 
     async fn ending(self) -> EndReason {
-        timeout(PATIENCE, self.task).await.expect("it ends").expect("no panic")
+        timeout(PATIENCE, self.task)
+            .await
+            .expect("future should complete within the timeout")
+            .expect("task should not panic")
     }
 
     async fn stop(mut self) {
@@ -100,7 +106,7 @@ async fn successor_serves_on_the_same_socket() {
     }
     let address = serving.address;
     serving.stop().await;
-    TcpStream::connect(address).await.expect_err("the last one has closed the socket");
+    TcpStream::connect(address).await.expect_err("connection should be refused");
     assert!(!folder.path("control").exists(), "the last one removes the file");
     assert!(folder.generation().await.is_first());
 }
@@ -109,13 +115,27 @@ async fn successor_serves_on_the_same_socket() {
 async fn queued_connections_are_served_by_the_successor() {
     let folder = Folder::new();
     let mut first = folder.generation().await;
-    let address = first.tcp("numbers", "127.0.0.1:0").await.expect("it can be bound").local_addr().expect("it is");
+    let address = first
+        .tcp("numbers", "127.0.0.1:0")
+        .await
+        .expect("it can be bound")
+        .local_addr()
+        .expect("socket should have a local address");
     first.ready().await.expect("there is none before");
-    let mut queued = TcpStream::connect(address).await.expect("the queue has room");
+    let mut queued = TcpStream::connect(address).await.expect("server should accept the connection");
     let replaced = tokio::spawn(async move { first.replaced().await });
     let second = serve(folder.generation().await, 2).await;
-    timeout(PATIENCE, replaced).await.expect("it is replaced").expect("no panic");
-    assert_eq!(timeout(PATIENCE, queued.read_u8()).await.expect("it answers").expect("it is not reset"), 2);
+    timeout(PATIENCE, replaced)
+        .await
+        .expect("future should complete within the timeout")
+        .expect("task should not panic");
+    assert_eq!(
+        timeout(PATIENCE, queued.read_u8())
+            .await
+            .expect("future should complete within the timeout")
+            .expect("it is not reset"),
+        2
+    );
     second.stop().await;
 }
 
@@ -126,7 +146,7 @@ async fn successor_exit_before_ready_changes_nothing() {
     for _ in 0..3 {
         let mut successor = folder.generation().await;
         successor.tcp("numbers", "127.0.0.1:0").await.expect("it is inherited");
-        successor.unix("new", folder.path("new")).expect("the folder is writable");
+        successor.unix("new", folder.path("new")).expect("folder should be writable");
         drop(successor);
         assert_eq!(serving.answer().await, 0);
         assert!(folder.path("control").exists() && !folder.path("new").exists());
@@ -140,7 +160,7 @@ async fn successor_exit_before_ready_changes_nothing() {
 async fn late_successor_is_refused_and_notified() {
     let folder = Folder::new();
     let restart = folder.restart().ready_timeout(Duration::from_millis(50));
-    let serving = serve(restart.take_over().await.expect("the folder is writable"), 0).await;
+    let serving = serve(restart.take_over().await.expect("folder should be writable"), 0).await;
     let mut late = folder.generation().await;
     // It hangs until the next one is let in.
     let next = async {
@@ -151,7 +171,7 @@ async fn late_successor_is_refused_and_notified() {
             }
         }
     };
-    let next = timeout(PATIENCE, next).await.expect("the hanging one is abandoned");
+    let next = timeout(PATIENCE, next).await.expect("future should complete within the timeout");
     for _ in 0..2 {
         match late.ready().await {
             Err(RestartError::Refused(Refusal::TooLate)) => {}
@@ -189,7 +209,8 @@ async fn of_processes_that_begin_at_once_one_is_first() {
     let begin = || {
         let (restart, all_started) = (folder.restart(), all_started.clone());
         std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it can be made");
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
             runtime.block_on(async {
                 // The first does not serve, so the others get no answer.
                 let found = timeout(Duration::from_millis(200), restart.take_over()).await;
@@ -199,7 +220,8 @@ async fn of_processes_that_begin_at_once_one_is_first() {
         })
     };
     let threads: Vec<_> = (0..8).map(|_| begin()).collect();
-    let first = threads.into_iter().map(|thread| thread.join().expect("no panic")).filter(|is| *is).count();
+    let first =
+        threads.into_iter().map(|thread| thread.join().expect("thread should not panic")).filter(|is| *is).count();
     assert_eq!(first, 1);
 }
 
@@ -220,12 +242,15 @@ async fn bytes_that_are_no_message_change_nothing() {
         &[&hello[..], &hello[..]].concat(),
     ];
     for bytes in attempts {
-        let mut socket = UnixStream::connect(folder.path("control")).await.expect("it listens");
-        socket.write_all(bytes).await.expect("there is room");
-        socket.shutdown().await.expect("it is open");
+        let mut socket =
+            UnixStream::connect(folder.path("control")).await.expect("server should accept the connection");
+        socket.write_all(bytes).await.expect("write should succeed");
+        socket.shutdown().await.expect("socket should shut down");
         let mut answer = Vec::new();
         // It is closed with bytes unread, which resets the connection.
-        let _ = timeout(PATIENCE, socket.read_to_end(&mut answer)).await.expect("it is closed");
+        let _ = timeout(PATIENCE, socket.read_to_end(&mut answer))
+            .await
+            .expect("future should complete within the timeout");
         if bytes == other_version {
             assert_eq!(answer, b"\x05\x00\x01\x02", "there is no common version");
         }
@@ -241,15 +266,18 @@ async fn socket_file_stays_until_the_last_generation_ends() {
     let folder = Folder::new();
     let path = folder.path("service");
     let mut generation = folder.generation().await;
-    drop(generation.unix("service", &path).expect("the folder is writable"));
+    drop(generation.unix("service", &path).expect("folder should be writable"));
     generation.ready().await.expect("there is none before");
     for _ in 0..3 {
         let replaced = tokio::spawn(async move { generation.replaced().await });
         generation = folder.generation().await;
         drop(generation.unix("service", &path).expect("it is inherited"));
         generation.ready().await.expect("it is let in");
-        timeout(PATIENCE, replaced).await.expect("it is replaced").expect("no panic");
-        UnixStream::connect(&path).await.expect("the file is there, and its socket listens");
+        timeout(PATIENCE, replaced)
+            .await
+            .expect("future should complete within the timeout")
+            .expect("task should not panic");
+        UnixStream::connect(&path).await.expect("server should accept the connection");
     }
     drop(generation);
     assert!(!path.exists() && !folder.path("control").exists());
@@ -259,18 +287,31 @@ async fn socket_file_stays_until_the_last_generation_ends() {
 async fn a_successor_with_another_address_binds_it_and_keeps_the_rest() {
     let folder = Folder::new();
     let mut first = folder.generation().await;
-    let [kept, changed] = [first.tcp("kept", "127.0.0.1:0").await, first.tcp("changed", "127.0.0.1:0").await]
-        .map(|bound| bound.expect("loopback has free ports").local_addr().expect("it is bound"));
+    let [kept, changed] =
+        [first.tcp("kept", "127.0.0.1:0").await, first.tcp("changed", "127.0.0.1:0").await].map(|bound| {
+            bound.expect("loopback port should be free").local_addr().expect("socket should have a local address")
+        });
     first.ready().await.expect("there is none before");
     let replaced = tokio::spawn(async move { first.replaced().await });
     let mut second = folder.generation().await;
-    assert_eq!(second.tcp("kept", kept).await.expect("it is inherited").local_addr().expect("it is bound"), kept);
-    let other = second.tcp("changed", "127.0.0.2:0").await.expect("loopback has free ports");
-    assert_ne!(other.local_addr().expect("it is bound"), changed);
+    assert_eq!(
+        second
+            .tcp("kept", kept)
+            .await
+            .expect("it is inherited")
+            .local_addr()
+            .expect("socket should have a local address"),
+        kept
+    );
+    let other = second.tcp("changed", "127.0.0.2:0").await.expect("loopback port should be free");
+    assert_ne!(other.local_addr().expect("socket should have a local address"), changed);
     second.ready().await.expect("it is let in");
-    timeout(PATIENCE, replaced).await.expect("it is replaced").expect("no panic");
-    TcpStream::connect(changed).await.expect_err("no generation listens there");
-    TcpStream::connect(kept).await.expect("the second listens there");
+    timeout(PATIENCE, replaced)
+        .await
+        .expect("future should complete within the timeout")
+        .expect("task should not panic");
+    TcpStream::connect(changed).await.expect_err("connection should be refused");
+    TcpStream::connect(kept).await.expect("server should accept the connection");
 }
 
 #[tokio::test]
@@ -296,7 +337,7 @@ async fn a_server_that_fails_at_once_is_not_announced() {
         .generation()
         .await
         .serve(std::future::pending(), |_| async { Err::<(), _>(std::io::Error::other("no rings")) });
-    assert_eq!(failed.await.expect_err("it fails").to_string(), "no rings");
+    assert_eq!(failed.await.expect_err("operation should fail").to_string(), "no rings");
     assert_eq!(serving.answer().await, 0);
     serving.stop().await;
 }
@@ -309,7 +350,7 @@ async fn names_and_numbers_of_sockets_have_limits() {
         assert!(matches!(generation.tcp(name, "127.0.0.1:0").await, Err(RestartError::Name(_))), "{name:?}");
     }
     for _ in 0..64 {
-        generation.tcp("many", "127.0.0.1:0").await.expect("loopback has free ports");
+        generation.tcp("many", "127.0.0.1:0").await.expect("loopback port should be free");
     }
     assert!(matches!(generation.tcp("many", "127.0.0.1:0").await, Err(RestartError::TooManySockets)));
     generation.ready().await.expect("there is none before");
@@ -319,7 +360,10 @@ async fn names_and_numbers_of_sockets_have_limits() {
         next.tcp("many", "127.0.0.1:0").await.expect("it is inherited");
     }
     next.ready().await.expect("it is let in");
-    timeout(PATIENCE, replaced).await.expect("all are passed").expect("no panic");
+    timeout(PATIENCE, replaced)
+        .await
+        .expect("future should complete within the timeout")
+        .expect("task should not panic");
 }
 
 /// The variable through which this program, run again as another user, receives the address.
@@ -339,14 +383,16 @@ async fn processes_of_other_users_get_no_sockets() {
     }
     let folder = Folder::new();
     let serving = serve(folder.generation().await, 0).await;
-    let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+    let mode = |path: &Path| fs::metadata(path).expect("file should have metadata").permissions().mode() & 0o777;
     assert_eq!(mode(&folder.path("control")), 0o600);
-    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
+    let set = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("permissions should be set")
+    };
     set(folder.0.path(), 0o755);
     set(&folder.path("control"), 0o666);
     // A copy that other users can reach, wherever the build folder is.
     let this = folder.path("again");
-    fs::copy(std::env::current_exe().expect("it runs"), &this).expect("there is room");
+    fs::copy(std::env::current_exe().expect("program should have a path"), &this).expect("there is room");
     set(&this, 0o755);
     let again = Command::new(&this)
         .args(["--exact", "tests::processes_of_other_users_get_no_sockets", "--nocapture"])
@@ -361,7 +407,7 @@ async fn processes_of_other_users_get_no_sockets() {
         return serving.stop().await;
     };
     let output = tokio::task::spawn_blocking(|| again.wait_with_output());
-    let output = output.await.expect("no panic").expect("it ends");
+    let output = output.await.expect("task should not panic").expect("operation should complete");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && text.contains("refused without a word"), "{text}");
     assert_eq!(serving.answer().await, 0);

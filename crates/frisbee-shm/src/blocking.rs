@@ -51,7 +51,7 @@ const SOCKET_EVERY: Duration = Duration::from_millis(1);
 /// let mut frame = [0; 4];
 /// client.read_exact(&mut frame)?;
 /// assert_eq!(&frame, b"ping");
-/// # echoing.join().expect("it does not panic")?;
+/// # echoing.join().expect("thread should not panic")?;
 /// # Ok(())
 /// # }
 /// ```

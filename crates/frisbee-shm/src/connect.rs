@@ -187,12 +187,12 @@ mod tests {
 
     #[tokio::test]
     async fn server_that_closes_before_the_offer_gets_a_plain_socket() {
-        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("socket");
-        let _listener = tokio::net::UnixListener::bind(&path).expect("the path is free");
-        let (socket, peer) = UnixStream::pair().expect("there are descriptors");
+        let _listener = tokio::net::UnixListener::bind(&path).expect("path should be free");
+        let (socket, peer) = UnixStream::pair().expect("socket pair should be created");
         drop(peer);
-        let stream = Connector::new().offer(socket, &path).await.expect("the server listens");
+        let stream = Connector::new().offer(socket, &path).await.expect("server should be listening");
         assert!(!stream.is_shared());
     }
 }

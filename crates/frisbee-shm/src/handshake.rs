@@ -251,15 +251,15 @@ mod tests {
 
     #[tokio::test]
     async fn another_user_is_refused_and_goes_on_without_shared_memory() {
-        let (client, server) = UnixStream::pair().expect("there is room for two descriptors");
+        let (client, server) = UnixStream::pair().expect("socket pair should be created");
         let own = server.peer_cred().expect("the system reports it").uid();
         let host = host(vec![own.wrapping_add(1)], 1, 1 << 30);
         let mut deciding = PendingConnection::new(server, host.clone());
-        offer::send(&client, Message::new(OfferContent::Offer, 1 << 16), &[]).expect("it is open");
+        offer::send(&client, Message::new(OfferContent::Offer, 1 << 16), &[]).expect("connection should be open");
         let decision = poll_fn(|context| deciding.poll(WaitEvent::Data, context)).await.expect("it is an offer");
         assert_eq!(decision, Decision::Plain);
-        client.readable().await.expect("it is open");
-        let answer = offer::take(&client).expect("it is open").expect("it is a message");
+        client.readable().await.expect("connection should be open");
+        let answer = offer::take(&client).expect("connection should be open").expect("it is a message");
         assert_eq!(answer.content, OfferContent::Refused);
         assert_eq!(host.shared().connections, 0);
     }

@@ -169,7 +169,7 @@ pub fn script(bytes: &[u8]) {
     if let Some(message) = Message::decode(bytes) {
         assert_eq!(message.encode(), bytes);
     }
-    let (head, _) = Memory::create(HEAD).expect("there is memory");
+    let (head, _) = Memory::create(HEAD).expect("shared memory should be created");
     let (mut writer, mut reader) = (Writer::new(End::Server, MOST), Reader::new(End::Client));
     let (mut buffer, mut now) = ([0; 3000], Instant::now());
     for step in bytes.chunks_exact(5) {
@@ -202,7 +202,9 @@ pub fn script(bytes: &[u8]) {
 /// Writes as a stream does, in the ring that it takes.
 fn write(writer: &mut Writer, head: &Memory, from: &[u8], now: Instant) {
     match writer.change(head, from.len(), || now) {
-        Ok(Change::Enlarge(size)) => writer.take(head, Some(Memory::create(size).expect("there is memory").0)),
+        Ok(Change::Enlarge(size)) => {
+            writer.take(head, Some(Memory::create(size).expect("shared memory should be created").0))
+        }
         Ok(Change::Shrink) => writer.take(head, None),
         Ok(Change::None) | Err(_) => {}
     }

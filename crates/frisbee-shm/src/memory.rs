@@ -348,8 +348,8 @@ mod tests {
 
     #[test]
     fn bytes_survive_every_alignment_and_the_wrap_around() {
-        let (memory, file) = Memory::create(4096).expect("there is memory");
-        let other = Memory::map(&file, 4096).expect("it was made just now");
+        let (memory, file) = Memory::create(4096).expect("shared memory should be created");
+        let other = Memory::map(&file, 4096).expect("shared memory should be mapped");
         let data: Vec<u8> = (0..=255).collect();
         for ring in [RingRegion::small(End::Server), memory.whole()] {
             for position in (0..24).chain(4096 - 40..4096 + 8).chain([u32::MAX - 9]) {
@@ -363,7 +363,7 @@ mod tests {
 
     #[test]
     fn writing_to_a_small_ring_changes_nothing_else_in_the_head() {
-        let (memory, _) = Memory::create(HEAD).expect("there is memory");
+        let (memory, _) = Memory::create(HEAD).expect("shared memory should be created");
         memory.store(RingRegion::small(End::Client), 500, &[1; SMALL as usize]);
         memory.store(RingRegion::small(End::Server), u32::MAX - 7, &[2; SMALL as usize]);
         let bytes = bytes_at(&memory, memory.whole(), 0, HEAD as usize);
@@ -375,13 +375,13 @@ mod tests {
     #[test]
     #[should_panic = "in 4096 bytes"]
     fn a_ring_that_does_not_lie_in_the_memory_is_not_written() {
-        let (memory, _) = Memory::create(HEAD).expect("there is memory");
+        let (memory, _) = Memory::create(HEAD).expect("shared memory should be created");
         memory.store(RingRegion { offset: SMALL, size: HEAD }, 0, &[1]);
     }
 
     #[test]
     fn no_more_is_copied_than_there_is_room_for() {
-        let (memory, _) = Memory::create(4096).expect("there is memory");
+        let (memory, _) = Memory::create(4096).expect("shared memory should be created");
         let mut space = [0; 10];
         let mut into = ReadBuf::new(&mut space);
         memory.load(memory.whole(), 4090, usize::MAX, &mut into);
@@ -390,8 +390,8 @@ mod tests {
 
     #[test]
     fn each_end_has_words_of_its_own() {
-        let (memory, file) = Memory::create(4096).expect("there is memory");
-        let other = Memory::map(&file, 4096).expect("it was made just now");
+        let (memory, file) = Memory::create(4096).expect("shared memory should be created");
+        let other = Memory::map(&file, 4096).expect("shared memory should be mapped");
         let words = [Word::Written, Word::Read, Word::Closed, Word::WantsData, Word::WantsRoom, Word::Ring];
         for (number, (end, word)) in
             [End::Client, End::Server].into_iter().flat_map(|end| words.map(|word| (end, word))).enumerate()
@@ -405,23 +405,24 @@ mod tests {
 
     #[test]
     fn memory_whose_length_can_change_is_not_mapped() {
-        let file = rustix::fs::memfd_create(c"unsealed", MemfdFlags::ALLOW_SEALING).expect("there is memory");
+        let file =
+            rustix::fs::memfd_create(c"unsealed", MemfdFlags::ALLOW_SEALING).expect("memory should be available");
         rustix::fs::ftruncate(&file, 4096).expect("it may grow");
         for missing in [SealFlags::SHRINK, SealFlags::GROW, SealFlags::SEAL] {
-            let error = Memory::map(&file, 4096).expect_err("it lacks seals");
+            let error = Memory::map(&file, 4096).expect_err("mapping should be rejected");
             assert!(error.to_string().contains("not sealed"), "{error}, without {missing:?}");
             rustix::fs::fcntl_add_seals(&file, missing).expect("seals may be added until the last");
         }
-        Memory::map(&file, 4096).expect("it has all seals now");
+        Memory::map(&file, 4096).expect("shared memory should be mapped");
     }
 
     #[test]
     fn memory_of_another_length_and_other_files_are_not_mapped() {
-        let (_, file) = Memory::create(4096).expect("there is memory");
-        assert!(Memory::map(&file, 8192).expect_err("it is shorter").to_string().contains("length"));
-        assert!(Memory::map(&file, 2048).expect_err("it is longer").to_string().contains("length"));
-        assert!(Memory::map(&file, 0).expect_err("it is longer than nothing").to_string().contains("length"));
+        let (_, file) = Memory::create(4096).expect("shared memory should be created");
+        assert!(Memory::map(&file, 8192).expect_err("mapping should be rejected").to_string().contains("length"));
+        assert!(Memory::map(&file, 2048).expect_err("mapping should be rejected").to_string().contains("length"));
+        assert!(Memory::map(&file, 0).expect_err("mapping should be rejected").to_string().contains("length"));
         let ordinary = tempfile::tempfile().expect("there is room for a file").into();
-        Memory::map(&ordinary, 4096).expect_err("files have no seals");
+        Memory::map(&ordinary, 4096).expect_err("mapping should be rejected");
     }
 }

@@ -83,17 +83,17 @@ mod tests {
 
     #[test]
     fn received_descriptors_are_closed_slow_ones_by_a_thread() {
-        let (here, there) = UnixStream::pair().expect("there are sockets");
+        let (here, there) = UnixStream::pair().expect("socket pair should be created");
         let (mut reader, writer) = io::pipe().expect("there are pipes");
-        let (_, memory) = crate::memory::Memory::create(4096).expect("there is memory");
+        let (_, memory) = crate::memory::Memory::create(4096).expect("memory should be available");
         assert!(closes_at_once(&memory));
         let there = there.into();
         assert!(!closes_at_once(&there));
         let writer = writer.into();
         assert!(closes_at_once(&writer));
         drop(Received(vec![memory, there, writer]));
-        assert_eq!(reader.read(&mut [0]).expect("it is open"), 0, "the pipe has been closed here");
-        assert_eq!((&here).read(&mut [0]).expect("it is open"), 0, "a thread closes the socket");
+        assert_eq!(reader.read(&mut [0]).expect("read should succeed"), 0, "the pipe has been closed here");
+        assert_eq!((&here).read(&mut [0]).expect("read should succeed"), 0, "a thread closes the socket");
     }
 
     #[test]

@@ -332,26 +332,28 @@ mod tests {
 
     impl Direction {
         fn new(most: u32) -> Self {
-            let (head, _) = Memory::create(crate::memory::HEAD).expect("there is memory");
+            let (head, _) = Memory::create(crate::memory::HEAD).expect("shared memory should be created");
             let (writer, reader) = (Writer::new(End::Client, most), Reader::new(End::Client));
             Self { head, writer, reader, sent: None, now: Instant::now() }
         }
 
         /// Writes as a stream does, and returns how much.
         fn write(&mut self, bytes: usize) -> usize {
-            match self.writer.change(&self.head, bytes, || self.now).expect("the peer is honest") {
+            match self.writer.change(&self.head, bytes, || self.now).expect("peer should follow the protocol") {
                 Change::None => {}
                 Change::Enlarge(size) => {
-                    let (ring, file) = Memory::create(size).expect("there is memory");
-                    assert!(self.sent.replace(Memory::map(&file, size).expect("it was just made")).is_none());
+                    let (ring, file) = Memory::create(size).expect("shared memory should be created");
+                    assert!(
+                        self.sent.replace(Memory::map(&file, size).expect("shared memory should be mapped")).is_none()
+                    );
                     self.writer.take(&self.head, Some(ring));
                 }
                 Change::Shrink => self.writer.take(&self.head, None),
             }
-            if self.writer.room(&self.head).expect("the peer is honest") == 0 {
+            if self.writer.room(&self.head).expect("peer should follow the protocol") == 0 {
                 return 0;
             }
-            self.writer.write(&self.head, &vec![7; bytes]).expect("the peer is honest")
+            self.writer.write(&self.head, &vec![7; bytes]).expect("write should succeed")
         }
 
         fn read(&mut self, most: usize) -> usize {
@@ -438,7 +440,7 @@ mod tests {
             let mut direction = Direction::new(1 << 20);
             direction.head.word(End::Client, Word::Written).store(1, Ordering::Relaxed);
             direction.head.word(End::Client, Word::Ring).store(claimed, Ordering::Relaxed);
-            let sent = sent.map(|size| Memory::create(size).expect("there is memory").0);
+            let sent = sent.map(|size| Memory::create(size).expect("shared memory should be created").0);
             let followed = direction.reader.follow(&direction.head, Instant::now, || Ok(sent));
             let error = followed.expect_err("there is no such ring").to_string();
             assert!(error.contains(&format!("continues in a ring of {claimed} bytes")), "{error}");

@@ -58,7 +58,7 @@ mod models {
         }
 
         fn rung(&self) -> u32 {
-            *self.rung.lock().expect("no task panics")
+            *self.rung.lock().expect("lock should not be poisoned")
         }
     }
 
@@ -69,7 +69,7 @@ mod models {
             for value in 1..=count {
                 shared.published.store(value, Ordering::Release);
                 if must_ring(&shared.flag) {
-                    *shared.rung.lock().expect("no task panics") += 1;
+                    *shared.rung.lock().expect("lock should not be poisoned") += 1;
                     shared.bell.notify_one();
                 }
             }
@@ -82,7 +82,7 @@ mod models {
             let shared = Shared::new();
             let publishing = publisher(&shared, 1);
             let sleeps = may_sleep(&shared.flag, || shared.published.load(Ordering::Acquire) == 1);
-            publishing.join().expect("it does not panic");
+            publishing.join().expect("thread should not panic");
             if sleeps {
                 assert_eq!(shared.rung(), 1, "an end sleeps without a ring");
             }
@@ -103,14 +103,14 @@ mod models {
                 // A bell may be for bytes that had been seen before; then it sleeps once more. A missing bell is found
                 // by the model.
                 if may_sleep(&shared.flag, || shared.published.load(Ordering::Acquire) > seen) {
-                    let mut rung = shared.rung.lock().expect("no task panics");
+                    let mut rung = shared.rung.lock().expect("lock should not be poisoned");
                     while *rung == rung_before {
-                        rung = shared.bell.wait(rung).expect("no task panics");
+                        rung = shared.bell.wait(rung).expect("task should not panic");
                     }
                     rung_before = *rung;
                 }
             }
-            publishing.join().expect("it does not panic");
+            publishing.join().expect("thread should not panic");
         });
     }
 
@@ -122,7 +122,7 @@ mod models {
             if may_sleep(&shared.flag, || shared.published.load(Ordering::Acquire) > 0) {
                 awake(&shared.flag);
             }
-            publishing.join().expect("it does not panic");
+            publishing.join().expect("thread should not panic");
             assert!(shared.rung() <= 1);
         });
     }

@@ -11,12 +11,12 @@
 //! Sim::new().seeds(20, |world| async move {
 //!     world.node("server").start(|process| async move {
 //!         let server = frpc::Server::builder().add_service(GreeterServer::new(Polite));
-//!         process.serve(server.build().expect("there is one service"));
+//!         process.serve(server.build().expect("settings should be valid"));
 //!     });
 //!     world.inject(Faults::drawn(5, ["server"]).peers(["client"]));
 //!     let client = world.node("client").process();
 //!     let channel = frpc::Channel::builder().connect_lazy_with_connector(client.connector("server"));
-//!     let client = GreeterClient::new(channel.expect("there is nothing to overlap"));
+//!     let client = GreeterClient::new(channel.expect("services should not overlap"));
 //!     // It ends, one way or the other: no call hangs.
 //!     drop(client.greet(Name { name: "Ada".to_owned() }).await);
 //! });

@@ -64,12 +64,12 @@ impl Node {
     /// sim(7, |world| async move {
     ///     world.node("server").start(|process| async move {
     ///         let server = frpc::Server::builder().add_service(GreeterServer::new(Polite));
-    ///         process.serve(server.build().expect("there is one service"));
+    ///         process.serve(server.build().expect("settings should be valid"));
     ///     });
     ///     let client = world.node("client").process();
     ///     let channel = frpc::Channel::builder().connect_with_connector(client.connector("server"));
     ///     let client = GreeterClient::new(channel.await.expect("the server accepts"));
-    ///     client.greet(Name { name: "Ada".to_owned() }).await.expect("the server answers");
+    ///     client.greet(Name { name: "Ada".to_owned() }).await.expect("call should succeed");
     /// });
     /// ```
     pub fn start<F, P>(&self, program: F)

@@ -179,7 +179,7 @@ impl Sim {
         let kept = env::var("FRISBEE_FAULTS").ok().map(|kept| numbers(&kept));
         if let Ok(path) = env::var("FRISBEE_TRACE") {
             let ran = self.once(seed, kept.clone(), true, world);
-            Recording::of(&ran).write(path.as_ref()).expect("FRISBEE_TRACE is a path that can be written");
+            Recording::of(&ran).write(path.as_ref()).expect("write should succeed");
         }
         Self { kept, ..self }.run(seed, world)
     }
@@ -450,5 +450,5 @@ fn range(text: &str) -> Range<u64> {
 
 fn numbers(text: &str) -> BTreeSet<usize> {
     let numbers = text.split(',').filter(|number| !number.is_empty());
-    numbers.map(|number| number.parse().expect("FRISBEE_FAULTS is a list of numbers")).collect()
+    numbers.map(|number| number.parse().expect("text should parse")).collect()
 }

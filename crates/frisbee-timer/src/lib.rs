@@ -199,7 +199,7 @@ mod tests {
         tokio::task::yield_now().await;
         std::thread::sleep(60 * SHORT);
         let woken = tokio::time::timeout(Duration::from_secs(20), second).await;
-        woken.expect("it is woken").expect("it does not panic");
+        woken.expect("it is woken").expect("task should not panic");
     }
 
     #[cfg(target_os = "linux")]

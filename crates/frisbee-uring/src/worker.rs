@@ -430,7 +430,7 @@ mod models {
             });
             woken.clear();
             let observed = done.load(Ordering::Relaxed);
-            let was_woken = other.join().expect("it does not panic");
+            let was_woken = other.join().expect("thread should not panic");
             assert!(observed || !was_woken, "it is not polled again");
         });
     }

@@ -44,7 +44,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let echo = Operation::user(10).expect("users have 10 and up");
+/// let echo = Operation::user(10).expect("operation should be in the range of users");
 /// # let router = Handlers::new().on(echo, |_connection, packet| async { Some(packet) });
 /// # let server = Server::builder().bind("127.0.0.1:0", router).await?;
 /// # let address = server.local_addr();
@@ -588,6 +588,6 @@ mod tests {
         assert_eq!(started.elapsed(), 4 * ADDRESS_HEAD_START);
         let error = connect_to_any(addresses(1), connect).await.expect_err("no listener");
         assert_eq!(error.to_string(), "no listener");
-        connect_to_any(addresses(0), connect).await.expect_err("there is none");
+        connect_to_any(addresses(0), connect).await.expect_err("item should not exist");
     }
 }

@@ -42,7 +42,7 @@ pub use task::{AbortHandle, Task};
 /// ```
 /// use frisbee::{Client, Connection, Handlers, Operation, Packet, PacketId, SendError, Server, memory};
 ///
-/// const PROGRESS: Operation = Operation::user(10).expect("users have 10 and up");
+/// const PROGRESS: Operation = Operation::user(10).expect("operation should be in the range of users");
 ///
 /// async fn report(connection: Connection) -> Result<(), SendError> {
 ///     for percent in ["10", "50", "100"] {
@@ -56,7 +56,7 @@ pub use task::{AbortHandle, Task};
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let (progress, mut shown) = tokio::sync::mpsc::unbounded_channel();
 /// # let acceptor = Server::builder().build(Handlers::new().on(PROGRESS, move |_connection, packet| {
-/// #     progress.send(packet.body).expect("the test receives");
+/// #     progress.send(packet.body).expect("receiver should be waiting");
 /// #     async { None }
 /// # }))?;
 /// # let (here, there) = memory();

@@ -150,7 +150,7 @@ mod tests {
     async fn connection_is_listed_with_handlers_until_it_ends() {
         let (began, mut started) = mpsc::unbounded_channel();
         let endless = move |connection, _packet| {
-            began.send(connection).expect("the test waits");
+            began.send(connection).expect("receiver should be waiting");
             std::future::pending()
         };
         let acceptor =
@@ -159,14 +159,15 @@ mod tests {
         assert!(inspector.connections(None, 10).is_empty());
         let (here, there) = crate::memory();
         let served = tokio::spawn(async move { acceptor.serve_connection(there).await });
-        let client = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
+        let client =
+            Client::builder().connect_io(here, Handlers::new()).await.expect("connection in memory should be accepted");
         let request = Packet { id: PacketId(1), operation: Operation::FIRST_USER, body: Bytes::new() };
-        client.send(&request).await.expect("it is open");
-        let connection = started.recv().await.expect("the handler runs");
+        client.send(&request).await.expect("message should be sent");
+        let connection = started.recv().await.expect("channel should stay open");
         while connection.running() == 0 {
             tokio::task::yield_now().await;
         }
-        let stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("the client takes streams");
+        let stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("stream should open");
         let listed = inspector.connections(None, 10);
         let [only] = &listed[..] else { panic!("one is open: {listed:?}") };
         let view = only.connection.view();
@@ -177,7 +178,7 @@ mod tests {
         assert!(inspector.connection(only.number).is_some() && inspector.connection(only.number + 1).is_none());
         let number = only.number;
         client.close();
-        served.await.expect("it ends");
+        served.await.expect("operation should complete");
         let reason = connection.view().closed.expect("it has ended");
         drop((listed, stream, connection));
         assert!(inspector.connections(None, 10).is_empty() && inspector.connection(number).is_none());

@@ -52,7 +52,7 @@ const BACKLOG: u32 = 4096;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), frisbee::Error> {
-/// let echo = Operation::user(10).expect("users have 10 and up");
+/// let echo = Operation::user(10).expect("operation should be in the range of users");
 /// let router = Handlers::new().on(echo, |_connection, packet| async { Some(packet) });
 /// let server = Server::builder().bind("127.0.0.1:0", router).await?;
 /// println!("listening on {}", server.local_addr());

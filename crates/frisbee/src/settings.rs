@@ -205,15 +205,15 @@ mod tests {
             "connection": {"idle_timeout": "30s", "body_max": 4096, "stream_credit": "64KiB", "hello": false},
             "memory_max": "64MiB", "workers": {"threads": 3}, "io_backend": "auto"
         }"#;
-        let read: ServerSettings = serde_json::from_str(text).expect("valid");
+        let read: ServerSettings = serde_json::from_str(text).expect("text should be valid JSON");
         let mut settings = ServerSettings::default();
         let config = Config::default().idle_timeout(Duration::from_secs(30)).body_max(4096).hello(false);
         settings.connection = config.stream_credit(64 << 10);
         (settings.memory_max, settings.workers) = (64 << 20, Workers::Threads(3));
         settings.io_backend = crate::IoBackend::Auto;
         assert_eq!(read, settings);
-        let written = serde_json::to_string(&settings).expect("plain values");
-        assert_eq!(serde_json::from_str::<ServerSettings>(&written).expect("as written"), settings);
+        let written = serde_json::to_string(&settings).expect("value should serialize to JSON");
+        assert_eq!(serde_json::from_str::<ServerSettings>(&written).expect("text should be valid JSON"), settings);
     }
 
     #[cfg(feature = "serde")]

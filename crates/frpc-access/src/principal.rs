@@ -346,11 +346,11 @@ mod tests {
     async fn of_two_sign_ins_at_one_moment_one_fails() {
         let (connects, mut connected) = mpsc::unbounded_channel();
         let server = Server::builder().on_connect(move |connection| drop(connects.send(connection.clone())));
-        let server = server.build().expect("the settings are right");
+        let server = server.build().expect("settings should be valid");
         let (here, there) = frpc::memory();
         tokio::spawn(async move { server.serve_connection(there).await });
-        let _client = Channel::connect_io(here).await.expect("it is there");
-        let connection = connected.recv().await.expect("it is connected");
+        let _client = Channel::connect_io(here).await.expect("connection in memory should be accepted");
+        let connection = connected.recv().await.expect("channel should stay open");
         let barrier = Barrier::new(2);
         let sign_in = |name: &str| {
             barrier.wait();
@@ -361,7 +361,7 @@ mod tests {
             Principal::new("guest", Proof::Other).expiring_in(Duration::from_secs(60)).own(&connection);
             let signed_in = std::thread::scope(|scope| {
                 let other = scope.spawn(|| sign_in("ada"));
-                [sign_in("bob"), other.join().expect("no panic")]
+                [sign_in("bob"), other.join().expect("thread should not panic")]
             });
             assert!(signed_in[0] != signed_in[1], "round {round}: {signed_in:?}");
         }

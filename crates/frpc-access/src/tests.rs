@@ -125,7 +125,7 @@ fn token_is_verified_by_its_key_and_algorithm() {
 
 #[test]
 fn a_public_key_is_never_taken_for_a_secret() {
-    let pair = KeyPair::generate().expect("the system has randomness");
+    let pair = KeyPair::generate().expect("key pair should be generated");
     let (public, private) = (pair.public_key_pem(), pair.serialize_pem());
     let keys = || Keys::new().pem("main", Algorithm::ES256, &public).expect("it is a key");
     let header_of = |algorithm| header(algorithm, Some("main"));
@@ -212,7 +212,7 @@ fn replaced_keys_apply_to_all_clones_and_bump_generation() {
 
 #[test]
 fn only_public_keys_of_a_set_are_used() {
-    let pair = KeyPair::generate().expect("the system has randomness");
+    let pair = KeyPair::generate().expect("key pair should be generated");
     let point = pair.der_bytes();
     let (x, y) = (base64(&point[1..33]), base64(&point[33..]));
     let key = json!({"kty": "EC", "crv": "P-256", "kid": "a", "x": x, "y": y, "use": "sig", "alg": "ES256"});

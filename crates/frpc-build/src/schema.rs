@@ -256,7 +256,7 @@ pub(crate) fn type_names(file: &FileDescriptorProto) -> Vec<&str> {
 /// `descriptor.proto`.
 pub fn within(path: &[i32], tag: i32, at: usize) -> Vec<i32> {
     let mut path = path.to_vec();
-    path.extend([tag, i32::try_from(at).expect("descriptors have fewer than 2^31 entries")]);
+    path.extend([tag, i32::try_from(at).expect("value should fit i32")]);
     path
 }
 

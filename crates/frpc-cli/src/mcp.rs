@@ -286,12 +286,12 @@ mod tests {
 
     impl Peer {
         async fn send(&mut self, line: &str) {
-            self.agent.get_mut().write_all(line.as_bytes()).await.expect("open");
+            self.agent.get_mut().write_all(line.as_bytes()).await.expect("write should succeed");
         }
 
         async fn next(&mut self) -> String {
             let mut line = String::new();
-            self.agent.read_line(&mut line).await.expect("it is text");
+            self.agent.read_line(&mut line).await.expect("line should be readable");
             line
         }
     }
@@ -299,18 +299,18 @@ mod tests {
     async fn line(server: &mut DuplexStream) -> String {
         let mut line = Vec::new();
         while !line.ends_with(b"\n") {
-            line.push(server.read_u8().await.expect("open"));
+            line.push(server.read_u8().await.expect("peer should send a byte"));
         }
-        String::from_utf8(line).expect("it is text")
+        String::from_utf8(line).expect("bytes should be UTF-8")
     }
 
     #[tokio::test]
     async fn lines_pass_in_both_directions_with_metadata() {
         let mut peer = bridge("\"metadata\":{\"a\":\"b\"},", false);
         peer.send("{\"id\":1,\"method\":\"ping\"}\n\n").await;
-        let mut server = peer.dialled.recv().await.expect("a connection");
+        let mut server = peer.dialled.recv().await.expect("channel should stay open");
         assert_eq!(line(&mut server).await, "{\"metadata\":{\"a\":\"b\"},\"id\":1,\"method\":\"ping\"}\n");
-        server.write_all(b"{\"id\":1,\"result\":{}}\n").await.expect("open");
+        server.write_all(b"{\"id\":1,\"result\":{}}\n").await.expect("write should succeed");
         assert_eq!(peer.next().await, "{\"id\":1,\"result\":{}}\n");
     }
 
@@ -319,7 +319,7 @@ mod tests {
     async fn line_that_is_not_json_fails_alone() {
         let mut peer = bridge("", false);
         peer.send("{\"id\":1,\"method\":\"ping\"}\n").await;
-        let mut server = peer.dialled.recv().await.expect("a connection");
+        let mut server = peer.dialled.recv().await.expect("channel should stay open");
         line(&mut server).await;
         for wrong in ["hello", "{\"id\":2,\"method\":\"ping\"", "{}{}"] {
             peer.send(&format!("{wrong}\n")).await;
@@ -335,9 +335,9 @@ mod tests {
     async fn request_with_an_invalid_id_is_not_waited_for() {
         let mut peer = bridge("", false);
         peer.send("{\"id\":{},\"method\":\"ping\"}\n").await;
-        let mut server = peer.dialled.recv().await.expect("a connection");
+        let mut server = peer.dialled.recv().await.expect("channel should stay open");
         line(&mut server).await;
-        peer.agent.get_mut().shutdown().await.expect("open");
+        peer.agent.get_mut().shutdown().await.expect("socket should shut down");
         assert_eq!(peer.next().await, "");
     }
 
@@ -345,18 +345,18 @@ mod tests {
     async fn lost_connection_is_made_again_by_the_next_line() {
         let mut peer = bridge("", false);
         peer.send("{\"id\":1,\"method\":\"ping\"}\n{\"method\":\"notifications/initialized\"}\n").await;
-        let mut server = peer.dialled.recv().await.expect("a connection");
+        let mut server = peer.dialled.recv().await.expect("channel should stay open");
         line(&mut server).await;
         line(&mut server).await;
         drop(server);
         let expected = "{\"error\":{\"code\":-32603,\"message\":\"lost the connection to shop:1: the server closed the connection\"},\"id\":1,\"jsonrpc\":\"2.0\"}\n";
         assert_eq!(peer.next().await, expected);
         peer.send("{\"id\":2,\"method\":\"ping\"}\n").await;
-        let mut server = peer.dialled.recv().await.expect("another connection");
+        let mut server = peer.dialled.recv().await.expect("channel should stay open");
         assert_eq!(line(&mut server).await, "{\"id\":2,\"method\":\"ping\"}\n");
         // The input ends before the reply.
-        peer.agent.get_mut().shutdown().await.expect("open");
-        server.write_all(b"{\"id\":2,\"result\":{}}\n").await.expect("open");
+        peer.agent.get_mut().shutdown().await.expect("socket should shut down");
+        server.write_all(b"{\"id\":2,\"result\":{}}\n").await.expect("write should succeed");
         assert_eq!(peer.next().await, "{\"id\":2,\"result\":{}}\n");
         assert_eq!(peer.next().await, "");
     }
@@ -366,7 +366,7 @@ mod tests {
     async fn reply_is_received_while_a_request_is_sent() {
         let mut peer = bridge("", false);
         peer.send("{\"id\":1,\"method\":\"a\"}\n").await;
-        let mut server = peer.dialled.recv().await.expect("a connection");
+        let mut server = peer.dialled.recv().await.expect("channel should stay open");
         line(&mut server).await;
         // More than the buffers between them hold.
         let long = "x".repeat(1 << 18);
@@ -382,8 +382,9 @@ mod tests {
                 server.read_exact(&mut vec![0; request.len() - 1]).await
             })
         };
-        let exchanged =
-            tokio::time::timeout(Duration::from_secs(1), exchange).await.expect("neither waits for the other");
+        let exchanged = tokio::time::timeout(Duration::from_secs(1), exchange)
+            .await
+            .expect("future should complete within the timeout");
         exchanged.expect("all are open");
         assert!(received == reply.as_bytes());
     }
@@ -392,7 +393,7 @@ mod tests {
     async fn endless_line_of_a_server_loses_the_connection() {
         let mut peer = bridge("", false);
         peer.send("{\"id\":1,\"method\":\"ping\"}\n").await;
-        let mut server = peer.dialled.recv().await.expect("a connection");
+        let mut server = peer.dialled.recv().await.expect("channel should stay open");
         let endless = tokio::spawn(async move { while server.write_all(&[b'x'; 1 << 16]).await.is_ok() {} });
         assert!(peer.next().await.contains("a line of the server is too long"));
         endless.await.expect("the connection is closed");
@@ -402,7 +403,7 @@ mod tests {
     async fn request_to_a_server_that_is_away_fails() {
         let mut peer = bridge("", true);
         peer.send("{\"id\":\"a\",\"method\":\"ping\"}\n").await;
-        let reply: Value = serde_json::from_str(&peer.next().await).expect("it is JSON");
+        let reply: Value = serde_json::from_str(&peer.next().await).expect("text should be valid JSON");
         assert_eq!(reply["id"], "a");
         assert_eq!(reply["error"]["message"], "cannot connect to shop:1: connection refused");
     }

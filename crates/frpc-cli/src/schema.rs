@@ -261,5 +261,5 @@ pub(crate) fn long_chain() -> DescriptorPool {
         message_type: (0..20_000).map(message).collect(),
         ..FileDescriptorProto::default()
     };
-    DescriptorPool::from_file_descriptor_set(FileDescriptorSet { file: vec![file] }).expect("it is valid")
+    DescriptorPool::from_file_descriptor_set(FileDescriptorSet { file: vec![file] }).expect("value should be valid")
 }

@@ -275,8 +275,8 @@ mod tests {
     use tokio::net::TcpListener;
 
     async fn listener() -> (TcpListener, Target) {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-        let address = listener.local_addr().expect("it is bound").to_string();
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+        let address = listener.local_addr().expect("socket should have a local address").to_string();
         (listener, target(address))
     }
 
@@ -291,7 +291,7 @@ mod tests {
             header: Header::New,
             connect_timeout: Duration::from_secs(10),
         };
-        Target::new(&arguments).expect("it is an address")
+        Target::new(&arguments).expect("text should be an address")
     }
 
     #[cfg(target_os = "linux")]
@@ -300,27 +300,29 @@ mod tests {
         use std::future::poll_fn;
         use std::task::Poll;
         use tokio::net::{UnixSocket, UnixStream};
-        let folder = tempfile::tempdir().expect("there is room");
+        let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("socket");
-        let socket = UnixSocket::new_stream().expect("there are descriptors");
-        socket.bind(&path).expect("the path is free");
-        let listener = socket.listen(0).expect("it is bound");
-        let _queued = UnixStream::connect(&path).await.expect("the queue has room for one");
+        let socket = UnixSocket::new_stream().expect("descriptor should be available");
+        socket.bind(&path).expect("server should bind to a free address");
+        let listener = socket.listen(0).expect("socket should be bound");
+        let _queued = UnixStream::connect(&path).await.expect("server should accept the connection");
         let target = target(format!("unix:{}", path.display()));
         let mut dialling = std::pin::pin!(target.dial());
         let waits = poll_fn(|context| Poll::Ready(dialling.as_mut().poll(context).is_pending()));
         assert!(waits.await, "there will be room");
-        drop(listener.accept().await.expect("one waits"));
+        drop(listener.accept().await.expect("client should connect"));
         assert!(dialling.await.is_ok(), "there is room");
     }
 
     #[tokio::test(start_paused = true)]
     async fn silent_handshake_of_tools_times_out() {
         let (_silent, mut target) = listener().await;
-        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("it is valid");
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("value should be valid");
         let trusted = Authorities::new([made.cert.der().clone()]).expect("it is one");
-        target.tls = Some(ClientTls::new(trusted).expect("it is valid"));
-        let dialled = timeout(2 * target.arguments.connect_timeout, target.dial_lines()).await.expect("it ends");
+        target.tls = Some(ClientTls::new(trusted).expect("value should be valid"));
+        let dialled = timeout(2 * target.arguments.connect_timeout, target.dial_lines())
+            .await
+            .expect("future should complete within the timeout");
         assert_eq!(dialled.err().map(|error| error.kind()), Some(io::ErrorKind::TimedOut));
     }
 
@@ -335,19 +337,21 @@ mod tests {
 
         let (listener, target) = listener().await;
         let vanished = tokio::spawn(async move {
-            let (mut socket, _) = listener.accept().await.expect("it is called");
+            let (mut socket, _) = listener.accept().await.expect("client should connect");
             // SETTINGS, and nothing more.
-            socket.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).await.expect("it is open");
+            socket.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).await.expect("write should succeed");
             socket.read_to_end(&mut Vec::new()).await
         });
-        let mut channel = target.grpc_endpoint().expect("it is an address").connect_lazy();
+        let mut channel = target.grpc_endpoint().expect("text should be an address").connect_lazy();
         let failing = async {
-            poll_fn(|task| GrpcService::<Body>::poll_ready(&mut channel, task)).await.expect("it is connected");
+            poll_fn(|task| GrpcService::<Body>::poll_ready(&mut channel, task))
+                .await
+                .expect("connection should be established");
             let path = format!("http://{}/greet.Greeter/Greet", target.address);
             let request = Request::post(path).body(Body::empty()).expect("it is a request");
             channel.call(request).await.map(|_| ()).expect_err("there is no answer");
         };
-        timeout(2 * (PING_INTERVAL + PING_TIMEOUT), failing).await.expect("it fails");
+        timeout(2 * (PING_INTERVAL + PING_TIMEOUT), failing).await.expect("future should complete within the timeout");
         vanished.abort();
     }
 }

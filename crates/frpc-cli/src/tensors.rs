@@ -84,21 +84,21 @@ mod tests {
             Input inner = 4; repeated int32 numbers = 5; }";
 
     fn pool() -> DescriptorPool {
-        let folder = tempfile::tempdir().expect("there is room");
+        let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("input.proto");
-        std::fs::write(&path, SCHEMA).expect("there is room");
+        std::fs::write(&path, SCHEMA).expect("file should be written");
         let builder = frpc_build::configure().schema_lock(false);
-        let loaded = builder.load_protos(&[path], &[folder.path()]).expect("it is valid");
-        DescriptorPool::decode(&*loaded.descriptors).expect("it is valid")
+        let loaded = builder.load_protos(&[path], &[folder.path()]).expect("value should be valid");
+        DescriptorPool::decode(&*loaded.descriptors).expect("value should be valid")
     }
 
     #[test]
     fn json_request_takes_lists_for_tensors() {
         let pool = pool();
-        let descriptor = pool.get_message_by_name("Input").expect("it is there");
+        let descriptor = pool.get_message_by_name("Input").expect("item should exist");
         let lists = r#"{"x": [[1, 2], [3, 4]], "many": [[1.5], [true]], "named": {"a": [1]}, "numbers": [1, 2],
             "inner": {"x": [[0.5]]}}"#;
-        let message = message_from_json(&descriptor, lists).expect("it is valid");
+        let message = message_from_json(&descriptor, lists).expect("value should be valid");
         let x = message.get_field_by_name("x").expect("it is a field").as_message().expect("a message").encode_to_vec();
         let x = Tensor::decode(&*x).expect("it is a tensor");
         assert_eq!(
@@ -106,9 +106,9 @@ mod tests {
             ("int64", &[2, 2][..], x.view().expect("it is"))
         );
         let whole = r#"{"x": {"dtype": "uint8", "shape": [1], "data": "AQ=="}}"#;
-        message_from_json(&descriptor, whole).expect("it is valid");
-        let tensor = pool.get_message_by_name(TENSOR).expect("it is there");
-        message_from_json(&tensor, "[[1, 2], [3, 4]]").expect("it is valid");
+        message_from_json(&descriptor, whole).expect("value should be valid");
+        let tensor = pool.get_message_by_name(TENSOR).expect("item should exist");
+        message_from_json(&tensor, "[[1, 2], [3, 4]]").expect("value should be valid");
         for wrong in [r#"{"x": [[1], [2, 3]]}"#, r#"{"x": [1, "a"]}"#, r#"{"y": [1]}"#] {
             message_from_json(&descriptor, wrong).expect_err(wrong);
         }
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn tensors_are_searched_for_in_a_long_chain_of_messages() {
-        let first = crate::schema::long_chain().get_message_by_name("M0").expect("it is there");
-        message_from_json(&first, "{}").expect("it is valid");
+        let first = crate::schema::long_chain().get_message_by_name("M0").expect("item should exist");
+        message_from_json(&first, "{}").expect("value should be valid");
     }
 }

@@ -340,14 +340,14 @@ mod tests {
     use super::*;
 
     fn request(params: &str, id: Option<u32>) -> Result<Vec<u8>, Failure> {
-        let params = RawValue::from_string(params.to_owned()).expect("it is JSON");
+        let params = RawValue::from_string(params.to_owned()).expect("text should be valid JSON");
         datagram(id, "greet.Greeter/Greet", &params, &Metadata::new(), Duration::from_secs(1), 400)
     }
 
     #[test]
     fn request_is_padded_and_notification_is_not() {
-        assert_eq!(request("{}", Some(7)).expect("it fits").len(), 400);
-        let notification = request("{}", None).expect("it fits");
+        assert_eq!(request("{}", Some(7)).expect("value should fit").len(), 400);
+        let notification = request("{}", None).expect("value should fit");
         let text = r#"{"jsonrpc":"2.0","method":"greet.Greeter/Greet","params":{},"timeoutMs":1000}"#;
         assert_eq!(String::from_utf8_lossy(&notification), text);
     }
@@ -355,7 +355,7 @@ mod tests {
     #[test]
     fn request_beyond_a_datagram_is_refused_by_its_length() {
         let long = format!("[\"{}\"]", "x".repeat(DATAGRAM_MAX));
-        let failure = request(&long, Some(7)).expect_err("it is too long").to_string();
+        let failure = request(&long, Some(7)).expect_err("message should be rejected as too long").to_string();
         assert!(failure.contains("exceeds a datagram of 65507") && failure.contains("over TCP"), "{failure}");
     }
 
@@ -371,9 +371,9 @@ mod tests {
 
     /// An address that refuses, and a socket that listens.
     async fn refusing_and_open() -> (Sockets, UdpSocket) {
-        let bind = async || UdpSocket::bind("127.0.0.1:0").await.expect("there is a free port");
+        let bind = async || UdpSocket::bind("127.0.0.1:0").await.expect("loopback port should be free");
         let (closed, open) = (bind().await, bind().await);
-        let peers = [&closed, &open].map(|socket| socket.local_addr().expect("it is bound"));
+        let peers = [&closed, &open].map(|socket| socket.local_addr().expect("socket should have a local address"));
         (Sockets::new(&peers).await.expect("they are routed"), open)
     }
 
@@ -388,7 +388,7 @@ mod tests {
         let (reply, _) = tokio::join!(sockets.exchange(7, b"{}", 0, Duration::from_secs(3600)), answer);
         assert_eq!(reply.expect("it is called").result.expect("it has one"), "1");
         sockets.notify(b"news").await.expect("one listens");
-        assert_eq!(open.recv(&mut buffer).await.expect("it is sent"), 4);
+        assert_eq!(open.recv(&mut buffer).await.expect("channel should stay open"), 4);
     }
 
     #[test]

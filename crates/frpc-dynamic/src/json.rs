@@ -32,7 +32,7 @@ pub fn to_json(message: &DynamicMessage) -> Result<String, JsonError> {
     let (mut out, options) = (Vec::new(), Options::new().container_memory(MEMORY_MAX));
     let written = write::message(message, &mut Writer::new(&mut out, &options));
     written.map_err(|error| JsonError::Write(error.in_message(message.descriptor().full_name().to_owned())))?;
-    Ok(String::from_utf8(out).expect("the writer is given text alone"))
+    Ok(String::from_utf8(out).expect("bytes should be UTF-8"))
 }
 
 /// Writes a message as JSON for people: on several lines, with an indentation of two spaces.

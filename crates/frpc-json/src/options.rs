@@ -60,7 +60,7 @@ impl<'t> Options<'t> {
     ///
     /// ```
     /// let options = frpc_json::Options::new().container_memory(16);
-    /// let error = options.decode::<u32>(b"[").expect_err("not a number");
+    /// let error = options.decode::<u32>(b"[").expect_err("input should be rejected");
     /// assert_eq!(error.offset(), 0);
     /// ```
     #[must_use]

@@ -21,7 +21,7 @@ struct DataFolder(PathBuf);
 impl DataFolder {
     fn new(name: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("frisbee-{name}-{}-{}", std::process::id(), fastrand::u32(..)));
-        std::fs::create_dir_all(&folder).expect("there is room for a directory");
+        std::fs::create_dir_all(&folder).expect("folder should be created");
         Self(folder)
     }
 }
@@ -115,11 +115,11 @@ pub(crate) async fn postgres() -> Option<Running> {
     let data = folder.0.join("data");
     let mut init = command(&initdb, &folder.0, user);
     init.args(["--auth", "trust", "--username", "postgres", "--no-sync", "--pgdata"]).arg(&data);
-    assert!(init.status().await.expect("it was found").success(), "initdb failed");
+    assert!(init.status().await.expect("process should start").success(), "initdb failed");
     let port = port().await;
     let mut serve = command(&program, &folder.0, user);
     serve.arg("-D").arg(&data).arg("-k").arg(&folder.0);
-    let child = serve.args(["-F", "-h", "127.0.0.1", "-p", &port.to_string()]).spawn().expect("it was found");
+    let child = serve.args(["-F", "-h", "127.0.0.1", "-p", &port.to_string()]).spawn().expect("process should start");
     let address = format!("127.0.0.1:{port}");
     until("PostgreSQL", || async {
         let status = psql(port).args(["-c", "SELECT 1"]).stdout(Stdio::null()).stderr(Stdio::null()).status().await;
@@ -150,7 +150,7 @@ pub(crate) async fn etcd() -> Option<Etcd> {
 impl Etcd {
     /// Ends the process from one moment to the next.
     pub(crate) async fn kill(&mut self) {
-        self.child.kill().await.expect("it runs");
+        self.child.kill().await.expect("process should be running");
     }
 
     /// Starts it again at the same address.
@@ -168,7 +168,7 @@ async fn start_etcd(program: &Path, folder: &DataFolder, address: &str, peers: &
         .args(["--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers])
         .args(["--initial-cluster", &format!("default={peers}"), "--unsafe-no-fsync"])
         .spawn()
-        .expect("it was found");
+        .expect("process should start");
     until("etcd", || async {
         let mut socket = TcpStream::connect(address).await.ok()?;
         socket.write_all(b"GET /health HTTP/1.0\r\n\r\n").await.ok()?;
@@ -217,7 +217,7 @@ pub(crate) async fn nats_cluster(size: usize, arguments: &[&str]) -> Option<Vec<
 impl Nats {
     /// Ends the process from one moment to the next.
     pub(crate) async fn kill(&mut self) {
-        self.child.kill().await.expect("it runs");
+        self.child.kill().await.expect("process should be running");
     }
 
     /// Its working directory.
@@ -227,11 +227,11 @@ impl Nats {
 
     /// Ends the process in good order, so that it saves its data.
     pub(crate) async fn stop(&mut self) {
-        let process = self.child.id().expect("it runs");
+        let process = self.child.id().expect("process should be running");
         let mut signal = command(&self.program, &self.folder.0, None);
         let sent = signal.args(["--signal", &format!("stop={process}")]).status().await;
         assert!(sent.expect("kill was found").success(), "it cannot be signalled");
-        self.child.wait().await.expect("it ends");
+        self.child.wait().await.expect("operation should complete");
     }
 
     /// Starts it again at the same address.
@@ -243,7 +243,7 @@ impl Nats {
 async fn start_nats(program: &Path, folder: &DataFolder, address: &str, arguments: &[String]) -> Child {
     let (host, port) = address.split_once(':').expect("it has a port");
     let mut serve = command(program, &folder.0, None);
-    let child = serve.args(["-a", host, "-p", port]).args(arguments).spawn().expect("it was found");
+    let child = serve.args(["-a", host, "-p", port]).args(arguments).spawn().expect("process should start");
     until("NATS", || async {
         let mut socket = TcpStream::connect(address).await.ok()?;
         let mut greeting = [0; 4];
@@ -258,11 +258,11 @@ async fn start_nats(program: &Path, folder: &DataFolder, address: &str, argument
 pub(crate) async fn prometheus(config: &str) -> Option<Running> {
     let program = find("prometheus", [])?;
     let folder = DataFolder::new("prometheus");
-    std::fs::write(folder.0.join("prometheus.yml"), config).expect("there is room for a file");
+    std::fs::write(folder.0.join("prometheus.yml"), config).expect("file should be written");
     let address = format!("127.0.0.1:{}", port().await);
     let mut serve = command(&program, &folder.0, None);
     serve.args(["--config.file=prometheus.yml", "--storage.tsdb.path=data"]);
-    let child = serve.arg(format!("--web.listen-address={address}")).spawn().expect("it was found");
+    let child = serve.arg(format!("--web.listen-address={address}")).spawn().expect("process should start");
     until("Prometheus", || async { TcpStream::connect(&address).await.ok() }).await;
     Some(Running { address, _child: child, _folder: folder })
 }

@@ -15,16 +15,19 @@ const ROW: u64 = 1000;
 async fn row(client: &Client, written: &mut async_nats::Subscriber, received: &mut Subscription) -> u64 {
     let publisher = client.publisher("numbers").expect("it is a topic");
     for number in 1..ROW {
-        publisher.publish(number.to_string()).await.expect("the broker is there");
+        publisher.publish(number.to_string()).await.expect("broker should accept the message");
     }
-    publisher.publish("end").await.expect("the broker is there");
+    publisher.publish("end").await.expect("broker should accept the message");
     for number in 1..ROW {
-        assert_eq!(next(received).await.expect("nothing is lost"), format!("numbers {number}"));
+        assert_eq!(next(received).await.expect("connection should stay open"), format!("numbers {number}"));
     }
-    assert_eq!(next(received).await.expect("nothing is lost"), "numbers end");
+    assert_eq!(next(received).await.expect("connection should stay open"), "numbers end");
     let mut count = 0;
     loop {
-        let message = timeout(PATIENCE, written.next()).await.expect("it comes").expect("NATS is there");
+        let message = timeout(PATIENCE, written.next())
+            .await
+            .expect("future should complete within the timeout")
+            .expect("NATS should be reachable");
         count += 1;
         // The last of a batch is at its end.
         if message.payload.ends_with(b"end") {
@@ -37,10 +40,10 @@ async fn row(client: &Client, written: &mut async_nats::Subscriber, received: &m
 async fn messages_are_batched_unless_a_group_exists() {
     let Some(server) = servers::nats(&[]).await else { return };
     let clients = clients(&server.address).await;
-    let observer = async_nats::connect(&server.address).await.expect("NATS is there");
-    let mut written = observer.subscribe("test.t.numbers").await.expect("NATS is there");
-    observer.flush().await.expect("NATS is there");
-    let mut received = clients[1].subscribe("numbers").await.expect("the broker takes it");
+    let observer = async_nats::connect(&server.address).await.expect("NATS should accept the connection");
+    let mut written = observer.subscribe("test.t.numbers").await.expect("broker should accept the subscription");
+    observer.flush().await.expect("flush should succeed");
+    let mut received = clients[1].subscribe("numbers").await.expect("broker should accept the subscription");
     // Brokers that have just started wait for the group announcements of others.
     let few = async {
         loop {
@@ -50,10 +53,11 @@ async fn messages_are_batched_unless_a_group_exists() {
             }
         }
     };
-    let few = timeout(PATIENCE, few).await.expect("they are written as few");
+    let few = timeout(PATIENCE, few).await.expect("future should complete within the timeout");
     let mut shares = Vec::new();
     for client in &clients[1..] {
-        let mut jobs = client.queue_subscribe("numbers", "workers").await.expect("the broker takes it");
+        let mut jobs =
+            client.queue_subscribe("numbers", "workers").await.expect("broker should accept the subscription");
         let share = Arc::<AtomicU64>::default();
         shares.push(share.clone());
         tokio::spawn(async move {
@@ -74,7 +78,7 @@ async fn messages_are_batched_unless_a_group_exists() {
             }
         }
     };
-    timeout(PATIENCE, single).await.expect("they are written one by one");
+    timeout(PATIENCE, single).await.expect("future should complete within the timeout");
     let before: Vec<_> = shares.iter().map(|share| share.load(Ordering::SeqCst)).collect();
     assert_eq!(row(&clients[0], &mut written, &mut received).await, ROW);
     until("the group hears all", || sum() == published + ROW).await;

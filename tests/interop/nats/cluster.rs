@@ -18,14 +18,14 @@ use tokio::time::{sleep, timeout};
 /// Waits until each server forwards messages to each other one.
 async fn joined(nodes: &[Nats]) {
     for node in nodes {
-        let here = async_nats::connect(&node.address).await.expect("NATS is there");
-        let mut received = here.subscribe("ready").await.expect("NATS is there");
-        here.flush().await.expect("NATS is there");
+        let here = async_nats::connect(&node.address).await.expect("NATS should accept the connection");
+        let mut received = here.subscribe("ready").await.expect("broker should accept the subscription");
+        here.flush().await.expect("flush should succeed");
         for other in nodes {
-            let there = async_nats::connect(&other.address).await.expect("NATS is there");
+            let there = async_nats::connect(&other.address).await.expect("NATS should accept the connection");
             loop {
-                there.publish("ready", other.address.clone().into()).await.expect("NATS is there");
-                there.flush().await.expect("NATS is there");
+                there.publish("ready", other.address.clone().into()).await.expect("broker should accept the message");
+                there.flush().await.expect("flush should succeed");
                 let message = timeout(Duration::from_millis(50), received.next()).await;
                 if message
                     .is_ok_and(|message| message.is_some_and(|message| *message.payload == *other.address.as_bytes()))
@@ -42,7 +42,7 @@ async fn client(nodes: &[Nats], at: usize) -> Client {
     let mut addresses: Vec<_> = nodes.iter().map(|node| node.address.clone()).collect();
     addresses.rotate_left(at);
     let options = frisbee_pubsub::nats::options().retain_servers_order();
-    let bus = NatsBus::connect_with("test", addresses, options).await.expect("NATS is there");
+    let bus = NatsBus::connect_with("test", addresses, options).await.expect("NATS should be reachable");
     serve(Broker::builder().backplane(bus).build()).await
 }
 
@@ -56,7 +56,7 @@ async fn killed_node_leaves_reported_gap_and_brokers_fail_over() {
     }
     let accounts = listen_everywhere(&clients).await;
     // A member at the broker that loses its server.
-    let mut jobs = clients[0].queue_subscribe("jobs", "workers").await.expect("the broker takes it");
+    let mut jobs = clients[0].queue_subscribe("jobs", "workers").await.expect("broker should accept the subscription");
     let mut load = Load::start(&clients, None);
     let received_by_all = |least: u64| accounts.iter().all(|account| account.received.load(Ordering::SeqCst) >= least);
     until("all are heard", || received_by_all(3_000)).await;
@@ -78,16 +78,16 @@ async fn killed_node_leaves_reported_gap_and_brokers_fail_over() {
     let missed: Vec<_> = accounts.iter().map(|account| account.missed.load(Ordering::SeqCst)).collect();
     println!("{published} published, missed: {missed:?}");
     // Groups are resumed as well.
-    clients[1].publish("jobs", "1").await.expect("the broker is there");
-    assert_eq!(next(&mut jobs).await.expect("nothing is lost"), "jobs 1");
-    clients[0].publish("jobs", "2").await.expect("the broker is there");
-    assert_eq!(next(&mut jobs).await.expect("nothing is lost"), "jobs 2");
+    clients[1].publish("jobs", "1").await.expect("broker should accept the message");
+    assert_eq!(next(&mut jobs).await.expect("connection should stay open"), "jobs 1");
+    clients[0].publish("jobs", "2").await.expect("broker should accept the message");
+    assert_eq!(next(&mut jobs).await.expect("connection should stay open"), "jobs 2");
 }
 
 /// A topic that each of the servers stores. Opening it waits until they have found each other.
 async fn replicated(nodes: &[Nats]) -> DurableTopic {
     let addresses: Vec<_> = nodes.iter().map(|node| node.address.clone()).collect();
-    let client = frisbee_pubsub::nats::options().connect(addresses).await.expect("NATS is there");
+    let client = frisbee_pubsub::nats::options().connect(addresses).await.expect("server should accept the connection");
     let opening = async {
         loop {
             match DurableTopic::builder("test", "jobs.>").replicas(nodes.len()).open(&client).await {
@@ -97,7 +97,7 @@ async fn replicated(nodes: &[Nats]) -> DurableTopic {
             }
         }
     };
-    timeout(PATIENCE, opening).await.expect("the servers find each other")
+    timeout(PATIENCE, opening).await.expect("future should complete within the timeout")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -117,21 +117,23 @@ async fn cluster_messages_are_processed_after_leader_loss() {
                 }
             }
         };
-        let subscription = timeout(PATIENCE, opening).await.expect("the servers take it");
+        let subscription = timeout(PATIENCE, opening).await.expect("future should complete within the timeout");
         readers.spawn(work(subscription, book.clone()));
         writers.spawn(write(topic, at, over.clone(), stored.clone()));
     }
     let count = || stored.lock().len();
     until("some are stored", || count() > 200).await;
-    let jetstream = async_nats::jetstream::new(async_nats::connect(&nodes[0].address).await.expect("NATS is there"));
-    let stream = jetstream.get_stream("test=2ejobs=2e=3e").await.expect("there is one");
+    let jetstream = async_nats::jetstream::new(
+        async_nats::connect(&nodes[0].address).await.expect("NATS should accept the connection"),
+    );
+    let stream = jetstream.get_stream("test=2ejobs=2e=3e").await.expect("item should exist");
     let leader = stream.cached_info().cluster.as_ref().and_then(|cluster| cluster.leader.clone());
     let leader = leader.and_then(|name| name.strip_prefix("node-")?.parse::<usize>().ok());
     nodes[leader.expect("it has a leader")].kill().await;
     let before = count();
     until("messages flow again", || count() > before + 200).await;
     over.store(true, Ordering::SeqCst);
-    timeout(PATIENCE, writers.join_all()).await.expect("the writers end");
+    timeout(PATIENCE, writers.join_all()).await.expect("future should complete within the timeout");
     let stored = std::mem::take(&mut *stored.lock());
     until("all that was stored is done", || book.has_done(&stored)).await;
     println!("{} stored and done, {before} before the leader was killed", stored.len());

@@ -26,7 +26,7 @@ async fn jetstream() -> Option<Nats> {
 }
 
 async fn client(server: &Nats) -> async_nats::Client {
-    frisbee_pubsub::nats::options().connect(&*server.address).await.expect("NATS is there")
+    frisbee_pubsub::nats::options().connect(&*server.address).await.expect("server should accept the connection")
 }
 
 /// A durable topic in memory, which is enough where the server is not killed.
@@ -35,7 +35,7 @@ fn jobs() -> DurableTopicBuilder {
 }
 
 async fn open(server: &Nats, builder: DurableTopicBuilder) -> DurableTopic {
-    builder.open(&client(server).await).await.expect("NATS takes it")
+    builder.open(&client(server).await).await.expect("NATS should accept the request")
 }
 
 /// Publishes messages with these numbers, each with its number as its id and as its payload.
@@ -47,19 +47,19 @@ async fn publish(topic: &DurableTopic, numbers: impl IntoIterator<Item = u64>) {
 }
 
 async fn next(subscription: &mut Subscription) -> Result<Delivery, RecvError> {
-    timeout(PATIENCE, subscription.recv()).await.expect("something comes")
+    timeout(PATIENCE, subscription.recv()).await.expect("future should complete within the timeout")
 }
 
 /// Takes the next message, acknowledges it, and returns its number.
 async fn done(subscription: &mut Subscription) -> u64 {
-    let delivery = next(subscription).await.expect("nothing is lost");
-    let number = String::from_utf8_lossy(delivery.payload()).parse().expect("it is a number");
-    delivery.ack().await.expect("NATS confirms");
+    let delivery = next(subscription).await.expect("connection should stay open");
+    let number = String::from_utf8_lossy(delivery.payload()).parse().expect("text should parse");
+    delivery.ack().await.expect("NATS should confirm the acknowledgement");
     number
 }
 
 async fn subscribe(topic: &DurableTopic, name: &str, replay: Replay) -> Subscription {
-    topic.subscription(name).replay(replay).ack_timeout(LONG).open().await.expect("NATS takes it")
+    topic.subscription(name).replay(replay).ack_timeout(LONG).open().await.expect("NATS should accept the request")
 }
 
 /// Whether a file below this folder, in which NATS keeps the position of a subscription, contains these bytes. NATS
@@ -138,7 +138,8 @@ async fn stored_messages_are_processed_once_despite_server_kill() {
     let mut readers = JoinSet::new();
     for _ in 0..2 {
         let subscription = topic.subscription("workers").replay(Replay::All).ack_timeout(Duration::from_secs(2));
-        readers.spawn(work(subscription.prefetch(20).open().await.expect("NATS takes it"), book.clone()));
+        readers
+            .spawn(work(subscription.prefetch(20).open().await.expect("NATS should accept the request"), book.clone()));
     }
     let stored = Arc::<Mutex<BTreeSet<String>>>::default();
     let mut writers = JoinSet::new();
@@ -157,7 +158,7 @@ async fn stored_messages_are_processed_once_despite_server_kill() {
     let before = count();
     until("messages flow again", || count() > before + 500).await;
     over.store(true, Ordering::SeqCst);
-    timeout(PATIENCE, writers.join_all()).await.expect("the writers end");
+    timeout(PATIENCE, writers.join_all()).await.expect("future should complete within the timeout");
     let stored = std::mem::take(&mut *stored.lock());
     until("all that was stored is done", || book.has_done(&stored)).await;
     assert_eq!(book.done.lock().len(), stored.len(), "nothing else was stored");
@@ -171,15 +172,15 @@ async fn repeated_publish_with_same_id_stores_one_message() {
     let Some(server) = jetstream().await else { return };
     let topic = open(&server, jobs()).await;
     for (id, sequence, is_duplicate) in [("a", 1, false), ("a", 1, true), ("b", 2, false), ("a", 1, true)] {
-        let stored = topic.publish("jobs.x", id, id.to_owned()).await.expect("it is stored");
+        let stored = topic.publish("jobs.x", id, id.to_owned()).await.expect("broker should accept the message");
         assert_eq!((stored.sequence(), stored.is_duplicate()), (sequence, is_duplicate), "{id}");
     }
     let mut subscription = subscribe(&topic, "reader", Replay::All).await;
     for (id, sequence) in [("a", 1), ("b", 2)] {
-        let delivery = next(&mut subscription).await.expect("nothing is lost");
+        let delivery = next(&mut subscription).await.expect("connection should stay open");
         assert_eq!((delivery.id(), delivery.sequence(), delivery.attempt()), (Some(id), sequence, 1));
         assert_eq!((delivery.topic(), &**delivery.payload()), ("jobs.x", id.as_bytes()));
-        delivery.ack().await.expect("NATS confirms");
+        delivery.ack().await.expect("NATS should confirm the acknowledgement");
     }
 }
 
@@ -191,10 +192,10 @@ async fn subscription_starts_at_position_and_resumes() {
     let mut all = subscribe(&topic, "all", Replay::All).await;
     let mut times = Vec::new();
     for sequence in 1..=6 {
-        let delivery = next(&mut all).await.expect("nothing is lost");
+        let delivery = next(&mut all).await.expect("connection should stay open");
         assert_eq!(delivery.sequence(), sequence);
         times.push(delivery.stored_at());
-        delivery.ack().await.expect("NATS confirms");
+        delivery.ack().await.expect("NATS should confirm the acknowledgement");
     }
     drop(all);
     let mut by_time = subscribe(&topic, "time", Replay::Time(times[5])).await;
@@ -247,27 +248,27 @@ async fn unacknowledged_message_is_redelivered_with_count() {
     let topic = open(&server, jobs()).await;
     publish(&topic, [1]).await;
     let builder = topic.subscription("reader").replay(Replay::All).ack_timeout(Duration::from_millis(500));
-    let mut subscription = builder.open().await.expect("NATS takes it");
-    let first = next(&mut subscription).await.expect("nothing is lost");
+    let mut subscription = builder.open().await.expect("NATS should accept the request");
+    let first = next(&mut subscription).await.expect("connection should stay open");
     assert_eq!((first.sequence(), first.attempt()), (1, 1));
     drop(first);
-    let second = next(&mut subscription).await.expect("nothing is lost");
+    let second = next(&mut subscription).await.expect("connection should stay open");
     assert_eq!((second.sequence(), second.attempt()), (1, 2));
     let (started, pause) = (Instant::now(), Duration::from_millis(300));
-    second.nak(pause).await.expect("NATS confirms");
-    let third = next(&mut subscription).await.expect("nothing is lost");
+    second.nak(pause).await.expect("NATS should confirm the message");
+    let third = next(&mut subscription).await.expect("connection should stay open");
     assert_eq!((third.sequence(), third.attempt()), (1, 3));
     assert!(started.elapsed() >= pause, "it came after {:?}", started.elapsed());
-    third.nak(Duration::ZERO).await.expect("NATS confirms");
-    let fourth = next(&mut subscription).await.expect("nothing is lost");
+    third.nak(Duration::ZERO).await.expect("NATS should confirm the message");
+    let fourth = next(&mut subscription).await.expect("connection should stay open");
     assert_eq!((fourth.sequence(), fourth.attempt()), (1, 4));
-    fourth.term().await.expect("NATS confirms");
+    fourth.term().await.expect("NATS should confirm the message");
     // It would have come by now if it came again.
     publish(&topic, [2]).await;
-    let other = next(&mut subscription).await.expect("nothing is lost");
+    let other = next(&mut subscription).await.expect("connection should stay open");
     assert_eq!((other.sequence(), other.attempt()), (2, 1));
     drop(other);
-    let other = next(&mut subscription).await.expect("nothing is lost");
+    let other = next(&mut subscription).await.expect("connection should stay open");
     assert_eq!((other.sequence(), other.attempt()), (2, 2));
 }
 
@@ -279,23 +280,23 @@ async fn a_message_that_is_in_progress_does_not_come_again() {
     // Where this process is held up for longer than the limit, nothing is shown, and it is tried once more.
     for round in 0.. {
         let reader = topic.subscription(&format!("reader{round}")).ack_timeout(limit);
-        let mut first = reader.clone().open().await.expect("NATS takes it");
+        let mut first = reader.clone().open().await.expect("NATS should accept the request");
         // NATS counts from the delivery, and the second reader is opened after it.
         let (mut last, mut longest) = (Instant::now(), Duration::ZERO);
         publish(&topic, [2 * round]).await;
-        let mut delivery = next(&mut first).await.expect("nothing is lost");
+        let mut delivery = next(&mut first).await.expect("connection should stay open");
         // NATS gives a message again to a reader that waits.
-        let mut second = reader.open().await.expect("NATS takes it");
+        let mut second = reader.open().await.expect("NATS should accept the request");
         let second = tokio::spawn(async move { done(&mut second).await });
         let started = Instant::now();
         while started.elapsed() < limit * 2 {
             tokio::time::sleep(limit / 20).await;
-            delivery.in_progress().await.expect("NATS confirms");
+            delivery.in_progress().await.expect("NATS should confirm the message");
             longest = longest.max(last.elapsed());
             last = Instant::now();
         }
         publish(&topic, [2 * round + 1]).await;
-        let second_message = second.await.expect("it does not panic");
+        let second_message = second.await.expect("task should not panic");
         if longest < limit / 2 {
             assert_eq!(second_message, 2 * round + 1, "the first one came again in between");
             return;
@@ -309,25 +310,25 @@ async fn no_more_messages_are_in_flight_than_may_be() {
     let topic = open(&server, jobs()).await;
     publish(&topic, 1..=10).await;
     let builder = topic.subscription("reader").replay(Replay::All).ack_timeout(LONG).in_flight_max(3);
-    let mut subscription = builder.prefetch(10).open().await.expect("NATS takes it");
+    let mut subscription = builder.prefetch(10).open().await.expect("NATS should accept the request");
     let mut unacknowledged = Vec::new();
     for _ in 0..3 {
-        unacknowledged.push(next(&mut subscription).await.expect("nothing is lost"));
+        unacknowledged.push(next(&mut subscription).await.expect("connection should stay open"));
     }
     let jetstream = async_nats::jetstream::new(client(&server).await);
     let consumer = jetstream.get_consumer_from_stream("reader", "test=2ejobs=2e=3e").await;
-    let consumer: PullConsumer = consumer.expect("there is one");
+    let consumer: PullConsumer = consumer.expect("item should exist");
     for _ in 0..20 {
         // Between two looks NATS could have sent one.
-        let looking = async { consumer.get_info().await.expect("NATS is there").num_ack_pending };
+        let looking = async { consumer.get_info().await.expect("NATS should be reachable").num_ack_pending };
         tokio::select! {
             biased;
             delivery = subscription.recv() => panic!("{delivery:?} is too many"),
             pending = looking => assert_eq!(pending, 3),
         }
     }
-    unacknowledged.remove(0).ack().await.expect("NATS confirms");
-    assert_eq!(next(&mut subscription).await.expect("nothing is lost").sequence(), 4);
+    unacknowledged.remove(0).ack().await.expect("NATS should confirm the acknowledgement");
+    assert_eq!(next(&mut subscription).await.expect("connection should stay open").sequence(), 4);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -341,7 +342,7 @@ async fn messages_removed_unread_are_counted_across_restart() {
     }
     // 6 to 910 are removed.
     publish(&topic, 11..=1010).await;
-    assert_eq!(next(&mut subscription).await.expect_err("some are missing"), RecvError::Lagged(905));
+    assert_eq!(next(&mut subscription).await.expect_err("next item should be an error"), RecvError::Lagged(905));
     assert_eq!(done(&mut subscription).await, 911);
     // While no reader is there, 912 to 1110 are published, and the server ends.
     drop(subscription);
@@ -352,10 +353,10 @@ async fn messages_removed_unread_are_counted_across_restart() {
     server.restart().await;
     let topic = open(&server, DurableTopic::builder("test", "jobs.>").messages_max(100)).await;
     let mut subscription = subscribe(&topic, "reader", Replay::All).await;
-    assert_eq!(next(&mut subscription).await.expect_err("some are missing"), RecvError::Lagged(199));
+    assert_eq!(next(&mut subscription).await.expect_err("next item should be an error"), RecvError::Lagged(199));
     assert_eq!(done(&mut subscription).await, 1111);
     let mut late = subscribe(&topic, "late", Replay::Sequence(1001)).await;
-    assert_eq!(next(&mut late).await.expect_err("some are missing"), RecvError::Lagged(110));
+    assert_eq!(next(&mut late).await.expect_err("next item should be an error"), RecvError::Lagged(110));
     assert_eq!(done(&mut late).await, 1111);
     // Who wants what there is misses nothing.
     assert_eq!(done(&mut subscribe(&topic, "all", Replay::All).await).await, 1111);
@@ -367,13 +368,16 @@ async fn unread_messages_of_a_reader_that_is_dropped_go_to_others() {
     let topic = open(&server, jobs()).await;
     // Long ones, so that most are in transit when the first is read.
     for number in 1..=100 {
-        topic.publish("jobs.x", &number.to_string(), format!("{number:060000}")).await.expect("it is stored");
+        topic
+            .publish("jobs.x", &number.to_string(), format!("{number:060000}"))
+            .await
+            .expect("broker should accept the message");
     }
     let builder = topic.subscription("workers").replay(Replay::All).ack_timeout(LONG).prefetch(99);
-    let mut first = builder.clone().open().await.expect("NATS takes it");
+    let mut first = builder.clone().open().await.expect("NATS should accept the request");
     assert_eq!(done(&mut first).await, 1);
     drop(first);
-    let mut second = builder.open().await.expect("NATS takes it");
+    let mut second = builder.open().await.expect("NATS should accept the request");
     let mut received = BTreeSet::new();
     while received.len() < 99 {
         received.insert(done(&mut second).await);
@@ -398,7 +402,7 @@ async fn a_message_that_cannot_be_stored_is_refused_with_the_reason() {
     let builder = jobs().messages_max(2).payload_max(100).when_full(FullTopicPolicy::Refuse);
     let topic = open(&server, builder.duplicate_window(Duration::from_secs(2))).await;
     let text = |error: PublishError| error.to_string();
-    let long = topic.publish("jobs.x", "1", vec![0; 101]).await.expect_err("it is too long");
+    let long = topic.publish("jobs.x", "1", vec![0; 101]).await.expect_err("publication should be rejected");
     assert_eq!(long, PublishError::TooLong { length: 101, limit: 100 });
     for (subject, id, part) in [
         ("jobs.*", "1", "must not have wildcards"),
@@ -411,15 +415,15 @@ async fn a_message_that_cannot_be_stored_is_refused_with_the_reason() {
         let error = text(topic.publish(subject, id, "x").await.expect_err(part));
         assert!(error.contains(part), "{error}, not {part}");
     }
-    topic.publish("jobs.x", &"a".repeat(255), vec![0; 100]).await.expect("it is as long as may be");
+    topic.publish("jobs.x", &"a".repeat(255), vec![0; 100]).await.expect("broker should accept the message");
     publish(&topic, [2]).await;
-    let full = text(topic.publish("jobs.x", "3", "x").await.expect_err("there is no room"));
+    let full = text(topic.publish("jobs.x", "3", "x").await.expect_err("publication should be rejected"));
     assert_eq!(
         full.split(" (code").next(),
         Some("the message is not stored: publish failed: maximum messages exceeded")
     );
     server.kill().await;
-    let away = topic.publish("jobs.x", "4", "x").await.expect_err("NATS is away");
+    let away = topic.publish("jobs.x", "4", "x").await.expect_err("publication should be rejected");
     assert!(matches!(away, PublishError::NotStored(_) | PublishError::Unknown(_)), "{away}");
 }
 
@@ -427,7 +431,7 @@ async fn a_message_that_cannot_be_stored_is_refused_with_the_reason() {
 async fn existing_stream_with_other_settings_is_a_named_error() {
     let Some(server) = jetstream().await else { return };
     let client = client(&server).await;
-    let topic = jobs().open(&client).await.expect("NATS takes it");
+    let topic = jobs().open(&client).await.expect("NATS should accept the request");
     jobs().open(&client).await.expect("it has these settings");
     let other = jobs().age_max(Duration::from_secs(600)).messages_max(5).open(&client).await;
     let expected = "it exists with other settings: age_max is 0ns and not 600s, messages_max is -1 and not 5";
@@ -438,7 +442,7 @@ async fn existing_stream_with_other_settings_is_a_named_error() {
     let expected = "payload_max of 1048576 bytes exceeds the 1047552 bytes that NATS accepts";
     assert_eq!(large.expect_err("NATS takes less"), OpenError::Invalid(expected.to_owned()));
 
-    topic.subscription("reader").open().await.expect("NATS takes it");
+    topic.subscription("reader").open().await.expect("NATS should accept the request");
     let other = topic.subscription("reader").ack_timeout(LONG).in_flight_max(7).open().await;
     let expected = "it exists with other settings: ack_timeout is 30s and not 3600s, in_flight_max is 256 and not 7";
     assert_eq!(other.expect_err("it is another").to_string(), expected);
@@ -467,8 +471,9 @@ async fn messages_of_strangers_harm_no_reader() {
     let Some(server) = jetstream().await else { return };
     let topic = open(&server, jobs()).await;
     let stranger = client(&server).await;
-    let mut inboxes = stranger.subscribe("$JS.API.CONSUMER.MSG.NEXT.>").await.expect("NATS is there");
-    stranger.flush().await.expect("NATS is there");
+    let mut inboxes =
+        stranger.subscribe("$JS.API.CONSUMER.MSG.NEXT.>").await.expect("broker should accept the subscription");
+    stranger.flush().await.expect("flush should succeed");
     let mut subscription = subscribe(&topic, "reader", Replay::All).await;
     // An unrequested message arrives at the subject of its requests.
     let forging = async {
@@ -477,27 +482,27 @@ async fn messages_of_strangers_harm_no_reader() {
         for reply in ["x", "$JS.ACK.", "$JS.ACK.other.reader.1.1.1.1.1", "$JS.ACK.test=2ejobs=2e=3e.reader.-1.1.1.x.1"]
         {
             let forged = stranger.publish_with_reply(inbox.clone(), reply, "forged".into());
-            forged.await.expect("NATS is there");
+            forged.await.expect("NATS should be reachable");
         }
-        stranger.publish(inbox, "forged".into()).await.expect("NATS is there");
+        stranger.publish(inbox, "forged".into()).await.expect("broker should accept the message");
         // These are stored, without an id or with one that no native publisher would give.
-        stranger.publish("test.d.jobs.a", "1".into()).await.expect("NATS is there");
+        stranger.publish("test.d.jobs.a", "1".into()).await.expect("broker should accept the message");
         let mut headers = HeaderMap::new();
         headers.insert("Nats-Msg-Id", "x".repeat(900).as_str());
         for number in 0..100 {
             headers.append("H", number.to_string().as_str());
         }
         let deep = format!("test.d.jobs{}", ".a".repeat(300));
-        stranger.publish_with_headers(deep, headers, "2".into()).await.expect("NATS is there");
-        stranger.flush().await.expect("NATS is there");
+        stranger.publish_with_headers(deep, headers, "2".into()).await.expect("NATS should be reachable");
+        stranger.flush().await.expect("flush should succeed");
     };
     let (first, ()) = tokio::join!(next(&mut subscription), forging);
-    let first = first.expect("nothing is lost");
+    let first = first.expect("no message should be lost");
     assert_eq!((first.topic(), first.id(), &**first.payload()), ("jobs.a", None, &b"1"[..]));
-    first.ack().await.expect("NATS confirms");
-    let second = next(&mut subscription).await.expect("nothing is lost");
+    first.ack().await.expect("NATS should confirm the acknowledgement");
+    let second = next(&mut subscription).await.expect("connection should stay open");
     assert_eq!((second.topic().len(), second.id().map(str::len)), (604, Some(900)));
-    second.ack().await.expect("NATS confirms");
+    second.ack().await.expect("NATS should confirm the acknowledgement");
     publish(&topic, [3]).await;
     assert_eq!(done(&mut subscription).await, 3);
 }

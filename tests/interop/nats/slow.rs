@@ -15,10 +15,12 @@ const BURST: u64 = 20_000;
 #[tokio::test(flavor = "multi_thread")]
 async fn slow_broker_requests_gaps_few_times_not_per_message() {
     let Some(server) = servers::nats(&[]).await else { return };
-    let observer = async_nats::connect(&server.address).await.expect("NATS is there");
-    let (mut control, request_count) =
-        (observer.subscribe("test.c").await.expect("NATS is there"), Arc::<AtomicU64>::default());
-    observer.flush().await.expect("NATS is there");
+    let observer = async_nats::connect(&server.address).await.expect("NATS should accept the connection");
+    let (mut control, request_count) = (
+        observer.subscribe("test.c").await.expect("broker should accept the subscription"),
+        Arc::<AtomicU64>::default(),
+    );
+    observer.flush().await.expect("flush should succeed");
     let counted = request_count.clone();
     tokio::spawn(async move {
         while control.next().await.is_some() {
@@ -27,18 +29,21 @@ async fn slow_broker_requests_gaps_few_times_not_per_message() {
     });
     // One message may wait, and NATS's client says of each further one that it was dropped.
     let slow = frisbee_pubsub::nats::options().subscription_capacity(1);
-    let slow = NatsBus::connect_with("test", &*server.address, slow).await.expect("NATS is there");
+    let slow = NatsBus::connect_with("test", &*server.address, slow).await.expect("NATS should be reachable");
     let slow = serve(Broker::builder().backplane(slow).build()).await;
-    let bus = NatsBus::connect("test", &*server.address).await.expect("NATS is there");
+    let bus = NatsBus::connect("test", &*server.address).await.expect("NATS should be reachable");
     let fast = serve(Broker::builder().backplane(bus).build()).await;
     let account = Arc::<Account>::default();
-    tokio::spawn(keep(slow.subscribe("numbers").await.expect("the broker takes it"), account.clone()));
+    tokio::spawn(keep(
+        slow.subscribe("numbers").await.expect("broker should accept the subscription"),
+        account.clone(),
+    ));
     // The first is received, so that missing ones after it can be counted.
-    fast.publish("numbers", "1").await.expect("the broker is there");
+    fast.publish("numbers", "1").await.expect("broker should accept the message");
     until("the first is heard", || account.received.load(Ordering::SeqCst) == 1).await;
     let (started, before) = (Instant::now(), request_count.load(Ordering::SeqCst));
     for number in 2..=BURST {
-        fast.publish("numbers", number.to_string()).await.expect("the broker is there");
+        fast.publish("numbers", number.to_string()).await.expect("broker should accept the message");
     }
     until("all are heard or said to be missed", || account.sum() == BURST).await;
     // A burst can be over before the first tick, and the account complete by what its last message says.

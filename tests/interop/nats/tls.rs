@@ -10,8 +10,8 @@ use std::path::Path;
 /// A file in a folder, with its path as text.
 fn file(folder: &Path, name: &str, content: &str) -> String {
     let path = folder.join(name);
-    std::fs::write(&path, content).expect("there is room for a file");
-    path.to_str().expect("it is text").to_owned()
+    std::fs::write(&path, content).expect("file should be written");
+    path.to_str().expect("bytes should be UTF-8").to_owned()
 }
 
 async fn bus(address: &str, authority: &str) -> std::io::Result<NatsBus> {
@@ -21,7 +21,7 @@ async fn bus(address: &str, authority: &str) -> std::io::Result<NatsBus> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tls_bus_joins_brokers_and_rejects_untrusted_server() {
-    let folder = tempfile::tempdir().expect("there is room for a directory");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let (ours, other) = (Authority::new("ours"), Authority::new("other"));
     let (certificate, key) = ours.issue_pem("127.0.0.1");
     let certificate = file(folder.path(), "server.pem", &certificate);
@@ -34,9 +34,9 @@ async fn tls_bus_joins_brokers_and_rejects_untrusted_server() {
         let bus = bus(&server.address, &ours).await.expect("it is our server");
         clients.push(serve(Broker::builder().backplane(bus).build()).await);
     }
-    let mut subscription = clients[0].subscribe("a").await.expect("the broker takes it");
-    clients[1].publish("a", "x").await.expect("the broker is there");
-    assert_eq!(next(&mut subscription).await.expect("nothing is lost"), "a x");
+    let mut subscription = clients[0].subscribe("a").await.expect("broker should accept the subscription");
+    clients[1].publish("a", "x").await.expect("broker should accept the message");
+    assert_eq!(next(&mut subscription).await.expect("connection should stay open"), "a x");
 
     let refused = bus(&server.address, &other).await.expect_err("it is not their server").to_string();
     assert!(refused.contains("UnknownIssuer"), "{refused}");

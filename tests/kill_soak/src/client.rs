@@ -79,12 +79,12 @@ impl Load {
     }
 
     pub(crate) fn fates(&self) -> Vec<Fate> {
-        self.fates.lock().expect("no task panics").clone()
+        self.fates.lock().expect("lock should not be poisoned").clone()
     }
 
     /// The errors by frequency, at most 20 of them.
     pub(crate) fn errors(&self) -> Vec<(String, u64)> {
-        let mut errors: Vec<_> = self.errors.lock().expect("no task panics").clone().into_iter().collect();
+        let mut errors: Vec<_> = self.errors.lock().expect("lock should not be poisoned").clone().into_iter().collect();
         errors.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         errors.truncate(20);
         errors
@@ -152,18 +152,18 @@ impl Load {
             }
             Err(_) => (Fate::Hung, Some(format!("hung {:?}", Kind::of(id)))),
         };
-        self.fates.lock().expect("no task panics")[id as usize] = fate;
+        self.fates.lock().expect("lock should not be poisoned")[id as usize] = fate;
         if let Some(error) = error {
             // Numbers differ from call to call.
             let error = error.replace(|letter: char| letter.is_ascii_digit(), "#");
-            *self.errors.lock().expect("no task panics").entry(error).or_default() += 1;
+            *self.errors.lock().expect("lock should not be poisoned").entry(error).or_default() += 1;
             tokio::time::sleep(Duration::from_millis(random.u64(1..50))).await;
         }
     }
 
     /// A new id of this kind.
     fn begin(&self, kind: Kind) -> u64 {
-        let mut fates = self.fates.lock().expect("no task panics");
+        let mut fates = self.fates.lock().expect("lock should not be poisoned");
         loop {
             let id = fates.len() as u64;
             let is_next = Kind::of(id) == kind;

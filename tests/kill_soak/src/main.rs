@@ -135,14 +135,14 @@ async fn main() -> ExitCode {
 
 /// Whether nothing was found.
 async fn run(arguments: &Arguments) -> bool {
-    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let log = folder.path().join("executions");
     let (address, target) = if arguments.transport == Transport::Shm {
         let path = folder.path().join("socket").display().to_string();
         (path.clone(), format!("unix+shm:{path}"))
     } else {
         let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-        let address = free.expect("loopback has free ports").to_string();
+        let address = free.expect("loopback port should be free").to_string();
         (address.clone(), address)
     };
     println!("{:?} for {} minutes, with seed {}", arguments.transport, arguments.minutes, arguments.seed);
@@ -171,11 +171,11 @@ async fn run(arguments: &Arguments) -> bool {
 
 /// The server in a process of its own, which is killed with this one.
 fn start(transport: Transport, address: &str, log: &Path) -> Child {
-    let program = std::env::current_exe().expect("it is running");
+    let program = std::env::current_exe().expect("program should have a path");
     let transport = format!("{transport:?}").to_lowercase();
     let mut command = Command::new(program);
     command.args(["--transport", &transport, "--serve", address]).arg(log).kill_on_drop(true);
-    command.spawn().expect("it can be started once more")
+    command.spawn().expect("process should start")
 }
 
 /// Compares the fates of the calls with the log of executions; whether all is well.
@@ -183,7 +183,7 @@ fn report(load: &Load, log: &Path, kills: u32, time: Duration) -> bool {
     let fates = load.fates();
     let mut executions = vec![0_u8; fates.len()];
     let mut wrong_requests = Vec::new();
-    for record in std::fs::read(log).expect("the server has written it").chunks_exact(8) {
+    for record in std::fs::read(log).expect("file should be readable").chunks_exact(8) {
         let record = u64::from_le_bytes(record.try_into().expect("it has eight bytes"));
         let (id, is_wrong) = (record & !service::WRONG, record & service::WRONG != 0);
         match executions.get_mut(id as usize) {

@@ -21,7 +21,7 @@ pub(crate) async fn serve(transport: Transport, address: &str, log: &Path) {
             builder.shared_memory(frpc::shm::Listener::builder()).add_service(service).bind_unix(address).await;
         server.expect("the last server is gone").serve().await
     } else {
-        builder.add_service(service).bind(address).await.expect("the last server is gone").serve().await
+        builder.add_service(service).bind(address).await.expect("server should bind to a free address").serve().await
     };
     served.expect("the system has descriptors");
 }
@@ -32,7 +32,7 @@ struct Logging(Arc<File>);
 
 impl Logging {
     fn log(&self, record: u64) {
-        (&*self.0).write_all(&record.to_le_bytes()).expect("there is room for a record");
+        (&*self.0).write_all(&record.to_le_bytes()).expect("write should succeed");
     }
 
     fn begin(&self, job: &Job) {

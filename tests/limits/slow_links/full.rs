@@ -36,7 +36,9 @@ async fn served(router: impl Protocol, config: Config, body: usize) -> (DuplexSt
     let acceptor = Server::builder().config(config).build(router).unwrap();
     let (mut here, there) = tokio::io::duplex(64 * 1024);
     let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
-    here.write_all(&[packet(0, 3, b"fris\x01"), packet(1, ECHO, &vec![1; body])].concat()).await.expect("it reads");
+    here.write_all(&[packet(0, 3, b"fris\x01"), packet(1, ECHO, &vec![1; body])].concat())
+        .await
+        .expect("write should succeed");
     (here, serving)
 }
 
@@ -65,7 +67,7 @@ async fn unreading_peer_makes_server_hold_few_megabytes() {
         let config = Config::default().write_timeout(patience).idle_timeout(patience).waste_rate(u32::MAX);
         let (mut peer, _serving) = served(echo(), config, 2 * MIB).await;
         // While it waits, a hand-off request is refused with an error.
-        peer.write_all(&packet(1, ECHO, b"waits")).await.expect("the server lives");
+        peer.write_all(&packet(1, ECHO, b"waits")).await.expect("write should succeed");
         let accepted = accepted_bytes(&mut peer, &repeated).await;
         assert!(accepted <= most, "{accepted} bytes of {:x?}", &repeated[..10]);
     }
@@ -78,12 +80,12 @@ async fn large_request_that_ends_as_room_appears_is_answered() {
     let (mut peer, there) = tokio::io::duplex(MIB + MIB / 2);
     tokio::spawn(async move { acceptor.serve_connection(there).await });
     let (first, second) = (packet(1, ECHO, &vec![1; 3 * MIB]), packet(2, ECHO, &vec![2; MIB]));
-    peer.write_all(&[packet(0, 3, b"fris\x01"), first.clone()].concat()).await.expect("it reads");
+    peer.write_all(&[packet(0, 3, b"fris\x01"), first.clone()].concat()).await.expect("write should succeed");
     // Nothing is read, so more than the limit of its outbox waits at the server.
     tokio::time::sleep(Duration::from_millis(1)).await;
-    peer.write_all(&second).await.expect("there is room for it");
+    peer.write_all(&second).await.expect("write should succeed");
     let mut answers = vec![0; MIB + MIB / 2];
-    peer.read_exact(&mut answers).await.expect("so much was sent before");
+    peer.read_exact(&mut answers).await.expect("peer should send the expected bytes");
     let mut of_second = 0;
     while of_second < MIB {
         let count = tokio::time::timeout(Duration::from_secs(1), peer.read(&mut answers)).await;
@@ -104,7 +106,7 @@ async fn unreading_peer_is_closed_after_write_timeout() {
         }
         peer
     });
-    let reason = serving.await.expect("no task panics");
+    let reason = serving.await.expect("task should not panic");
     assert!(matches!(reason, CloseReason::WriteTimeout { .. }), "{reason}");
     // The socket has taken 64 KiB.
     assert!((5..8).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
@@ -121,10 +123,10 @@ async fn a_peer_that_takes_a_byte_now_and_then_is_given_up_as_well() {
             tokio::time::sleep(Duration::from_secs(4)).await;
         }
     });
-    let reason = serving.await.expect("no task panics");
+    let reason = serving.await.expect("task should not panic");
     assert!(matches!(reason, CloseReason::WriteTimeout { .. }), "{reason}");
     assert!((10..16).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
-    trickling.await.expect("no task panics");
+    trickling.await.expect("task should not panic");
 }
 
 #[tokio::test(start_paused = true)]
@@ -132,7 +134,7 @@ async fn vanished_peer_with_backlog_is_detected_in_time() {
     let started = Instant::now();
     let config = Config::default().write_timeout(Duration::from_secs(1000));
     let (_peer, serving) = served(echo(), config, 2 * MIB).await;
-    let reason = serving.await.expect("no task panics");
+    let reason = serving.await.expect("task should not panic");
     assert!(matches!(reason, CloseReason::IdleTimeout), "{reason}");
     assert!((10..11).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
 }
@@ -145,7 +147,7 @@ async fn peer_unread_for_lack_of_memory_is_not_silent() {
     let serving = acceptor.clone();
     tokio::spawn(async move { serving.serve_connection(there).await });
     let requests = packet(1, ECHO, &vec![1; 60_000]).repeat(35);
-    peer.write_all(&[packet(0, 3, b"fris\x01"), requests].concat()).await.expect("it reads");
+    peer.write_all(&[packet(0, 3, b"fris\x01"), requests].concat()).await.expect("write should succeed");
     let stats = acceptor.stats();
     until("it holds its share", || stats.memory_held() > 350_000).await;
     let mut accepted = vec![0; MIB];
@@ -153,9 +155,9 @@ async fn peer_unread_for_lack_of_memory_is_not_silent() {
     for _ in 0..2 {
         for _ in 0..7 {
             tokio::time::sleep(Duration::from_secs(2)).await;
-            peer.write_all(&packet(0, 0, b"")).await.expect("the server lives");
+            peer.write_all(&packet(0, 0, b"")).await.expect("write should succeed");
         }
-        peer.read_exact(&mut accepted).await.expect("the server lives");
+        peer.read_exact(&mut accepted).await.expect("peer should send the expected bytes");
     }
 }
 
@@ -168,15 +170,15 @@ impl Router for Leaving {
     fn connected(&self, _connection: &Connection) {}
 
     fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Routed {
-        outbox.forward(&packet).expect("it is short enough");
+        outbox.forward(&packet).expect("packet should be within the limit");
         if packet.body != "the rest is raw" {
             return Routed::Continue;
         }
         Routed::HandOff(HandOffTarget::new(async |mut raw| {
             let mut line = [0; 20];
-            raw.read_exact(&mut line).await.expect("the peer says so much");
-            raw.write_all(&line).await.expect("the peer reads");
-            raw.flush().await.expect("the peer reads");
+            raw.read_exact(&mut line).await.expect("peer should send the expected bytes");
+            raw.write_all(&line).await.expect("write should succeed");
+            raw.flush().await.expect("flush should succeed");
         }))
     }
 }
@@ -188,7 +190,7 @@ async fn bytes_after_deferred_last_packet_are_not_routed() {
     let last = packet(2, ECHO, b"the rest is raw");
     // What would be a CANCEL and half of a header.
     let raw = [packet(1, 6, &[10]), vec![0, 15, 0, 0, 0, 0, 0, 0, 0]].concat();
-    peer.write_all(&[last.clone(), raw.clone()].concat()).await.expect("the server lives");
+    peer.write_all(&[last.clone(), raw.clone()].concat()).await.expect("write should succeed");
     tokio::time::sleep(Duration::from_secs(1)).await;
     let mut read = vec![0; 2 * MIB];
     let mut answers = Vec::new();
@@ -204,13 +206,13 @@ async fn bytes_after_deferred_last_packet_are_not_routed() {
 async fn a_connection_is_not_handed_off_while_requests_wait() {
     let (mut peer, _serving) = served(echo(), Config::default(), 2 * MIB).await;
     let packets = [packet(2, ECHO, b"waits"), packet(0, 8, &[10]), packet(3, ECHO, b"waits as well")].concat();
-    peer.write_all(&packets).await.expect("the server lives");
+    peer.write_all(&packets).await.expect("write should succeed");
     tokio::time::sleep(Duration::from_secs(1)).await;
     let mut answers = Vec::new();
     let behind = [packet(0, 8, &[2]), packet(2, ECHO, b"waits"), packet(3, ECHO, b"waits as well")].concat();
     let mut read = vec![0; MIB];
     while !answers.ends_with(&behind) {
-        let count = peer.read(&mut read).await.expect("the server lives");
+        let count = peer.read(&mut read).await.expect("read should succeed");
         assert!(count > 0, "{} bytes", answers.len());
         answers.extend_from_slice(&read[..count]);
     }
@@ -220,16 +222,16 @@ async fn a_connection_is_not_handed_off_while_requests_wait() {
 async fn queued_requests_of_half_closed_peer_are_answered() {
     let (mut peer, serving) = served(echo(), Config::default(), 2 * MIB).await;
     let packets: Vec<_> = (0..100).flat_map(|id| packet(id, ECHO, b"waits")).collect();
-    peer.write_all(&packets).await.expect("the server lives");
-    peer.shutdown().await.expect("the server lives");
+    peer.write_all(&packets).await.expect("write should succeed");
+    peer.shutdown().await.expect("socket should shut down");
     tokio::time::sleep(Duration::from_secs(1)).await;
     let mut answers = Vec::new();
-    peer.read_to_end(&mut answers).await.expect("the server closes in good order");
+    peer.read_to_end(&mut answers).await.expect("peer should close the connection cleanly");
     // Between them it has sent a PING to the peer.
     let answered = Bytes::from(answers);
     let ping = packet(0, 0, b"");
     let end = answered.len();
     assert!((2 * MIB + packets.len()..2 * MIB + packets.len() + 1000).contains(&end), "{end} bytes");
     assert!(answered.ends_with(&packet(99, ECHO, b"waits")) || answered.ends_with(&ping));
-    serving.await.expect("no task panics");
+    serving.await.expect("task should not panic");
 }

@@ -49,12 +49,12 @@ async fn carry(mut from: OwnedReadHalf, mut to: OwnedWriteHalf) {
 /// A proxy in front of a server that carries so much and holds next to nothing.
 async fn slow(server: SocketAddr) -> SocketAddr {
     let listener = thin();
-    listener.bind("127.0.0.1:0".parse().expect("it is an address")).expect("loopback has free ports");
-    let listener = listener.listen(16).expect("it is bound");
-    let address = listener.local_addr().expect("it is bound");
+    listener.bind("127.0.0.1:0".parse().expect("text should parse")).expect("server should bind to a free address");
+    let listener = listener.listen(16).expect("socket should be bound");
+    let address = listener.local_addr().expect("socket should have a local address");
     tokio::spawn(async move {
         while let Ok((client, _)) = listener.accept().await {
-            let server = thin().connect(server).await.expect("the server listens");
+            let server = thin().connect(server).await.expect("server should accept the connection");
             let split = |socket: TcpStream| {
                 socket.set_nodelay(true).expect("it is known");
                 socket.into_split()
@@ -70,23 +70,26 @@ async fn slow(server: SocketAddr) -> SocketAddr {
 async fn passes(backend: IoBackend) {
     let builder =
         Server::builder().config(quick()).io_backend(backend).add_service(InteropServer::new(Service::default()));
-    let server = builder.bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let server = builder.bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let (address, stats) = (slow(server.local_addr()).await, server.stats());
     tokio::spawn(server.serve());
     let builder = Channel::builder().config(quick()).io_backend(backend);
-    let client = InteropClient::new(builder.connect(address.to_string()).await.expect("the proxy listens"));
+    let client =
+        InteropClient::new(builder.connect(address.to_string()).await.expect("server should accept the connection"));
     let mut calls = JoinSet::new();
     for (up, down) in [(0, LENGTH), (LENGTH, 0)] {
         let client = client.clone();
         calls.spawn(async move {
             let payload = Payload { seq: down, data: vec![1; up as usize] };
-            let reply = client.echo_payload(patient(payload)).await.expect("slow is not lost");
+            let reply = client.echo_payload(patient(payload)).await.expect("call should succeed");
             assert_eq!(reply.get_ref().data.len(), down as usize);
         });
     }
     for a in 0..20 {
         let client = client.clone();
-        calls.spawn(async move { drop(client.add(patient(AddRequest { a, b: 1 })).await.expect("slow is not lost")) });
+        calls.spawn(
+            async move { drop(client.add(patient(AddRequest { a, b: 1 })).await.expect("call should succeed")) },
+        );
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     calls.join_all().await;

@@ -38,16 +38,17 @@ impl Parrot for Talker {
 
 async fn say(client: &ParrotClient, length: usize, times: usize) {
     let ask = Ask { word: "a".repeat(length), times: times.try_into().expect("it is small") };
-    let answer = client.say(ask).await.expect("the server answers").into_inner();
+    let answer = client.say(ask).await.expect("server should answer").into_inner();
     assert_eq!(answer.words.len(), length * times);
 }
 
 /// Makes bursts of calls on a connection: the bytes that are allocated right after them, and once it is unused.
 async fn bursts() -> (usize, usize) {
     let (here, there) = frpc::memory();
-    let acceptor = Server::builder().add_service(ParrotServer::new(Talker)).build().expect("nothing overlaps");
+    let acceptor =
+        Server::builder().add_service(ParrotServer::new(Talker)).build().expect("services should not overlap");
     tokio::spawn(async move { acceptor.serve_connection(there).await });
-    let client = ParrotClient::new(Channel::connect_io(here).await.expect("it is in memory"));
+    let client = ParrotClient::new(Channel::connect_io(here).await.expect("connection in memory should be accepted"));
     say(&client, FILLING, 1).await;
     sleep(SILENCE).await;
     let before = live();

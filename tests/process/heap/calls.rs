@@ -54,21 +54,21 @@ fn a_call_allocates_once_at_the_server_and_twice_at_the_client() {
 
 /// Allocations of the server for requests of a plain socket.
 fn at_the_server<const LENGTH: usize>(server: ServerBuilder, expected: [u8; LENGTH]) -> u64 {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
     let server =
-        runtime.block_on(server.workers(Workers::Caller).bind("127.0.0.1:0")).expect("loopback has free ports");
+        runtime.block_on(server.workers(Workers::Caller).bind("127.0.0.1:0")).expect("loopback port should be free");
     let address = server.local_addr();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let caller = std::thread::spawn(move || {
-        let mut socket = TcpStream::connect(address).expect("the server listens");
+        let mut socket = TcpStream::connect(address).expect("server should accept the connection");
         let request = packet(1, 10, &REQUEST);
         let (mut head, mut reply) = ([0; 10], [0; LENGTH]);
         let mut calls = |count: u64| {
             let before = allocations();
             for _ in 0..count {
-                socket.write_all(&request).expect("the server reads");
-                socket.read_exact(&mut head).expect("the server answers");
-                socket.read_exact(&mut reply).expect("the reply is whole");
+                socket.write_all(&request).expect("write should succeed");
+                socket.read_exact(&mut head).expect("peer should send the expected bytes");
+                socket.read_exact(&mut reply).expect("peer should send the expected bytes");
                 assert_eq!(reply, expected);
             }
             allocations() - before
@@ -81,36 +81,36 @@ fn at_the_server<const LENGTH: usize>(server: ServerBuilder, expected: [u8; LENG
     let stopped = async {
         let _ = stopped.await;
     };
-    runtime.block_on(server.serve_with_shutdown(stopped)).expect("it serves");
-    caller.join().expect("every reply was right")
+    runtime.block_on(server.serve_with_shutdown(stopped)).expect("server should start");
+    caller.join().expect("thread should not panic")
 }
 
 /// Allocations of the client for calls that a plain socket answers.
 fn at_the_client() -> u64 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
-    let address = listener.local_addr().expect("it is bound").to_string();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
+    let address = listener.local_addr().expect("socket should have a local address").to_string();
     let peer = std::thread::spawn(move || {
-        let (mut socket, _) = listener.accept().expect("a client comes");
+        let (mut socket, _) = listener.accept().expect("client should connect");
         let mut head = [0; 10];
         let mut body = [0; 4096];
         let mut reply = packet(0, 10, &REPLY);
         // PONG for PING, as Go; nothing for HELLO.
         while socket.read_exact(&mut head).is_ok() {
             let length = u32::from_be_bytes([head[6], head[7], head[8], head[9]]) as usize;
-            socket.read_exact(&mut body[..length]).expect("a packet is whole");
+            socket.read_exact(&mut body[..length]).expect("peer should send the expected bytes");
             match head[5] {
-                0 => socket.write_all(&[0, 0x0F, 0, 0, 0, 1, 0, 0, 0, 0]).expect("the client reads"),
+                0 => socket.write_all(&[0, 0x0F, 0, 0, 0, 1, 0, 0, 0, 0]).expect("write should succeed"),
                 10 => {
                     reply[2..4].copy_from_slice(&head[2..4]);
-                    socket.write_all(&reply).expect("the client reads");
+                    socket.write_all(&reply).expect("write should succeed");
                 }
                 _ => {}
             }
         }
     });
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
     let counted = runtime.block_on(async {
-        let client = ParrotClient::connect(address).await.expect("the peer listens");
+        let client = ParrotClient::connect(address).await.expect("server should accept the connection");
         let calls = async |count: u64| {
             let before = allocations();
             for _ in 0..count {
@@ -124,6 +124,6 @@ fn at_the_client() -> u64 {
         calls(CALLS).await
     });
     drop(runtime);
-    peer.join().expect("it does not panic");
+    peer.join().expect("thread should not panic");
     counted
 }

@@ -37,15 +37,15 @@ async fn silent_collector_drops_and_counts_spans() {
     let provider = SdkTracerProvider::builder().with_span_processor(processor).build();
     let telemetry = Telemetry::new().spans(provider.tracer("test"));
     let builder = Server::builder().observer(telemetry.clone()).add_service(GreeterServer::new(Polite));
-    let server = builder.bind("127.0.0.1:0").await.expect("there is a free port");
+    let server = builder.bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
     let builder = Channel::builder().observer(telemetry.clone()).calls::<GreeterClient>();
-    let client = GreeterClient::new(builder.connect(address).await.expect("the server listens"));
+    let client = GreeterClient::new(builder.connect(address).await.expect("server should accept the connection"));
     let mut held = Vec::new();
     for _ in 0..3 {
         for _ in 0..CALLS {
-            client.greet(Name { name: "Ada".to_owned() }).await.expect("calls continue");
+            client.greet(Name { name: "Ada".to_owned() }).await.expect("call should succeed");
         }
         held.push(live());
     }
@@ -55,6 +55,6 @@ async fn silent_collector_drops_and_counts_spans() {
     // A span takes some hundred bytes, so those of one round would take a megabyte.
     assert!(held[2] < held[0] + 64 * 1024, "{held:?}");
     drop(answer);
-    provider.shutdown().expect("the collector answers");
+    provider.shutdown().expect("socket should shut down");
     assert_eq!((exports.exported(), exports.waiting(), telemetry.in_progress()), (2048, 0, 0));
 }

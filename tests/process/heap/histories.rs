@@ -15,7 +15,7 @@ const TOPIC: usize = "prices.00000".len();
 /// histories as it charges them, for each topic.
 async fn held(broker: BrokerBuilder, messages: usize) -> (usize, usize) {
     let broker = broker.build();
-    let acceptor = Server::builder().build(broker.clone()).expect("a broker can be served");
+    let acceptor = Server::builder().build(broker.clone()).expect("settings should be valid");
     // The first connection allocates what all share.
     publish(&acceptor, 1, 1).await;
     let before = live();
@@ -31,14 +31,15 @@ async fn publish(acceptor: &Acceptor<Broker>, topics: usize, messages: usize) {
     let serving = tokio::spawn(async move { acceptor.serve_connection(theirs).await });
     let router = ClientRouter::new();
     let client = router.client();
-    let connection = frisbee::Client::builder().connect_io(ours, router).await.expect("it is in memory");
+    let connection =
+        frisbee::Client::builder().connect_io(ours, router).await.expect("connection in memory should be accepted");
     for topic in 0..topics {
         let publisher = client.publisher(&format!("prices.{topic:05}")).expect("it is a topic");
         for _ in 0..messages {
-            publisher.publish(vec![b'x'; PAYLOAD]).await.expect("the broker is there");
+            publisher.publish(vec![b'x'; PAYLOAD]).await.expect("broker should accept the message");
         }
     }
-    client.sync().await.expect("the broker is there");
+    client.sync().await.expect("broker should confirm all messages");
     connection.close();
     connection.closed().await;
     let _ = serving.await.expect("the broker does not panic");

@@ -51,17 +51,17 @@ fn a_connection_that_does_nothing_keeps_two_kilobytes_at_most() {
 
 /// The first packets of a client, with the services that it means to call.
 fn greeting() -> Vec<u8> {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
-    let address = listener.local_addr().expect("it is bound").to_string();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
+    let address = listener.local_addr().expect("socket should have a local address").to_string();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
     let client = runtime.spawn(ParrotClient::connect(address));
     let received = std::thread::spawn(move || {
-        let (mut socket, _) = listener.accept().expect("a client comes");
+        let (mut socket, _) = listener.accept().expect("client should connect");
         let mut received = Vec::new();
         let mut byte = [0];
         // HELLO is answered first, so that only a PING follows it.
         while !received.ends_with(&packet(1, 0, &[])) {
-            socket.read_exact(&mut byte).expect("the client writes");
+            socket.read_exact(&mut byte).expect("peer should send the expected bytes");
             received.push(byte[0]);
         }
         received
@@ -72,16 +72,16 @@ fn greeting() -> Vec<u8> {
         }
     });
     drop(client);
-    received.join().expect("the client has said HELLO")
+    received.join().expect("thread should not panic")
 }
 
 /// A server with a thread of its own, for as long as the process lives.
 fn serve() -> SocketAddr {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
     // PINGs are not answered.
     let config = Config::default().idle_timeout(Duration::from_secs(3600));
     let builder = Server::builder().config(config).workers(Workers::Caller).add_service(ParrotServer::new(Echo));
-    let server = runtime.block_on(builder.bind("127.0.0.1:0")).expect("loopback has free ports");
+    let server = runtime.block_on(builder.bind("127.0.0.1:0")).expect("loopback port should be free");
     let address = server.local_addr();
     std::thread::spawn(move || runtime.block_on(server.serve()));
     address
@@ -89,21 +89,21 @@ fn serve() -> SocketAddr {
 
 /// A connection that has made a call.
 fn open(address: SocketAddr, greeting: &[u8]) -> TcpStream {
-    let mut socket = TcpStream::connect(address).expect("the server listens");
-    socket.write_all(greeting).expect("the server reads");
+    let mut socket = TcpStream::connect(address).expect("server should accept the connection");
+    socket.write_all(greeting).expect("write should succeed");
     call(&mut socket);
     socket
 }
 
 /// Makes a call and reads its reply, and what precedes that.
 fn call(socket: &mut TcpStream) {
-    socket.write_all(&packet(7, 10, &REQUEST)).expect("the server reads");
+    socket.write_all(&packet(7, 10, &REQUEST)).expect("write should succeed");
     loop {
         let mut head = [0; 10];
         let mut body = [0; 1024];
-        socket.read_exact(&mut head).expect("the server answers");
+        socket.read_exact(&mut head).expect("peer should send the expected bytes");
         let length = u32::from_be_bytes([head[6], head[7], head[8], head[9]]) as usize;
-        socket.read_exact(&mut body[..length]).expect("a packet is whole");
+        socket.read_exact(&mut body[..length]).expect("peer should send the expected bytes");
         if head[5] == 10 {
             return;
         }

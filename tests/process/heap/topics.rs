@@ -41,8 +41,8 @@ async fn subscription_allocates_same_alone_and_among_32000() {
             let requests: Vec<_> = ids.flat_map(subscribe).collect();
             let mut answers = [0; 10 * PORTION];
             let before = allocated();
-            peer.write_all(&requests).await.expect("the broker reads");
-            peer.read_exact(&mut answers).await.expect("the broker answers");
+            peer.write_all(&requests).await.expect("write should succeed");
+            peer.read_exact(&mut answers).await.expect("peer should send the expected bytes");
             most = most.max(allocated() - before);
         }
         peers.push(peer);

@@ -50,10 +50,10 @@ fn a_web_socket_that_does_nothing_keeps_ten_kilobytes_at_most() {
 
 /// A server with a thread of its own, for as long as the process lives.
 fn serve() -> SocketAddr {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
     let builder = Server::builder().workers(Workers::Caller).add_service(InteropServer::new(Service));
     let builder = builder.gateway(Gateway::new().web_socket().json_rpc());
-    let server = runtime.block_on(builder.bind("127.0.0.1:0")).expect("loopback has free ports");
+    let server = runtime.block_on(builder.bind("127.0.0.1:0")).expect("loopback port should be free");
     let address = server.local_addr();
     std::thread::spawn(move || runtime.block_on(server.serve()));
     address
@@ -61,16 +61,16 @@ fn serve() -> SocketAddr {
 
 /// A connection after its handshake.
 fn upgrade(address: SocketAddr, protocol: &str) -> TcpStream {
-    let mut socket = TcpStream::connect(address).expect("the server listens");
+    let mut socket = TcpStream::connect(address).expect("server should accept the connection");
     let request = format!(
         "GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-key: \
          dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\nsec-websocket-protocol: {protocol}\r\n\r\n"
     );
-    socket.write_all(request.as_bytes()).expect("the server reads");
+    socket.write_all(request.as_bytes()).expect("write should succeed");
     let mut answer = Vec::new();
     while !answer.ends_with(b"\r\n\r\n") {
         let mut byte = [0];
-        socket.read_exact(&mut byte).expect("the server answers");
+        socket.read_exact(&mut byte).expect("peer should send the expected bytes");
         answer.push(byte[0]);
     }
     assert!(answer.starts_with(b"HTTP/1.1 101 "), "{answer:?}");
@@ -79,15 +79,16 @@ fn upgrade(address: SocketAddr, protocol: &str) -> TcpStream {
 
 /// Sends a frame, and waits for one.
 fn exchange(socket: &mut TcpStream, opcode: u8, payload: &[u8]) {
-    let length = u8::try_from(payload.len()).ok().filter(|length| *length < 126).expect("it is short");
+    let length =
+        u8::try_from(payload.len()).ok().filter(|length| *length < 126).expect("value should be within the limit");
     // A mask of zeros changes nothing.
     let frame = [&[0x80 | opcode, 0x80 | length, 0, 0, 0, 0], payload].concat();
-    socket.write_all(&frame).expect("the server reads");
+    socket.write_all(&frame).expect("write should succeed");
     loop {
         let mut head = [0; 2];
-        socket.read_exact(&mut head).expect("the server answers");
+        socket.read_exact(&mut head).expect("peer should send the expected bytes");
         let mut body = vec![0; usize::from(head[1])];
-        socket.read_exact(&mut body).expect("a frame is whole");
+        socket.read_exact(&mut body).expect("peer should send the expected bytes");
         if head[0] == 0x80 | opcode {
             return;
         }

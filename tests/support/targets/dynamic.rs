@@ -42,7 +42,7 @@ impl Fixture {
             (Ok(generated), Ok(ours)) => {
                 let mut json = Vec::new();
                 options.encode(&generated, &mut json).expect("it has been read from JSON");
-                let ours = to_json(&ours).expect("it has been read from JSON");
+                let ours = to_json(&ours).expect("message should have a JSON form");
                 assert_eq!(ours, String::from_utf8_lossy(&json));
             }
             (Err(error), Err(ours)) => assert!(!error.to_string().is_empty() && !ours.to_string().is_empty()),
@@ -59,7 +59,8 @@ impl Fixture {
             (Ok(Root::Message(generated)), Ok(Root::Message(ours))) => {
                 for form in [Form::Flat, Form::Extended] {
                     let mut bytes = Vec::new();
-                    encode_root(&generated, &mut Encoder::new(&mut bytes).with_form(form)).expect("it has been read");
+                    encode_root(&generated, &mut Encoder::new(&mut bytes).with_form(form))
+                        .expect("message should be encodable");
                     assert_eq!(self.written(&ours, form), bytes);
                 }
             }

@@ -39,7 +39,7 @@ pub fn json_rpc(data: &[u8]) {
 /// Has a client send so much to a server, and checks that no state remains.
 async fn attack(manner: Manner, bytes: Vec<u8>, builder: ServerBuilder) {
     let builder = builder.config(config()).memory_max(64 * 1024).add_service(InteropServer::new(Service));
-    let acceptor: Acceptor = builder.build().expect("there is one service");
+    let acceptor: Acceptor = builder.build().expect("settings should be valid");
     let (mut here, there) = pipe();
     let stats = acceptor.stats();
     let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
@@ -62,12 +62,12 @@ async fn mislead(manner: Manner, bytes: Vec<u8>, builder: ChannelBuilder) {
     let (here, mut there) = pipe();
     let builder = builder.config(config()).timeout(Duration::from_secs(2));
     let builder = builder.reconnect_timeout(Duration::from_millis(100));
-    let channel = builder.connect_with_connector(once(here)).await.expect("there is one transport");
+    let channel = builder.connect_with_connector(once(here)).await.expect("connector should return a connection");
     let calling = tokio::spawn(async move { call_every_kind(&InteropClient::new(channel)).await });
     say(&mut there, &bytes, manner).await;
     drop(there);
     let ended = tokio::time::timeout(HANGS, calling).await;
-    ended.expect("every call ends").expect("the client does not panic");
+    ended.expect("call should complete").expect("client should not panic");
 }
 
 /// Gives the same transport, the first time.
@@ -105,14 +105,14 @@ pub fn two_way(data: &[u8]) {
             move |connection: &Connection| {
                 let client = InteropClient::new(Channel::from_connection(connection));
                 let calling = tokio::spawn(async move { call_every_kind(&client).await });
-                calls.lock().expect("no task panics").push(calling);
+                calls.lock().expect("lock should not be poisoned").push(calling);
             }
         });
         attack(manner, bytes, builder).await;
-        let calls = std::mem::take(&mut *calls.lock().expect("no task panics"));
+        let calls = std::mem::take(&mut *calls.lock().expect("lock should not be poisoned"));
         for calling in calls {
             let ended = tokio::time::timeout(HANGS, calling).await;
-            ended.expect("every call ends").expect("the server does not panic");
+            ended.expect("call should complete").expect("the server does not panic");
         }
     });
 }
@@ -123,7 +123,7 @@ async fn greeting() -> Vec<u8> {
     let builder = Channel::builder().add_service(InteropServer::new(Service));
     let connecting = tokio::spawn(builder.connect_with_connector(once(here)));
     let mut bytes = vec![0; 4 * 1024];
-    let count = there.read(&mut bytes).await.expect("it says something");
+    let count = there.read(&mut bytes).await.expect("read should succeed");
     connecting.abort();
     bytes.truncate(count - 10); // Without the PING behind it.
     bytes

@@ -88,7 +88,8 @@ async fn serve_requests(manner: Manner, bytes: &[u8]) {
 
 async fn send_requests(manner: Manner, bytes: &[u8]) {
     let (here, mut there) = pipe();
-    let connection = Client::builder().connect_io(here, Handlers::new()).await.expect("nothing is wrong");
+    let connection =
+        Client::builder().connect_io(here, Handlers::new()).await.expect("connection in memory should be accepted");
     let asking = tokio::spawn({
         let connection = connection.clone();
         async move {
@@ -102,7 +103,7 @@ async fn send_requests(manner: Manner, bytes: &[u8]) {
     say(&mut there, bytes, manner).await;
     drop(there);
     let ended = tokio::time::timeout(HANGS, asking).await;
-    ended.expect("the answer is waited for in vain no longer than it may be").expect("the client does not panic");
+    ended.expect("the answer is waited for in vain no longer than it may be").expect("client should not panic");
     connection.abort();
     connection.closed().await;
 }

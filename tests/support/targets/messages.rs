@@ -110,6 +110,6 @@ fn round<M: Message>(body: &[u8], form: Form) {
 
 fn written<M: Message>(message: &M, form: Form) -> Vec<u8> {
     let mut bytes = Vec::new();
-    encode_root(message, &mut Encoder::new(&mut bytes).with_form(form)).expect("a decoded message can be encoded");
+    encode_root(message, &mut Encoder::new(&mut bytes).with_form(form)).expect("message should be encodable");
     bytes
 }

@@ -88,7 +88,7 @@ impl Shop {
     /// Compares the schema with a lock: the lock that is to be written, if there is one, or an error.
     fn compare(&self, lock: &[u8], builder: Builder, update: LockUpdate) -> Result<Option<String>, String> {
         let path = self.folder.path().join("shop.frpc.lock");
-        fs::write(&path, lock).expect("a file can be written");
+        fs::write(&path, lock).expect("file should be written");
         let builder = builder.lock_dir(self.folder.path()).lock_update(update);
         let output = builder.generate(self.schema.clone(), &[NAME]).map_err(|error| error.to_string())?;
         assert!(output.locks.len() <= 1, "one package has one lock");
@@ -98,8 +98,8 @@ impl Shop {
 
 thread_local! {
     static OPEN_SHOP: LazyCell<Shop> = LazyCell::new(|| Shop {
-        schema: parse(SHOP, false).expect("it is a schema"),
-        folder: tempfile::tempdir().expect("there is room for a folder"),
+        schema: parse(SHOP, false).expect("text should parse"),
+        folder: tempfile::tempdir().expect("temporary folder should be created"),
     });
 }
 

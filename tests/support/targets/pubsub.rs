@@ -62,8 +62,9 @@ async fn read_everything(acceptor: frisbee::Acceptor<Broker>) -> Connection {
     tokio::spawn(async move { acceptor.serve_connection(there).await });
     let router = ClientRouter::new();
     let client = router.client();
-    let connection = frisbee::Client::builder().connect_io(here, router).await.expect("nothing is wrong");
-    let mut all = client.subscribe(">").await.expect("there is room for one");
+    let connection =
+        frisbee::Client::builder().connect_io(here, router).await.expect("connection in memory should be accepted");
+    let mut all = client.subscribe(">").await.expect("broker should accept the subscription");
     tokio::spawn(async move { while !matches!(all.recv().await, Err(RecvError::Closed(_))) {} });
     connection
 }
@@ -75,7 +76,8 @@ pub fn subscriber(data: &[u8]) {
         let (here, mut there) = pipe();
         let router = ClientRouter::new();
         let client = router.client();
-        let connection = frisbee::Client::builder().connect_io(here, router).await.expect("nothing is wrong");
+        let connection =
+            frisbee::Client::builder().connect_io(here, router).await.expect("connection in memory should be accepted");
         let using = tokio::spawn(async move {
             let [plain, member, follower] =
                 [Kind::Plain, Kind::Member, Kind::Follower].map(|kind| subscribe(&client, kind));
@@ -85,7 +87,7 @@ pub fn subscriber(data: &[u8]) {
         say(&mut there, &attack_bytes(manner, &hello(), data, operation), manner).await;
         drop(there);
         let ended = tokio::time::timeout(2 * HANGS, using).await;
-        ended.expect("every wait ends").expect("the client does not panic");
+        ended.expect("every wait ends").expect("client should not panic");
         connection.abort();
         connection.closed().await;
     });

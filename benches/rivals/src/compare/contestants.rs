@@ -260,7 +260,7 @@ fn rust_entries() -> Vec<Entry> {
         ("frpc-bytes-tls", "frpc-bytes over TLS", SECURED, Kind::TlsBytes),
         ("tonic-tls", "tonic over TLS", SECURED_SHARED, Kind::Tls),
     ];
-    let own = std::env::current_exe().expect("a running program has a path");
+    let own = std::env::current_exe().expect("program should have a path");
     rust.map(|(name, about, raw, kind)| Entry { name, about, raw, program: own.clone(), kind }).into()
 }
 

@@ -167,8 +167,8 @@ mod tests {
         let (bound, address) = Bound::channel();
         // As long as this process lives.
         std::thread::spawn(move || {
-            let runtime = tokio::runtime::Runtime::new().expect("there are threads");
-            runtime.block_on(R::serve(setup, bound)).expect("it serves");
+            let runtime = tokio::runtime::Runtime::new().expect("runtime should start");
+            runtime.block_on(R::serve(setup, bound)).expect("server should start");
         });
         let address =
             tokio::task::spawn_blocking(move || address.recv()).await.expect("it waits").expect("it sends its address");

@@ -28,7 +28,7 @@ const SEPARATOR: char = '|';
 
 static IDENTITIES: LazyLock<Identities> = LazyLock::new(|| match std::env::var(VARIABLE) {
     Ok(passed) => Identities::read(&passed).expect("the variable was set by this program"),
-    Err(_) => Identities::make().expect("the system has randomness"),
+    Err(_) => Identities::make().expect("system should provide randomness"),
 });
 
 /// The certificate of an authority, that of a server on loopback, and the key of the server, as PEM.
@@ -63,7 +63,7 @@ pub fn passed_on() -> String {
 /// The settings of our servers.
 pub(super) fn of_server() -> ServerTls {
     let identity = Identity::from_pem(&IDENTITIES.certificate, &IDENTITIES.key).expect("both are sound");
-    ServerTls::new(identity).expect("the key fits")
+    ServerTls::new(identity).expect("key should match the certificate")
 }
 
 /// The settings of our clients, the same for all.
@@ -184,7 +184,7 @@ async fn echo(socket: TcpStream) -> Result<(), BoxError> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
         let config = config.expect("ring speaks TLS").with_no_client_auth().with_single_cert(chain, key);
-        Arc::new(config.expect("the key fits")).into()
+        Arc::new(config.expect("key should match the certificate")).into()
     });
     let stream: server::TlsStream<TcpStream> = ACCEPTOR.accept(socket).await?;
     raw::echo(stream).await

@@ -62,7 +62,7 @@ fn generated() -> String {
     let builder = FILES.iter().fold(cbindgen::Builder::new(), |builder, file| builder.with_src(root.join(file)));
     let mut text = Vec::new();
     builder.with_config(config).generate().expect("the sources have a header").write(&mut text);
-    without_safety(&String::from_utf8(text).expect("a header is text"))
+    without_safety(&String::from_utf8(text).expect("bytes should be UTF-8"))
 }
 
 /// Leaves out the sections "Safety": they are for callers in Rust.

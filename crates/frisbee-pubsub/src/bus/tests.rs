@@ -252,7 +252,7 @@ fn a_bus_that_is_away_refuses_messages_if_configured() {
     [&mut reader, &mut local].into_iter().for_each(|reader| reader.subscribe(1, "a", ""));
     bus.set_away(true);
     writer.publish("a", "x");
-    let refused = writer.take_packets().pop().expect("it is refused");
+    let refused = writer.take_packets().pop().expect("request should be rejected");
     assert_eq!(refused.body[0], Reason::Backplane as u8);
     assert!(refused.body[1..].starts_with(b"the backplane is unavailable: "));
     writer.run_batch();
@@ -271,7 +271,7 @@ fn message_over_backplane_limit_is_refused_with_sizes() {
         Broker::builder().backplane(RecordingBackplane { limit: Some(100), ..RecordingBackplane::default() }).build();
     let mut writer = Member::new(&broker, runtime.handle());
     writer.publish("a", [0; 100]);
-    let refused = writer.take_packets().pop().expect("it is refused");
+    let refused = writer.take_packets().pop().expect("request should be rejected");
     assert_eq!(refused.body[0], Reason::Backplane as u8);
     let text = String::from_utf8_lossy(&refused.body[1..]).into_owned();
     assert_eq!(text, "a message of 113 bytes exceeds the 100 bytes that the backplane accepts");

@@ -368,13 +368,13 @@ mod tests {
         while let Ok((socket, _)) = listener.accept().await {
             let mut client = BufReader::new(socket);
             let greeting = b"INFO {\"server_id\":\"x\",\"max_payload\":1048576}\r\n";
-            client.write_all(greeting).await.expect("it is connected");
+            client.write_all(greeting).await.expect("write should succeed");
             let mut line = String::new();
             while line.trim_end() != "PING" {
                 line.clear();
-                client.read_line(&mut line).await.expect("it is connected");
+                client.read_line(&mut line).await.expect("line should be readable");
             }
-            client.write_all(b"PONG\r\n").await.expect("it is connected");
+            client.write_all(b"PONG\r\n").await.expect("write should succeed");
             clients.push(client);
         }
     }
@@ -382,8 +382,8 @@ mod tests {
     /// They were passed to the client of NATS, which holds 2048 messages of any length.
     #[tokio::test]
     async fn messages_for_a_server_that_reads_nothing_are_refused() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-        let address = listener.local_addr().expect("it is bound").to_string();
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+        let address = listener.local_addr().expect("socket should have a local address").to_string();
         tokio::spawn(greet(listener));
         let bus = NatsBus::connect("shop", address).await.expect("it greets");
         let frame = Bytes::from(vec![1; 1 << 20]);

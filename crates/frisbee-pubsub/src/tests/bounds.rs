@@ -31,7 +31,9 @@ fn a_broker_may_have_any_eight_user_operations() {
     for first in [10, 100, u16::MAX - 7] {
         let broker = Broker::builder().first_operation(first).build();
         assert_eq!(broker.operations(), [first..=first + 7]);
-        let kind = |at| broker.0.operations.kind(Operation::user(first + at).expect("it is one"));
+        let kind = |at| {
+            broker.0.operations.kind(Operation::user(first + at).expect("operation should be in the range of users"))
+        };
         let kinds = [Kind::Subscribe, Kind::Unsubscribe, Kind::Message, Kind::Sync, Kind::Lagged, Kind::Refused];
         assert_eq!([0, 1, 2, 3, 4, 5].map(kind), kinds.map(Some));
         assert_eq!([6, 7].map(kind), [Some(Kind::Follow), Some(Kind::Position)]);

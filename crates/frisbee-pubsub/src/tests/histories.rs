@@ -17,7 +17,7 @@ pub(super) fn shown(member: &mut Member) -> Vec<String> {
             shown.push(match NUMBERS.kind(packet.operation) {
                 Some(Kind::Follow) => format!("={}", Answer::decode(&packet.body).expect("it is accepted").topics),
                 Some(Kind::Position) => {
-                    let position = Positions(&packet.body).next().flatten().expect("there is one");
+                    let position = Positions(&packet.body).next().flatten().expect("item should exist");
                     format!("{id}@{}:{}", String::from_utf8_lossy(position.0), position.1.offset)
                 }
                 Some(Kind::Message) => {
@@ -211,7 +211,7 @@ fn requests_that_no_client_sends_are_refused() {
     let (_runtime, _, [mut peer]) = peers(Broker::builder().history("a", History::last(1)).history_topics_max(1));
     let mut refused = |body: Vec<u8>| {
         assert!(matches!(peer.send(Kind::Follow, 1, body), Routed::Useless));
-        let packet = peer.take_packets().pop().expect("it is answered");
+        let packet = peer.take_packets().pop().expect("call should succeed");
         assert_eq!((packet.operation, packet.id.0), (NUMBERS.of(Kind::Follow), 1));
         packet.body[0]
     };

@@ -40,7 +40,7 @@ impl Line {
             });
             async { opened }
         };
-        Client::connect_with_connector(frisbee::Client::builder(), connector).await.expect("the broker is there")
+        Client::connect_with_connector(frisbee::Client::builder(), connector).await.expect("broker should be reachable")
     }
 
     /// Breaks all connections.
@@ -55,7 +55,7 @@ impl Line {
 }
 
 fn acceptor(broker: BrokerBuilder) -> Acceptor<Broker> {
-    Server::builder().build(broker.build()).expect("a broker can be served")
+    Server::builder().build(broker.build()).expect("settings should be valid")
 }
 
 /// A second way to the same broker.
@@ -70,15 +70,15 @@ fn kept(count: usize) -> BrokerBuilder {
 
 async fn publish(client: &Client, topic: &str, numbers: std::ops::RangeInclusive<u64>) {
     for number in numbers {
-        client.publish(topic, number.to_string()).await.expect("the broker is there");
+        client.publish(topic, number.to_string()).await.expect("broker should accept the message");
     }
-    client.sync().await.expect("the broker is there");
+    client.sync().await.expect("broker should confirm all messages");
 }
 
 /// The next message as a number, or the number of missing ones.
 async fn next(subscription: &mut Subscription) -> Result<u64, RecvError> {
-    let message = timeout(PATIENCE, subscription.recv()).await.expect("something comes")?;
-    Ok(std::str::from_utf8(message.payload()).expect("it is a number").parse().expect("it is a number"))
+    let message = timeout(PATIENCE, subscription.recv()).await.expect("future should complete within the timeout")?;
+    Ok(std::str::from_utf8(message.payload()).expect("bytes should be UTF-8").parse().expect("text should parse"))
 }
 
 async fn expect(subscription: &mut Subscription, numbers: std::ops::RangeInclusive<u64>) {
@@ -92,9 +92,10 @@ async fn lost_connection_loses_and_repeats_nothing() {
     let line = Line::new(kept(100));
     let (reader, writer) = (line.client().await, other(&line).client().await);
     publish(&writer, "kept.a", 1..=3).await;
-    let mut oldest = reader.subscribe_from("kept.*", Start::Oldest).await.expect("the broker takes it");
-    let mut last = reader.subscribe_from("kept.a", Start::Last).await.expect("the broker takes it");
-    let mut now = reader.subscribe_from("kept.a", Start::Now).await.expect("the broker takes it");
+    let mut oldest =
+        reader.subscribe_from("kept.*", Start::Oldest).await.expect("broker should accept the subscription");
+    let mut last = reader.subscribe_from("kept.a", Start::Last).await.expect("broker should accept the subscription");
+    let mut now = reader.subscribe_from("kept.a", Start::Now).await.expect("broker should accept the subscription");
     expect(&mut oldest, 1..=3).await;
     expect(&mut last, 3..=3).await;
     for round in 0..20 {
@@ -112,7 +113,8 @@ async fn lost_connection_loses_and_repeats_nothing() {
 async fn outage_longer_than_the_history_states_the_number() {
     let line = Line::new(kept(10));
     let (reader, writer) = (line.client().await, other(&line).client().await);
-    let mut subscription = reader.subscribe_from("kept.*", Start::Now).await.expect("the broker takes it");
+    let mut subscription =
+        reader.subscribe_from("kept.*", Start::Now).await.expect("broker should accept the subscription");
     publish(&writer, "kept.a", 1..=2).await;
     expect(&mut subscription, 1..=2).await;
     let broker = line.set(None);
@@ -130,8 +132,8 @@ async fn outage_longer_than_the_history_states_the_number() {
 async fn restarted_broker_is_reported() {
     let line = Line::new(kept(100));
     let reader = line.client().await;
-    let mut all = reader.subscribe_from("kept.*", Start::Now).await.expect("the broker takes it");
-    let mut one = reader.subscribe_from("kept.a", Start::Now).await.expect("the broker takes it");
+    let mut all = reader.subscribe_from("kept.*", Start::Now).await.expect("broker should accept the subscription");
+    let mut one = reader.subscribe_from("kept.a", Start::Now).await.expect("broker should accept the subscription");
     publish(&reader, "kept.a", 1..=9).await;
     expect(&mut all, 1..=9).await;
     expect(&mut one, 1..=9).await;
@@ -150,8 +152,8 @@ async fn subscriber_on_a_bus_resumes_at_its_broker_exactly() {
     let bus = MemoryBus::new();
     let [here, there] = [(); 2].map(|()| Line::new(kept(100).backplane(bus.member())));
     let (reader, writer) = (here.client().await, there.client().await);
-    let mut all = reader.subscribe_from("kept.*", Start::Now).await.expect("the broker takes it");
-    let mut one = reader.subscribe_from("kept.a", Start::Oldest).await.expect("the broker takes it");
+    let mut all = reader.subscribe_from("kept.*", Start::Now).await.expect("broker should accept the subscription");
+    let mut one = reader.subscribe_from("kept.a", Start::Oldest).await.expect("broker should accept the subscription");
     for round in 0..20 {
         let first = 1 + 5 * round;
         publish(&writer, "kept.a", first..=first + 1).await;
@@ -170,8 +172,8 @@ async fn subscriber_at_another_broker_of_a_bus_is_notified() {
     let bus = MemoryBus::new();
     let [here, there] = [(); 2].map(|()| Line::new(kept(2).backplane(bus.member())));
     let (reader, writer) = (here.client().await, there.client().await);
-    let mut all = reader.subscribe_from("kept.*", Start::Now).await.expect("the broker takes it");
-    let mut one = reader.subscribe_from("kept.a", Start::Now).await.expect("the broker takes it");
+    let mut all = reader.subscribe_from("kept.*", Start::Now).await.expect("broker should accept the subscription");
+    let mut one = reader.subscribe_from("kept.a", Start::Now).await.expect("broker should accept the subscription");
     publish(&writer, "kept.a", 1..=3).await;
     expect(&mut all, 1..=3).await;
     expect(&mut one, 1..=3).await;
@@ -191,8 +193,8 @@ async fn outage_of_a_bus_is_reported_to_each_subscriber() {
     let bus = MemoryBus::new();
     let [here, there] = [(); 2].map(|()| Line::new(kept(100).backplane(bus.member())));
     let (reader, writer) = (here.client().await, there.client().await);
-    let mut all = reader.subscribe_from("kept.*", Start::Now).await.expect("the broker takes it");
-    let mut one = reader.subscribe_from("kept.a", Start::Now).await.expect("the broker takes it");
+    let mut all = reader.subscribe_from("kept.*", Start::Now).await.expect("broker should accept the subscription");
+    let mut one = reader.subscribe_from("kept.a", Start::Now).await.expect("broker should accept the subscription");
     for round in 1..=3 {
         publish(&writer, "kept.a", round..=round).await;
         expect(&mut all, round..=round).await;
@@ -211,12 +213,13 @@ async fn broker_without_history_is_as_before() {
     let line = Line::new(Broker::builder());
     let (reader, writer) = (line.client().await, other(&line).client().await);
     publish(&writer, "kept.a", 1..=2).await;
-    let mut subscription = reader.subscribe_from("kept.a", Start::Oldest).await.expect("the broker takes it");
+    let mut subscription =
+        reader.subscribe_from("kept.a", Start::Oldest).await.expect("broker should accept the subscription");
     publish(&writer, "kept.a", 3..=4).await;
     expect(&mut subscription, 3..=4).await;
     line.cut();
     assert!(matches!(next(&mut subscription).await, Err(RecvError::Reconnected)));
-    reader.sync().await.expect("the broker is there");
+    reader.sync().await.expect("broker should confirm all messages");
     publish(&writer, "kept.a", 5..=6).await;
     expect(&mut subscription, 5..=6).await;
 }
@@ -226,18 +229,25 @@ async fn position_is_a_start() {
     let line = Line::new(kept(5));
     let client = line.client().await;
     publish(&client, "kept.a", 1..=7).await;
-    let mut oldest = client.subscribe_from("kept.a", Start::Oldest).await.expect("the broker takes it");
-    let third = timeout(PATIENCE, oldest.recv()).await.expect("it comes").expect("nothing is missing");
+    let mut oldest =
+        client.subscribe_from("kept.a", Start::Oldest).await.expect("broker should accept the subscription");
+    let third = timeout(PATIENCE, oldest.recv())
+        .await
+        .expect("future should complete within the timeout")
+        .expect("nothing is missing");
     let mut position = third.position().expect("the topic has a history");
     assert_eq!((third.payload().as_ref(), position.offset), (&b"3"[..], 3));
-    let mut after = client.subscribe_from("kept.a", Start::After(position)).await.expect("the broker takes it");
+    let mut after =
+        client.subscribe_from("kept.a", Start::After(position)).await.expect("broker should accept the subscription");
     expect(&mut after, 4..=7).await;
     position.offset = 1;
-    let mut after = client.subscribe_from("kept.a", Start::After(position)).await.expect("the broker takes it");
+    let mut after =
+        client.subscribe_from("kept.a", Start::After(position)).await.expect("broker should accept the subscription");
     assert!(matches!(next(&mut after).await, Err(RecvError::Lagged(1))));
     expect(&mut after, 3..=7).await;
     position.epoch ^= 1;
-    let mut after = client.subscribe_from("kept.a", Start::After(position)).await.expect("the broker takes it");
+    let mut after =
+        client.subscribe_from("kept.a", Start::After(position)).await.expect("broker should accept the subscription");
     assert!(matches!(next(&mut after).await, Err(RecvError::Reconnected)));
     assert!(client.subscribe_from("kept.*", Start::After(position)).await.is_err());
 }
@@ -250,16 +260,20 @@ async fn messages_under_load_arrive_once_or_are_stated() {
     let reader = line.client().await;
     let mut subscriptions = Vec::new();
     for pattern in ["kept.0", "kept.1", "kept.*"] {
-        subscriptions.push(reader.subscribe_from(pattern, Start::Oldest).await.expect("the broker takes it"));
+        subscriptions
+            .push(reader.subscribe_from(pattern, Start::Oldest).await.expect("broker should accept the subscription"));
     }
     let mut writers = Vec::new();
     for topic in 0..2 {
         let client = other(&line).client().await;
         writers.push(tokio::spawn(async move {
             for number in 1..=MESSAGES {
-                client.publish(&format!("kept.{topic}"), number.to_string()).await.expect("the broker is there");
+                client
+                    .publish(&format!("kept.{topic}"), number.to_string())
+                    .await
+                    .expect("broker should accept the message");
                 if number % 50 == 0 {
-                    client.sync().await.expect("the broker is there");
+                    client.sync().await.expect("broker should confirm all messages");
                     tokio::time::sleep(Duration::from_micros(300)).await;
                 }
             }
@@ -275,7 +289,7 @@ async fn messages_under_load_arrive_once_or_are_stated() {
         let topics = if at == 2 { 2 } else { 1 };
         let (mut last, mut received, mut missing) = ([0; 2], 0, 0);
         while received + missing < topics * MESSAGES {
-            match timeout(PATIENCE, subscription.recv()).await.expect("something comes") {
+            match timeout(PATIENCE, subscription.recv()).await.expect("future should complete within the timeout") {
                 Ok(message) => {
                     let topic = usize::from(message.topic().ends_with('1'));
                     let number: u64 = std::str::from_utf8(message.payload()).unwrap().parse().unwrap();
@@ -300,12 +314,12 @@ async fn messages_under_load_arrive_once_or_are_stated() {
 #[tokio::test]
 async fn positions_beyond_the_limits_of_a_broker_are_forgotten() {
     let config = Config::default().body_max(BODY_MAX_LEAST);
-    let least = Server::builder().config(config).build(kept(1).build()).expect("a broker can be served");
+    let least = Server::builder().config(config).build(kept(1).build()).expect("settings should be valid");
     for (topics, next_broker) in [(100, least), (10, acceptor(kept(1).history_topics_max(4)))] {
         let line = Line::new(kept(1));
         let client = line.client().await;
-        let mut all = client.subscribe_from("kept.*", Start::Now).await.expect("the broker takes it");
-        let mut plain = client.subscribe("plain").await.expect("the broker takes it");
+        let mut all = client.subscribe_from("kept.*", Start::Now).await.expect("broker should accept the subscription");
+        let mut plain = client.subscribe("plain").await.expect("broker should accept the subscription");
         for topic in 0..topics {
             publish(&client, &format!("kept.{topic}"), 7..=7).await;
             expect(&mut all, 7..=7).await;
@@ -325,7 +339,7 @@ async fn positions_beyond_the_limits_of_a_broker_are_forgotten() {
 async fn message_too_long_for_the_broker_fails_on_a_new_connection() {
     let least = Server::builder().config(Config::default().body_max(BODY_MAX_LEAST));
     let line = Line::new(Broker::builder());
-    line.set(Some(least.build(Broker::new()).expect("a broker can be served")));
+    line.set(Some(least.build(Broker::new()).expect("settings should be valid")));
     let client = line.client().await;
     let long = || vec![0; BODY_MAX_LEAST as usize];
     let publisher = client.publisher("a").expect("it is a topic");
@@ -333,9 +347,9 @@ async fn message_too_long_for_the_broker_fails_on_a_new_connection() {
         let published = publisher.publish(long()).await;
         assert!(matches!(published, Err(PubSubError::Send(SendError::TooLong(_)))), "{published:?}");
         line.cut();
-        let connection = client.connection().expect("there is one");
+        let connection = client.connection().expect("channel should be connected");
         connection.closed().await;
-        while client.connection().expect("there is one").is_same(&connection) {
+        while client.connection().expect("channel should be connected").is_same(&connection) {
             tokio::task::yield_now().await;
         }
     }

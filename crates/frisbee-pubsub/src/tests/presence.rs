@@ -31,7 +31,7 @@ impl Rooms {
                 TopicUse::Subscribe(pattern) => !pattern.ends_with("closed"),
                 _ => true,
             });
-        let acceptor = Server::builder().build(broker.build()).expect("a broker can be served");
+        let acceptor = Server::builder().build(broker.build()).expect("settings should be valid");
         Self { acceptor, name, serving: Arc::default() }
     }
 
@@ -44,7 +44,7 @@ impl Rooms {
             serving.lock().push(task.abort_handle());
             async { Ok(ours) }
         };
-        Client::connect_with_connector(frisbee::Client::builder(), connector).await.expect("the broker is there")
+        Client::connect_with_connector(frisbee::Client::builder(), connector).await.expect("broker should be reachable")
     }
 
     /// The name of connections that subscribe from now on.
@@ -58,7 +58,7 @@ async fn next(presence: &mut Presence) -> PresenceEvent {
 }
 
 async fn received(presence: &mut Presence) -> Result<PresenceEvent, RecvError> {
-    timeout(PATIENCE, presence.recv()).await.expect("something comes")
+    timeout(PATIENCE, presence.recv()).await.expect("future should complete within the timeout")
 }
 
 fn joined(name: &str, connections: u64) -> (String, u64, bool) {
@@ -85,16 +85,16 @@ fn list(names: &[(&str, u64)]) -> BTreeMap<String, u64> {
 async fn list_and_changes_reach_a_watcher_in_order() {
     let rooms = Rooms::new();
     let [first, second, third] = [rooms.client().await, rooms.client().await, rooms.client().await];
-    let mut all = third.subscribe(">").await.expect("it is allowed");
+    let mut all = third.subscribe(">").await.expect("broker should accept the subscription");
     rooms.set_name("ada");
-    let lobby = first.subscribe("rooms.lobby").await.expect("it is allowed");
-    let mut presence = third.presence("rooms.lobby").await.expect("it is allowed");
+    let lobby = first.subscribe("rooms.lobby").await.expect("broker should accept the subscription");
+    let mut presence = third.presence("rooms.lobby").await.expect("broker should accept the subscription");
     assert_eq!(next(&mut presence).await, PresenceEvent::Present { connections: list(&[("ada", 1)]), omitted: 0 });
-    let again = first.subscribe_from("rooms.lobby", Start::Now).await.expect("it is allowed");
-    let other = second.queue_subscribe("rooms.lobby", "workers").await.expect("it is allowed");
+    let again = first.subscribe_from("rooms.lobby", Start::Now).await.expect("broker should accept the subscription");
+    let other = second.queue_subscribe("rooms.lobby", "workers").await.expect("broker should accept the subscription");
     assert_eq!(change(&mut presence).await, joined("ada", 2), "one subscription of a connection counts");
     rooms.set_name("bob");
-    let bob = third.subscribe("rooms.lobby").await.expect("it is allowed");
+    let bob = third.subscribe("rooms.lobby").await.expect("broker should accept the subscription");
     assert_eq!(change(&mut presence).await, joined("bob", 1));
     assert_eq!(*presence.connections(), list(&[("ada", 2), ("bob", 1)]));
     drop((lobby, bob));
@@ -104,15 +104,19 @@ async fn list_and_changes_reach_a_watcher_in_order() {
     drop((second, other));
     assert_eq!(change(&mut presence).await, left("ada", 0));
     assert!(presence.connections().is_empty());
-    third.publish("rooms.lobby", "the end").await.expect("it is open");
-    assert_eq!(all.recv().await.expect("it is open").payload(), "the end", "no wildcard has messages of presence");
+    third.publish("rooms.lobby", "the end").await.expect("broker should accept the message");
+    assert_eq!(
+        all.recv().await.expect("channel should stay open").payload(),
+        "the end",
+        "no wildcard has messages of presence"
+    );
 }
 
 #[tokio::test]
 async fn others_and_those_without_a_name_are_not_listed() {
     let rooms = Rooms::new();
     let client = rooms.client().await;
-    let mut presence = client.presence("rooms.lobby").await.expect("it is allowed");
+    let mut presence = client.presence("rooms.lobby").await.expect("broker should accept the subscription");
     let nothing = PresenceEvent::Present { connections: list(&[]), omitted: 0 };
     assert_eq!(next(&mut presence).await, nothing);
     let unnamed = client.subscribe("rooms.lobby").await;
@@ -121,7 +125,7 @@ async fn others_and_those_without_a_name_are_not_listed() {
     rooms.set_name("");
     let empty = client.subscribe("rooms.lobby").await;
     rooms.set_name("eve");
-    let _eve = client.subscribe("rooms.lobby").await.expect("it is allowed");
+    let _eve = client.subscribe("rooms.lobby").await.expect("broker should accept the subscription");
     assert_eq!(change(&mut presence).await, joined("eve", 1), "the ones before it were not listed");
     assert!(held.iter().chain([&empty]).all(Result::is_ok));
 }
@@ -131,8 +135,8 @@ async fn watchers_are_not_listed_themselves() {
     let rooms = Rooms::of(">");
     let client = rooms.client().await;
     rooms.set_name("ada");
-    let _watched = client.presence("lobby").await.expect("it is allowed");
-    let mut watchers = client.presence("$presence.lobby").await.expect("it is allowed");
+    let _watched = client.presence("lobby").await.expect("broker should accept the subscription");
+    let mut watchers = client.presence("$presence.lobby").await.expect("broker should accept the subscription");
     assert_eq!(next(&mut watchers).await, PresenceEvent::Present { connections: list(&[]), omitted: 0 });
 }
 
@@ -140,11 +144,11 @@ async fn watchers_are_not_listed_themselves() {
 async fn watcher_gets_a_new_list_after_a_lost_connection() {
     let rooms = Rooms::new();
     let watching = rooms.client().await;
-    let mut presence = watching.presence("rooms.lobby").await.expect("it is allowed");
+    let mut presence = watching.presence("rooms.lobby").await.expect("broker should accept the subscription");
     next(&mut presence).await;
     let kept = rooms.client().await;
     rooms.set_name("ada");
-    let _ada = kept.subscribe("rooms.lobby").await.expect("it is allowed");
+    let _ada = kept.subscribe("rooms.lobby").await.expect("broker should accept the subscription");
     assert_eq!(change(&mut presence).await, joined("ada", 1));
     rooms.serving.lock()[0].abort();
     assert!(matches!(received(&mut presence).await, Err(RecvError::Reconnected)));
@@ -158,9 +162,10 @@ async fn list_of_a_large_room_is_bounded() {
     for number in 0..1003 {
         *rooms.name.lock() = Some(format!("{number:04}"));
         let client = rooms.client().await;
-        clients.push((client.subscribe("rooms.lobby").await.expect("it is allowed"), client));
+        clients.push((client.subscribe("rooms.lobby").await.expect("broker should accept the subscription"), client));
     }
-    let mut presence = rooms.client().await.presence("rooms.lobby").await.expect("it is allowed");
+    let mut presence =
+        rooms.client().await.presence("rooms.lobby").await.expect("broker should accept the subscription");
     let PresenceEvent::Present { connections, omitted } = next(&mut presence).await else {
         panic!("the list is first")
     };
@@ -181,12 +186,16 @@ async fn forged_and_forbidden_presence_is_refused() {
         ("$presence.halls.great", "topic halls.great has no presence"),
         ("$presence.rooms.closed", "you may not subscribe to $presence.rooms.closed"),
     ] {
-        let error = refused(client.subscribe(pattern).await.expect_err("it is refused"));
+        let error = refused(client.subscribe(pattern).await.expect_err("subscription should be rejected"));
         assert!(error.contains(text), "{pattern}: {error}");
     }
-    let error = client.queue_subscribe("$presence.rooms.lobby", "workers").await.expect_err("it is refused");
+    let error =
+        client.queue_subscribe("$presence.rooms.lobby", "workers").await.expect_err("request should be rejected");
     assert!(refused(error).contains("without wildcards and group"));
-    client.publish("$presence.rooms.lobby", r#"{"left":"ada","connections":0}"#).await.expect("it is sent");
+    client
+        .publish("$presence.rooms.lobby", r#"{"left":"ada","connections":0}"#)
+        .await
+        .expect("broker should accept the message");
     assert!(refused(client.sync().await.expect_err("it was refused")).contains("only the broker publishes"));
 }
 

@@ -7,8 +7,8 @@ use std::task::{Wake, Waker};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 
-const ASK: Operation = Operation::user(10).expect("users have 10 and up");
-const REFUSED: Operation = Operation::user(11).expect("users have 10 and up");
+const ASK: Operation = Operation::user(10).expect("operation should be in the range of users");
+const REFUSED: Operation = Operation::user(11).expect("operation should be in the range of users");
 
 /// The packets received by the other end.
 enum Got {
@@ -56,15 +56,15 @@ async fn connected<R: Protocol>(router: R) -> (Connection, UnboundedReceiver<Got
     let server = Server::builder().build(Peer(packets)).expect("a router like any other");
     let (here, there) = memory();
     tokio::spawn(async move { server.serve_connection(there).await });
-    let connection = Client::builder().connect_io(here, router).await.expect("it is in memory");
-    connection.peer_known().await.expect("it is open");
+    let connection = Client::builder().connect_io(here, router).await.expect("connection in memory should be accepted");
+    connection.peer_known().await.expect("peer should complete the handshake");
     (connection, got)
 }
 
 /// The next packet of the peer, within an hour of the paused clock.
 async fn next(got: &mut UnboundedReceiver<Got>) -> Got {
     let next = timeout(Duration::from_secs(3600), got.recv()).await;
-    next.expect("the peer gets something").expect("the peer is there")
+    next.expect("the peer gets something").expect("peer should be connected")
 }
 
 async fn request(got: &mut UnboundedReceiver<Got>) -> (Connection, Packet) {
@@ -82,7 +82,7 @@ async fn cancelled(got: &mut UnboundedReceiver<Got>) -> (PacketId, Bytes) {
 }
 
 async fn answer((peer, packet): (Connection, Packet)) {
-    peer.send(&packet).await.expect("it is open");
+    peer.send(&packet).await.expect("message should be sent");
 }
 
 #[tokio::test(start_paused = true)]
@@ -93,7 +93,7 @@ async fn replies_find_their_requests_in_any_order() {
     for number in 0..100_u8 {
         let (requests, connection) = (requests.clone(), connection.clone());
         calls.spawn(async move {
-            let reply = requests.call(&connection, ASK, vec![number]).await.expect("it is answered");
+            let reply = requests.call(&connection, ASK, vec![number]).await.expect("call should succeed");
             assert_eq!(reply.body, [number][..]);
         });
     }
@@ -106,7 +106,7 @@ async fn replies_find_their_requests_in_any_order() {
         answer(received).await;
     }
     while let Some(ended) = calls.join_next().await {
-        ended.expect("it does not panic");
+        ended.expect("task should not panic");
     }
     assert_eq!(requests.in_flight(&connection), 0);
 }
@@ -115,11 +115,11 @@ async fn replies_find_their_requests_in_any_order() {
 async fn a_reply_may_have_another_operation_than_its_request() {
     let requests = Requester::new();
     let (connection, mut got) = connected(requests.clone()).await;
-    let reply = requests.try_call(&connection, ASK, "question").expect("there is room");
+    let reply = requests.try_call(&connection, ASK, "question").expect("request should be sent");
     let (peer, packet) = request(&mut got).await;
     assert_eq!(packet.id, reply.id());
     answer((peer, Packet { operation: REFUSED, ..packet })).await;
-    assert_eq!(reply.await.expect("it is answered").operation, REFUSED);
+    assert_eq!(reply.await.expect("call should succeed").operation, REFUSED);
 }
 
 #[tokio::test(start_paused = true)]
@@ -129,7 +129,7 @@ async fn timed_out_request_is_cancelled_and_late_reply_dropped() {
     let started = tokio::time::Instant::now();
     for at_once in [false, true] {
         let error = if at_once {
-            requests.try_call(&connection, ASK, "?").expect("there is room").await
+            requests.try_call(&connection, ASK, "?").expect("request should be sent").await
         } else {
             requests.call(&connection, ASK, "?").await
         };
@@ -143,7 +143,7 @@ async fn timed_out_request_is_cancelled_and_late_reply_dropped() {
     // The reply to this one follows the late ones.
     let (replied, ()) =
         tokio::join!(requests.call(&connection, ASK, "!"), async { answer(request(&mut got).await).await });
-    replied.expect("it is answered");
+    replied.expect("call should succeed");
     assert_eq!((requests.late_replies(), requests.unmatched_replies()), (2, 0));
 }
 
@@ -151,17 +151,17 @@ async fn timed_out_request_is_cancelled_and_late_reply_dropped() {
 async fn packets_that_answer_no_call_are_counted_and_harm_no_request() {
     let requests = Requester::new();
     let (connection, mut got) = connected(requests.clone()).await;
-    let reply = requests.try_call(&connection, ASK, "?").expect("there is room");
+    let reply = requests.try_call(&connection, ASK, "?").expect("request should be sent");
     let (peer, packet) = request(&mut got).await;
     for id in [0, 2, 65_535] {
         answer((peer.clone(), Packet::new(PacketId(id), ASK, "stray"))).await;
     }
     answer((peer.clone(), packet.clone())).await;
-    reply.await.expect("it is answered");
-    let second = requests.try_call(&connection, ASK, "!").expect("there is room");
+    reply.await.expect("call should succeed");
+    let second = requests.try_call(&connection, ASK, "!").expect("request should be sent");
     answer((peer.clone(), packet)).await; // Twice.
     answer(request(&mut got).await).await;
-    second.await.expect("it is answered");
+    second.await.expect("call should succeed");
     assert_eq!((requests.late_replies(), requests.unmatched_replies()), (0, 4));
 }
 
@@ -169,7 +169,7 @@ async fn packets_that_answer_no_call_are_counted_and_harm_no_request() {
 async fn waiting_request_gets_slot_of_dropped_one() {
     let requests = Requester::new().in_flight_max(1);
     let (connection, mut got) = connected(requests.clone()).await;
-    let first = requests.try_call(&connection, ASK, "first").expect("there is a place");
+    let first = requests.try_call(&connection, ASK, "first").expect("request should be sent");
     assert!(matches!(requests.try_call(&connection, ASK, "second"), Err(RequestError::Full)));
     let mut third = Box::pin(requests.call(&connection, ASK, "third"));
     assert!(poll_fn(|context| Poll::Ready(third.as_mut().poll(context))).await.is_pending());
@@ -181,7 +181,10 @@ async fn waiting_request_gets_slot_of_dropped_one() {
         answer(received.clone()).await;
         received
     });
-    assert_eq!((reply.expect("it is answered").body, received.1.body), (Bytes::from("third"), Bytes::from("third")));
+    assert_eq!(
+        (reply.expect("call should succeed").body, received.1.body),
+        (Bytes::from("third"), Bytes::from("third"))
+    );
     assert_eq!(requests.in_flight(&connection), 0);
 }
 
@@ -189,13 +192,13 @@ async fn waiting_request_gets_slot_of_dropped_one() {
 async fn call_dropped_while_waiting_for_slot_sends_nothing() {
     let requests = Requester::new().in_flight_max(1);
     let (connection, mut got) = connected(requests.clone()).await;
-    let first = requests.try_call(&connection, ASK, "first").expect("there is a place");
+    let first = requests.try_call(&connection, ASK, "first").expect("request should be sent");
     let mut second = Box::pin(requests.call(&connection, ASK, "second"));
     assert!(poll_fn(|context| Poll::Ready(second.as_mut().poll(context))).await.is_pending());
     drop(second);
     answer(request(&mut got).await).await;
-    first.await.expect("it is answered");
-    let third = requests.try_call(&connection, ASK, "third").expect("there is a place");
+    first.await.expect("call should succeed");
+    let third = requests.try_call(&connection, ASK, "third").expect("request should be sent");
     assert_eq!(request(&mut got).await.1.body, "third");
     drop(third);
 }
@@ -216,12 +219,12 @@ async fn a_lost_connection_fails_every_request_with_its_reason() {
     connection.close_for("the test is over");
     let mut sent = 0;
     while let Some(ended) = calls.join_next().await {
-        let error = ended.expect("it does not panic").expect_err("no peer answers");
+        let error = ended.expect("task should not panic").expect_err("no peer answers");
         assert!(error.to_string().ends_with(": closed by a router: the test is over"), "{error}");
         sent += usize::from(error.was_sent());
     }
     assert_eq!(sent, 2);
-    let error = requests.call(&connection, ASK, "?").await.expect_err("it is closed");
+    let error = requests.call(&connection, ASK, "?").await.expect_err("call should fail");
     assert!(matches!(error, RequestError::NotSent(CloseReason::Router(_))), "{error}");
     assert_eq!(requests.in_flight(&connection), 0);
 }
@@ -230,10 +233,14 @@ async fn a_lost_connection_fails_every_request_with_its_reason() {
 async fn request_that_times_out_in_queue_is_unsent() {
     let requests = Requester::new().in_flight_max(1).timeout(Duration::from_secs(3));
     let (connection, _got) = connected(requests.clone()).await;
-    let first = requests.try_call(&connection, ASK, "?").expect("there is room");
+    let first = requests.try_call(&connection, ASK, "?").expect("request should be sent");
     sleep(Duration::from_secs(1)).await;
-    let error =
-        requests.clone().timeout(Duration::from_secs(1)).call(&connection, ASK, "?").await.expect_err("no turn");
+    let error = requests
+        .clone()
+        .timeout(Duration::from_secs(1))
+        .call(&connection, ASK, "?")
+        .await
+        .expect_err("call should fail");
     assert!(matches!(error, RequestError::NotSentInTime(_)) && !error.was_sent(), "{error}");
     drop(first);
 }
@@ -242,13 +249,13 @@ async fn request_that_times_out_in_queue_is_unsent() {
 async fn a_connection_that_is_closed_when_idle_waits_for_replies() {
     let requests = Requester::new();
     let (connection, mut got) = connected(requests.clone()).await;
-    let reply = requests.try_call(&connection, ASK, "?").expect("there is room");
+    let reply = requests.try_call(&connection, ASK, "?").expect("request should be sent");
     let received = request(&mut got).await;
     connection.close_when_idle();
     sleep(Duration::from_millis(100)).await;
     assert!(!connection.is_closed());
     answer(received).await;
-    reply.await.expect("it is answered");
+    reply.await.expect("call should succeed");
     connection.closed().await;
 }
 
@@ -258,9 +265,10 @@ async fn oversized_body_is_refused_without_a_slot() {
     let (connection, _got) = connected(requests.clone()).await;
     let long = vec![0; frisbee::BODY_MAX as usize + 1];
     for _ in 0..2 {
-        let error = requests.call(&connection, ASK, long.clone()).await.expect_err("it is too long");
+        let error = requests.call(&connection, ASK, long.clone()).await.expect_err("call should fail");
         assert!(matches!(error, RequestError::TooLong(_)), "{error}");
-        let error = requests.try_call(&connection, ASK, long.clone()).expect_err("it is too long");
+        let error =
+            requests.try_call(&connection, ASK, long.clone()).expect_err("message should be rejected as too long");
         assert!(matches!(error, RequestError::TooLong(_)), "{error}");
     }
     assert_eq!(requests.in_flight(&connection), 0);
@@ -274,7 +282,8 @@ async fn body_too_long_for_a_new_server_is_refused() {
     let (here, there) = memory();
     tokio::spawn(async move { server.serve_connection(there).await });
     let requests = Requester::new();
-    let connection = Client::builder().connect_io(here, requests.clone()).await.expect("it is in memory");
+    let connection =
+        Client::builder().connect_io(here, requests.clone()).await.expect("connection in memory should be accepted");
     let replied = requests.call(&connection, ASK, vec![0; BODY_MAX_LEAST as usize + 1]).await;
     assert!(matches!(replied, Err(RequestError::TooLong(_))), "{replied:?}");
     assert!(!connection.is_closed());
@@ -283,7 +292,7 @@ async fn body_too_long_for_a_new_server_is_refused() {
 #[tokio::test(start_paused = true)]
 async fn requests_that_do_not_belong_to_a_connection_say_so() {
     let (connection, _got) = connected(Requester::new()).await;
-    let error = Requester::new().call(&connection, ASK, "?").await.expect_err("they are others");
+    let error = Requester::new().call(&connection, ASK, "?").await.expect_err("call should fail");
     assert!(matches!(error, RequestError::NotMounted), "{error}");
 }
 
@@ -292,14 +301,14 @@ async fn two_protocols_on_one_connection_keep_their_requests_apart() {
     let (one, two) = (Requester::new(), Requester::new());
     let mounts = Mounts::new().mount(10..=10, one.clone()).mount(11..=11, two.clone());
     let (connection, mut got) = connected(mounts).await;
-    let first = one.try_call(&connection, ASK, "one").expect("there is room");
-    let second = two.try_call(&connection, REFUSED, "two").expect("there is room");
+    let first = one.try_call(&connection, ASK, "one").expect("request should be sent");
+    let second = two.try_call(&connection, REFUSED, "two").expect("request should be sent");
     assert_eq!(first.id(), second.id(), "ids count for each");
     for _ in 0..2 {
         answer(request(&mut got).await).await;
     }
-    assert_eq!(second.await.expect("it is answered").body, "two");
-    assert_eq!(first.await.expect("it is answered").body, "one");
+    assert_eq!(second.await.expect("call should succeed").body, "two");
+    assert_eq!(first.await.expect("call should succeed").body, "one");
 }
 
 /// A waker may run anything, such as the task that it wakes.
@@ -307,7 +316,7 @@ async fn two_protocols_on_one_connection_keep_their_requests_apart() {
 async fn timed_out_request_wakes_its_task_without_the_lock() {
     let requests = Requester::new().timeout(Duration::from_secs(1));
     let (connection, _got) = connected(requests.clone()).await;
-    let mut reply = requests.try_call(&connection, ASK, "").expect("there is room");
+    let mut reply = requests.try_call(&connection, ASK, "").expect("request should be sent");
     let (handle, is_late) = (connection.clone(), Arc::new(AtomicBool::new(false)));
     let [free, locked] = [(); 2].map(|()| Arc::new(AtomicU64::new(0)));
     let waker = Waker::from(Arc::new(CallingWaker({
@@ -348,6 +357,6 @@ fn request_outlives_the_runtime_of_its_caller() {
     }));
     drop(away);
     let outside = std::thread::scope(|scope| scope.spawn(|| home.block_on(reply)).join());
-    assert!(matches!(outside.expect("it does not panic"), Err(RequestError::TimedOut(_))));
+    assert!(matches!(outside.expect("task should not panic"), Err(RequestError::TimedOut(_))));
     assert!(matches!(home.block_on(call), Err(RequestError::TimedOut(_))));
 }

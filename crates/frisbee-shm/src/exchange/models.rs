@@ -40,7 +40,7 @@ impl PeerLink for Side {
 
 impl Side {
     fn change<T>(&self, change: impl FnOnce(&mut Line) -> T) -> T {
-        let result = change(&mut self.link.0.lock().expect("no task panics"));
+        let result = change(&mut self.link.0.lock().expect("lock should not be poisoned"));
         self.link.1.notify_all();
         result
     }
@@ -50,14 +50,14 @@ impl Side {
         if !exchange.may_sleep(wait) {
             return;
         }
-        let mut line = self.link.0.lock().expect("no task panics");
+        let mut line = self.link.0.lock().expect("lock should not be poisoned");
         while line.bells[self.end as usize] == 0 && !line.is_closed {
-            line = self.link.1.wait(line).expect("no task panics");
+            line = self.link.1.wait(line).expect("task should not panic");
         }
         let (has_rung, is_closed) = (std::mem::take(&mut line.bells[self.end as usize]) > 0, line.is_closed);
         drop(line);
         if has_rung {
-            exchange.handle_bell().expect("the peer is honest");
+            exchange.handle_bell().expect("peer should follow the protocol");
         } else if is_closed {
             exchange.handle_socket(self, Ok(0)).expect("the peer is gone");
         }
@@ -97,7 +97,7 @@ fn model(lengths: &'static [usize], most: usize, death: CrashPoint, preemptions:
                 let message: Vec<u8> = (0..*length).map(|at| next + 1 + at as u8).collect();
                 let mut rest = &message[..];
                 while !rest.is_empty() {
-                    let count = writer.write(&writing, &[IoSlice::new(rest)]).expect("the peer is honest");
+                    let count = writer.write(&writing, &[IoSlice::new(rest)]).expect("write should succeed");
                     rest = &rest[count..];
                     if count == 0 {
                         writing.wait(&mut writer, WaitEvent::Room);
@@ -109,13 +109,13 @@ fn model(lengths: &'static [usize], most: usize, death: CrashPoint, preemptions:
                 while writer.writer.used(&writer.head) != Ok(0) {
                     thread::yield_now();
                 }
-                let ring = writing.send_ring(4).expect("there is memory");
+                let ring = writing.send_ring(4).expect("memory should be available");
                 if death == CrashPoint::InRing {
                     writer.writer.take(&writer.head, Some(ring));
                 }
             }
             if death == CrashPoint::Never {
-                writer.close(&writing).expect("the peer is there");
+                writer.close(&writing).expect("peer should be connected");
             } else {
                 writing.change(|line| line.is_closed = true);
             }
@@ -126,7 +126,7 @@ fn model(lengths: &'static [usize], most: usize, death: CrashPoint, preemptions:
             let is_over = reader.is_over();
             let mut space = [0; 8];
             let mut into = ReadBuf::new(&mut space[..most]);
-            let has_read = reader.read(&reading, &mut into).expect("the peer is honest");
+            let has_read = reader.read(&reading, &mut into).expect("read should succeed");
             received.extend_from_slice(into.filled());
             if !has_read {
                 if is_over {
@@ -135,7 +135,7 @@ fn model(lengths: &'static [usize], most: usize, death: CrashPoint, preemptions:
                 reading.wait(&mut reader, WaitEvent::Data);
             }
         }
-        let written = writes.join().expect("it does not panic");
+        let written = writes.join().expect("thread should not panic");
         assert!(received.iter().copied().eq(1..=written), "{received:?} of {written}");
     });
 }

@@ -37,9 +37,9 @@ struct Ends<'a> {
 
 impl<'a> Ends<'a> {
     fn new(ring_max: u32, on_bell: impl Fn(&mut Exchange, &TestLink<'a>) + 'a) -> Self {
-        let (head, file) = Memory::create(HEAD).expect("there is memory");
-        let mapped = Memory::map(&file, HEAD).expect("it was made just now");
-        let (here, there) = UnixStream::pair().expect("there are sockets");
+        let (head, file) = Memory::create(HEAD).expect("shared memory should be created");
+        let mapped = Memory::map(&file, HEAD).expect("shared memory should be mapped");
+        let (here, there) = UnixStream::pair().expect("socket pair should be created");
         let writer = Rc::new(RefCell::new(Exchange::new(End::Client, head, ring_max)));
         let to_reader = Rc::new(TestLink { socket: here, on_bell: Box::new(|| {}) });
         let on_bell = Box::new({
@@ -51,13 +51,13 @@ impl<'a> Ends<'a> {
     }
 
     fn write(&self, bytes: &[u8]) -> usize {
-        self.writer.borrow_mut().write(&*self.to_reader, &[IoSlice::new(bytes)]).expect("the peer is honest")
+        self.writer.borrow_mut().write(&*self.to_reader, &[IoSlice::new(bytes)]).expect("write should succeed")
     }
 
     fn read(&mut self, most: usize) -> Vec<u8> {
         let mut space = vec![0; most];
         let mut into = ReadBuf::new(&mut space);
-        self.reader.read(&self.to_writer, &mut into).expect("the peer is honest");
+        self.reader.read(&self.to_writer, &mut into).expect("read should succeed");
         into.filled().to_vec()
     }
 }
@@ -67,7 +67,7 @@ impl<'a> Ends<'a> {
 fn ring_changes_during_a_read(more: usize) {
     let (first, second) = (vec![1; 16 * 1024], vec![2; more]);
     let mut ends = Ends::new(1 << 20, |writer, link| {
-        writer.write(link, &[IoSlice::new(&second)]).expect("the peer is honest");
+        writer.write(link, &[IoSlice::new(&second)]).expect("write should succeed");
     });
     assert_eq!((ends.write(&first), ends.write(&second)), (first.len(), 0), "the rest goes to a larger ring");
     assert!(ends.writer.borrow_mut().may_sleep(WaitEvent::Room));
@@ -121,9 +121,9 @@ fn nothing_is_read_after_an_error() {
     written(5000);
     let mut space = [0; 100];
     let mut into = ReadBuf::new(&mut space);
-    ends.reader.read(&ends.to_writer, &mut into).expect_err("the ring is smaller");
+    ends.reader.read(&ends.to_writer, &mut into).expect_err("input should be rejected");
     written(10);
-    let error = ends.reader.read(&ends.to_writer, &mut into).expect_err("the connection has failed");
+    let error = ends.reader.read(&ends.to_writer, &mut into).expect_err("input should be rejected");
     assert_eq!((error.kind(), into.filled().len()), (io::ErrorKind::InvalidData, 0));
     assert!(
         ends.reader.is_ready(WaitEvent::Data) && ends.reader.write(&ends.to_writer, &[IoSlice::new(&[1])]).is_err()

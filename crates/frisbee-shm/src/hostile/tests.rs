@@ -16,8 +16,11 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let folder = tempfile::tempdir().expect("there is room for a folder");
-        let listener = Listener::builder().ring_max(4096).bind(folder.path().join("socket")).expect("the path is free");
+        let folder = tempfile::tempdir().expect("temporary folder should be created");
+        let listener = Listener::builder()
+            .ring_max(4096)
+            .bind(folder.path().join("socket"))
+            .expect("server should bind to a free address");
         Self { listener, folder }
     }
 
@@ -29,15 +32,15 @@ impl Scene {
             peer.set(Index::Written, bytes);
             peer.ring().map(|()| peer)
         });
-        let mut stream = self.listener.accept().await.expect("a client connects");
+        let mut stream = self.listener.accept().await.expect("client should connect");
         // The first read agrees on memory.
-        stream.read_exact(&mut vec![0; bytes as usize]).await.expect("so many bytes have been written");
-        (stream, connecting.await.expect("it does not panic").expect("the listener shares memory"))
+        stream.read_exact(&mut vec![0; bytes as usize]).await.expect("peer should send the expected bytes");
+        (stream, connecting.await.expect("task should not panic").expect("the listener shares memory"))
     }
 }
 
 async fn error_of_reading(stream: &mut Stream) -> String {
-    let read = timeout(LONG, stream.read(&mut [0; 100])).await.expect("it fails at once");
+    let read = timeout(LONG, stream.read(&mut [0; 100])).await.expect("future should complete within the timeout");
     let error = read.expect_err("the peer has claimed an impossible index");
     assert_eq!(error.kind(), io::ErrorKind::InvalidData);
     error.to_string()
@@ -62,10 +65,12 @@ async fn claim_to_have_read_unwritten_bytes_is_a_violation() {
     let scene = Scene::new();
     for claimed in [6, u32::MAX / 2, 5_u32.wrapping_sub(1025)] {
         let (mut stream, peer) = scene.connect(1).await;
-        stream.write_all(b"hello").await.expect("there is room");
+        stream.write_all(b"hello").await.expect("write should succeed");
         peer.set(Index::Read, claimed);
-        let error =
-            timeout(LONG, stream.write(b"more")).await.expect("it fails at once").expect_err("it is impossible");
+        let error = timeout(LONG, stream.write(b"more"))
+            .await
+            .expect("future should complete within the timeout")
+            .expect_err("it is impossible");
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
         assert!(error.to_string().contains(&format!("read up to position {claimed}")), "{error}");
     }
@@ -81,14 +86,14 @@ async fn impossible_claim_wakes_a_sleeping_end_with_an_error() {
     }
     peer.set(Index::Written, 5000);
     peer.ring().expect("there is a listener");
-    assert!(reading.await.expect("it does not panic").contains("position 5000"));
+    assert!(reading.await.expect("task should not panic").contains("position 5000"));
 }
 
 #[tokio::test]
 async fn bytes_on_the_socket_end_the_connection() {
     let scene = Scene::new();
     let (mut stream, peer) = scene.connect(1).await;
-    peer.write_to_socket(b"hello?").expect("the socket is open");
+    peer.write_to_socket(b"hello?").expect("socket should be open");
     assert!(error_of_reading(&mut stream).await.contains("bytes on the socket"));
 }
 
@@ -112,7 +117,7 @@ async fn flood_of_bells_ends_its_connection_alone() {
             writes.ring().expect("there is a listener");
             timeout(LONG, other.read_exact(&mut [0]))
                 .await
-                .expect("the writer is not blocked")
+                .expect("future should complete within the timeout")
                 .expect("it has been written");
         }
     });
@@ -120,7 +125,7 @@ async fn flood_of_bells_ends_its_connection_alone() {
     assert!(error.contains("too many spurious wake-ups"), "{error}");
     answered.await.expect("every byte has come");
     stop.store(true, Ordering::Relaxed);
-    flood.join().expect("it does not panic");
+    flood.join().expect("thread should not panic");
 }
 
 #[tokio::test]
@@ -137,8 +142,14 @@ async fn flags_rewritten_by_the_peer_do_not_disturb_a_busy_stream() {
         peer.set(Index::Read, number);
         peer.set(Index::Written, number + 2);
         peer.ring().expect("there is a listener");
-        timeout(LONG, stream.read_exact(&mut [0])).await.expect("there is a byte").expect("it has been written");
-        timeout(LONG, stream.write_all(b"a")).await.expect("there is room").expect("it can be written");
+        timeout(LONG, stream.read_exact(&mut [0]))
+            .await
+            .expect("future should complete within the timeout")
+            .expect("it has been written");
+        timeout(LONG, stream.write_all(b"a"))
+            .await
+            .expect("future should complete within the timeout")
+            .expect("it can be written");
     }
 }
 
@@ -146,10 +157,11 @@ async fn flags_rewritten_by_the_peer_do_not_disturb_a_busy_stream() {
 async fn bytes_go_on_in_a_ring_that_the_peer_has_sent() {
     let scene = Scene::new();
     let (mut stream, peer) = scene.connect(1).await;
-    peer.send_ring(4096).expect("the socket is open");
+    peer.send_ring(4096).expect("socket should be open");
     peer.set(Index::Ring, 4096);
     peer.set(Index::Written, 1 + 4096);
-    let read = timeout(LONG, stream.read_exact(&mut [1; 4096])).await.expect("they are there");
+    let read =
+        timeout(LONG, stream.read_exact(&mut [1; 4096])).await.expect("future should complete within the timeout");
     read.expect("the peer has kept to the rules");
 }
 
@@ -157,18 +169,18 @@ async fn bytes_go_on_in_a_ring_that_the_peer_has_sent() {
 async fn a_ring_that_was_not_sent_or_is_none_ends_the_connection() {
     let scene = Scene::new();
     // Not sent; another size; no power of two; larger than was agreed on; one that can become shorter; no memory at all.
-    let unsealed =
-        rustix::fs::memfd_create(c"unsealed", rustix::fs::MemfdFlags::ALLOW_SEALING).expect("there is memory");
+    let unsealed = rustix::fs::memfd_create(c"unsealed", rustix::fs::MemfdFlags::ALLOW_SEALING)
+        .expect("memory should be available");
     rustix::fs::ftruncate(&unsealed, 4096).expect("it may grow");
-    let other: OwnedFd = UnixStream::pair().expect("there are sockets").0.into();
+    let other: OwnedFd = UnixStream::pair().expect("socket pair should be created").0.into();
     type Sends<'a> = &'a dyn Fn(&Peer);
     let sends: [(u32, Sends<'_>); 6] = [
         (4096, &|_| {}),
-        (4096, &|peer| peer.send_ring(8192).expect("the socket is open")),
-        (5000, &|peer| peer.send_as_ring(5000, &[unsealed.as_fd()]).expect("the socket is open")),
-        (8192, &|peer| peer.send_ring(8192).expect("the socket is open")),
-        (4096, &|peer| peer.send_as_ring(4096, &[unsealed.as_fd()]).expect("the socket is open")),
-        (4096, &|peer| peer.send_as_ring(4096, &[other.as_fd()]).expect("the socket is open")),
+        (4096, &|peer| peer.send_ring(8192).expect("socket should be open")),
+        (5000, &|peer| peer.send_as_ring(5000, &[unsealed.as_fd()]).expect("socket should be open")),
+        (8192, &|peer| peer.send_ring(8192).expect("socket should be open")),
+        (4096, &|peer| peer.send_as_ring(4096, &[unsealed.as_fd()]).expect("socket should be open")),
+        (4096, &|peer| peer.send_as_ring(4096, &[other.as_fd()]).expect("socket should be open")),
     ];
     for (claimed, send) in sends {
         let (mut stream, peer) = scene.connect(1).await;
@@ -176,7 +188,7 @@ async fn a_ring_that_was_not_sent_or_is_none_ends_the_connection() {
         peer.set(Index::Ring, claimed);
         peer.set(Index::Written, 2);
         peer.ring().expect("there is a listener");
-        let read = timeout(LONG, stream.read(&mut [0; 100])).await.expect("it fails at once");
+        let read = timeout(LONG, stream.read(&mut [0; 100])).await.expect("future should complete within the timeout");
         read.expect_err("there is no such ring");
     }
 }
@@ -185,8 +197,8 @@ async fn a_ring_that_was_not_sent_or_is_none_ends_the_connection() {
 async fn two_rings_at_once_end_the_connection() {
     let scene = Scene::new();
     let (mut stream, peer) = scene.connect(1).await;
-    peer.send_ring(4096).expect("the socket is open");
-    peer.send_ring(4096).expect("the socket is open");
+    peer.send_ring(4096).expect("socket should be open");
+    peer.send_ring(4096).expect("socket should be open");
     assert!(error_of_reading(&mut stream).await.contains("bytes on the socket"));
 }
 
@@ -196,12 +208,15 @@ async fn no_ring_is_sent_before_the_last_one_is_received() {
     let (mut stream, peer) = scene.connect(1).await;
     // It reads without checking positions: the bytes are lost, and nothing else.
     for _ in 0..20 {
-        let written = timeout(LONG, stream.write(&[7; 100_000])).await.expect("there is room").expect("it is open");
+        let written = timeout(LONG, stream.write(&[7; 100_000]))
+            .await
+            .expect("future should complete within the timeout")
+            .expect("connection should be open");
         assert!(written > 0);
         peer.set(Index::Read, peer.theirs(Index::Written));
     }
-    assert_eq!(peer.take_ring().expect("the socket is open"), Some(4096));
-    assert_eq!(peer.take_ring().expect("the socket is open"), None);
+    assert_eq!(peer.take_ring().expect("socket should be open"), Some(4096));
+    assert_eq!(peer.take_ring().expect("socket should be open"), None);
 }
 
 /// How much one peer does: where this end hardly runs, it still meets many peers.
@@ -251,7 +266,7 @@ fn misbehave(peer: &Peer, random: &mut fastrand::Rng) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn random_rewrites_of_memory_harm_their_connection_alone() {
     let operations =
-        std::env::var("FRISBEE_SHM_OPERATIONS").map_or(1_000_000, |number| number.parse().expect("a number"));
+        std::env::var("FRISBEE_SHM_OPERATIONS").map_or(1_000_000, |number| number.parse().expect("text should parse"));
     let scene = Scene::new();
     let mut random = fastrand::Rng::with_seed(31);
     let (mut done, mut violations, mut received) = (0_u64, 0, 0);
@@ -291,7 +306,7 @@ async fn random_rewrites_of_memory_harm_their_connection_alone() {
             violations += 1;
         }
         over.store(true, Ordering::Relaxed);
-        done += misbehaving.await.expect("it does not panic");
+        done += misbehaving.await.expect("task should not panic");
     }
     assert!(violations > 0 && received > 0, "{violations} violations, and {received} bytes");
 }
@@ -327,7 +342,10 @@ async fn blocked_thread_gets_an_error_for_each_violation() {
         let mut stream = stream.into_blocking().await.expect("the connection is there");
         let reading = tokio::task::spawn_blocking(move || io::Read::read(&mut stream, &mut [0; 100]));
         misbehave(&peer, &|| reading.is_finished()).expect("a pipe accepts bells also without a reader");
-        let read = timeout(LONG, reading).await.expect("it fails at once").expect("it does not panic");
+        let read = timeout(LONG, reading)
+            .await
+            .expect("future should complete within the timeout")
+            .expect("task should not panic");
         let error = read.expect_err("the peer has done what no peer does");
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
         assert!(error.to_string().contains(expected), "{error}");

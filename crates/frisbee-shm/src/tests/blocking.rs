@@ -11,11 +11,11 @@ const SPINS: [Duration; 3] = [Duration::ZERO, Duration::from_micros(20), Duratio
 /// A client that blocks, and a server that does not yet.
 fn pair(spin: Duration) -> (BlockingStream, Stream, tokio::runtime::Runtime) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-    let runtime = runtime.expect("there are threads");
+    let runtime = runtime.expect("thread should start");
     let (client, server) = runtime.block_on(async {
-        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("socket");
-        let listener = Listener::builder().spin(spin).bind(&path).expect("the path is free");
+        let listener = Listener::builder().spin(spin).bind(&path).expect("server should bind to a free address");
         let connecting = async {
             let mut client = Connector::new().spin(spin).connect(&path).await?;
             client.write_all(b"!").await?;
@@ -59,12 +59,12 @@ fn bytes_of_every_length_go_both_ways_between_two_threads() {
         });
         for length in lengths {
             let (sent, mut received) = (numbered(length), vec![0; length]);
-            client.write_all(&sent).expect("the peer is there");
-            client.read_exact(&mut received).expect("the peer is there");
+            client.write_all(&sent).expect("write should succeed");
+            client.read_exact(&mut received).expect("peer should send the expected bytes");
             assert!(sent == received, "{length} bytes are others");
         }
-        drop(echoing.join().expect("it does not panic").expect("the peer is there"));
-        assert_eq!(client.read(&mut [0]).expect("it is the end"), 0);
+        drop(echoing.join().expect("thread should not panic").expect("peer should be connected"));
+        assert_eq!(client.read(&mut [0]).expect("read should succeed"), 0);
         let error = client.write(&[0]).expect_err("the reader is gone");
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }
@@ -80,14 +80,14 @@ fn thread_reads_all_bytes_of_a_task_before_the_end() {
             server.write_all(&frame).await?;
             server.write_all(&numbered(100_000)).await
         });
-        client.write_all(&[7; 47]).expect("the peer is there");
-        client.shutdown().expect("the peer is there");
+        client.write_all(&[7; 47]).expect("write should succeed");
+        client.shutdown().expect("socket should shut down");
         assert_eq!(
             client.write(&[0]).expect_err("it has said that it writes no more").kind(),
             io::ErrorKind::BrokenPipe
         );
         let mut received = Vec::new();
-        client.read_to_end(&mut received).expect("the peer ends in order");
+        client.read_to_end(&mut received).expect("peer should close the connection cleanly");
         assert!(received == [&[7; 47][..], &numbered(100_000)].concat());
     }
 }
@@ -98,12 +98,12 @@ fn a_thread_that_waits_learns_that_its_peer_is_gone() {
         let (mut client, server) = blocking_pair(spin);
         let reader = std::thread::spawn(move || client.read(&mut [0]));
         drop(server);
-        assert_eq!(reader.join().expect("it does not panic").expect("it is the end"), 0);
+        assert_eq!(reader.join().expect("thread should not panic").expect("it is the end"), 0);
 
         let (mut client, server) = blocking_pair(spin);
         let writing = std::thread::spawn(move || client.write_all(&vec![0; 64 << 20]));
         drop(server);
-        let error = writing.join().expect("it does not panic").expect_err("there is no room");
+        let error = writing.join().expect("thread should not panic").expect_err("there is no room");
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }
 }
@@ -118,11 +118,11 @@ fn a_timeout_bounds_waiting_and_loses_nothing() {
         );
         client.set_timeout(Some(Duration::from_millis(1))).expect("it may be bounded");
         for _ in 0..3 {
-            assert_eq!(client.read(&mut [0; 9]).expect_err("nothing comes").kind(), io::ErrorKind::TimedOut);
+            assert_eq!(client.read(&mut [0; 9]).expect_err("input should be rejected").kind(), io::ErrorKind::TimedOut);
         }
-        server.write_all(b"late").expect("the peer is there");
+        server.write_all(b"late").expect("write should succeed");
         let mut received = [0; 9];
-        assert_eq!(client.read(&mut received).expect("it is there"), 4);
+        assert_eq!(client.read(&mut received).expect("read should succeed"), 4);
         assert_eq!(received[..4], *b"late");
         // No reader is left, so there is no room at last.
         let error = client.write_all(&vec![0; 64 << 20]).expect_err("the reader is gone");
@@ -132,9 +132,9 @@ fn a_timeout_bounds_waiting_and_loses_nothing() {
 
 #[test]
 fn a_peer_that_shares_no_memory_is_talked_to_over_its_socket() {
-    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let path = folder.path().join("socket");
-    let listener = std::os::unix::net::UnixListener::bind(&path).expect("the path is free");
+    let listener = std::os::unix::net::UnixListener::bind(&path).expect("socket path should be free");
     let echoing = std::thread::spawn(move || {
         // The first connection brings an offer, which this server does not know.
         drop(listener.accept()?.0);
@@ -144,14 +144,14 @@ fn a_peer_that_shares_no_memory_is_talked_to_over_its_socket() {
         socket.write_all(&frame)?;
         io::Result::Ok(socket)
     });
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are descriptors");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
     let mut client = runtime.block_on(async { Connector::new().connect(&path).await?.into_blocking().await });
-    let client = client.as_mut().expect("the server listens");
+    let client = client.as_mut().expect("server should be listening");
     assert!(!client.is_shared());
-    client.write_all(b"ping").expect("the peer is there");
+    client.write_all(b"ping").expect("write should succeed");
     let mut received = [0; 4];
-    client.read_exact(&mut received).expect("the peer is there");
+    client.read_exact(&mut received).expect("peer should send the expected bytes");
     assert_eq!(received, *b"ping");
-    drop(echoing.join().expect("it does not panic"));
-    assert_eq!(client.read(&mut received).expect("it is the end"), 0);
+    drop(echoing.join().expect("thread should not panic"));
+    assert_eq!(client.read(&mut received).expect("read should succeed"), 0);
 }

@@ -17,7 +17,7 @@ struct Directory(TempDir);
 
 impl Directory {
     fn new() -> Self {
-        Self(tempfile::tempdir().expect("there is room for a folder"))
+        Self(tempfile::tempdir().expect("temporary folder should be created"))
     }
 
     fn path(&self) -> PathBuf {
@@ -37,8 +37,10 @@ async fn pair(listener: &Listener, connecting: impl Future<Output = io::Result<S
         server.read_exact(&mut [0]).await?;
         io::Result::Ok(server)
     };
-    let (client, server) = timeout(LONG, async { tokio::join!(connecting, accepting) }).await.expect("they agree");
-    (client.expect("the server listens"), server.expect("the client connects"))
+    let (client, server) = timeout(LONG, async { tokio::join!(connecting, accepting) })
+        .await
+        .expect("future should complete within the timeout");
+    (client.expect("server should be listening"), server.expect("the client connects"))
 }
 
 async fn echo_once(mut client: impl AsyncRead + AsyncWrite + Unpin, mut server: impl AsyncRead + AsyncWrite + Unpin) {
@@ -51,13 +53,13 @@ async fn echo_once(mut client: impl AsyncRead + AsyncWrite + Unpin, mut server: 
         assert_eq!(received, *b"ping");
         io::Result::Ok(())
     };
-    timeout(LONG, exchange).await.expect("both ends continue").expect("both ends are open");
+    timeout(LONG, exchange).await.expect("future should complete within the timeout").expect("both ends are open");
 }
 
 #[tokio::test]
 async fn both_ends_share_memory_and_bytes_go_both_ways() {
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("the path is free");
+    let listener = Listener::bind(directory.path()).expect("address should be free");
     let (client, server) = pair(&listener, connect(directory.path())).await;
     assert!(client.is_shared() && server.is_shared());
     let user = client.peer_credentials().expect("the system reports it").uid();
@@ -95,7 +97,11 @@ async fn receive_numbered(mut from: impl AsyncRead + Unpin) -> io::Result<usize>
 async fn both_ways(ring: u32, spin: Duration) {
     const BYTES: usize = 3_000_000;
     let directory = Directory::new();
-    let listener = Listener::builder().ring_max(ring).spin(spin).bind(directory.path()).expect("the path is free");
+    let listener = Listener::builder()
+        .ring_max(ring)
+        .spin(spin)
+        .bind(directory.path())
+        .expect("server should bind to a free address");
     let connector = Connector::new().spin(spin);
     let (client, server) = pair(&listener, connector.connect(directory.path())).await;
     let tasks = [client, server].map(|stream| {
@@ -103,9 +109,12 @@ async fn both_ways(ring: u32, spin: Duration) {
         (tokio::spawn(receive_numbered(reads)), tokio::spawn(send_numbered(writes, BYTES)))
     });
     for (receiving, sending) in tasks {
-        let sent = timeout(LONG, sending).await.expect("there is room again and again");
-        sent.expect("it does not panic").expect("the peer reads");
-        let received = timeout(LONG, receiving).await.expect("bytes arrive").expect("each is unchanged");
+        let sent = timeout(LONG, sending).await.expect("future should complete within the timeout");
+        sent.expect("task should not panic").expect("the peer reads");
+        let received = timeout(LONG, receiving)
+            .await
+            .expect("future should complete within the timeout")
+            .expect("each is unchanged");
         assert_eq!(received.expect("the peer ends in order"), BYTES);
     }
 }
@@ -162,11 +171,11 @@ async fn receive_outgrown(mut from: impl AsyncRead + Unpin, bytes: &[u8]) -> Res
 /// `FRISBEE_SHM_SECONDS` prolongs the search.
 #[tokio::test(flavor = "multi_thread", worker_threads = 16)]
 async fn rings_that_are_outgrown_during_reads_keep_every_byte() {
-    let seconds = std::env::var("FRISBEE_SHM_SECONDS").map_or(1.0, |text| text.parse().expect("a number of seconds"));
+    let seconds = std::env::var("FRISBEE_SHM_SECONDS").map_or(1.0, |text| text.parse().expect("text should parse"));
     let until = std::time::Instant::now() + Duration::from_secs_f64(seconds);
     let bytes: Arc<[u8]> = unlike_bytes().into();
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("the path is free");
+    let listener = Listener::bind(directory.path()).expect("address should be free");
     let (mut connections, mut running) = (0, tokio::task::JoinSet::new());
     while std::time::Instant::now() < until || !running.is_empty() {
         while running.len() < 32 && std::time::Instant::now() < until {
@@ -181,8 +190,10 @@ async fn rings_that_are_outgrown_during_reads_keep_every_byte() {
                 });
             }
         }
-        if let Some(ended) = timeout(LONG, running.join_next()).await.expect("bytes arrive") {
-            ended.expect("it does not panic").unwrap_or_else(|error| panic!("connection {connections}: {error}"));
+        if let Some(ended) =
+            timeout(LONG, running.join_next()).await.expect("future should complete within the timeout")
+        {
+            ended.expect("task should not panic").unwrap_or_else(|error| panic!("connection {connections}: {error}"));
         }
     }
     println!("{connections} connections");
@@ -190,11 +201,14 @@ async fn rings_that_are_outgrown_during_reads_keep_every_byte() {
 
 #[test]
 fn waiting_stream_goes_on_in_its_new_runtime() {
-    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are descriptors");
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
     for shared_max in [0, 1] {
         let (directory, first, second) = (Directory::new(), runtime(), runtime());
         let (mut client, mut server) = first.block_on(async {
-            let listener = Listener::builder().shared_max(shared_max).bind(directory.path()).expect("the path is free");
+            let listener = Listener::builder()
+                .shared_max(shared_max)
+                .bind(directory.path())
+                .expect("server should bind to a free address");
             let (client, mut server) = pair(&listener, connect(directory.path())).await;
             tokio::select! {
                 biased;
@@ -207,29 +221,33 @@ fn waiting_stream_goes_on_in_its_new_runtime() {
         let answering = std::thread::spawn(move || {
             second.block_on(async {
                 server.move_to_current_runtime()?;
-                let received = timeout(LONG, server.read_u8()).await.expect("it is woken here")?;
+                let received =
+                    timeout(LONG, server.read_u8()).await.expect("future should complete within the timeout")?;
                 server.write_u8(received + 1).await?;
                 io::Result::Ok(server)
             })
         });
         let answer = first.block_on(async {
             client.write_u8(1).await?;
-            timeout(LONG, client.read_u8()).await.expect("it is answered")
+            timeout(LONG, client.read_u8()).await.expect("future should complete within the timeout")
         });
         assert_eq!(answer.expect("the other end is open"), 2);
-        answering.join().expect("it does not panic").expect("the other end is open");
+        answering.join().expect("thread should not panic").expect("the other end is open");
     }
 }
 
 #[tokio::test]
 async fn bytes_written_before_a_drop_are_read_before_the_end() {
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("the path is free");
+    let listener = Listener::bind(directory.path()).expect("address should be free");
     let (mut client, mut server) = pair(&listener, connect(directory.path())).await;
-    client.write_all(&[7; 60_000]).await.expect("there is room");
+    client.write_all(&[7; 60_000]).await.expect("write should succeed");
     drop(client);
     let mut received = Vec::new();
-    timeout(LONG, server.read_to_end(&mut received)).await.expect("input ends").expect("in order");
+    timeout(LONG, server.read_to_end(&mut received))
+        .await
+        .expect("future should complete within the timeout")
+        .expect("in order");
     assert_eq!(received, [7; 60_000]);
     let error = loop {
         // As far as there is room: the peer does not read.
@@ -243,7 +261,7 @@ async fn bytes_written_before_a_drop_are_read_before_the_end() {
 #[tokio::test]
 async fn client_may_begin_with_more_bytes_than_fit() {
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("the path is free");
+    let listener = Listener::bind(directory.path()).expect("address should be free");
     let receiving = async {
         let mut server = listener.accept().await?;
         server.read_exact(&mut [0; 3000]).await?;
@@ -254,47 +272,62 @@ async fn client_may_begin_with_more_bytes_than_fit() {
         client.write_all(&[7; 3000]).await?;
         io::Result::Ok(client)
     };
-    let both = timeout(LONG, async { tokio::join!(sending, receiving) }).await.expect("there is room again and again");
-    let (mut client, _server) = (both.0.expect("the server reads"), both.1.expect("the client writes"));
-    assert_eq!(client.write(&[7; 1 << 20]).await.expect("it is open"), 1 << 20, "it has got a longer ring since");
+    let both = timeout(LONG, async { tokio::join!(sending, receiving) })
+        .await
+        .expect("future should complete within the timeout");
+    let (mut client, _server) = (both.0.expect("write should succeed"), both.1.expect("the client writes"));
+    assert_eq!(
+        client.write(&[7; 1 << 20]).await.expect("write should succeed"),
+        1 << 20,
+        "it has got a longer ring since"
+    );
 }
 
 #[tokio::test]
 async fn one_direction_can_end_before_the_other() {
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("the path is free");
+    let listener = Listener::bind(directory.path()).expect("address should be free");
     let (mut client, mut server) = pair(&listener, connect(directory.path())).await;
-    client.write_all(b"the last").await.expect("there is room");
-    client.shutdown().await.expect("it is open");
+    client.write_all(b"the last").await.expect("write should succeed");
+    client.shutdown().await.expect("socket should shut down");
     assert_eq!(client.write(b"more").await.expect_err("it has been shut down").kind(), io::ErrorKind::BrokenPipe);
     let mut received = String::new();
-    timeout(LONG, server.read_to_string(&mut received)).await.expect("input ends").expect("in order");
+    timeout(LONG, server.read_to_string(&mut received))
+        .await
+        .expect("future should complete within the timeout")
+        .expect("in order");
     assert_eq!(received, "the last");
-    server.write_all(b"an answer").await.expect("the other direction is open");
+    server.write_all(b"an answer").await.expect("write should succeed");
     drop(server);
     received.clear();
-    timeout(LONG, client.read_to_string(&mut received)).await.expect("input ends").expect("in order");
+    timeout(LONG, client.read_to_string(&mut received))
+        .await
+        .expect("future should complete within the timeout")
+        .expect("in order");
     assert_eq!(received, "an answer");
 }
 
 #[tokio::test]
 async fn client_without_an_offer_is_served_over_the_socket() {
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("the path is free");
-    let client = UnixStream::connect(directory.path()).await.expect("it listens");
-    let server = listener.accept().await.expect("a client connects");
+    let listener = Listener::bind(directory.path()).expect("address should be free");
+    let client = UnixStream::connect(directory.path()).await.expect("server should accept the connection");
+    let server = listener.accept().await.expect("client should connect");
     echo_once(client, server).await;
 }
 
 #[tokio::test]
 async fn a_server_that_writes_first_does_so_over_the_socket() {
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("the path is free");
-    let mut client = UnixStream::connect(directory.path()).await.expect("it listens");
-    let mut server = listener.accept().await.expect("a client connects");
-    timeout(LONG, server.write_all(b"welcome")).await.expect("it does not wait").expect("the client is there");
+    let listener = Listener::bind(directory.path()).expect("address should be free");
+    let mut client = UnixStream::connect(directory.path()).await.expect("server should accept the connection");
+    let mut server = listener.accept().await.expect("client should connect");
+    timeout(LONG, server.write_all(b"welcome"))
+        .await
+        .expect("future should complete within the timeout")
+        .expect("the client is there");
     let mut received = [0; 7];
-    client.read_exact(&mut received).await.expect("it has been written");
+    client.read_exact(&mut received).await.expect("peer should send the expected bytes");
     assert_eq!(received, *b"welcome");
     assert!(!server.is_shared());
 }
@@ -302,7 +335,8 @@ async fn a_server_that_writes_first_does_so_over_the_socket() {
 #[tokio::test]
 async fn full_server_uses_the_socket_until_memory_is_free() {
     let directory = Directory::new();
-    let listener = Listener::builder().shared_max(1).bind(directory.path()).expect("the path is free");
+    let listener =
+        Listener::builder().shared_max(1).bind(directory.path()).expect("server should bind to a free address");
     let first = pair(&listener, connect(directory.path())).await;
     assert!(first.0.is_shared() && first.1.is_shared());
     let (client, server) = pair(&listener, connect(directory.path())).await;
@@ -316,60 +350,67 @@ async fn full_server_uses_the_socket_until_memory_is_free() {
 #[tokio::test]
 async fn rings_are_no_larger_than_their_client_takes() {
     let directory = Directory::new();
-    let listener = Listener::builder().ring_max(65_536).bind(directory.path()).expect("the path is free");
+    let listener =
+        Listener::builder().ring_max(65_536).bind(directory.path()).expect("server should bind to a free address");
     let (mut client, _server) = pair(&listener, Connector::new().ring_max(4096).connect(directory.path())).await;
     assert!(client.is_shared());
-    assert_eq!(client.write(&[0; 65_536]).await.expect("there is room"), 4096);
+    assert_eq!(client.write(&[0; 65_536]).await.expect("write should succeed"), 4096);
 }
 
 #[tokio::test]
 async fn a_server_that_closes_at_an_offer_is_talked_to_plainly() {
     let directory = Directory::new();
-    let old = UnixListener::bind(directory.path()).expect("the path is free");
+    let old = UnixListener::bind(directory.path()).expect("socket path should be free");
     let serving = tokio::spawn(async move {
         let (mut first, _) = old.accept().await?;
         first.read_exact(&mut [0; 16]).await?;
         drop(first);
         Ok::<_, io::Error>(old.accept().await?.0)
     });
-    let client = timeout(LONG, connect(directory.path())).await.expect("it continues").expect("it connects again");
+    let client = timeout(LONG, connect(directory.path()))
+        .await
+        .expect("future should complete within the timeout")
+        .expect("it connects again");
     assert!(!client.is_shared());
-    echo_once(client, serving.await.expect("it does not panic").expect("it connects again")).await;
+    echo_once(client, serving.await.expect("task should not panic").expect("it connects again")).await;
 }
 
 #[tokio::test]
 async fn a_server_that_answers_something_else_is_talked_to_plainly() {
     let directory = Directory::new();
-    let old = UnixListener::bind(directory.path()).expect("the path is free");
+    let old = UnixListener::bind(directory.path()).expect("socket path should be free");
     let serving = tokio::spawn(async move {
         let (mut first, _) = old.accept().await?;
         first.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await?;
         Ok::<_, io::Error>((old.accept().await?.0, first))
     });
-    let client = timeout(LONG, connect(directory.path())).await.expect("it continues").expect("it connects again");
-    let (second, _first) = serving.await.expect("it does not panic").expect("it connects again");
+    let client = timeout(LONG, connect(directory.path()))
+        .await
+        .expect("future should complete within the timeout")
+        .expect("it connects again");
+    let (second, _first) = serving.await.expect("task should not panic").expect("it connects again");
     echo_once(client, second).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn silent_server_gets_a_plain_socket_after_a_second() {
     let directory = Directory::new();
-    let old = UnixListener::bind(directory.path()).expect("the path is free");
+    let old = UnixListener::bind(directory.path()).expect("socket path should be free");
     let serving = tokio::spawn(async move {
         let first = old.accept().await?;
         Ok::<_, io::Error>((old.accept().await?.0, first))
     });
     let start = tokio::time::Instant::now();
-    let client = connect(directory.path()).await.expect("it connects again");
+    let client = connect(directory.path()).await.expect("server should accept the connection");
     assert!(!client.is_shared() && start.elapsed() < Duration::from_secs(2));
-    serving.await.expect("it does not panic").expect("it connects again");
+    serving.await.expect("task should not panic").expect("it connects again");
 }
 
 #[tokio::test]
 async fn socket_file_is_replaced_only_after_its_server_died() {
     let directory = Directory::new();
-    drop(std::os::unix::net::UnixListener::bind(directory.path()).expect("the path is free"));
-    let listener = Listener::bind(directory.path()).expect("the listener is gone");
+    drop(std::os::unix::net::UnixListener::bind(directory.path()).expect("socket path should be free"));
+    let listener = Listener::bind(directory.path()).expect("address should be free");
     let error = Listener::bind(directory.path()).expect_err("the path is in use");
     assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
     drop(listener);
@@ -379,26 +420,28 @@ async fn socket_file_is_replaced_only_after_its_server_died() {
 #[tokio::test]
 async fn path_of_a_server_that_accepts_none_is_in_use() {
     let directory = Directory::new();
-    let silent = std::os::unix::net::UnixListener::bind(directory.path()).expect("the path is free");
-    rustix::net::listen(&silent, 0).expect("it listens");
-    let _queued = UnixStream::connect(directory.path()).await.expect("the queue has room for one");
+    let silent = std::os::unix::net::UnixListener::bind(directory.path()).expect("socket path should be free");
+    rustix::net::listen(&silent, 0).expect("server should be listening");
+    let _queued = UnixStream::connect(directory.path()).await.expect("server should accept the connection");
     let (runtime, (sender, bound)) = (tokio::runtime::Handle::current(), std::sync::mpsc::channel());
     let binding = std::thread::spawn(move || {
         let _runtime = runtime.enter();
-        sender.send(Listener::bind(directory.path()).expect_err("it is in use").kind()).expect("it is awaited");
+        sender
+            .send(Listener::bind(directory.path()).expect_err("it is in use").kind())
+            .expect("receiver should be waiting");
     });
     let bound = bound.recv_timeout(LONG);
     drop(silent);
     assert_eq!(bound.expect("it does not wait"), io::ErrorKind::AddrInUse);
-    binding.join().expect("no panic");
+    binding.join().expect("thread should not panic");
 }
 
 #[tokio::test]
 async fn sizes_that_no_ring_can_have_are_refused() {
     let directory = Directory::new();
-    let error = Listener::builder().ring_max(5000).bind(directory.path()).expect_err("it is no power of two");
+    let error = Listener::builder().ring_max(5000).bind(directory.path()).expect_err("bind should fail");
     assert_eq!(error.to_string(), "a ring of 5000 bytes is not a power of two from 4096 to 16777216");
-    let error = Connector::new().ring_max(1).connect(directory.path()).await.expect_err("it is too small");
+    let error = Connector::new().ring_max(1).connect(directory.path()).await.expect_err("connection should be refused");
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
 }
 
@@ -406,31 +449,37 @@ async fn sizes_that_no_ring_can_have_are_refused() {
 #[tokio::test]
 async fn child_that_writes_without_end() {
     let Some(path) = std::env::var_os("FRISBEE_SHM_CHILD") else { return };
-    let mut stream = connect(path).await.expect("the parent listens");
+    let mut stream = connect(path).await.expect("server should accept the connection");
     while stream.write_all(&[1; 100_000]).await.is_ok() {}
 }
 
 #[tokio::test]
 async fn death_of_a_writing_process_is_noticed_at_once() {
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("the path is free");
-    let program = std::env::current_exe().expect("this process has a file");
+    let listener = Listener::bind(directory.path()).expect("address should be free");
+    let program = std::env::current_exe().expect("program should have a path");
     let mut child = tokio::process::Command::new(program)
         .args(["--exact", "tests::streams::child_that_writes_without_end"])
         .env("FRISBEE_SHM_CHILD", directory.path())
         .stdout(std::process::Stdio::null())
         .kill_on_drop(true)
         .spawn()
-        .expect("it can be started");
-    let mut server = timeout(LONG, listener.accept()).await.expect("the child connects").expect("it is accepted");
+        .expect("process should start");
+    let mut server = timeout(LONG, listener.accept())
+        .await
+        .expect("future should complete within the timeout")
+        .expect("it is accepted");
     let mut buffer = vec![0; 30_000];
     for _ in 0..100 {
-        timeout(LONG, server.read_exact(&mut buffer)).await.expect("the child writes").expect("it is open");
+        timeout(LONG, server.read_exact(&mut buffer))
+            .await
+            .expect("future should complete within the timeout")
+            .expect("connection should be open");
     }
     assert!(server.is_shared());
-    child.start_kill().expect("it runs");
-    let drained = async { while server.read(&mut buffer).await.expect("the input ends in order") > 0 {} };
+    child.start_kill().expect("process should be running");
+    let drained = async { while server.read(&mut buffer).await.expect("read should succeed") > 0 {} };
     // It has 100 ms once it is dead; a machine under load may take longer to get there.
-    timeout(LONG, drained).await.expect("the end is noticed");
+    timeout(LONG, drained).await.expect("future should complete within the timeout");
     child.wait().await.expect("it is over");
 }

@@ -41,7 +41,7 @@ mod within {
     #[test]
     #[ignore = "fails, for the tests below"]
     fn one_world() {
-        let failure = Sim::new().find(50, a_is_always_up).expect("it fails");
+        let failure = Sim::new().find(50, a_is_always_up).expect("operation should fail");
         sim(failure.seed(), a_is_always_up);
     }
 }
@@ -72,13 +72,13 @@ async fn of_few_seeds(world: World) {
 
 /// Runs one of the tests above in a process of its own. Returns its output, and whether it succeeds.
 fn run(test: &str, variables: &[(&str, &str)]) -> (String, bool) {
-    let mut command = Command::new(env::current_exe().expect("it is a program"));
+    let mut command = Command::new(env::current_exe().expect("program should have a path"));
     let test = format!("tests::environment::{test}");
     command.args([&*test, "--exact", "--ignored", "--nocapture"]);
     for name in ["FRISBEE_SEED", "FRISBEE_SEEDS", "FRISBEE_FAULTS", "FRISBEE_TRACE"] {
         command.env_remove(name);
     }
-    let output = command.envs(variables.iter().copied()).output().expect("it runs");
+    let output = command.envs(variables.iter().copied()).output().expect("process should start");
     let text = [&output.stdout[..], &output.stderr].concat();
     (String::from_utf8_lossy(&text).into_owned(), output.status.success())
 }
@@ -100,7 +100,7 @@ fn a_failure_prints_its_command_its_files_and_few_faults() {
         let kept = between(&text, "FRISBEE_FAULTS=", " ").to_owned();
         assert!(!kept.contains(','), "one fault suffices: {text}");
         for (name, begin) in [("the whole trace: ", "     "), ("its time line:   ", "<svg")] {
-            let file = fs::read_to_string(between(&text, name, "\n")).expect("it was written");
+            let file = fs::read_to_string(between(&text, name, "\n")).expect("file should be readable");
             assert!(file.starts_with(begin), "{file}");
         }
 
@@ -129,7 +129,7 @@ fn the_command_of_a_failure_runs_its_test_and_no_other() {
 
 #[test]
 fn trace_is_written_to_configured_path() {
-    let folder = tempfile::tempdir().expect("there is room for files");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     for test in FAILING {
         let (failed, _) = run(test, &[]);
         let seed = between(&failed, "FRISBEE_SEED=", " ");

@@ -35,7 +35,7 @@ async fn notices(world: World, kind: Option<FaultKind>) {
     let up = a.clone();
     // A lost disk is no more than a crash to those who only look at the process.
     world.always("a is up", move || loses_disk || up.is_up());
-    let mut transport = world.node("b").process().dial("a").await.expect("a accepts");
+    let mut transport = world.node("b").process().dial("a").await.expect("server should accept the connection");
     let before = a.process().clock().monotonic().saturating_sub(world.elapsed());
     while world.elapsed() < Duration::from_secs(9) {
         if loses_disk {
@@ -44,17 +44,18 @@ async fn notices(world: World, kind: Option<FaultKind>) {
             continue;
         }
         let clock = a.process().clock();
-        let wall = clock.now().duration_since(std::time::UNIX_EPOCH).expect("it is later").as_millis() % 1_000_000_000;
+        let wall = clock.now().duration_since(std::time::UNIX_EPOCH).expect("time should not go backwards").as_millis()
+            % 1_000_000_000;
         let (now, shown) = (world.elapsed(), clock.monotonic());
         assert!(shown.abs_diff(now + before) < Duration::from_millis(2), "the clock has gone wrong");
         assert!(wall.abs_diff(now.as_millis()) < 2, "the clock was set");
         let sending = async {
-            transport.write_all(&[1; BYTES]).await.expect("it is not reset");
+            transport.write_all(&[1; BYTES]).await.expect("write should succeed");
             let mut received = [0; BYTES];
-            transport.read_exact(&mut received).await.expect("it is not cut");
+            transport.read_exact(&mut received).await.expect("peer should send the expected bytes");
             assert_eq!(received, [1; BYTES], "bits have flipped");
         };
-        timeout(SOON, sending).await.expect("it takes too long");
+        timeout(SOON, sending).await.expect("future should complete within the timeout");
         sleep(Duration::from_millis(5)).await;
     }
 }

@@ -112,7 +112,7 @@ fn a_thread_that_is_started_is_a_failure() {
 fn a_thread_that_uses_the_world_is_a_failure() {
     let failure = failure_of(|world| async move {
         let other = std::thread::spawn(move || world.note("from elsewhere"));
-        other.join().expect("it does not panic");
+        other.join().expect("thread should not panic");
     });
     assert!(failure.text().contains("a thread other than its own"), "{failure}");
 }

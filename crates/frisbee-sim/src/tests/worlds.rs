@@ -110,15 +110,15 @@ fn one_way_partition_holds_back_one_direction() {
             process.accept(|mut transport| async move {
                 if transport.write_all(b"hello").await.is_ok() {
                     let mut got = [0; 2];
-                    transport.read_exact(&mut got).await.expect("it arrives in the end");
+                    transport.read_exact(&mut got).await.expect("peer should send the expected bytes");
                 }
             });
         });
-        let mut transport = world.node("b").process().dial("a").await.expect("a accepts");
+        let mut transport = world.node("b").process().dial("a").await.expect("server should accept the connection");
         world.block("b", "a");
-        transport.write_all(b"hi").await.expect("there is room");
+        transport.write_all(b"hi").await.expect("write should succeed");
         let mut got = [0; 5];
-        transport.read_exact(&mut got).await.expect("this way is open");
+        transport.read_exact(&mut got).await.expect("peer should send the expected bytes");
         let end = timeout(Duration::from_secs(100), transport.read(&mut got)).await;
         assert!(end.is_err(), "a has read nothing and waits");
         let dialling = world.node("b").process();
@@ -126,8 +126,8 @@ fn one_way_partition_holds_back_one_direction() {
         sleep(Duration::from_secs(1)).await;
         assert!(!dialled.is_finished(), "no process accepts");
         world.heal("b", "a");
-        assert_eq!(transport.read(&mut got).await.expect("a closes in good order"), 0);
-        dialled.await.expect("no panic").expect("a is reached");
+        assert_eq!(transport.read(&mut got).await.expect("read should succeed"), 0);
+        dialled.await.expect("task should not panic").expect("a is reached");
     });
 }
 
@@ -138,13 +138,13 @@ fn bytes_take_latency_and_bandwidth() {
         world.set_cables(Cable::default().latency(latency).bandwidth(1_000).splits(0.0));
         world.node("a").start(echo);
         let started = world.elapsed();
-        let mut transport = world.node("b").process().dial("a").await.expect("a accepts");
+        let mut transport = world.node("b").process().dial("a").await.expect("server should accept the connection");
         assert_eq!(world.elapsed() - started, Duration::from_secs(2));
-        transport.write_all(&[0; 500]).await.expect("there is room");
-        transport.read_exact(&mut [0]).await.expect("it arrives");
+        transport.write_all(&[0; 500]).await.expect("write should succeed");
+        transport.read_exact(&mut [0]).await.expect("peer should send the expected bytes");
         // The first twentieth of a second is there, and is on its way back.
         assert_eq!(world.elapsed() - started, millis(4_051));
-        transport.read_exact(&mut [0; 499]).await.expect("it arrives");
+        transport.read_exact(&mut [0; 499]).await.expect("peer should send the expected bytes");
         let all = world.elapsed() - started;
         assert!(all >= millis(4_500) && all < millis(4_600), "{all:?}");
     });
@@ -166,7 +166,7 @@ fn bytes_of_one_connection_stay_in_order() {
                     async move {
                         let mut byte = [0];
                         while transport.read_exact(&mut byte).await.is_ok() {
-                            sender.send(byte[0]).expect("the test listens");
+                            sender.send(byte[0]).expect("receiver should be waiting");
                         }
                     }
                 });
@@ -177,13 +177,13 @@ fn bytes_of_one_connection_stay_in_order() {
                 [process.dial("a").await, process.dial("a").await].map(|end| end.expect("a accepts"));
             for byte in 0..20 {
                 let transport = if byte % 2 == 0 { &mut even } else { &mut odd };
-                transport.write_all(&[byte]).await.expect("there is room");
+                transport.write_all(&[byte]).await.expect("write should succeed");
                 // So that all would arrive in order if each took as long.
                 sleep(millis(2)).await;
             }
             let mut order = Vec::new();
             while order.len() < 20 {
-                order.push(arrivals.recv().await.expect("a lives"));
+                order.push(arrivals.recv().await.expect("channel should stay open"));
             }
             for parity in 0..2 {
                 assert!(order.iter().filter(|byte| **byte % 2 == parity).is_sorted(), "{order:?}");
@@ -203,12 +203,12 @@ fn a_writer_waits_while_its_bytes_drain_slowly() {
                 drop(tokio::io::copy(&mut transport, &mut tokio::io::sink()).await);
             });
         });
-        let mut transport = world.node("b").process().dial("a").await.expect("a accepts");
+        let mut transport = world.node("b").process().dial("a").await.expect("server should accept the connection");
         let (slow, started) = (world.clone(), world.elapsed());
         let fault = Fault::Slow { from: "b".to_owned(), to: "a".to_owned(), time: Duration::from_secs(60) };
         tokio::spawn(async move { slow.inject_now(fault).await });
         sleep(millis(1)).await;
-        transport.write_all(&[0; 11_000]).await.expect("it resumes");
+        transport.write_all(&[0; 11_000]).await.expect("write should succeed");
         // All but the last thousand bytes have left, by 2000 in a second.
         let took = world.elapsed() - started;
         assert!(took > millis(4_900) && took < millis(5_200), "{took:?}");
@@ -222,7 +222,7 @@ fn a_cable_that_breaks_connections_breaks_a_part_of_them() {
         world.node("a").start(echo);
         let mut broken = 0;
         for _ in 0..200 {
-            let mut transport = world.node("b").process().dial("a").await.expect("a accepts");
+            let mut transport = world.node("b").process().dial("a").await.expect("server should accept the connection");
             let called = async { transport.write_all(&[1]).await.and(transport.read_exact(&mut [0]).await) };
             broken += usize::from(called.await.is_err());
         }
@@ -236,12 +236,12 @@ fn paused_node_sends_nothing_and_resumes() {
     sim(1, |world| async move {
         let node = world.node("a");
         node.start(echo);
-        let mut transport = world.node("b").process().dial("a").await.expect("a accepts");
+        let mut transport = world.node("b").process().dial("a").await.expect("server should accept the connection");
         node.pause();
-        transport.write_all(&[1]).await.expect("there is room");
+        transport.write_all(&[1]).await.expect("write should succeed");
         assert!(timeout(Duration::from_secs(10), transport.read_exact(&mut [0])).await.is_err());
         node.resume();
-        transport.read_exact(&mut [0]).await.expect("a resumes");
+        transport.read_exact(&mut [0]).await.expect("peer should send the expected bytes");
     });
 }
 
@@ -251,29 +251,29 @@ fn connection_faults_take_effect() {
         world.node("a").start(echo);
         let process = world.node("b").process();
         let between = || ("b".to_owned(), "a".to_owned());
-        let mut transport = process.dial("a").await.expect("a accepts");
+        let mut transport = process.dial("a").await.expect("server should accept the connection");
         let (from, to) = between();
         world.inject_now(Fault::Corrupt { from, to, time: Duration::from_secs(1) }).await;
         let (one, other) = between();
         world.inject_now(Fault::Reset { one, other }).await;
         assert_eq!(transport.read(&mut [0]).await.unwrap_err().kind(), ErrorKind::ConnectionReset);
 
-        let mut transport = process.dial("a").await.expect("a accepts");
+        let mut transport = process.dial("a").await.expect("server should accept the connection");
         let (one, other) = between();
         world.inject_now(Fault::Silence { one, other }).await;
-        transport.write_all(&[1]).await.expect("the peer does not notice");
+        transport.write_all(&[1]).await.expect("write should succeed");
         assert!(timeout(Duration::from_secs(1_000), transport.read(&mut [0])).await.is_err());
 
-        let mut transport = process.dial("a").await.expect("a accepts");
+        let mut transport = process.dial("a").await.expect("server should accept the connection");
         let (from, to) = between();
         world.inject_now(Fault::Cut { from, to, behind: 3 }).await;
         assert!(transport.write_all(&[1; 4]).await.is_err());
 
         world.set_cables(Cable::default().flips(1.0));
-        let mut transport = process.dial("a").await.expect("a accepts");
-        transport.write_all(&[0; 64]).await.expect("there is room");
+        let mut transport = process.dial("a").await.expect("server should accept the connection");
+        transport.write_all(&[0; 64]).await.expect("write should succeed");
         let mut got = [0; 64];
-        transport.read_exact(&mut got).await.expect("it arrives");
+        transport.read_exact(&mut got).await.expect("peer should send the expected bytes");
         assert!(got.iter().all(|byte| byte.count_ones() % 2 == 0) && got.iter().any(|byte| *byte != 0));
     });
 }
@@ -290,17 +290,18 @@ fn a_cut_connection_wakes_tasks_at_both_its_ends() {
                 async move {
                     if is_full {
                         let is_broken = transport.write_all(&[0; 1 << 20]).await.is_err();
-                        teller.send(is_broken).expect("the test waits");
+                        teller.send(is_broken).expect("receiver should be waiting");
                     }
                     std::future::pending::<()>().await;
                 }
             });
             let b = world.node("b").process();
-            let (mut read, mut write) = tokio::io::split(b.dial("a").await.expect("a accepts"));
+            let (mut read, mut write) =
+                tokio::io::split(b.dial("a").await.expect("server should accept the connection"));
             if !is_full {
                 b.spawn(async move {
                     let is_over = matches!(read.read(&mut [0]).await, Ok(0) | Err(_));
-                    tell.send(is_over).expect("the test waits");
+                    tell.send(is_over).expect("receiver should be waiting");
                 });
             }
             sleep(millis(100)).await;

@@ -26,9 +26,11 @@ fn unwrapping() -> ServerBuilder {
 }
 
 async fn expect_echo(socket: &mut TcpStream, prefix: &[u8]) {
-    socket.write_all(&[prefix, PACKET].concat()).await.expect("the server reads");
+    socket.write_all(&[prefix, PACKET].concat()).await.expect("write should succeed");
     let mut reply = [0; PACKET.len()];
-    let read = tokio::time::timeout(LIMIT, socket.read_exact(&mut reply)).await.expect("it answers");
+    let read = tokio::time::timeout(LIMIT, socket.read_exact(&mut reply))
+        .await
+        .expect("future should complete within the timeout");
     read.expect("it answers before it closes");
     assert_eq!(reply, PACKET);
 }
@@ -40,11 +42,11 @@ async fn ended(stats: &Stats, count: u64) {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(LIMIT, over).await.expect("they end");
+    tokio::time::timeout(LIMIT, over).await.expect("future should complete within the timeout");
 }
 
 async fn listen(builder: ServerBuilder) -> (SocketAddr, Stats) {
-    let server = builder.bind("127.0.0.1:0", echo()).await.expect("there is a port");
+    let server = builder.bind("127.0.0.1:0", echo()).await.expect("server should bind to a free address");
     let (address, stats) = (server.local_addr(), server.stats());
     tokio::spawn(server.serve());
     (address, stats)
@@ -92,7 +94,7 @@ async fn connection_for_frames_alone_reaches_no_adapter() {
 
 #[tokio::test]
 async fn stop_drains_connections_within_gateway_connections() {
-    let slow = Operation::user(10).expect("users have 10 and up");
+    let slow = Operation::user(10).expect("operation should be in the range of users");
     let (proceeds, proceed) = oneshot::channel::<()>();
     let proceed = Arc::new(parking_lot::Mutex::new(Some(proceed)));
     let (begins, started) = oneshot::channel::<()>();
@@ -128,7 +130,7 @@ async fn stop_drains_connections_within_gateway_connections() {
         rest = after;
     }
     assert_eq!(rest, PACKET);
-    tokio::time::timeout(LIMIT, serving).await.expect("the stop ends").unwrap().unwrap();
+    tokio::time::timeout(LIMIT, serving).await.expect("future should complete within the timeout").unwrap().unwrap();
     assert_eq!(stats.open(), 0);
 }
 
@@ -136,7 +138,7 @@ async fn stop_drains_connections_within_gateway_connections() {
 async fn connections_within_gateway_share_its_memory_account() {
     let (shows, shown) = oneshot::channel();
     let shows = Arc::new(parking_lot::Mutex::new(Some(shows)));
-    let question = Operation::user(10).expect("users have 10 and up");
+    let question = Operation::user(10).expect("operation should be in the range of users");
     let handlers = Handlers::new().on(question, move |connection, packet| {
         shows.lock().take().unwrap().send(connection.is_overloaded()).unwrap();
         async { Some(packet) }
@@ -155,7 +157,7 @@ async fn connections_within_gateway_share_its_memory_account() {
     here.write_all(&[b"x", PACKET].concat()).await.unwrap();
     let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
     // Plain handlers have no answer for a client beyond its share, whose connection is closed.
-    let overloaded = tokio::time::timeout(LIMIT, shown).await.expect("it is called or dropped");
+    let overloaded = tokio::time::timeout(LIMIT, shown).await.expect("future should complete within the timeout");
     assert_ne!(overloaded.ok(), Some(false));
     drop(here);
     assert!(!matches!(serving.await.unwrap(), CloseReason::OtherProtocol));

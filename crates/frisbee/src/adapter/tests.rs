@@ -25,32 +25,35 @@ fn shouting() -> ServerBuilder {
 }
 
 pub(super) fn echo() -> Handlers {
-    let operation = Operation::user(10).expect("users have 10 and up");
+    let operation = Operation::user(10).expect("operation should be in the range of users");
     Handlers::new().on(operation, |_connection, packet| async { Some(packet) })
 }
 
 /// Sends a packet over a connection of frames, and waits until it is back.
 async fn call(address: SocketAddr) {
     let (replies, mut reply) = mpsc::unbounded_channel();
-    let operation = Operation::user(10).expect("users have 10 and up");
+    let operation = Operation::user(10).expect("operation should be in the range of users");
     let answered = Handlers::new().on(operation, move |_connection: Connection, packet: Packet| {
         replies.send(packet.body).ok();
         async { None }
     });
-    let connection = Client::builder().connect(address, answered).await.expect("the server listens");
-    connection.send(&Packet::new(PacketId(1), operation, "hi")).await.expect("it is open");
+    let connection = Client::builder().connect(address, answered).await.expect("server should accept the connection");
+    connection.send(&Packet::new(PacketId(1), operation, "hi")).await.expect("message should be sent");
     assert_eq!(reply.recv().await.as_deref(), Some(&b"hi"[..]));
 }
 
 async fn say(address: SocketAddr, words: &[&[u8]]) -> Vec<u8> {
-    let mut socket = TcpStream::connect(address).await.expect("the server listens");
+    let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
     socket.set_nodelay(true).expect("it is TCP");
     for words in words {
-        socket.write_all(words).await.expect("the server reads");
+        socket.write_all(words).await.expect("write should succeed");
         tokio::task::yield_now().await;
     }
     let mut received = Vec::new();
-    tokio::time::timeout(LIMIT, socket.read_to_end(&mut received)).await.expect("the server closes").expect("in order");
+    tokio::time::timeout(LIMIT, socket.read_to_end(&mut received))
+        .await
+        .expect("future should complete within the timeout")
+        .expect("in order");
     received
 }
 
@@ -98,7 +101,7 @@ async fn frames_are_not_offered_to_adapters() {
         let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
         here.write_all(first).await.unwrap();
         let mut answer = vec![0; first.len()];
-        here.read_exact(&mut answer).await.expect("the packet is echoed in its own form of headers");
+        here.read_exact(&mut answer).await.expect("peer should send the expected bytes");
         assert_eq!(answer, first);
         drop(here);
         serving.await.unwrap();
@@ -180,7 +183,7 @@ async fn stop_notifies_adapters_and_waits_for_them() {
     let mut rest = Vec::new();
     socket.read_to_end(&mut rest).await.unwrap();
     assert_eq!(rest, b" bye");
-    tokio::time::timeout(LIMIT, serving).await.expect("the stop ends").unwrap().unwrap();
+    tokio::time::timeout(LIMIT, serving).await.expect("future should complete within the timeout").unwrap().unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -259,7 +262,7 @@ async fn adapter_sees_attachments_until_it_returns() {
     here.write_all(b"x").await.unwrap();
     assert_eq!(shown.recv().await, Some(true));
     assert!(ended.try_recv().is_err(), "the adapter still serves");
-    proceeds.send(()).expect("it waits");
+    proceeds.send(()).expect("receiver should be waiting");
     serving.await.unwrap();
     assert_eq!(ended.recv().await, Some(()));
 }
@@ -275,7 +278,7 @@ async fn header_in_pieces_is_not_offered_to_adapters() {
     let (mut here, there) = tokio::io::duplex(1);
     let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
     here.write_all(&[0, 15, 0, 1, 0, 0, 0, 0, 0, 0]).await.unwrap();
-    here.read_exact(&mut [0; 10]).await.expect("the PING is answered");
+    here.read_exact(&mut [0; 10]).await.expect("peer should send the expected bytes");
     assert!(ended.try_recv().is_err(), "the connection goes on");
     drop(here);
     serving.await.unwrap();

@@ -455,7 +455,7 @@ mod tests {
     #[test]
     fn address_is_forgotten_with_last_connection_and_ipv6_groups() {
         let budget = Arc::new(Budget::new(64 * MIB, 0));
-        let address = |text: &str| Some(text.parse().expect("it is one"));
+        let address = |text: &str| Some(text.parse().expect("text should parse"));
         let peers = ["2001:db8::1", "2001:db8::ffff:1", "::ffff:10.0.0.1", "10.0.0.1"].map(address);
         let accounts = peers.map(|peer| Account::of_peer(&budget, peer));
         let nameless = [(); 2].map(|()| Account::of_peer(&budget, None));

@@ -144,7 +144,7 @@ mod tests {
         let [mut output, mut other] = [Output::default(), Output::default()];
         let mut outbox = Outbox::default();
         outbox.set_limit(crate::BODY_MAX);
-        outbox.push(PacketId(1), Operation::FIRST_USER, &[0; 100_000][..]).expect("there is room");
+        outbox.push(PacketId(1), Operation::FIRST_USER, &[0; 100_000][..]).expect("packet should be within the limit");
         output.charge(&outbox, &account);
         other.charge(&outbox, &client);
         let queued = stats.output_waiting();

@@ -95,20 +95,21 @@ mod tests {
     async fn stopping_server_logs_peers_and_calls_it_waits_for() {
         let (began, mut started) = mpsc::unbounded_channel();
         let endless = move |connection, _packet| {
-            began.send(connection).expect("the test waits");
+            began.send(connection).expect("receiver should be waiting");
             std::future::pending()
         };
         let server = Server::builder().build(Handlers::new().on(Operation::FIRST_USER, endless)).unwrap();
         let (here, there) = crate::memory();
         tokio::spawn(async move { server.serve_connection(there).await });
-        let client = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
+        let client =
+            Client::builder().connect_io(here, Handlers::new()).await.expect("connection in memory should be accepted");
         let request = Packet { id: PacketId(1), operation: Operation::FIRST_USER, body: Bytes::new() };
-        client.send(&request).await.expect("it is open");
-        let connection = started.recv().await.expect("the handler runs");
+        client.send(&request).await.expect("message should be sent");
+        let connection = started.recv().await.expect("channel should stay open");
         while connection.0.work.len() == 0 {
             tokio::task::yield_now().await;
         }
-        let _stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("the client takes streams");
+        let _stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("stream should open");
         assert_eq!(connection.in_progress(), "peer without an address, running handlers: 1, streams: 1");
     }
 }

@@ -51,7 +51,7 @@ pub enum Placement {
 /// ```
 /// use frisbee::{Handlers, Operation, Policy};
 ///
-/// let resize = Operation::user(10).expect("users have 10 and up");
+/// let resize = Operation::user(10).expect("operation should be in the range of users");
 /// // Each connection has at most two pictures at work; its further requests wait.
 /// let handlers = Handlers::new().on_with(resize, Policy::AtMost(2), |_connection, picture| async {
 ///     let resized = tokio::task::spawn_blocking(|| picture).await;

@@ -28,7 +28,7 @@ pub struct HandOffAccepted {
 /// use frisbee::{HandOffTarget, memory};
 /// use tokio::io::{AsyncReadExt, AsyncWriteExt};
 ///
-/// const SHELL: Operation = Operation::user(10).expect("users have 10 and up");
+/// const SHELL: Operation = Operation::user(10).expect("operation should be in the range of users");
 ///
 /// struct Login;
 ///

@@ -11,8 +11,8 @@ use std::future::poll_fn;
 const BACKLOG_MAX: usize = 1024 * 1024;
 
 fn send(outbox: &mut Outbox, length: usize) {
-    let operation = Operation::user(10).expect("users have 10");
-    outbox.push(PacketId(1), operation, Bytes::from(vec![0; length])).expect("it is short");
+    let operation = Operation::user(10).expect("operation should be in the range of users");
+    outbox.push(PacketId(1), operation, Bytes::from(vec![0; length])).expect("packet should be within the limit");
 }
 
 /// Of a connection that is never short of memory.
@@ -66,7 +66,7 @@ impl Task {
 /// A mailbox without room.
 fn full() -> loom::sync::Arc<Mailbox> {
     let mailbox = Mailbox::new(u32::MAX, BACKLOG_MAX, account());
-    mailbox.write(|outbox| send(outbox, BACKLOG_MAX)).expect("it is open");
+    mailbox.write(|outbox| send(outbox, BACKLOG_MAX)).expect("write should succeed");
     loom::sync::Arc::new(mailbox)
 }
 
@@ -77,11 +77,11 @@ fn packets_of_handles_reach_the_driver_in_any_interleaving() {
         let handles: Vec<_> = (0..2)
             .map(|_| {
                 let mailbox = mailbox.clone();
-                thread::spawn(move || mailbox.write(|outbox| send(outbox, 0)).expect("it is open"))
+                thread::spawn(move || mailbox.write(|outbox| send(outbox, 0)).expect("write should succeed"))
             })
             .collect();
         Task::default().run(&mailbox, 20);
-        handles.into_iter().for_each(|handle| handle.join().expect("it does not panic"));
+        handles.into_iter().for_each(|handle| handle.join().expect("thread should not panic"));
     });
 }
 
@@ -97,7 +97,7 @@ fn a_producer_that_waits_for_room_is_woken_when_there_is_some() {
             }
         });
         Task::default().run(&mailbox, BACKLOG_MAX + 20);
-        producer.join().expect("it does not panic").expect("it is open");
+        producer.join().expect("thread should not panic").expect("connection should be open");
     });
 }
 
@@ -120,8 +120,8 @@ fn waiting_producers_wake_when_notified_one_leaves() {
             }
         });
         Task::default().run(&mailbox, BACKLOG_MAX + 20);
-        producer.join().expect("it does not panic").expect("it is open");
-        let _ = leaving.join().expect("it does not panic");
+        producer.join().expect("thread should not panic").expect("connection should be open");
+        let _ = leaving.join().expect("thread should not panic");
     });
 }
 
@@ -145,7 +145,7 @@ fn tasks_that_wait_when_a_connection_ends_are_woken() {
         });
         mailbox.close(&CloseReason::Local);
         mailbox.finish();
-        assert!(producer.join().expect("it does not panic").is_err());
-        assert!(matches!(watcher.join().expect("it does not panic"), CloseReason::Local));
+        assert!(producer.join().expect("thread should not panic").is_err());
+        assert!(matches!(watcher.join().expect("thread should not panic"), CloseReason::Local));
     });
 }

@@ -176,7 +176,7 @@ mod tests {
         let [first, second] = [(); 2].map(|()| table.enter(Role::Server, &kind, stream));
         assert!(first.is_some() && second.is_some());
         assert_eq!(table.enter(Role::Server, &kind, stream), None);
-        let left = first.and_then(|id| table.get(id)).expect("it is open").clone();
+        let left = first.and_then(|id| table.get(id)).expect("connection should be open").clone();
         table.leave(&left);
         assert_eq!(table.free(&kind), 1);
         assert!(table.enter(Role::Server, &kind, stream).is_some());

@@ -16,13 +16,13 @@ fn mailbox(backlog_max: usize) -> Mailbox {
 /// Writes as a sender that does not wait; returns whether there was room.
 fn sends_now(mailbox: &Mailbox, fill: impl FnOnce(&mut Outbox)) -> bool {
     let sent = mailbox.poll_write(None, &mut Place::default(), fill);
-    sent.map(|sent| sent.expect("it is open")).is_ready()
+    sent.map(|sent| sent.expect("connection should be open")).is_ready()
 }
 
 /// A packet of so many bytes, 10 of them its header.
 fn push(outbox: &mut Outbox, length: usize) {
     let body = vec![0; length - 10];
-    outbox.push(PacketId(1), Operation::FIRST_USER, &body[..]).expect("it is short");
+    outbox.push(PacketId(1), Operation::FIRST_USER, &body[..]).expect("packet should be within the limit");
 }
 
 /// The part of a connection's task that takes mail, and writes none of it.
@@ -51,7 +51,7 @@ fn driver_is_woken_once_until_it_polls() {
     assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Mail, "handles do not know its waker before");
     assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Nothing);
     for _ in 0..2 {
-        mailbox.write(|outbox| push(outbox, 15)).expect("it is open");
+        mailbox.write(|outbox| push(outbox, 15)).expect("write should succeed");
     }
     assert_eq!((woken.count(), mailbox.is_notified()), (1, true));
     assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Yield);
@@ -74,17 +74,17 @@ fn senders_wait_at_full_queue_and_wake_below_limit() {
     assert!(mailbox.poll_write(Some(&context), &mut place, |outbox| push(outbox, 60)).is_ready());
     assert!(mailbox.poll_write(Some(&context), &mut place, |outbox| push(outbox, 90)).is_ready(), "there is some room");
     assert!(mailbox.poll_write(Some(&context), &mut place, |outbox| push(outbox, 10)).is_pending());
-    assert!(mailbox.poll_room(&context, &mut place, |_| ()).expect("it is open").is_pending());
+    assert!(mailbox.poll_room(&context, &mut place, |_| ()).expect("connection should be open").is_pending());
     assert_eq!(mailbox.lock().queued(), 150);
     driver.take(&mailbox, &waker, true);
     assert_eq!((driver.pending, mailbox.lock().queued()), (150, 150), "it waits at the driver");
     assert!(mailbox.is_full(100) && !mailbox.is_full(99));
     mailbox.handle_drained(&mut driver.reader, 100);
-    assert!(mailbox.poll_room(&context, &mut place, |_| ()).expect("it is open").is_pending());
+    assert!(mailbox.poll_room(&context, &mut place, |_| ()).expect("connection should be open").is_pending());
     assert_eq!(sender.count(), 0);
     mailbox.handle_drained(&mut driver.reader, 99);
     assert_eq!((sender.count(), mailbox.lock().queued()), (1, 99), "once, after any number of polls");
-    assert!(mailbox.poll_room(&context, &mut place, |_| ()).expect("it is open").is_ready());
+    assert!(mailbox.poll_room(&context, &mut place, |_| ()).expect("connection should be open").is_ready());
     driver.pending = 99;
     assert_eq!(driver.take(&mailbox, &waker, true), TakeOutcome::Nothing, "handles know it");
 }
@@ -98,7 +98,7 @@ fn senders_that_wait_get_room_before_others_that_come_later() {
     let [mut first, mut second, mut third] = tasks.each_ref().map(|(_, waker)| Context::from_waker(waker));
     let woken = || tasks.each_ref().map(|(woken, _)| woken.count());
     let fill = |outbox: &mut Outbox| push(outbox, 100);
-    mailbox.write(fill).expect("it is open");
+    mailbox.write(fill).expect("write should succeed");
     assert!(one.poll_send(&mut first, fill).is_pending() && two.poll_send(&mut second, fill).is_pending());
     let mut drain = || {
         driver.take(&mailbox, &waker, true);
@@ -127,7 +127,7 @@ fn sender_that_does_not_wait_gets_room_that_a_called_one_leaves() {
     let ((_, waker), (called, coming)) = (task(), task());
     let mut one = Waiter::new(&mailbox);
     let fill = |outbox: &mut Outbox| push(outbox, 100);
-    mailbox.write(fill).expect("it is open");
+    mailbox.write(fill).expect("write should succeed");
     assert!(one.poll_send(&mut Context::from_waker(&coming), fill).is_pending());
     driver.take(&mailbox, &waker, true);
     mailbox.handle_drained(&mut driver.reader, std::mem::take(&mut driver.pending) - 100);
@@ -147,7 +147,7 @@ fn a_sender_that_was_called_and_does_not_come_holds_up_no_other() {
     for leaves in [false, true] {
         let [mut one, mut other] = [(); 2].map(|()| Waiter::new(&mailbox));
         let before = called.count();
-        mailbox.write(|outbox| push(outbox, 100)).expect("it is open");
+        mailbox.write(|outbox| push(outbox, 100)).expect("write should succeed");
         assert!(one.poll_send(&mut Context::from_waker(&forgetful), |_| ()).is_pending());
         driver.take(&mailbox, &waker, true);
         mailbox.handle_drained(&mut driver.reader, std::mem::take(&mut driver.pending) - 100);
@@ -186,9 +186,9 @@ fn senders_wait_for_server_memory_below_queue_limit() {
     other.charge(1);
     driver.take(&mailbox, &waker, true);
     assert_eq!(sender.count(), 1, "there is room for a little");
-    (0..5).for_each(|_| mailbox.write(|outbox| push(outbox, 1000)).expect("it is open"));
+    (0..5).for_each(|_| mailbox.write(|outbox| push(outbox, 1000)).expect("write should succeed"));
     assert!(woken.count() > before);
-    assert!(mailbox.poll_room(&context, &mut place, |_| ()).expect("it is open").is_pending());
+    assert!(mailbox.poll_room(&context, &mut place, |_| ()).expect("connection should be open").is_pending());
     driver.take(&mailbox, &waker, true);
     assert_eq!((sender.count(), mailbox.is_full(0)), (1, true), "the driver's queue counts");
     other.release(8 * MIB + 1);
@@ -216,7 +216,7 @@ fn closed_mailbox_rejects_mail_and_wakes_all_waiters() {
     let [sender, end, kind, decision] = &tasks;
     let [mut first, mut second, mut third] = [(); 3].map(|()| Waiter::new(&mailbox));
     let mut place = Place::default();
-    mailbox.write(|outbox| push(outbox, 10)).expect("it is open");
+    mailbox.write(|outbox| push(outbox, 10)).expect("write should succeed");
     assert!(mailbox.poll_write(Some(&Context::from_waker(&sender.1)), &mut place, |_| ()).is_pending());
     assert!(mailbox.poll_closed(&mut Context::from_waker(&end.1), &mut first).is_pending());
     assert!(mailbox.poll_peer(&mut Context::from_waker(&kind.1), &mut second).is_pending());
@@ -271,7 +271,7 @@ fn peer_kind_wakes_waiting_tasks_and_stays_known() {
 #[test]
 fn waiter_keeps_one_waker_and_no_noop_waker() {
     let mailbox = mailbox(1);
-    mailbox.write(|outbox| push(outbox, 10)).expect("it is open");
+    mailbox.write(|outbox| push(outbox, 10)).expect("write should succeed");
     assert!(!sends_now(&mailbox, |_| ()));
     assert!(mailbox.lock().waiters.is_empty());
     let [(first, one), (second, two)] = [(); 2].map(|()| task());
@@ -292,7 +292,12 @@ fn waiter_keeps_one_waker_and_no_noop_waker() {
     // A future that is polled by one task after the other is one waiter.
     let mut place = Place::default();
     for waker in [&one, &two].into_iter().cycle().take(100) {
-        assert!(mailbox.poll_room(&Context::from_waker(waker), &mut place, |_| ()).expect("it is open").is_pending());
+        assert!(
+            mailbox
+                .poll_room(&Context::from_waker(waker), &mut place, |_| ())
+                .expect("connection should be open")
+                .is_pending()
+        );
         assert!(mailbox.poll_write(Some(&Context::from_waker(waker)), &mut place, |_| ()).is_pending());
     }
     assert_eq!([&first, &second].map(Arc::strong_count), [2, 3]);
@@ -304,11 +309,11 @@ fn waiter_keeps_one_waker_and_no_noop_waker() {
 fn handle_packets_are_charged_until_collected() {
     let mailbox = mailbox(MIB);
     let mut outbox = Outbox::default();
-    mailbox.write(|outbox| push(outbox, 100_000)).expect("it is open");
+    mailbox.write(|outbox| push(outbox, 100_000)).expect("write should succeed");
     assert!(mailbox.account.charged() >= 96_000, "{}", mailbox.account.charged());
     mailbox.collect(&mut outbox);
     assert_eq!((outbox.len(), mailbox.lock().queued(), mailbox.account.charged()), (100_000, 0, 0));
-    mailbox.write(|outbox| (0..20).for_each(|_| push(outbox, 1000))).expect("it is open");
+    mailbox.write(|outbox| (0..20).for_each(|_| push(outbox, 1000))).expect("write should succeed");
     {
         let mut inner = mailbox.lock();
         inner.outbox.take_bytes();
@@ -337,7 +342,7 @@ fn wakers_are_woken_and_dropped_without_the_lock() {
     };
 
     driver.take(&mailbox, &last_reference(), true);
-    mailbox.write(|outbox| push(outbox, 100)).expect("it is open");
+    mailbox.write(|outbox| push(outbox, 100)).expect("write should succeed");
     expect_call("the driver is woken");
     driver.take(&mailbox, &last_reference(), true);
     expect_call("it is polled by another task");

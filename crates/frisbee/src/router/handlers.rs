@@ -470,7 +470,7 @@ mod tests {
     use tokio::runtime::Handle;
 
     fn operation(number: u16) -> Operation {
-        Operation::user(number).expect("it is one")
+        Operation::user(number).expect("operation should be in the range of users")
     }
 
     fn connection() -> Connection {

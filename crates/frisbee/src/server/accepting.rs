@@ -193,7 +193,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn connections_do_not_wake_the_task_that_serves() {
-        let server = Server::builder().bind("127.0.0.1:0", echo()).await.expect("loopback has free ports");
+        let server = Server::builder().bind("127.0.0.1:0", echo()).await.expect("server should bind to a free address");
         let address = server.local_addr();
         let polls = Arc::new(AtomicUsize::new(0));
         let counted = polls.clone();
@@ -213,13 +213,17 @@ mod tests {
 
     #[tokio::test]
     async fn accepted_sockets_send_without_delay() {
-        let passed = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
-        let passed = Server::builder().listen_on(passed, Handlers::new()).expect("it listens");
-        let bound = Server::builder().bind("127.0.0.1:0", Handlers::new()).await.expect("loopback has free ports");
+        let passed = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
+        let passed = Server::builder().listen_on(passed, Handlers::new()).expect("server should be listening");
+        let bound =
+            Server::builder().bind("127.0.0.1:0", Handlers::new()).await.expect("server should bind to a free address");
         for server in [passed, bound] {
-            let _client = tokio::net::TcpStream::connect(server.local_addr()).await.expect("it listens");
+            let _client =
+                tokio::net::TcpStream::connect(server.local_addr()).await.expect("server should be listening");
             let accepted = poll_fn(|context| Listener::poll_accept(&server.listener, context)).await;
-            assert!(matches!(accepted, Ok((Transport::Tcp(socket), _)) if socket.nodelay().expect("it is open")));
+            assert!(
+                matches!(accepted, Ok((Transport::Tcp(socket), _)) if socket.nodelay().expect("connection should be open"))
+            );
         }
     }
 }

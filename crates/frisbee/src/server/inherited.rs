@@ -116,15 +116,18 @@ mod tests {
 
     #[tokio::test]
     async fn queued_connections_of_passed_listener_are_served() {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
-        let address = listener.local_addr().expect("it is bound");
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
+        let address = listener.local_addr().expect("socket should have a local address");
         let mut client = EchoClient::connect(address).await;
-        let server = Server::builder().listen_on(listener, echo()).expect("it listens");
+        let server = Server::builder().listen_on(listener, echo()).expect("server should be listening");
         assert_eq!(server.local_addr(), address);
         #[cfg(target_os = "linux")]
         {
             let socket = socket2::SockRef::from(&server.listener.listener);
-            assert!(socket.tcp_nodelay().expect("it is open") && socket.keepalive().expect("it is open"));
+            assert!(
+                socket.tcp_nodelay().expect("connection should be open")
+                    && socket.keepalive().expect("connection should be open")
+            );
         }
         tokio::spawn(server.serve());
         assert_eq!(client.ask("waits").await, "waits");
@@ -134,8 +137,8 @@ mod tests {
     #[tokio::test]
     async fn a_socket_that_does_not_listen_is_refused_with_its_address() {
         use std::os::fd::OwnedFd;
-        let datagrams = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback has free ports");
-        let address = datagrams.local_addr().expect("it is bound").to_string();
+        let datagrams = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback port should be free");
+        let address = datagrams.local_addr().expect("socket should have a local address").to_string();
         let refused = Server::builder().listen_on(OwnedFd::from(datagrams), Handlers::new());
         match refused.expect_err("it takes no connections") {
             Error::Bind { address: named, source } => {
@@ -143,11 +146,11 @@ mod tests {
             }
             other => panic!("{other}"),
         }
-        let (one, _other) = std::os::unix::net::UnixStream::pair().expect("there are descriptors");
+        let (one, _other) = std::os::unix::net::UnixStream::pair().expect("descriptor should be available");
         let refused = |refused: Result<(), Error>| assert!(matches!(refused, Err(Error::Bind { .. })), "{refused:?}");
         let one = OwnedFd::from(one);
         let unix = |builder: ServerBuilder, one: OwnedFd| builder.listen_on_unix(one, Handlers::new()).map(drop);
-        refused(unix(Server::builder(), one.try_clone().expect("there are descriptors")));
+        refused(unix(Server::builder(), one.try_clone().expect("descriptor should be available")));
         refused(Server::builder().listen_on(one, Handlers::new()).map(drop));
     }
 }

@@ -22,14 +22,15 @@ impl EchoClient {
             sender.send(packet.body).ok();
             async { None }
         });
-        let connection = Client::builder().connect(address, handlers).await.expect("the system answers");
+        let connection =
+            Client::builder().connect(address, handlers).await.expect("server should accept the connection");
         Self { connection, answers }
     }
 
     /// The answer to a text.
     pub(crate) async fn ask(&mut self, text: &'static str) -> Bytes {
         let packet = Packet::new(PacketId(1), Operation::FIRST_USER, text);
-        self.connection.send(&packet).await.expect("it is open");
-        self.answers.recv().await.expect("it is served")
+        self.connection.send(&packet).await.expect("message should be sent");
+        self.answers.recv().await.expect("channel should stay open")
     }
 }

@@ -111,10 +111,11 @@ mod tests {
     }
 
     fn connected() -> (TcpStream, TcpStream) {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
-        let here = TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
+        let here = TcpStream::connect(listener.local_addr().expect("socket should have a local address"))
+            .expect("server should accept the connection");
         here.set_nonblocking(true).expect("a socket");
-        (here, listener.accept().expect("it is connected").0)
+        (here, listener.accept().expect("client should connect").0)
     }
 
     #[test]
@@ -125,9 +126,9 @@ mod tests {
             let slices = [IoSlice::new(&head), IoSlice::new(&body[skipped..][..LONG])];
             let sent = send_split(here.as_fd(), &slices).expect("it lies near").expect("there is room");
             assert_eq!(sent, head.len());
-            (&here).write_all(b"!").expect("there is room");
+            (&here).write_all(b"!").expect("write should succeed");
             let mut received = vec![0; sent + 1];
-            there.read_exact(&mut received).expect("it was sent");
+            there.read_exact(&mut received).expect("peer should send the expected bytes");
             assert_eq!((&received[..sent], received[sent]), (&head[..], b'!'));
         }
     }
@@ -136,7 +137,7 @@ mod tests {
     async fn a_connection_over_tcp_sends_the_head_of_a_long_packet_apart() {
         const ECHO: Operation = Operation::FIRST_USER;
         let echoes = Handlers::new().on(ECHO, |_, packet| async { Some(packet) });
-        let server = Server::builder().bind("127.0.0.1:0", echoes).await.expect("there is a port");
+        let server = Server::builder().bind("127.0.0.1:0", echoes).await.expect("server should bind to a free address");
         let address = server.local_addr();
         tokio::spawn(server.serve());
         let (packets, mut received) = mpsc::unbounded_channel();
@@ -144,10 +145,10 @@ mod tests {
             let _ = packets.send(packet);
             async { None }
         });
-        let client = Client::builder().connect(address, handlers).await.expect("it listens");
+        let client = Client::builder().connect(address, handlers).await.expect("server should accept the connection");
         let mut echo = async |body: Bytes| {
-            client.send(&Packet::new(PacketId(1), ECHO, body)).await.expect("it is open");
-            received.recv().await.expect("it is open").body
+            client.send(&Packet::new(PacketId(1), ECHO, body)).await.expect("message should be sent");
+            received.recv().await.expect("channel should stay open").body
         };
         // So that nothing precedes the head of the next packet.
         assert_eq!(echo(Bytes::from_static(b"short")).await, "short");
@@ -179,7 +180,7 @@ mod tests {
         let (here, _there) = connected();
         let (head, body, skipped) = message(4);
         let slices = [IoSlice::new(&head), IoSlice::new(&body[skipped..][..LONG])];
-        here.shutdown(std::net::Shutdown::Write).expect("it is connected");
+        here.shutdown(std::net::Shutdown::Write).expect("socket should shut down");
         assert!(send_split(here.as_fd(), &slices).is_none(), "the write of the whole message says why");
         let mut broken = SigSet::empty();
         broken.add(Signal::SIGPIPE);
@@ -192,7 +193,7 @@ mod tests {
         send_split(here.as_fd(), &slices).expect("it lies near").expect("there is room");
         drop(here);
         let mut received = Vec::new();
-        there.read_to_end(&mut received).expect("it is closed");
+        there.read_to_end(&mut received).expect("peer should close the connection cleanly");
         assert_eq!(received, head);
     }
 }

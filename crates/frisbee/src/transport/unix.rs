@@ -112,7 +112,7 @@ mod tests {
     impl Folder {
         fn new(name: &str) -> Self {
             let folder = std::env::temp_dir().join(format!("frisbee-{name}-{}", std::process::id()));
-            std::fs::create_dir_all(&folder).expect("there is room");
+            std::fs::create_dir_all(&folder).expect("folder should be created");
             Self(folder)
         }
 
@@ -134,7 +134,7 @@ mod tests {
         let path = folder.path();
         let runtime = tokio::runtime::Handle::current();
         for _ in 0..300 {
-            drop(std::os::unix::net::UnixListener::bind(&path).expect("the path is free"));
+            drop(std::os::unix::net::UnixListener::bind(&path).expect("socket path should be free"));
             let barrier = Barrier::new(8);
             let bind = || {
                 let _entered = runtime.enter();
@@ -143,7 +143,7 @@ mod tests {
             };
             let bound = std::thread::scope(|scope| {
                 let binding = [(); 8].map(|()| scope.spawn(bind));
-                binding.map(|binding| binding.join().expect("no panic"))
+                binding.map(|binding| binding.join().expect("thread should not panic"))
             });
             assert_eq!(bound.iter().filter(|bound| bound.is_ok()).count(), 1, "{bound:?}");
             std::os::unix::net::UnixStream::connect(&path).expect("one of them listens");
@@ -156,11 +156,14 @@ mod tests {
         use socket2::{Domain, SockAddr, Socket, Type};
         let folder = Folder::new("full");
         let path = folder.path();
-        let socket = Socket::new(Domain::UNIX, Type::STREAM, None).expect("there are descriptors");
-        socket.bind(&SockAddr::unix(&path).expect("it is short")).expect("the path is free");
-        socket.listen(0).expect("it is bound");
-        socket.set_nonblocking(true).expect("it is open");
-        let listener = UnixListener::from_std(std::os::fd::OwnedFd::from(socket).into()).expect("it listens");
+        let socket = Socket::new(Domain::UNIX, Type::STREAM, None).expect("descriptor should be available");
+        socket
+            .bind(&SockAddr::unix(&path).expect("value should be within the limit"))
+            .expect("server should bind to a free address");
+        socket.listen(0).expect("socket should be bound");
+        socket.set_nonblocking(true).expect("connection should be open");
+        let listener =
+            UnixListener::from_std(std::os::fd::OwnedFd::from(socket).into()).expect("server should be listening");
         let mut queued = Vec::new();
         let full = loop {
             match UnixStream::connect(&path).await {
@@ -173,7 +176,7 @@ mod tests {
         let mut connecting = pin!(crate::Client::builder().connect(address, crate::Handlers::new()));
         let waits = std::future::poll_fn(|context| Poll::Ready(connecting.as_mut().poll(context).is_pending()));
         assert!(waits.await, "there will be room");
-        drop(listener.accept().await.expect("one waits"));
+        drop(listener.accept().await.expect("client should connect"));
         connecting.await.expect("there is room");
     }
 }

@@ -325,7 +325,7 @@ mod tests {
 
     impl Greeter for Reception {
         async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
-            let connection = request.connection().expect("it is native");
+            let connection = request.connection().expect("channel should be connected");
             let name = &request.get_ref().name;
             if !name.is_empty() {
                 Principal::new(name, Proof::Other).with_role(name).sign_in(connection)?;
@@ -344,14 +344,15 @@ mod tests {
     async fn signed_in_caller_is_refused_where_unknown_ones_are_not() {
         let access = Access::new().allow(["greet.Greeter/Greet"], Who::anybody().except(Who::role("guest")));
         let server = Server::builder().add_service(GreeterServer::new(Reception)).access(access);
-        let server = server.build().expect("the settings are right");
+        let server = server.build().expect("settings should be valid");
         let (here, there) = frpc::memory();
         tokio::spawn(async move { server.serve_connection(there).await });
-        let client = GreeterClient::new(Channel::connect_io(here).await.expect("it is there"));
+        let client =
+            GreeterClient::new(Channel::connect_io(here).await.expect("connection in memory should be accepted"));
         let name = |name: &str| Name { name: name.to_owned() };
-        client.greet(name("")).await.expect("unknown callers may call");
-        client.greet(name("guest")).await.expect("unknown callers may sign in");
-        let refused = client.greet(name("")).await.expect_err("guests may not call");
+        client.greet(name("")).await.expect("call should succeed");
+        client.greet(name("guest")).await.expect("call should succeed");
+        let refused = client.greet(name("")).await.expect_err("call should fail");
         assert_eq!(refused.code(), Code::PermissionDenied);
     }
 
@@ -372,17 +373,17 @@ mod tests {
                 .adapter(
                     |_| true,
                     move |_, context| {
-                        let method = context.methods().get("greet.Greeter", "Greet").expect("it is served");
-                        shows.send(method.check_access(&Metadata::new())).expect("the test waits");
+                        let method = context.methods().get("greet.Greeter", "Greet").expect("call should succeed");
+                        shows.send(method.check_access(&Metadata::new())).expect("receiver should be waiting");
                         std::future::ready(Ok(()))
                     },
                 )
                 .build()
-                .expect("the settings are right");
+                .expect("settings should be valid");
             let (mut here, there) = frpc::memory();
             tokio::spawn(async move { server.serve_connection(there).await });
-            here.write_all(b"x").await.expect("it is read");
-            let verdict = shown.recv().await.expect("the adapter serves");
+            here.write_all(b"x").await.expect("write should succeed");
+            let verdict = shown.recv().await.expect("channel should stay open");
             assert_eq!(verdict.map_err(|status| status.code()), expected, "{role}");
         }
     }

@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn addresses_name_hosts_services_and_dns_server() {
         let parsed = |text| {
-            let Address { server, question } = Address::parse(text).expect("it is an address");
+            let Address { server, question } = Address::parse(text).expect("text should be an address");
             (server.map(|server| server.to_string()), question)
         };
         assert_eq!(parsed("dns:///shop.example:80"), (None, host("shop.example", 80)));
@@ -92,7 +92,7 @@ mod tests {
         let service = Question::Service { name: "_shop._tcp.example".to_owned() };
         assert_eq!(parsed("dns://10.0.0.53/_shop._tcp.example"), (Some("10.0.0.53:53".to_owned()), service));
         assert_eq!(parsed("dns://[::1]:5353/shop:80"), (Some("[::1]:5353".to_owned()), host("shop", 80)));
-        let known = "[::1]:80".parse().expect("it is an address");
+        let known = "[::1]:80".parse().expect("text should parse");
         assert_eq!(parsed("dns:///[::1]:80"), (None, Question::Known(known)));
     }
 

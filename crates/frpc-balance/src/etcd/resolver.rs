@@ -155,7 +155,7 @@ mod tests {
     /// Regression: with invalid values the set stays below the maximum, and each event caused all keys to be read again.
     #[tokio::test]
     async fn keys_are_read_again_only_when_one_has_gone() {
-        let etcd = Etcd::new(["http://127.0.0.1:1"]).expect("it is an address");
+        let etcd = Etcd::new(["http://127.0.0.1:1"]).expect("text should be an address");
         let mut resolver = EtcdResolver { is_truncated: true, ..EtcdResolver::new(&etcd, "shop/") };
         assert!(resolver.apply_all(vec![put("shop/1", "10.0.0.1:80"), put("shop/2", "10.0.0.2:80")]));
         assert!(resolver.apply_all(vec![put("shop/1", "10.0.0.1:80 weight=2")]), "the others are as they were");

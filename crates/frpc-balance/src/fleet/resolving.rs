@@ -314,7 +314,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn resolver_that_panics_is_queried_again() {
         let channel = frpc::Channel::builder().balance().connect_resolved_lazy(Panicking(0)).expect("all is right");
-        let fleet = || FleetView::of(&channel).expect("it follows a resolver");
+        let fleet = || FleetView::of(&channel).expect("channel should have a fleet");
         tokio::time::sleep(PAUSE_FIRST / 4).await;
         assert!(fleet().resolver_trouble.is_some_and(|trouble| trouble.contains("panicked")));
         tokio::time::sleep(PAUSE_FIRST).await;
@@ -362,7 +362,7 @@ mod tests {
             runtime: Handle::current(),
         }
         .start(&fleet);
-        links.dial().await.expect("it is in memory");
+        links.dial().await.expect("server should accept the connection");
         let mut waiting = pin!(fleet.next_connection());
         let first = poll_fn(|context| Poll::Ready(waiting.as_mut().poll(context).is_ready())).await;
         assert!(!first, "the fleet has no member");
@@ -370,7 +370,10 @@ mod tests {
         let stated = ResolvedEndpoint::new(&endpoint);
         let member = Member::kept(links, stated, &fleet.urgency, ConnectDelays::NONE, &fleet.runtime);
         fleet.add(vec![Row::new(endpoint, member, estimate)]);
-        timeout(PAUSE_MAX, waiting).await.expect("it is woken").expect("there is a connection");
+        timeout(PAUSE_MAX, waiting)
+            .await
+            .expect("future should complete within the timeout")
+            .expect("there is a connection");
     }
 
     #[tokio::test(start_paused = true)]

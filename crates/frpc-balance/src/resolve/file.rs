@@ -129,13 +129,15 @@ mod tests {
         let path = std::env::temp_dir().join(format!("frpc-endpoints-again-{}", std::process::id()));
         let mut resolver = FileResolver::new(&path);
         for spoil in [|path: &Path| std::fs::remove_file(path), |path: &Path| std::fs::write(path, "a:1 heavy")] {
-            std::fs::write(&path, "a:1").expect("there is room");
-            let stated = tokio::time::timeout(2 * INTERVAL, resolver.next()).await.expect("the set is news");
+            std::fs::write(&path, "a:1").expect("file should be written");
+            let stated = tokio::time::timeout(2 * INTERVAL, resolver.next())
+                .await
+                .expect("future should complete within the timeout");
             assert_eq!(stated.expect("it is well formed"), [Endpoint::new("a:1")]);
-            spoil(&path).expect("it is there");
-            resolver.next().await.expect_err("there is no set");
+            spoil(&path).expect("item should exist");
+            resolver.next().await.expect_err("next item should be an error");
         }
-        std::fs::remove_file(&path).expect("it is there");
+        std::fs::remove_file(&path).expect("file should be removed");
     }
 
     #[test]
@@ -143,11 +145,11 @@ mod tests {
         let path = std::env::temp_dir().join(format!("frpc-endpoints-long-{}", std::process::id()));
         // The second and the third are cut within a character.
         for text in ["a", "é", "🦀"] {
-            std::fs::write(&path, text.repeat(LENGTH_MAX as usize + 1)).expect("there is room");
-            let error = read_now(&path).expect_err("it is too long");
+            std::fs::write(&path, text.repeat(LENGTH_MAX as usize + 1)).expect("file should be written");
+            let error = read_now(&path).expect_err("message should be rejected as too long");
             assert!(error.to_string().contains("exceeds"), "{error}");
         }
-        std::fs::remove_file(&path).expect("it is there");
+        std::fs::remove_file(&path).expect("file should be removed");
     }
 
     /// Regression: the thread that opened the pipe waited for a writer, and the runtime waited for the thread.
@@ -155,20 +157,20 @@ mod tests {
     #[test]
     fn pipe_is_an_error_and_blocks_no_thread() {
         let path = std::env::temp_dir().join(format!("frpc-endpoints-pipe-{}", std::process::id()));
-        let made = std::process::Command::new("mkfifo").arg(&path).status().expect("it is a standard program");
+        let made = std::process::Command::new("mkfifo").arg(&path).status().expect("process should start");
         assert!(made.success());
         let (done, is_done) = std::sync::mpsc::channel();
         let of = path.clone();
         std::thread::spawn(move || done.send(read_now(&of)));
-        let read = is_done.recv_timeout(Duration::from_secs(10)).expect("it waits for nobody");
+        let read = is_done.recv_timeout(Duration::from_secs(10)).expect("channel should receive a message in time");
         assert!(read.is_err_and(|error| error.to_string().contains("regular file")));
-        std::fs::remove_file(&path).expect("it is there");
+        std::fs::remove_file(&path).expect("file should be removed");
     }
 
     #[test]
     fn lines_state_endpoints_and_a_wrong_one_spoils_the_file() {
         let text = "# all of them\n\n10.0.0.1:80 weight=3 zone=a rack=7=b # the old one\n[::1]:80 server_name=shop\n";
-        let [one, other] = parse(text).expect("it is well formed").try_into().expect("there are two");
+        let [one, other] = parse(text).expect("text should parse").try_into().expect("there are two");
         let expected = Endpoint::new("10.0.0.1:80").with_weight(3).with_zone("a").with_metadata("rack", "7=b");
         assert_eq!((one, other), (expected, Endpoint::new("[::1]:80").with_server_name("shop")));
         for wrong in ["a:1 weight=x", "a:1 heavy", "a:1 weight=-1"] {

@@ -56,7 +56,7 @@ pub(crate) struct Refusal {
 
 impl Api {
     pub(crate) async fn start() -> Self {
-        let address = "127.0.0.1:0".parse().expect("it is an address");
+        let address = "127.0.0.1:0".parse().expect("text should parse");
         let mut api = Self { state: Arc::default(), address, accepting: None };
         api.again().await;
         api
@@ -64,8 +64,8 @@ impl Api {
 
     /// Begins, or begins again at the same address.
     pub(crate) async fn again(&mut self) {
-        let listener = TcpListener::bind(self.address).await.expect("the port is free");
-        self.address = listener.local_addr().expect("it is bound");
+        let listener = TcpListener::bind(self.address).await.expect("loopback port should be free");
+        self.address = listener.local_addr().expect("socket should have a local address");
         let state = self.state.clone();
         self.accepting = Some(tokio::spawn(async move {
             let mut connections = JoinSet::new();
@@ -77,14 +77,14 @@ impl Api {
 
     /// Ends with all connections, as a process that is killed.
     pub(crate) async fn kill(&mut self) {
-        let accepting = self.accepting.take().expect("it runs");
+        let accepting = self.accepting.take().expect("process should be running");
         accepting.abort();
         drop(accepting.await);
         self.state().watchers.clear();
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("no panic")
+        self.state.lock().expect("lock should not be poisoned")
     }
 
     /// The number of requested lists and watches.
@@ -107,7 +107,7 @@ impl Api {
 
     pub(crate) fn delete(&self, name: &str) {
         let mut state = self.state();
-        let slice = state.slices.remove(name).expect("it is there");
+        let slice = state.slices.remove(name).expect("item should exist");
         state.happened("DELETED", slice);
     }
 
@@ -192,7 +192,7 @@ impl State {
     }
 
     fn list(&mut self, query: String) -> Response<BoxBody<Bytes, Infallible>> {
-        let begin: usize = value(&query, "continue").map_or(0, |at| at.parse().expect("it is ours"));
+        let begin: usize = value(&query, "continue").map_or(0, |at| at.parse().expect("text should parse"));
         self.lists.push(query);
         if let Some((status, body)) = self.instead_of_list.take() {
             return whole(status, body);
@@ -207,7 +207,7 @@ impl State {
     }
 
     fn watch(&mut self, query: String) -> Response<BoxBody<Bytes, Infallible>> {
-        let version: u64 = value(&query, "resourceVersion").expect("it is stated").parse().expect("it is ours");
+        let version: u64 = value(&query, "resourceVersion").expect("it is stated").parse().expect("text should parse");
         self.watches.push(query);
         if let Some(refusal) = self.instead_of_watch.pop() {
             let mut response = whole(refusal.status, refusal.body.to_owned());
@@ -247,7 +247,7 @@ fn whole(status: u16, body: String) -> Response<BoxBody<Bytes, Infallible>> {
 
 async fn serve(io: TcpStream, state: Arc<Mutex<State>>) {
     let answering = service_fn(|request| {
-        let answer = state.lock().expect("no panic").answer(&request);
+        let answer = state.lock().expect("lock should not be poisoned").answer(&request);
         async { Ok::<_, Infallible>(answer) }
     });
     drop(http1::Builder::new().serve_connection(TokioIo::new(io), answering).await);

@@ -39,8 +39,8 @@ struct Dns {
 
 impl Dns {
     async fn start() -> Self {
-        let socket = UdpSocket::bind("127.0.0.1:0").await.expect("loopback has free ports");
-        let address = socket.local_addr().expect("it is bound");
+        let socket = UdpSocket::bind("127.0.0.1:0").await.expect("loopback port should be free");
+        let address = socket.local_addr().expect("socket should have a local address");
         let (zone, failure, broken, broken_name) = (Arc::default(), Arc::default(), Arc::default(), Arc::default());
         let dns = Self { zone, failure, broken, broken_name, address };
         let answering = dns.clone();
@@ -56,19 +56,19 @@ impl Dns {
     }
 
     fn set(&self, name: &'static str, kind: u16, data: impl IntoIterator<Item = Vec<u8>>) {
-        self.zone.lock().expect("no panic").insert((name, kind), data.into_iter().collect());
+        self.zone.lock().expect("lock should not be poisoned").insert((name, kind), data.into_iter().collect());
     }
 
     fn break_kind(&self, broken: Broken) {
-        *self.broken.lock().expect("no panic") = broken;
+        *self.broken.lock().expect("lock should not be poisoned") = broken;
     }
 
     fn break_name(&self, name: Option<&'static str>) {
-        *self.broken_name.lock().expect("no panic") = name;
+        *self.broken_name.lock().expect("lock should not be poisoned") = name;
     }
 
     fn fail(&self, code: Option<u8>) {
-        *self.failure.lock().expect("no panic") = code;
+        *self.failure.lock().expect("lock should not be poisoned") = code;
     }
 
     /// The answer, with a time to live of one second.
@@ -80,15 +80,15 @@ impl Dns {
             at += 1 + length;
         }
         let kind = u16::from_be_bytes([*question.get(at + 1)?, *question.get(at + 2)?]);
-        let zone = self.zone.lock().expect("no panic");
+        let zone = self.zone.lock().expect("lock should not be poisoned");
         let exists = zone.iter().any(|((recorded, _), data)| *recorded == name && !data.is_empty());
-        let mut failure = *self.failure.lock().expect("no panic");
-        if let Some((broken, code)) = *self.broken.lock().expect("no panic")
+        let mut failure = *self.failure.lock().expect("lock should not be poisoned");
+        if let Some((broken, code)) = *self.broken.lock().expect("lock should not be poisoned")
             && broken == kind
         {
             failure = Some(code?);
         }
-        if self.broken_name.lock().expect("no panic").is_some_and(|broken| broken == name) {
+        if self.broken_name.lock().expect("lock should not be poisoned").is_some_and(|broken| broken == name) {
             failure = Some(SERVFAIL);
         }
         let none = Vec::new();
@@ -112,7 +112,7 @@ impl Dns {
 
     /// A resolver that repeats its lookups at once.
     fn resolver(&self, name: &str) -> DnsResolver {
-        let resolver: DnsResolver = format!("dns://{}/{name}", self.address).parse().expect("it is an address");
+        let resolver: DnsResolver = format!("dns://{}/{name}", self.address).parse().expect("text should parse");
         resolver.with_bounds(Duration::from_millis(5)..=Duration::from_millis(10))
     }
 }
@@ -128,7 +128,7 @@ fn service(priority: u16, weight: u16, port: u16, target: &str) -> Vec<u8> {
 }
 
 async fn next(resolver: &mut DnsResolver) -> std::io::Result<Vec<Endpoint>> {
-    timeout(Duration::from_secs(30), resolver.next()).await.expect("it answers")
+    timeout(Duration::from_secs(30), resolver.next()).await.expect("future should complete within the timeout")
 }
 
 fn texts(endpoints: &[Endpoint]) -> Vec<String> {
@@ -172,13 +172,13 @@ async fn missing_name_and_failing_server_are_errors() {
     let mut resolver = dns.resolver("shop.test.:80");
     for failure in [None, Some(2), Some(5)] {
         dns.fail(failure);
-        next(&mut resolver).await.expect_err("no records");
+        next(&mut resolver).await.expect_err("next item should be an error");
     }
     dns.fail(None);
     dns.set("shop.test", A, [vec![127, 0, 0, 1]]);
     next(&mut resolver).await.expect("it exists now");
     dns.set("shop.test", A, []);
-    next(&mut resolver).await.expect_err("it is gone");
+    next(&mut resolver).await.expect_err("next item should be an error");
 }
 
 #[tokio::test]
@@ -218,9 +218,9 @@ async fn failing_target_is_left_out_unless_it_had_servers() {
     dns.break_name(None);
     assert_eq!(texts(&next(&mut resolver).await.expect("both have")), [one, other]);
     dns.break_name(Some("b.test"));
-    next(&mut resolver).await.expect_err("half of the servers would seem to have left");
+    next(&mut resolver).await.expect_err("next item should be an error");
     dns.set("_shop._tcp.test", SRV, [service(1, 0, 81, "b.test")]);
-    next(&mut dns.resolver("_shop._tcp.test.")).await.expect_err("no target has an address");
+    next(&mut dns.resolver("_shop._tcp.test.")).await.expect_err("next item should be an error");
 }
 
 #[tokio::test(start_paused = true)]
@@ -242,15 +242,15 @@ async fn failing_family_that_had_servers_is_an_error() {
     let mut resolver = dns.resolver("shop.test.:80");
     assert_eq!(next(&mut resolver).await.expect("it has both").len(), 2);
     dns.break_kind(Some((AAAA, Some(2))));
-    next(&mut resolver).await.expect_err("half of the servers would seem to have left");
+    next(&mut resolver).await.expect_err("next item should be an error");
     dns.break_kind(None);
     assert_eq!(next(&mut resolver).await.expect("it has both").len(), 2);
 }
 
 /// Accepts connections and says nothing.
 async fn listener() -> (TcpListener, u16) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let port = listener.local_addr().expect("it is bound").port();
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+    let port = listener.local_addr().expect("socket should have a local address").port();
     (listener, port)
 }
 
@@ -262,7 +262,7 @@ async fn a_channel_keeps_its_servers_while_their_name_flaps() {
     dns.set("shop.test", A, [one, other]);
     let channel = Channel::builder().balance().connect_resolved(dns.resolver(&format!("shop.test.:{port}"))).await;
     let channel = channel.expect("a server accepts");
-    let fleet = || FleetView::of(&channel).expect("it follows a resolver");
+    let fleet = || FleetView::of(&channel).expect("channel should have a fleet");
     assert_eq!(fleet().servers.len(), 2);
     dns.set("shop.test", A, []);
     timeout(Duration::from_secs(30), async {
@@ -271,7 +271,7 @@ async fn a_channel_keeps_its_servers_while_their_name_flaps() {
         }
     })
     .await
-    .expect("the lookup is repeated");
+    .expect("future should complete within the timeout");
     assert_eq!(fleet().servers.len(), 2, "the last good set stays");
 }
 
@@ -284,12 +284,12 @@ fn file_of_hosts_is_read_at_each_lookup() {
     const FILE: &str = "FRPC_BALANCE_TEST_HOSTS";
     let of_name = |address| format!("{address} shop.test\n::1 shop.test\n");
     if let Some(file) = std::env::var_os(FILE) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it has threads");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
         runtime.block_on(async {
-            let resolver: DnsResolver = "dns:///shop.test:80".parse().expect("it is an address");
+            let resolver: DnsResolver = "dns:///shop.test:80".parse().expect("text should parse");
             let mut resolver = resolver.with_bounds(Duration::from_millis(5)..=Duration::from_millis(10));
             for address in ["127.0.0.1", "127.0.0.2"] {
-                std::fs::write(&file, of_name(address)).expect("it may be written");
+                std::fs::write(&file, of_name(address)).expect("file should be written");
                 let endpoints = texts(&next(&mut resolver).await.expect("the file has the name"));
                 assert_eq!(endpoints[0], format!("{address}:80 server_name=shop.test"));
             }
@@ -297,11 +297,11 @@ fn file_of_hosts_is_read_at_each_lookup() {
         return;
     }
     let file = std::env::temp_dir().join(format!("frpc-hosts-{}", std::process::id()));
-    std::fs::write(&file, of_name("127.0.0.1")).expect("there is room");
+    std::fs::write(&file, of_name("127.0.0.1")).expect("file should be written");
     let within = |script: &str| {
         let mut command = Command::new("unshare");
         command.args(["--map-root-user", "--mount", "sh", "-c", script]).arg(&file);
-        command.arg(std::env::current_exe().expect("it runs")).env(FILE, &file);
+        command.arg(std::env::current_exe().expect("program should have a path")).env(FILE, &file);
         command.output().is_ok_and(|output| output.status.success())
     };
     let mount = "mount --bind \"$0\" /etc/hosts";
@@ -310,5 +310,5 @@ fn file_of_hosts_is_read_at_each_lookup() {
     } else {
         println!("skipped: this system has no namespaces for mounts");
     }
-    std::fs::remove_file(&file).expect("it is there");
+    std::fs::remove_file(&file).expect("file should be removed");
 }

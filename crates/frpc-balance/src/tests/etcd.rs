@@ -82,16 +82,17 @@ async fn respond(
         Some(Vec::new())
     } else {
         let body = request.into_body().collect().await.expect("the client sends it").to_bytes();
-        state.lock().expect("no panic").answer(&path, body.get(5..).expect("an envelope"))
+        state.lock().expect("lock should not be poisoned").answer(&path, body.get(5..).expect("an envelope"))
     };
     let status = if answer.is_some() { "0" } else { "14" };
     let mut framed = BytesMut::new();
     if let Some(answer) = answer {
         framed.put_u8(0);
-        framed.put_u32(u32::try_from(answer.len()).expect("it is short"));
+        framed.put_u32(u32::try_from(answer.len()).expect("value should fit u32"));
         framed.put_slice(&answer);
     }
-    let trailers = HeaderMap::from_iter([("grpc-status".parse().expect("a name"), HeaderValue::from_static(status))]);
+    let trailers =
+        HeaderMap::from_iter([("grpc-status".parse().expect("text should parse"), HeaderValue::from_static(status))]);
     let mut response = Response::new(Full::new(framed.freeze()).with_trailers(async move { Some(Ok(trailers)) }));
     response.headers_mut().insert("content-type", HeaderValue::from_static("application/grpc"));
     response
@@ -104,8 +105,8 @@ async fn start(lost: &'static str) -> (Etcd, Arc<Mutex<State>>) {
 
 /// The same, with so many members that are one server.
 async fn start_with(lost: &'static str, members: usize) -> (Etcd, Arc<Mutex<State>>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let address = listener.local_addr().expect("it is bound");
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+    let address = listener.local_addr().expect("socket should have a local address");
     let state = Arc::new(Mutex::new(State { lost: Some(lost), ..State::default() }));
     let served = state.clone();
     tokio::spawn(async move {
@@ -126,12 +127,13 @@ async fn start_with(lost: &'static str, members: usize) -> (Etcd, Arc<Mutex<Stat
 async fn lost_answer_leaves_no_lease_behind() {
     for lost in ["LeaseGrant", "Put"] {
         let (etcd, state) = start(lost).await;
-        let registration = Registration::new(&etcd, "shop/", &Endpoint::new("10.0.0.1:80")).expect("it is valid");
+        let registration =
+            Registration::new(&etcd, "shop/", &Endpoint::new("10.0.0.1:80")).expect("value should be valid");
         let registered = registration.start();
-        timeout(PATIENCE, registered.registered()).await.expect("the next attempt succeeds");
-        assert_eq!(state.lock().expect("no panic").granted, 1, "{lost}");
+        timeout(PATIENCE, registered.registered()).await.expect("future should complete within the timeout");
+        assert_eq!(state.lock().expect("lock should not be poisoned").granted, 1, "{lost}");
         registered.leave().await;
-        let left = state.lock().expect("no panic").leases.len();
+        let left = state.lock().expect("lock should not be poisoned").leases.len();
         assert_eq!(left, 0, "{lost}");
     }
 }
@@ -143,7 +145,7 @@ async fn keys_are_read_after_a_pause_if_watches_end_at_once() {
     let mut resolver = EtcdResolver::new(&etcd, "shop/");
     resolver.next().await.expect("the keys are read");
     let read = Instant::now();
-    let again = timeout(PATIENCE, resolver.next()).await.expect("the pause ends");
+    let again = timeout(PATIENCE, resolver.next()).await.expect("future should complete within the timeout");
     assert!(again.expect("the keys are read").is_empty());
     assert!(read.elapsed() >= Duration::from_millis(500), "{:?}", read.elapsed());
 }

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn client(address: SocketAddr) -> Client {
-    let address = format!("http://{address}").parse().expect("it is an address");
+    let address = format!("http://{address}").parse().expect("text should parse");
     Client::try_from(Config::new(address)).expect("it needs no files")
 }
 
@@ -60,23 +60,23 @@ fn followed(api: &Api) -> Followed {
 }
 
 async fn next(followed: &mut Followed) -> std::io::Result<Vec<Endpoint>> {
-    let endpoints = timeout(PATIENCE, followed.resolve()).await.expect("it answers");
+    let endpoints = timeout(PATIENCE, followed.resolve()).await.expect("future should complete within the timeout");
     followed.asking = None;
-    let (resolver, endpoints) = endpoints.expect("it does not panic");
+    let (resolver, endpoints) = endpoints.expect("task should not panic");
     followed.resolver = Some(resolver);
     endpoints
 }
 
 /// The hosts of the next set.
 async fn hosts(followed: &mut Followed) -> Vec<String> {
-    let endpoints = next(followed).await.expect("the server answers");
+    let endpoints = next(followed).await.expect("connection should stay open");
     let host = |endpoint: &Endpoint| endpoint.address().trim_end_matches(":8080").to_owned();
     endpoints.iter().map(host).collect()
 }
 
 /// Why the next set is not known.
 async fn trouble(followed: &mut Followed) -> String {
-    next(followed).await.expect_err("it is not known").to_string()
+    next(followed).await.expect_err("next item should be an error").to_string()
 }
 
 /// Waits until it watches for this time, and has nothing to say before.
@@ -87,7 +87,7 @@ async fn until_watched(followed: &mut Followed, api: &Api, times: usize) {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    timeout(PATIENCE, watching).await.expect("it watches");
+    timeout(PATIENCE, watching).await.expect("future should complete within the timeout");
 }
 
 #[tokio::test]
@@ -283,8 +283,8 @@ async fn failing_watch_keeps_the_version() {
 
 /// Accepts connections and says nothing.
 async fn listener() -> (TcpListener, u16) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let port = listener.local_addr().expect("it is bound").port();
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+    let port = listener.local_addr().expect("socket should have a local address").port();
     (listener, port)
 }
 
@@ -293,7 +293,10 @@ async fn silent_server_fails_a_list() {
     let (_listener, port) = listener().await;
     let client = client(SocketAddr::from(([127, 0, 0, 1], port)));
     let mut resolver = KubernetesResolver::new(client, "prod/shop", "grpc").expect("it is a name");
-    let failed = timeout(10 * PATIENCE, resolver.next()).await.expect("it ends").expect_err("there is no answer");
+    let failed = timeout(10 * PATIENCE, resolver.next())
+        .await
+        .expect("future should complete within the timeout")
+        .expect_err("there is no answer");
     assert!(failed.to_string().contains("no answer within 120 s"), "{failed}");
 }
 
@@ -302,8 +305,12 @@ async fn channel_keeps_its_servers_while_the_api_server_is_down() {
     let mut api = Api::start().await;
     let (_listener, port) = listener().await;
     api.put_at("one", &["127.0.0.1", "127.0.0.2"], port);
-    let channel = Channel::builder().balance().connect_resolved(resolver(&api)).await.expect("a server accepts");
-    let fleet = || FleetView::of(&channel).expect("it follows a resolver");
+    let channel = Channel::builder()
+        .balance()
+        .connect_resolved(resolver(&api))
+        .await
+        .expect("channel should connect to a resolved server");
+    let fleet = || FleetView::of(&channel).expect("channel should have a fleet");
     let until = async |what: &str, happened: &dyn Fn() -> bool| {
         let reached = async {
             while !happened() {

@@ -93,7 +93,7 @@ fn add(attributes: &mut Vec<Attribute>, text: impl FnOnce() -> String) {
 /// forbids these.
 pub(crate) fn allow(items: &mut [Item], forbids: bool) {
     let lints = if forbids { CLIPPY.join(", ") } else { ALLOWED.to_owned() };
-    let lints: TokenStream = lints.parse().expect("names of lints are tokens");
+    let lints: TokenStream = lints.parse().expect("text should parse");
     for item in items {
         let attributes = match item {
             Item::Struct(item) => &mut item.attrs,

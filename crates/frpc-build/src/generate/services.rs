@@ -88,7 +88,7 @@ fn layout_item(name: &Ident, layout: &Layout) -> TokenStream {
     let number = |fingerprint: &Fingerprint| -> Literal {
         let digits = fingerprint.to_string();
         let groups: Vec<_> = (0..digits.len()).step_by(4).filter_map(|at| digits.get(at..at + 4)).collect();
-        format!("0x{}", groups.join("_")).parse().expect("sixteen hexadecimal digits after 0x are a number")
+        format!("0x{}", groups.join("_")).parse().expect("text should parse")
     };
     let fingerprint = number(&layout.fingerprint());
     let compatible = layout.compatible().iter().map(number);

@@ -75,7 +75,7 @@ fn message(proto: &DescriptorProto, file: &FileDescriptorProto, path: &[i32], in
             _ if field.label() == Label::Repeated => Shape::Repeated(type_of(field)),
             (_, Some(oneof)) => {
                 let before = proto.field[..=at].iter().filter(|field| oneof_of(field) == Some(oneof)).count();
-                let member = u32::try_from(before).expect("descriptors have fewer than 2^31 entries");
+                let member = u32::try_from(before).expect("value should fit u32");
                 Shape::Member { oneof: proto.oneof_decl[oneof].name().to_owned(), member, of: type_of(field) }
             }
             // Fields with messages are optional in any case.

@@ -78,8 +78,8 @@ fn package_schema_has_the_options_for_agents() {
     let set = schema(&code).expect("it has a service");
     assert_eq!(names(&set), ["google/protobuf/descriptor.proto", "frpc/agent.proto", "test.proto"]);
     let pool = protox::prost_reflect::DescriptorPool::decode(&*set).expect("it is complete");
-    let service = pool.get_service_by_name("test.S").expect("it is there");
-    let option = pool.get_extension_by_name("frpc.tools").expect("it is there");
+    let service = pool.get_service_by_name("test.S").expect("item should exist");
+    let option = pool.get_extension_by_name("frpc.tools").expect("item should exist");
     assert_eq!(service.options().get_extension(&option).as_bool(), Some(true));
 }
 

@@ -79,20 +79,28 @@ fn call(tool: &'static str, arguments: Value) -> CallToolRequestParams {
 }
 
 async fn next<T>(events: &mut UnboundedReceiver<T>) -> T {
-    timeout(PATIENCE, events.recv()).await.expect("the event occurs").expect("its sender lives")
+    timeout(PATIENCE, events.recv())
+        .await
+        .expect("future should complete within the timeout")
+        .expect("its sender lives")
 }
 
 async fn lists_calls_and_cancels(lifecycle: ClientLifecycleMode) {
     let (on_event, mut events) = unbounded_channel();
     let mcp = Mcp::new().marked().method_as("tools.Tools/Fail", "fail").method_as("tools.Tools/Wait", "wait");
     let builder = Server::builder().add_service(ToolsServer::new(Service(on_event)));
-    let server = builder.gateway(Gateway::new().mcp(mcp)).bind("127.0.0.1:0").await.expect("there is a free port");
+    let server = builder
+        .gateway(Gateway::new().mcp(mcp))
+        .bind("127.0.0.1:0")
+        .await
+        .expect("server should bind to a free address");
     let address = server.local_addr().to_string();
     let serving = tokio::spawn(server.serve());
     let mut command = Command::new(env!("CARGO_BIN_EXE_frpc"));
     command.args(["mcp", "--to", &address]).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
-    let mut program = command.spawn().expect("it was built");
-    let pipes = (program.stdout.take().expect("a pipe"), program.stdin.take().expect("a pipe"));
+    let mut program = command.spawn().expect("process should start");
+    let pipes =
+        (program.stdout.take().expect("stdout should be piped"), program.stdin.take().expect("stdin should be piped"));
     let (on_progress, mut progress) = unbounded_channel();
     let begun = timeout(PATIENCE, Agent(on_progress).serve_with_lifecycle(pipes, lifecycle)).await;
     let agent = begun.expect("it begins in time").expect("the server accepts it");
@@ -108,7 +116,7 @@ async fn lists_calls_and_cancels(lifecycle: ClientLifecycleMode) {
     assert_eq!((result.structured_content, result.is_error.unwrap_or_default()), (Some(arguments), false));
 
     let result = agent.call_tool(call("fail", json!({"name": "x"}))).await.expect("a result");
-    let text = result.content[0].as_text().expect("it is text").text.clone();
+    let text = result.content[0].as_text().expect("bytes should be UTF-8").text.clone();
     assert_eq!((result.is_error, &*text), (Some(true), "NOT_FOUND: no name \"x\""));
 
     let result = agent.call_tool(call("tools_Tools_Count", json!({"number": 3}))).await.expect("a result");
@@ -125,8 +133,11 @@ async fn lists_calls_and_cancels(lifecycle: ClientLifecycleMode) {
     assert_eq!(next(&mut events).await, "ended");
     assert!(agent.call_tool(call("tools_Tools_Echo", json!({}))).await.is_ok(), "the connection goes on");
 
-    agent.cancel().await.expect("it ends");
-    let ended = timeout(PATIENCE, program.wait()).await.expect("it ends with its input").expect("it was started");
+    agent.cancel().await.expect("operation should complete");
+    let ended = timeout(PATIENCE, program.wait())
+        .await
+        .expect("future should complete within the timeout")
+        .expect("it was started");
     assert!(ended.success(), "{ended}");
     serving.abort();
 }

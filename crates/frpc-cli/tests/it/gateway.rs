@@ -37,46 +37,48 @@ impl Gateway {
         let mut command = Command::new(env!("CARGO_BIN_EXE_frpc"));
         command.current_dir(root()).args(["gateway", "--listen", "127.0.0.1:0", "--to", to]).args(options);
         command.stderr(errors);
-        let mut child = command.stdout(Stdio::piped()).spawn().expect("it was built");
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("process should start");
         let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("it is piped")).read_line(&mut line).expect("it is text");
-        let address = line.trim().split_once("://").expect("it listens").1.to_owned();
+        BufReader::new(child.stdout.take().expect("stdout should be piped"))
+            .read_line(&mut line)
+            .expect("line should be readable");
+        let address = line.trim().split_once("://").expect("server should be listening").1.to_owned();
         Self { child, address }
     }
 
     /// The response of HTTP/1.1, head and body.
     fn http(&self, method: &str, path: &str, body: &str) -> String {
-        let mut socket = TcpStream::connect(&self.address).expect("it listens");
+        let mut socket = TcpStream::connect(&self.address).expect("server should accept the connection");
         let length = body.len();
         write!(
             socket,
             "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n\
              content-length: {length}\r\ntenant: blue\r\n\r\n{body}"
         )
-        .expect("it reads");
+        .expect("peer should read");
         let mut response = String::new();
-        socket.read_to_string(&mut response).expect("it is text");
+        socket.read_to_string(&mut response).expect("file should be readable");
         response
     }
 
     /// The response to a POST of HTTP/1.1 with these fields in its head.
     pub(crate) fn post(&self, path: &str, fields: &str, body: &[u8]) -> String {
-        let mut socket = TcpStream::connect(&self.address).expect("it listens");
+        let mut socket = TcpStream::connect(&self.address).expect("server should accept the connection");
         let length = body.len();
         let head = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{fields}");
         let head = format!("{head}content-length: {length}\r\n\r\n");
-        socket.write_all(&[head.as_bytes(), body].concat()).expect("it reads");
+        socket.write_all(&[head.as_bytes(), body].concat()).expect("write should succeed");
         let mut response = Vec::new();
-        socket.read_to_end(&mut response).expect("it answers");
+        socket.read_to_end(&mut response).expect("peer should close the connection cleanly");
         String::from_utf8_lossy(&response).into_owned()
     }
 
     /// The reply of JSON-RPC in a line.
     pub(crate) fn line(&self, request: &str) -> String {
-        let mut socket = TcpStream::connect(&self.address).expect("it listens");
-        writeln!(socket, "{request}").expect("it reads");
+        let mut socket = TcpStream::connect(&self.address).expect("server should accept the connection");
+        writeln!(socket, "{request}").expect("peer should read");
         let mut line = String::new();
-        BufReader::new(socket).read_line(&mut line).expect("it is text");
+        BufReader::new(socket).read_line(&mut line).expect("line should be readable");
         line
     }
 
@@ -100,7 +102,7 @@ pub(crate) async fn plain(service: impl Greeter, tls: Option<frpc::tls::ServerTl
     if let Some(tls) = tls {
         builder = builder.tls(tls);
     }
-    let server = builder.bind("127.0.0.1:0").await.expect("there is a free port");
+    let server = builder.bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
     address
@@ -175,7 +177,7 @@ async fn grpc_server_with_tls_is_called_in_every_protocol() {
         if let Some(tls) = tls {
             builder = builder.tls(tls);
         }
-        let server = builder.bind("127.0.0.1:0").await.expect("there is a free port");
+        let server = builder.bind("127.0.0.1:0").await.expect("server should bind to a free address");
         let address = server.local_addr().to_string();
         tokio::spawn(server.serve());
         let (ca, cert, key) = (certified.shown("ca"), certified.shown("cert"), certified.shown("key"));
@@ -189,8 +191,8 @@ async fn grpc_server_with_tls_is_called_in_every_protocol() {
 #[test]
 fn unreachable_backend_is_unavailable_by_its_address() {
     // A port that was free a moment ago.
-    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a free port");
-    let address = free.local_addr().expect("it is bound").to_string();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
+    let address = free.local_addr().expect("socket should have a local address").to_string();
     drop(free);
     let gateway = Gateway::new(&address, &GREET);
     let failed = gateway.http("POST", "/greet.Greeter/Greet", r#"{"name": "Ada"}"#);
@@ -318,7 +320,9 @@ async fn no_call_in_flight_is_lost_when_gateway_drains() {
     let address = plain(Gated { starts, gate: gate.clone() }, None).await;
     let mut gateway = Gateway::new(&address, &GREET);
     // Native calls, and as many in another protocol.
-    let client = GreeterClient::new(Channel::connect(gateway.address.clone()).await.expect("it listens"));
+    let client = GreeterClient::new(
+        Channel::connect(gateway.address.clone()).await.expect("server should accept the connection"),
+    );
     let native: Vec<_> = (0..CALLS)
         .map(|n| {
             let client = client.clone();
@@ -327,22 +331,25 @@ async fn no_call_in_flight_is_lost_when_gateway_drains() {
         .collect();
     let at = gateway.address.clone();
     let lines = tokio::task::spawn_blocking(move || {
-        let mut socket = TcpStream::connect(at).expect("it listens");
+        let mut socket = TcpStream::connect(at).expect("server should accept the connection");
         for id in 0..CALLS {
             let call = r#""method": "greet.Greeter.Greet", "params": {"name": "json"}"#;
-            writeln!(socket, r#"{{"jsonrpc": "2.0", "id": {id}, {call}}}"#).expect("it reads");
+            writeln!(socket, r#"{{"jsonrpc": "2.0", "id": {id}, {call}}}"#).expect("peer should read");
         }
         BufReader::new(socket).lines().map_while(Result::ok).filter(|line| line.contains(r#""text":"json""#)).count()
     });
     for _ in 0..2 * CALLS {
-        begins.recv().await.expect("all calls begin");
+        begins.recv().await.expect("channel should stay open");
     }
     gateway.signal("TERM");
     gate.add_permits(2 * CALLS);
     for (n, call) in native.into_iter().enumerate() {
-        assert_eq!(call.await.expect("no panic").expect("it is answered").into_inner().text, n.to_string());
+        assert_eq!(
+            call.await.expect("task should not panic").expect("call should succeed").into_inner().text,
+            n.to_string()
+        );
     }
-    assert_eq!(lines.await.expect("no panic"), CALLS);
+    assert_eq!(lines.await.expect("task should not panic"), CALLS);
     assert!(gateway.child.wait().expect("it is a child").success());
 }
 
@@ -360,8 +367,8 @@ fn gateway_reports_start_failure() {
     assert!(code == Some(1) && text.contains("no.proto"), "{text}");
     let (code, text) = failure(&[&GREET[..], &["--allow", "greet.Greeter/Sing"]].concat());
     assert!(code == Some(1) && text.contains("greet.Greeter/Greet"), "{text}");
-    let occupied = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a free port");
-    let address = occupied.local_addr().expect("it is bound").to_string();
+    let occupied = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
+    let address = occupied.local_addr().expect("socket should have a local address").to_string();
     let (code, text) = failure(&[&GREET[..], &["--listen", &address]].concat());
     assert!(code == Some(64 + 14) && text.contains(&address), "{text}");
 }

@@ -50,10 +50,10 @@ burst = 2
 "#;
 
 fn rules(text: &str) -> (tempfile::TempDir, String) {
-    let folder = tempfile::tempdir().expect("there is room");
-    fs::write(folder.path().join("secret"), [&SECRET[..], b"\n"].concat()).expect("there is room");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
+    fs::write(folder.path().join("secret"), [&SECRET[..], b"\n"].concat()).expect("file should be written");
     let path = folder.path().join("rules.toml");
-    fs::write(&path, text).expect("there is room");
+    fs::write(&path, text).expect("file should be written");
     let path = path.display().to_string();
     (folder, path)
 }
@@ -61,7 +61,7 @@ fn rules(text: &str) -> (tempfile::TempDir, String) {
 /// A token for an hour.
 fn token(subject: &str, roles: &[&str], tenant: &str) -> String {
     let expires = SystemTime::now() + Duration::from_secs(3600);
-    let expires = expires.duration_since(SystemTime::UNIX_EPOCH).expect("it is after 1970").as_secs();
+    let expires = expires.duration_since(SystemTime::UNIX_EPOCH).expect("time should not go backwards").as_secs();
     let claims = json!({
         "iss": "tests", "aud": "greeter", "sub": subject, "exp": expires, "roles": roles, "tenant": tenant,
     });
@@ -80,12 +80,13 @@ struct Codes {
 async fn greet(gateway: &Gateway, token: &str) -> Codes {
     let grpc = {
         let channel = tonic::transport::Channel::from_shared(format!("http://{}", gateway.address));
-        let channel = channel.expect("it is an address").connect().await.expect("it listens");
+        let channel =
+            channel.expect("text should be an address").connect().await.expect("server should accept the connection");
         let mut client = tonic::client::Grpc::new(channel);
-        client.ready().await.expect("it is connected");
+        client.ready().await.expect("connection should be established");
         let mut request = tonic::Request::new(Name { name: "Ada".to_owned() });
         if !token.is_empty() {
-            let bearer = format!("Bearer {token}").parse().expect("it is a text");
+            let bearer = format!("Bearer {token}").parse().expect("text should parse");
             request.metadata_mut().insert("authorization", bearer);
         }
         let path = http::uri::PathAndQuery::from_static("/greet.Greeter/Greet");

@@ -82,14 +82,14 @@ where
 {
     let (sender, receiver) = std::sync::mpsc::channel();
     thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are threads");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
         runtime.block_on(async {
-            let (address, serving) = make().await.expect("there is a free port");
-            sender.send(address).expect("the test waits for it");
+            let (address, serving) = make().await.expect("loopback port should be free");
+            sender.send(address).expect("receiver should be waiting");
             serving.await
         })
     });
-    receiver.recv().expect("the server starts")
+    receiver.recv().expect("channel should stay open")
 }
 
 /// The greeter, and its introspection on another port.
@@ -154,12 +154,12 @@ fn command(address: &str, arguments: &[&str]) -> Command {
 }
 
 fn run(address: &str, arguments: &[&str]) -> Output {
-    command(address, arguments).stdin(Stdio::null()).output().expect("it was built")
+    command(address, arguments).stdin(Stdio::null()).output().expect("process should start")
 }
 
 fn stdout(output: &Output) -> String {
     assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout.clone()).expect("it is text")
+    String::from_utf8(output.stdout.clone()).expect("bytes should be UTF-8")
 }
 
 /// The commands of the page's sessions, each with the output that follows it.
@@ -197,7 +197,7 @@ fn fits(text: &str, shown: &str) -> bool {
 fn page_commands_print_documented_output() {
     let address = greeter();
     let page = ["docs/cli.md", "docs/cli-load.md", "docs/cli-inspect.md"]
-        .map(|page| fs::read_to_string(root().join(page)).expect("the page is there"))
+        .map(|page| fs::read_to_string(root().join(page)).expect("file should be readable"))
         .concat();
     let program = Path::new(env!("CARGO_BIN_EXE_frpc")).parent().expect("it is in a folder");
     let path = env::join_paths(
@@ -205,7 +205,7 @@ fn page_commands_print_documented_output() {
     );
     let path = path.expect("no folder has a colon");
     let commands = commands(&page);
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let introspection = socket(folder.path());
     assert!(commands.len() >= 10, "{} commands were found", commands.len());
     for (command, shown) in commands {
@@ -214,7 +214,7 @@ fn page_commands_print_documented_output() {
         let output =
             shell.env("PATH", &path).env("FRPC_SERVER", &address).env("INTROSPECTION", &introspection).output();
         let output = output.expect("there is a shell");
-        let written = String::from_utf8(output.stdout).expect("it is text");
+        let written = String::from_utf8(output.stdout).expect("bytes should be UTF-8");
         // A field is written as it is, without a line feed.
         assert!(fits(written.trim_end(), shown.trim_end()), "{command}\n{written}\nis not\n{shown}");
     }
@@ -238,18 +238,18 @@ fn methods_of_all_four_kinds_can_be_called() {
 fn each_stdin_line_is_answered_before_the_next() {
     let mut command =
         command(&calculator(), &["call", "-p", "quickstart/proto/quickstart.proto", "--json", "RunningSum", "-"]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it was built");
-    let mut input = child.stdin.take().expect("it is piped");
-    let mut output = BufReader::new(child.stdout.take().expect("it is piped"));
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("process should start");
+    let mut input = child.stdin.take().expect("stdin should be piped");
+    let mut output = BufReader::new(child.stdout.take().expect("stdout should be piped"));
     for (number, sum) in [(1, 1), (5, 6), (-6, 0)] {
-        writeln!(input, "{{\"value\": {number}}}").expect("it reads");
+        writeln!(input, "{{\"value\": {number}}}").expect("peer should read");
         let mut line = String::new();
-        output.read_line(&mut line).expect("it answers");
+        output.read_line(&mut line).expect("line should be readable");
         let expected = if sum == 0 { "{}\n".to_owned() } else { format!("{{\"value\":\"{sum}\"}}\n") };
         assert_eq!(line, expected);
     }
     drop(input);
-    assert!(child.wait().expect("it ends").success());
+    assert!(child.wait().expect("operation should complete").success());
 }
 
 #[test]
@@ -257,10 +257,10 @@ fn a_bad_line_of_standard_input_ends_the_call_and_is_named() {
     let arguments = ["call", "-p", "quickstart/proto/quickstart.proto", "SumUp", "-"];
     let mut command = command(&calculator(), &arguments);
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut child = child.expect("it was built");
-    let mut input = child.stdin.take().expect("it is piped");
-    input.write_all(b"{\"value\": 1}\n\n{\"valu\": 1}\n").expect("it reads");
-    let output = child.wait_with_output().expect("it ends");
+    let mut child = child.expect("program should be built");
+    let mut input = child.stdin.take().expect("stdin should be piped");
+    input.write_all(b"{\"value\": 1}\n\n{\"valu\": 1}\n").expect("write should succeed");
+    let output = child.wait_with_output().expect("process should exit");
     drop(input);
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -286,9 +286,9 @@ fn text_of_a_server_is_escaped_on_both_outputs() {
 
 #[test]
 fn a_secret_comes_from_a_file_and_a_deadline_ends_the_call() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let secret = folder.path().join("tenant");
-    fs::write(&secret, "hostile\n").expect("there is room");
+    fs::write(&secret, "hostile\n").expect("file should be written");
     let address = greeter();
     let entry = format!("Tenant=@{}", secret.display());
     let fixed = ["call", "-p", "proto/greet.proto", "Greet", "name=x"];
@@ -307,9 +307,9 @@ fn a_server_without_reflection_needs_a_schema_by_its_name() {
 
 #[test]
 fn load_of_two_methods_is_reported_in_all_formats() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let (saved, page) = (folder.path().join("load.json"), folder.path().join("load.html"));
-    let (saved, page) = (saved.to_str().expect("it is text"), page.to_str().expect("it is text"));
+    let (saved, page) = (saved.to_str().expect("bytes should be UTF-8"), page.to_str().expect("bytes should be UTF-8"));
     let address = calculator();
     let fixed =
         ["load", "-p", "quickstart/proto/quickstart.proto", "Add", "a={{n}}", "b={{random 1 6}}", "--weight", "3"];
@@ -319,11 +319,11 @@ fn load_of_two_methods_is_reported_in_all_formats() {
     assert!(text.contains("open loop, 400 calls/s") && text.contains("calls    120,"), "{text}");
     assert!(text.contains("quickstart.Calculator/Add: OK 90\n"), "{text}");
     assert!(text.contains("quickstart.Calculator/CountUp: OK 30\n"), "{text}");
-    assert!(fs::read_to_string(page).expect("it was written").contains("</svg>"));
+    assert!(fs::read_to_string(page).expect("file should be readable").contains("</svg>"));
     let compared = stdout(&run("", &["compare", saved, saved]));
     assert!(compared.contains("p99, ms") && compared.contains("1.000"), "{compared}");
-    let compared: Value =
-        serde_json::from_str(&stdout(&run("", &["compare", saved, saved, "--json"]))).expect("it is JSON");
+    let compared: Value = serde_json::from_str(&stdout(&run("", &["compare", saved, saved, "--json"])))
+        .expect("text should be valid JSON");
     let figure = &compared["figures"][0];
     assert_eq!(
         (&figure["name"], &figure["ratio"], &compared["after"]["server"]),
@@ -333,7 +333,7 @@ fn load_of_two_methods_is_reported_in_all_formats() {
         &address,
         &["load", "-p", "quickstart/proto/quickstart.proto", "Add", "--duration", "100ms", "-c", "2", "--json"],
     );
-    let report: Value = serde_json::from_str(&stdout(&closed)).expect("it is JSON");
+    let report: Value = serde_json::from_str(&stdout(&closed)).expect("text should be valid JSON");
     assert_eq!(report["mode"], "closed loop, 2 callers");
     assert!(report["calls"].as_u64() > Some(0) && report["failed"] == 0, "{report}");
 }
@@ -343,11 +343,11 @@ fn schema_and_frames_are_described_in_json() {
     let schema = ["-p", "proto/greet.proto", "--json"];
     let lines = |arguments: &[&str]| -> Vec<Value> {
         let text = stdout(&run("", &[arguments, &schema].concat()));
-        text.lines().map(|line| serde_json::from_str(line).expect("it is JSON")).collect()
+        text.lines().map(|line| serde_json::from_str(line).expect("text should be valid JSON")).collect()
     };
     let files = lines(&["describe", "greet.Name"]);
     assert_eq!((files.len(), &files[0]["file"]), (1, &json!("greet.proto")));
-    assert!(files[0]["proto"].as_str().expect("it is text").contains("message Name {"), "{files:?}");
+    assert!(files[0]["proto"].as_str().expect("bytes should be UTF-8").contains("message Name {"), "{files:?}");
     let frames = lines(&["decode", "000f00000000 00000000 000f0007000a 00000008 0800050a03796f75"]);
     assert_eq!(
         (&frames[0]["from"], &frames[0]["text"], &frames[0]["message"]),
@@ -373,7 +373,7 @@ fn failed_load_reports_causes_and_codes() {
     let wrong = with(&["name={{m}}"]);
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("{{n}}, {{random}}"), "{wrong:?}");
     let json = with(&["--rate", "100", "--duration", "50ms", "--json"]);
-    let failure: Value = serde_json::from_slice(&json.stderr).expect("it is JSON");
+    let failure: Value = serde_json::from_slice(&json.stderr).expect("bytes should be valid JSON");
     assert_eq!(failure["code"], "INVALID_ARGUMENT");
     assert_eq!(with(&["name=Ada", "--duration", "0s"]).status.code(), Some(1));
     for of_none in [["-c", "0"], ["--connections", "0"]] {
@@ -384,9 +384,14 @@ fn failed_load_reports_causes_and_codes() {
 /// The report of the whole load was lost.
 #[test]
 fn load_is_reported_though_a_file_cannot_be_written() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let (missing, page) = (folder.path().join("no/load.json"), folder.path().join("load.html"));
-    let files = ["--save", missing.to_str().expect("it is text"), "--html", page.to_str().expect("it is text")];
+    let files = [
+        "--save",
+        missing.to_str().expect("bytes should be UTF-8"),
+        "--html",
+        page.to_str().expect("bytes should be UTF-8"),
+    ];
     let load = ["load", "-p", "quickstart/proto/quickstart.proto", "Add", "--rate", "100", "--duration", "50ms"];
     let output = run(&calculator(), &[&load[..], &files].concat());
     assert_eq!(output.status.code(), Some(1), "{output:?}");
@@ -395,11 +400,12 @@ fn load_is_reported_though_a_file_cannot_be_written() {
     assert!(page.exists());
     // Also if nobody reads the report.
     let page = folder.path().join("closed.html");
-    let (closed, written) = std::io::pipe().expect("there are descriptors");
+    let (closed, written) = std::io::pipe().expect("descriptor should be available");
     drop(closed);
     let address = calculator();
-    let mut command = command(&address, &[&load[..], &["--html", page.to_str().expect("it is text")]].concat());
-    assert!(command.stdin(Stdio::null()).stdout(written).status().expect("it was built").success());
+    let mut command =
+        command(&address, &[&load[..], &["--html", page.to_str().expect("bytes should be UTF-8")]].concat());
+    assert!(command.stdin(Stdio::null()).stdout(written).status().expect("process should start").success());
     assert!(page.exists());
 }
 
@@ -414,10 +420,10 @@ fn messages_of_a_topic_come_as_text_and_by_their_type() {
         let arguments = [&["sub", "a.*", "-n", "1", "--json", "-v"], typed].concat();
         let mut subscriber = command(&address, &arguments);
         let child = subscriber.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        let mut child = child.expect("it was built");
+        let mut child = child.expect("program should be built");
         let _remarks = after_first_remark(&mut child, "* subscribed to a.*\n");
         stdout(&run(&address, &[&["pub", "a.b", message], typed].concat()));
-        let output = child.wait_with_output().expect("it ends with the message");
+        let output = child.wait_with_output().expect("process should exit");
         assert_eq!(String::from_utf8_lossy(&output.stdout), shown);
     }
 }
@@ -427,11 +433,11 @@ fn message_of_another_type_ends_no_subscription() {
     let address = greeter();
     let schema = ["-p", "proto/greet.proto", "--type", "greet.Name"];
     let mut subscriber = command(&address, &[&["sub", "a.*", "-n", "2", "-v"], &schema[..]].concat());
-    let mut child = subscriber.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it was built");
+    let mut child = subscriber.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("process should start");
     let _remarks = after_first_remark(&mut child, "* subscribed to a.*\n");
     stdout(&run(&address, &["pub", "a.b", "plain"]));
     stdout(&run(&address, &[&["pub", "a.b", "name=Ada"], &schema[..]].concat()));
-    assert_eq!(stdout(&child.wait_with_output().expect("it ends with both")), "a.b {\"name\":\"Ada\"}\n");
+    assert_eq!(stdout(&child.wait_with_output().expect("process should exit")), "a.b {\"name\":\"Ada\"}\n");
 }
 
 #[test]
@@ -445,10 +451,10 @@ fn subscriber_starts_at_the_stated_message_of_a_history() {
     assert_eq!(shown("last", "1"), "kept.a 3\n");
     let mut subscriber = command(&address, &["sub", "kept.*", "--from", "now", "-n", "1", "-v"]);
     let child = subscriber.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut child = child.expect("it was built");
+    let mut child = child.expect("program should be built");
     let _remarks = after_first_remark(&mut child, "* subscribed to kept.*\n");
     stdout(&run(&address, &["pub", "kept.a", "4"]));
-    assert_eq!(stdout(&child.wait_with_output().expect("it ends with the message")), "kept.a 4\n");
+    assert_eq!(stdout(&child.wait_with_output().expect("process should exit")), "kept.a 4\n");
     let refused = run(&address, &["sub", "kept.*", "--from", "yesterday"]);
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
 }
@@ -458,7 +464,7 @@ fn subscribers_of_a_topic_are_shown_as_json() {
     let address = greeter();
     let started = |arguments: &[&str], remark| {
         let child = command(&address, arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        let mut child = child.expect("it was built");
+        let mut child = child.expect("program should be built");
         let remarks = after_first_remark(&mut child, remark);
         (child, remarks)
     };
@@ -466,10 +472,11 @@ fn subscribers_of_a_topic_are_shown_as_json() {
     let (watcher, _watched) = started(&arguments, "* subscribed to $presence.rooms.lobby\n");
     let (guest, _remarks) = started(&["sub", "rooms.lobby", "-n", "1", "-v"], "* subscribed to rooms.lobby\n");
     stdout(&run(&address, &["pub", "rooms.lobby", "welcome"]));
-    stdout(&guest.wait_with_output().expect("it ends with the message"));
-    let shown = stdout(&watcher.wait_with_output().expect("it ends with the guest"));
+    stdout(&guest.wait_with_output().expect("process should exit"));
+    let shown = stdout(&watcher.wait_with_output().expect("process should exit"));
     let events = shown.lines().map(|line| line.strip_prefix("$presence.rooms.lobby ").expect("the topic is first"));
-    let events: Vec<Value> = events.map(|event| serde_json::from_str(event).expect("it is JSON")).collect();
+    let events: Vec<Value> =
+        events.map(|event| serde_json::from_str(event).expect("text should be valid JSON")).collect();
     let joined = json!({ "joined": "guest", "connections": 1 });
     let left = json!({ "left": "guest", "connections": 0 });
     assert_eq!(events, [json!({ "present": {}, "omitted": 0 }), joined, left]);
@@ -481,26 +488,26 @@ fn typed_lines_are_published_as_json_up_to_a_wrong_one() {
     let address = greeter();
     let schema = ["-p", "proto/greet.proto", "--type", "greet.Name"];
     let mut subscriber = command(&address, &[&["sub", "a.*", "-n", "2", "-v"], &schema[..]].concat());
-    let mut child = subscriber.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it was built");
+    let mut child = subscriber.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("process should start");
     let _remarks = after_first_remark(&mut child, "* subscribed to a.*\n");
     let mut publisher = command(&address, &[&["pub", "a.b", "-"], &schema[..]].concat());
     let publisher = publisher.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut publisher = publisher.expect("it was built");
+    let mut publisher = publisher.expect("program should be built");
     let lines = "{\"name\": \"Ada\"}\n\n{\"name\": \"Eve\"}\nname=@proto/greet.proto\n{\"name\": \"Bob\"}\n";
-    publisher.stdin.take().expect("it is piped").write_all(lines.as_bytes()).expect("it reads");
-    let output = publisher.wait_with_output().expect("it ends");
+    publisher.stdin.take().expect("stdin should be piped").write_all(lines.as_bytes()).expect("write should succeed");
+    let output = publisher.wait_with_output().expect("process should exit");
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.starts_with("line 4 of standard input is not a valid `greet.Name`"), "{text}");
-    let shown = stdout(&child.wait_with_output().expect("it ends with both"));
+    let shown = stdout(&child.wait_with_output().expect("process should exit"));
     assert_eq!(shown, "a.b {\"name\":\"Ada\"}\na.b {\"name\":\"Eve\"}\n");
 }
 
 /// The standard error of a process, after its first line.
 fn after_first_remark(child: &mut Child, remark: &str) -> BufReader<ChildStderr> {
     let mut line = String::new();
-    let mut remarks = BufReader::new(child.stderr.take().expect("it is piped"));
-    remarks.read_line(&mut line).expect("it writes a remark");
+    let mut remarks = BufReader::new(child.stderr.take().expect("stderr should be piped"));
+    remarks.read_line(&mut line).expect("line should be readable");
     assert_eq!(line, remark);
     remarks
 }
@@ -514,19 +521,19 @@ fn frames_are_decoded_from_text_and_live_connection() {
     // The same call through a proxy.
     let arguments = [&["decode", "--proxy", "127.0.0.1:0"], &schema[..]].concat();
     let mut proxy = command(&greeter(), &arguments);
-    let mut proxy = proxy.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it was built");
-    let mut remarks = BufReader::new(proxy.stderr.take().expect("it is piped"));
+    let mut proxy = proxy.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("process should start");
+    let mut remarks = BufReader::new(proxy.stderr.take().expect("stderr should be piped"));
     let mut line = String::new();
-    remarks.read_line(&mut line).expect("it listens");
+    remarks.read_line(&mut line).expect("line should be readable");
     let address = line.split_whitespace().nth(2).expect("the address is named").to_owned();
     let reply = stdout(&run(&address, &["call", "-p", "proto/greet.proto", "Greet", "name=you", "--json"]));
     assert_eq!(reply, "{\"text\":\"Hello, you!\"}\n");
-    let mut lines = BufReader::new(proxy.stdout.take().expect("it is piped")).lines();
+    let mut lines = BufReader::new(proxy.stdout.take().expect("stdout should be piped")).lines();
     let mut seen = Vec::new();
     while !seen.iter().any(|line: &String| line.contains("Hello, you!")) {
-        seen.push(lines.next().expect("the reply goes by").expect("it is text"));
+        seen.push(lines.next().expect("the reply goes by").expect("bytes should be UTF-8"));
     }
-    proxy.kill().expect("it runs");
+    proxy.kill().expect("process should be running");
     proxy.wait().expect("it was killed");
     let all = seen.join("\n");
     assert!(all.contains("0: > HELLO version 1") && all.contains("of greet.Greeter/Greet"), "{all}");
@@ -565,10 +572,10 @@ fn out_field_writes_the_default_of_a_field_left_out() {
 fn closed_standard_error_changes_no_exit_code() {
     let address = greeter();
     let code = |arguments: &[&str]| {
-        let (closed, stderr) = std::io::pipe().expect("there are descriptors");
+        let (closed, stderr) = std::io::pipe().expect("descriptor should be available");
         drop(closed);
         let mut command = command(&address, arguments);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr).status().expect("it was built").code()
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr).status().expect("process should start").code()
     };
     let fixed = ["call", "-p", "proto/greet.proto", "Greet"];
     assert_eq!(code(&[&fixed[..], &["name=Ada", "-vvv"]].concat()), Some(0));
@@ -581,17 +588,17 @@ fn trace_shows_statuses_and_ends_after_requested_count() {
     use std::io::{BufRead as _, BufReader, Read as _};
     let arguments = ["trace", "-p", "proto/greet.proto", "--listen", "127.0.0.1:0", "-n", "3", "--frames", "Gree"];
     let mut trace = command(&greeter(), &arguments);
-    let mut trace = trace.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it was built");
-    let mut remarks = BufReader::new(trace.stderr.take().expect("it is piped"));
+    let mut trace = trace.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("process should start");
+    let mut remarks = BufReader::new(trace.stderr.take().expect("stderr should be piped"));
     let mut line = String::new();
-    remarks.read_line(&mut line).expect("it listens");
+    remarks.read_line(&mut line).expect("line should be readable");
     let address = line.split_whitespace().nth(2).expect("the address is named").to_owned();
     let call = |rest: &[&str]| run(&address, &[&["call", "-p", "proto/greet.proto"], rest].concat());
     assert!(call(&["Greet", "name=you"]).status.success());
     assert_eq!(call(&["Greet", "name="]).status.code(), Some(67));
     assert!(call(&["Recite", "name=you"]).status.success());
     let mut text = String::new();
-    trace.stdout.take().expect("it is piped").read_to_string(&mut text).expect("it is text");
+    trace.stdout.take().expect("stdout should be piped").read_to_string(&mut text).expect("file should be readable");
     assert!(trace.wait().expect("it ends by itself").success());
     let shown: Vec<&str> = text.lines().filter(|line| line.contains(" ms, sent ")).collect();
     assert_eq!(shown.len(), 3, "{text}");
@@ -611,7 +618,8 @@ fn the_view_of_a_server_is_text_in_a_pipe_and_json_on_demand() {
     let text = stdout(&run(&introspection, &["top", "--methods", "--interval", "100ms", "--filter", "Greet"]));
     let greet = text.lines().find(|line| line.starts_with("greet.Greeter/Greet ")).unwrap_or_else(|| panic!("{text}"));
     assert!(greet.ends_with(" 1") && greet.contains("0.0") && text.contains("method "), "{text}");
-    let json: Value = serde_json::from_str(&stdout(&run(&introspection, &["top", "--json"]))).expect("it is JSON");
+    let json: Value =
+        serde_json::from_str(&stdout(&run(&introspection, &["top", "--json"]))).expect("text should be valid JSON");
     assert_eq!(json["servers"][0]["server"]["opened"], "1", "{json}");
     assert_eq!(json["servers"][0]["server"]["methods"][0]["figures"]["ok"], "1", "{json}");
     let refused = run(&address, &["top"]);
@@ -632,25 +640,25 @@ fn frames_of_a_call_are_shown_on_demand() {
 
 #[test]
 fn the_output_of_describe_compiles_to_the_same_descriptors() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let protos = root().join("tests/conformance/proto");
     let mut count = 0;
-    for entry in fs::read_dir(&protos).expect("they are there") {
+    for entry in fs::read_dir(&protos).expect("folder should be readable") {
         let path = entry.expect("it can be listed").path();
         if !path.is_file() {
             continue;
         }
-        let proto = path.to_str().expect("it is text");
-        let includes = protos.to_str().expect("it is text");
+        let proto = path.to_str().expect("bytes should be UTF-8");
+        let includes = protos.to_str().expect("bytes should be UTF-8");
         let text = stdout(&run("", &["describe", "-p", proto, "-I", includes]));
         // Several files do not fit in one.
         if text.starts_with("// ") || text.is_empty() {
             continue;
         }
         let again = folder.path().join(path.file_name().expect("it has a name"));
-        fs::write(&again, &text).expect("there is room");
-        let again = again.to_str().expect("it is text");
-        let here = folder.path().to_str().expect("it is text");
+        fs::write(&again, &text).expect("file should be written");
+        let again = again.to_str().expect("bytes should be UTF-8");
+        let here = folder.path().to_str().expect("bytes should be UTF-8");
         assert_eq!(stdout(&run("", &["describe", "-p", again, "-I", here, "-I", includes])), text, "{proto}");
         count += 1;
     }

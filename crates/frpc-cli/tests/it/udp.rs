@@ -22,10 +22,10 @@ service Greeter { rpc Greet(Name) returns (Greeting) { option idempotency_level 
 "#;
 
 async fn server() -> String {
-    let udp = Udp::bind("127.0.0.1:0").expect("there is a free port");
+    let udp = Udp::bind("127.0.0.1:0").expect("loopback port should be free");
     let address = udp.local_addr().to_string();
     let builder = Server::builder().add_service(GreeterServer::new(Polite)).gateway(Gateway::new().udp(udp));
-    tokio::spawn(builder.bind("127.0.0.1:0").await.expect("there is a free port").serve());
+    tokio::spawn(builder.bind("127.0.0.1:0").await.expect("server should bind to a free address").serve());
     address
 }
 
@@ -81,8 +81,8 @@ fn impossible_datagram_is_refused_with_a_remedy() {
 
 #[test]
 fn closed_port_is_unavailable_at_once() {
-    let free = UdpSocket::bind("127.0.0.1:0").expect("there is a free port");
-    let address = free.local_addr().expect("it is bound").to_string();
+    let free = UdpSocket::bind("127.0.0.1:0").expect("loopback port should be free");
+    let address = free.local_addr().expect("socket should have a local address").to_string();
     drop(free);
     let refused = call(&address, &["greet.Greeter/Greet", "{}", "--deadline", "1h"]);
     assert_eq!(refused.status.code(), Some(64 + 14), "{refused:?}");
@@ -92,9 +92,9 @@ fn closed_port_is_unavailable_at_once() {
 
 /// A peer that counts datagrams. Returns its address and, from the thread, the datagrams until one is answered.
 fn peer(answered: usize) -> (String, thread::JoinHandle<Vec<String>>) {
-    let socket = UdpSocket::bind("127.0.0.1:0").expect("there is a free port");
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback port should be free");
     socket.set_read_timeout(Some(Duration::from_secs(60))).expect("it is not zero");
-    let address = socket.local_addr().expect("it is bound").to_string();
+    let address = socket.local_addr().expect("socket should have a local address").to_string();
     let thread = thread::spawn(move || {
         let mut datagrams = Vec::new();
         let mut buffer = [0; 65_536];
@@ -105,7 +105,7 @@ fn peer(answered: usize) -> (String, thread::JoinHandle<Vec<String>>) {
             drop(socket.send_to(b"nonsense", from));
             drop(socket.send_to(br#"{"jsonrpc":"2.0","id":"late","result":{}}"#, from));
             if datagrams.len() == answered {
-                let request: Value = serde_json::from_slice(&buffer[..length]).expect("it is JSON");
+                let request: Value = serde_json::from_slice(&buffer[..length]).expect("bytes should be valid JSON");
                 let reply = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"text":"late"}}}}"#, request["id"]);
                 socket.send_to(reply.as_bytes(), from).expect("the command waits");
                 return datagrams;
@@ -123,24 +123,24 @@ fn lost_datagram_is_repeated_only_if_allowed() {
     let text = stderr(&once);
     assert!(text.contains("within 50ms to 1 datagram:") && text.contains("--retries"), "{text}");
 
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let schema = folder.path().join("greet.proto");
-    std::fs::write(&schema, IDEMPOTENT).expect("there is room");
-    let schema = schema.to_str().expect("it is text");
+    std::fs::write(&schema, IDEMPOTENT).expect("file should be written");
+    let schema = schema.to_str().expect("bytes should be UTF-8");
     let repeated = call(&address, &["-p", schema, "Greet", "name=Ada", "--deadline", "3s", "--json"]);
     assert_eq!(stdout(&repeated), "{\"text\":\"late\"}\n");
-    let datagrams = peer_thread.join().expect("no panic");
+    let datagrams = peer_thread.join().expect("thread should not panic");
     assert_eq!(datagrams[1], datagrams[2], "a repeated request has the same id");
 
     let (address, peer_thread) = peer(2);
     assert!(stdout(&call(&address, &["a.B/C", "--retries", "1", "--deadline", "3s"])).contains("late"));
-    assert_eq!(peer_thread.join().expect("no panic").len(), 2);
+    assert_eq!(peer_thread.join().expect("thread should not panic").len(), 2);
 }
 
 #[test]
 fn notification_has_no_id_and_waits_for_nothing() {
     let (address, peer_thread) = peer(1);
     assert_eq!(stdout(&call(&address, &["metrics.Sink/Add", r#"{"n":1}"#, "--notify"])), "");
-    let text = peer_thread.join().expect("no panic").remove(0);
+    let text = peer_thread.join().expect("thread should not panic").remove(0);
     assert!(text.starts_with(r#"{"jsonrpc":"2.0","method":"metrics.Sink/Add","params":{"n":1},"#), "{text}");
 }

@@ -24,20 +24,20 @@ impl Certified {
     pub(crate) fn new() -> Self {
         let mut params = CertificateParams::new(Vec::new()).expect("no names are no bad names");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let key = KeyPair::generate().expect("the system has randomness");
-        let authority = CertifiedIssuer::self_signed(params, key).expect("the key fits");
+        let key = KeyPair::generate().expect("key pair should be generated");
+        let authority = CertifiedIssuer::self_signed(params, key).expect("key should match the certificate");
         let names = vec!["127.0.0.1".to_owned(), "client.example.org".to_owned()];
         let params = CertificateParams::new(names).expect("they are names");
-        let key = KeyPair::generate().expect("the system has randomness");
-        let certificate = params.signed_by(&key, &authority).expect("the key fits");
+        let key = KeyPair::generate().expect("key pair should be generated");
+        let certificate = params.signed_by(&key, &authority).expect("key should match the certificate");
         let made = Self {
-            folder: tempfile::tempdir().expect("there is room"),
+            folder: tempfile::tempdir().expect("temporary folder should be created"),
             authority: authority.pem(),
             certificate: certificate.pem(),
             key: key.serialize_pem(),
         };
         for (name, text) in [("ca", &made.authority), ("cert", &made.certificate), ("key", &made.key)] {
-            fs::write(made.path(name), text).expect("there is room");
+            fs::write(made.path(name), text).expect("file should be written");
         }
         made
     }
@@ -54,7 +54,7 @@ impl Certified {
     pub(crate) fn server(&self) -> ServerTls {
         let identity = Identity::from_pem(&self.certificate, &self.key).expect("it was just made");
         let clients = Authorities::from_pem(&self.authority).expect("it was just made");
-        ServerTls::mutual(identity, clients).expect("the key fits")
+        ServerTls::mutual(identity, clients).expect("key should match the certificate")
     }
 }
 
@@ -62,7 +62,7 @@ impl Certified {
 fn serve(address: String, tls: Option<ServerTls>) -> String {
     let (sender, receiver) = std::sync::mpsc::channel();
     thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are threads");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
         runtime.block_on(async {
             let mut builder = Server::builder().add_service(GreeterServer::new(Polite)).add_service(Reflection::new());
             if let Some(tls) = tls {
@@ -71,23 +71,23 @@ fn serve(address: String, tls: Option<ServerTls>) -> String {
             #[cfg(target_os = "linux")]
             if let Some(path) = address.strip_prefix("unix+shm:") {
                 let server = builder.shared_memory(frpc::shm::Listener::builder()).bind_unix(path).await;
-                sender.send(address.clone()).expect("the test waits for it");
-                return server.expect("the path is free").serve().await;
+                sender.send(address.clone()).expect("receiver should be waiting");
+                return server.expect("path should be free").serve().await;
             }
             #[cfg(unix)]
             if let Some(path) = address.strip_prefix("unix:") {
-                let server = builder.bind_unix(path).await.expect("the path is free");
-                sender.send(address.clone()).expect("the test waits for it");
+                let server = builder.bind_unix(path).await.expect("server should bind to a free path");
+                sender.send(address.clone()).expect("receiver should be waiting");
                 return server.serve().await;
             }
             let tools = Mcp::new().method_as("greet.Greeter/Greet", "greet");
             let server = builder.gateway(Gateway::new().web_socket().mcp(tools)).bind(address.as_str()).await;
-            let server = server.expect("there is a free port");
-            sender.send(server.local_addr().to_string()).expect("the test waits for it");
+            let server = server.expect("loopback port should be free");
+            sender.send(server.local_addr().to_string()).expect("receiver should be waiting");
             server.serve().await
         })
     });
-    receiver.recv().expect("the server starts")
+    receiver.recv().expect("channel should stay open")
 }
 
 pub(crate) fn root() -> PathBuf {
@@ -97,12 +97,12 @@ pub(crate) fn root() -> PathBuf {
 pub(crate) fn run(address: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_frpc"));
     command.current_dir(root()).args(arguments).env("FRPC_SERVER", address).stdin(Stdio::null());
-    command.output().expect("it was built")
+    command.output().expect("process should start")
 }
 
 pub(crate) fn stdout(output: &Output) -> String {
     assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout.clone()).expect("it is text")
+    String::from_utf8(output.stdout.clone()).expect("bytes should be UTF-8")
 }
 
 /// Lists, calls, and calls with frames shown.
@@ -140,14 +140,14 @@ fn a_server_with_mutual_tls_is_reached_over_tcp_and_web_socket() {
         let mut proxy = Command::new(env!("CARGO_BIN_EXE_frpc"));
         proxy.current_dir(root()).env("FRPC_SERVER", server).args(["trace", "--listen", "127.0.0.1:0", "-n", "1"]);
         let proxy = proxy.args(trusted).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        let mut proxy = proxy.expect("it was built");
+        let mut proxy = proxy.expect("program should be built");
         let mut line = String::new();
-        let mut remarks = BufReader::new(proxy.stderr.take().expect("it is piped"));
-        remarks.read_line(&mut line).expect("it listens");
+        let mut remarks = BufReader::new(proxy.stderr.take().expect("stderr should be piped"));
+        remarks.read_line(&mut line).expect("line should be readable");
         let at = line.split_whitespace().nth(2).expect("the address is named");
         let called = run(at, &["call", "-p", "examples/proto/greet.proto", "Greet", "name=Ada"]);
         assert!(stdout(&called).contains("Hello, Ada!"));
-        let shown = stdout(&proxy.wait_with_output().expect("it ends with the call"));
+        let shown = stdout(&proxy.wait_with_output().expect("process should exit"));
         assert!(shown.starts_with("0: greet.Greeter/Greet OK "), "{shown}");
     }
 
@@ -176,14 +176,14 @@ fn tools_are_called_from_standard_input() {
         let address = serve("127.0.0.1:0".to_owned(), tls);
         let mut command = Command::new(env!("CARGO_BIN_EXE_frpc"));
         command.args(["mcp", "--to", &address]).args(options).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut agent = command.spawn().expect("it was built");
-        let mut input = agent.stdin.take().expect("a pipe");
+        let mut agent = command.spawn().expect("process should start");
+        let mut input = agent.stdin.take().expect("stdin should be piped");
         let call =
             r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"greet","arguments":{"name":"Ada"}}}"#;
         let begin = r#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#;
-        write!(input, "{begin}\n{call}\n").expect("it reads");
+        write!(input, "{begin}\n{call}\n").expect("peer should read");
         drop(input);
-        let output = agent.wait_with_output().expect("it ends behind its input");
+        let output = agent.wait_with_output().expect("process should exit");
         let replies = stdout(&output);
         let replies: Vec<_> = replies.lines().collect();
         assert_eq!(replies.len(), 2, "{replies:?}");
@@ -196,7 +196,7 @@ fn tools_are_called_from_standard_input() {
 
 #[test]
 fn a_server_is_reached_over_a_unix_socket_with_tls_and_without() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let path = |name: &str| format!("unix:{}", folder.path().join(name).display());
     is_of_use(&serve(path("plain"), None), &[]);
     let certified = Certified::new();
@@ -211,7 +211,7 @@ fn a_server_is_reached_over_a_unix_socket_with_tls_and_without() {
 #[cfg(target_os = "linux")]
 #[test]
 fn shared_memory_server_is_reached_with_and_without_tls() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let path = |name: &str| format!("unix+shm:{}", folder.path().join(name).display());
     is_of_use(&serve(path("plain"), None), &[]);
     let certified = Certified::new();
@@ -236,13 +236,13 @@ fn invalid_addresses_are_refused_with_valid_forms() {
 
 #[test]
 fn schema_comes_from_server_proto_file_or_descriptor_set() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let set = folder.path().join("greet.bin");
     let builder = frpc_build::configure().schema_lock(false).emit_rerun_if_changed(false);
     let builder = builder.out_dir(folder.path()).file_descriptor_set_path(&set);
     builder
         .compile_protos(&[root().join("examples/proto/greet.proto")], &[root().join("examples/proto")])
-        .expect("it fits");
+        .expect("value should fit");
     let address = serve("127.0.0.1:0".to_owned(), None);
     let set = set.display().to_string();
     for source in [&[][..], &["-p", "examples/proto/greet.proto"], &["--descriptor-set", &set]] {
@@ -263,14 +263,14 @@ pub(crate) fn go() -> Option<(std::process::Child, String)> {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("go-peer");
     let mut build = Command::new("go");
     build.args(["build", "-o"]).arg(&program).arg("./cmd/peer").current_dir(root().join("tests/interop/go"));
-    let built = build.output().expect("Go has just printed its version");
+    let built = build.output().expect("process should start");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let mut serve = Command::new(&program);
     serve.args(["serve", "127.0.0.1:0"]).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = serve.spawn().expect("a program that was just built starts");
+    let mut child = serve.spawn().expect("process should start");
     let mut line = String::new();
-    let output = child.stdout.take().expect("it is piped");
-    BufReader::new(output).read_line(&mut line).expect("it says where it listens");
+    let output = child.stdout.take().expect("stdout should be piped");
+    BufReader::new(output).read_line(&mut line).expect("line should be readable");
     let address = line.trim().strip_prefix("listening on ").expect("it says where it listens").to_owned();
     Some((child, address))
 }

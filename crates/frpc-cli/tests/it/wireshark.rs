@@ -22,10 +22,11 @@ fn dissector(folder: &Path) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut command = Command::new(env!("CARGO_BIN_EXE_frpc"));
     command.current_dir(root.join("examples")).env_remove("FRPC_SERVER");
-    let output = command.args(["decode", "--wireshark", "-p", "proto/greet.proto"]).output().expect("it runs");
+    let output =
+        command.args(["decode", "--wireshark", "-p", "proto/greet.proto"]).output().expect("process should start");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let path = folder.join("frpc.lua");
-    fs::write(&path, output.stdout).expect("there is room");
+    fs::write(&path, output.stdout).expect("file should be written");
     path
 }
 
@@ -33,7 +34,7 @@ fn frame(id: u16, operation: u16, body: &[u8], is_old: bool) -> Vec<u8> {
     let mut out = if is_old { Vec::new() } else { vec![0, 0x0f] };
     out.extend(id.to_be_bytes());
     out.extend(operation.to_be_bytes());
-    out.extend(u32::try_from(body.len()).expect("it is short").to_be_bytes());
+    out.extend(u32::try_from(body.len()).expect("value should fit u32").to_be_bytes());
     out.extend(body);
     out
 }
@@ -84,7 +85,7 @@ impl Capture {
     fn segment(&mut self, client: u16, from_client: bool, sequence: u32, data: &[u8]) {
         let ports = if from_client { [client, PORT] } else { [PORT, client] };
         let addresses: [u8; 8] = if from_client { [10, 0, 0, 1, 10, 0, 0, 2] } else { [10, 0, 0, 2, 10, 0, 0, 1] };
-        let total = u16::try_from(40 + data.len()).expect("it is short");
+        let total = u16::try_from(40 + data.len()).expect("value should fit u16");
         let mut packet = vec![0x45, 0];
         packet.extend(total.to_be_bytes());
         packet.extend([0, 0, 0x40, 0, 64, 6, 0, 0]);
@@ -110,7 +111,7 @@ impl Capture {
             for pair in offsets.windows(2) {
                 let data = &bytes[pair[0]..pair[1]];
                 if !data.is_empty() {
-                    self.segment(client, from_client, 1 + u32::try_from(pair[0]).expect("it is short"), data);
+                    self.segment(client, from_client, 1 + u32::try_from(pair[0]).expect("value should fit u32"), data);
                 }
             }
         }
@@ -120,14 +121,14 @@ impl Capture {
 /// Has tshark read a capture, and print fields of the packets that have frames.
 fn fields(folder: &Path, lua: &Path, capture: &[u8], by_port: bool, fields: &[&str]) -> String {
     let path = folder.join("capture.pcap");
-    fs::write(&path, capture).expect("there is room");
+    fs::write(&path, capture).expect("file should be written");
     let mut command = Command::new("tshark");
     command.env("HOME", folder).arg("-r").arg(&path).arg("-X").arg(format!("lua_script:{}", lua.display()));
     if by_port {
         command.args(["-d", &format!("tcp.port=={PORT},frpc")]);
     }
     command.args(["-Y", "frpc", "-T", "fields"]).args(fields.iter().flat_map(|field| ["-e", field]));
-    let output = command.args(["-E", "aggregator=;"]).output().expect("it runs");
+    let output = command.args(["-E", "aggregator=;"]).output().expect("process should start");
     let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(!errors.contains("Lua") && !text.contains("Lua"), "{errors}\n{text}");
     text.into_owned()
@@ -166,14 +167,14 @@ fn frames_do_not_depend_on_segments_or_header_form() {
     if !has_tshark() {
         return;
     }
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let lua = dissector(folder.path());
     for is_old in [false, true] {
         let sent = conversation(is_old);
         let mut capture = Capture::new();
         let longest = sent.iter().map(Vec::len).max().expect("there are two");
         for at in 0..longest {
-            let client = 10_000 + u16::try_from(at).expect("it is short");
+            let client = 10_000 + u16::try_from(at).expect("value should fit u16");
             let cut = |side: usize| [at.min(sent[side].len())];
             capture.connection(client, &sent, [&cut(0), &cut(1)]);
         }
@@ -189,7 +190,7 @@ fn only_current_connections_are_recognised_on_any_port() {
     if !has_tshark() {
         return;
     }
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let lua = dissector(folder.path());
     let mut capture = Capture::new();
     capture.connection(20_000, &conversation(false), [&[30], &[20]]);
@@ -203,7 +204,7 @@ fn truncated_captures_and_random_bytes_cause_no_script_error() {
     if !has_tshark() {
         return;
     }
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let lua = dissector(folder.path());
     let mut capture = Capture::new();
     let mut random = fastrand::Rng::with_seed(1);
@@ -218,9 +219,10 @@ fn truncated_captures_and_random_bytes_cause_no_script_error() {
     let sent = conversation(false);
     for length in 1..sent[0].len() {
         let at = capture.bytes.len();
-        capture.segment(40_000 + u16::try_from(length).expect("it is short"), true, 1, &sent[0]);
+        capture.segment(40_000 + u16::try_from(length).expect("value should fit u16"), true, 1, &sent[0]);
         let captured = 40 + length;
-        capture.bytes[at + 8..at + 12].copy_from_slice(&u32::try_from(captured).expect("it is short").to_le_bytes());
+        capture.bytes[at + 8..at + 12]
+            .copy_from_slice(&u32::try_from(captured).expect("value should fit u32").to_le_bytes());
         capture.bytes.truncate(at + 16 + captured);
     }
     let found = shown(folder.path(), &lua, &capture.bytes, true);
@@ -235,7 +237,7 @@ fn the_length_of_a_packed_message_is_shown() {
     if !has_tshark() {
         return;
     }
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let lua = dissector(folder.path());
     let packed = b"\x10\x02\x05\x00\x11\xb6\x09\x28\xb5\x2f\xfd\x60";
     let mut capture = Capture::new();
@@ -249,7 +251,7 @@ fn trace_context_of_call_is_shown() {
     if !has_tshark() {
         return;
     }
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
     let lua = dissector(folder.path());
     let item = [&[0x10, 27, 6, 25][..], &[0x4b; 16], &[0x0f; 8], &[1], b"\x08\x00\x05\x0a\x03you"].concat();
     let mut capture = Capture::new();

@@ -287,8 +287,8 @@ mod tests {
     fn repeated_metadata_of_a_reply_is_joined() {
         let mut map = MetadataMap::new();
         for value in ["a", "b"] {
-            map.append("x-part", value.parse().expect("it is a text"));
-            map.append("grpc-accept-encoding", value.parse().expect("it is a text"));
+            map.append("x-part", value.parse().expect("text should parse"));
+            map.append("grpc-accept-encoding", value.parse().expect("text should parse"));
             map.append_bin("raw-bin", MetadataValue::from_bytes(value.as_bytes()));
         }
         let metadata = metadata(&map);

@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn bodies_are_counted_however_frames_are_cut() {
         let frame = |kind: u8, payload: &[u8]| {
-            let length = u8::try_from(payload.len()).expect("it is short");
+            let length = u8::try_from(payload.len()).expect("value should fit u8");
             [&[0, 0, length, kind, 0, 0, 0, 0, 1], payload].concat()
         };
         let frames = [frame(4, b""), frame(1, b"head"), frame(DATA, b"one"), frame(DATA, b""), frame(DATA, b"three")];

@@ -56,10 +56,10 @@ mod tests {
     #[test]
     fn metadata_text_and_bytes_are_read_and_others_refused() {
         let mut metadata = Metadata::new();
-        metadata.insert("a", "old").expect("it is valid");
-        read(r#"{"a":"new","b-bin":"AQ=="}"#, &mut metadata).expect("it is valid");
+        metadata.insert("a", "old").expect("metadata entry should be valid");
+        read(r#"{"a":"new","b-bin":"AQ=="}"#, &mut metadata).expect("read should succeed");
         assert_eq!((metadata.get("a"), metadata.get_bin("b-bin")), (Some("new"), Some(&b"\x01"[..])));
-        metadata.insert("authorization", "Bearer a").expect("it is valid");
+        metadata.insert("authorization", "Bearer a").expect("metadata entry should be valid");
         for (own, expected) in [("Bearer a", "Bearer a"), ("Bearer b", "Bearer a, Bearer b")] {
             read(&format!(r#"{{"authorization":"{own}"}}"#), &mut metadata).expect("entries should be valid");
             assert_eq!(metadata.get("authorization"), Some(expected));

@@ -194,8 +194,8 @@ mod tests {
     #[test]
     fn a_status_keeps_its_code_its_name_its_details_and_metadata() {
         let mut metadata = Metadata::new();
-        metadata.insert("a", "b").expect("it is valid");
-        metadata.insert_bin("c-bin", &b"\xff"[..]).expect("it is valid");
+        metadata.insert("a", "b").expect("metadata entry should be valid");
+        metadata.insert_bin("c-bin", &b"\xff"[..]).expect("value should be valid");
         let status = Status::not_found("no \"x\"").with_details(&b"\x01"[..]).with_metadata(metadata);
         let mut out = Vec::new();
         failure(&mut out, b"7", &status);

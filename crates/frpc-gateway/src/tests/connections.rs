@@ -85,12 +85,16 @@ impl Host {
     /// As [`served`](Self::served), without a socket.
     fn in_memory() -> (Self, Acceptor) {
         let (host, builder) = Self::served();
-        (host, builder.build().expect("the settings are right"))
+        (host, builder.build().expect("settings should be valid"))
     }
 
     /// Waits until a handler has begun.
     async fn begins(&self) {
-        timeout(PATIENCE, self.began.acquire()).await.expect("it begins").expect("it is open").forget();
+        timeout(PATIENCE, self.began.acquire())
+            .await
+            .expect("future should complete within the timeout")
+            .expect("connection should be open")
+            .forget();
     }
 }
 
@@ -104,7 +108,10 @@ fn dial(server: &Acceptor) -> DuplexStream {
 /// All that comes until the server ends the connection.
 async fn rest(io: &mut DuplexStream) -> String {
     let mut rest = String::new();
-    timeout(10 * PATIENCE, io.read_to_string(&mut rest)).await.expect("it ends").expect("it is text");
+    timeout(10 * PATIENCE, io.read_to_string(&mut rest))
+        .await
+        .expect("future should complete within the timeout")
+        .expect("bytes should be UTF-8");
     rest
 }
 
@@ -132,8 +139,8 @@ async fn half_closed_client_of_hyper_gets_its_response() {
     let next = post("expect: 100-continue\r\n", "wait") + "POST / HTTP/1.1\r\n";
     for request in [chunked("wait"), next] {
         let mut io = dial(&server);
-        io.write_all(request.as_bytes()).await.expect("it is read");
-        io.shutdown().await.expect("it is open");
+        io.write_all(request.as_bytes()).await.expect("write should succeed");
+        io.shutdown().await.expect("socket should shut down");
         host.begins().await;
         // The server has seen the end.
         sleep(Duration::from_secs(2)).await;
@@ -191,7 +198,7 @@ async fn silent_stream_of_half_closed_client_ends_soon() {
 async fn stopping_server_answers_request_for_hyper_that_has_come() {
     let (host, server) = Host::in_memory();
     let mut io = dial(&server);
-    io.write_all((post("", "wait") + &chunked("Ada")).as_bytes()).await.expect("it is read");
+    io.write_all((post("", "wait") + &chunked("Ada")).as_bytes()).await.expect("write should succeed");
     host.begins().await;
     let stopping = tokio::spawn(async move { server.shutdown().await });
     // The connection knows of it.
@@ -199,7 +206,7 @@ async fn stopping_server_answers_request_for_hyper_that_has_come() {
     host.released.add_permits(1);
     let responses = rest(&mut io).await;
     assert!(responses.contains("Hello, wait!") && responses.ends_with("{\"text\":\"Hello, Ada!\"}"), "{responses}");
-    stopping.await.expect("no panic");
+    stopping.await.expect("task should not panic");
 }
 
 /// A client of HTTP/2, frame by frame.
@@ -220,7 +227,7 @@ impl<T: AsyncRead + AsyncWrite> Http2<T> {
     async fn connect(io: T, window: u32) -> Self {
         let (reader, writer) = tokio::io::split(io);
         let mut client = Self { reader: BufReader::new(reader), writer };
-        client.writer.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.expect("it is read");
+        client.writer.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.expect("write should succeed");
         let [a, b, c, d] = window.to_be_bytes();
         client.send(SETTINGS, 0, 0, &[0, 4, a, b, c, d]).await;
         client.send(WINDOW_UPDATE, 0, 0, &(window + 1).to_be_bytes()).await;
@@ -229,7 +236,7 @@ impl<T: AsyncRead + AsyncWrite> Http2<T> {
 
     /// Sends a frame. Whether it is read shows when the next one is received.
     async fn send(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
-        let length = u32::try_from(payload.len()).expect("it is short").to_be_bytes();
+        let length = u32::try_from(payload.len()).expect("value should fit u32").to_be_bytes();
         let frame = [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat();
         let _ = self.writer.write_all(&frame).await;
     }
@@ -239,7 +246,7 @@ impl<T: AsyncRead + AsyncWrite> Http2<T> {
         // POST, http, and names of the static table with values.
         let mut head = vec![0x83, 0x86];
         for (name, value) in [(4, "/greet.Greeter/Greet"), (1, "localhost"), (31, "application/json")] {
-            head.extend_from_slice(&[0x40 | name, u8::try_from(value.len()).expect("it is short")]);
+            head.extend_from_slice(&[0x40 | name, u8::try_from(value.len()).expect("value should fit u8")]);
             head.extend_from_slice(value.as_bytes());
         }
         self.send(HEADERS, 4, 1, &head).await;
@@ -248,7 +255,7 @@ impl<T: AsyncRead + AsyncWrite> Http2<T> {
 
     /// Grants the server so many bytes more.
     async fn grant(&mut self, bytes: usize) {
-        let bytes = u32::try_from(bytes).expect("it is a frame").to_be_bytes();
+        let bytes = u32::try_from(bytes).expect("value should fit u32").to_be_bytes();
         self.send(WINDOW_UPDATE, 0, 0, &bytes).await;
         self.send(WINDOW_UPDATE, 0, 1, &bytes).await;
     }
@@ -256,7 +263,9 @@ impl<T: AsyncRead + AsyncWrite> Http2<T> {
     /// The type and payload of the next frame, `None` after the last one. Answers PING.
     async fn frame(&mut self) -> Option<(u8, Vec<u8>)> {
         let mut head = [0; 9];
-        let read = timeout(10 * PATIENCE, self.reader.read_exact(&mut head)).await.expect("it comes");
+        let read = timeout(10 * PATIENCE, self.reader.read_exact(&mut head))
+            .await
+            .expect("future should complete within the timeout");
         let ([a, b, c, kind, flags, ..], Ok(_)) = (head, read) else { return None };
         let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
         self.reader.read_exact(&mut payload).await.ok()?;
@@ -317,14 +326,14 @@ async fn http2_response_that_is_not_taken_ends_its_connection() {
 #[tokio::test]
 async fn stop_leaves_http2_client_the_time_to_take_last_response() {
     let (host, builder) = Host::served();
-    let server = builder.bind("127.0.0.1:0").await.expect("there is a free port");
+    let server = builder.bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let address = server.local_addr();
     let (stop, stopped) = oneshot::channel::<()>();
     let served = tokio::spawn(server.serve_with_shutdown(async move { drop(stopped.await) }));
     let socket = TcpSocket::new_v4().expect("there are sockets");
     // Most of the response waits in the socket of the server.
     socket.set_recv_buffer_size(4096).expect("the size is right");
-    let socket = socket.connect(address).await.expect("it listens");
+    let socket = socket.connect(address).await.expect("server should accept the connection");
     let mut client = Http2::connect(socket, 128 * 1024).await;
     client.greet("wait long").await;
     host.begins().await;
@@ -340,13 +349,20 @@ async fn stop_leaves_http2_client_the_time_to_take_last_response() {
     }
     assert!(length > LONG, "{length} bytes");
     drop(client);
-    timeout(PATIENCE, served).await.expect("it stops").expect("no panic").expect("it serves");
+    timeout(PATIENCE, served)
+        .await
+        .expect("future should complete within the timeout")
+        .expect("task should not panic")
+        .expect("server should start");
 }
 
 /// The next line of a connection of JSON-RPC.
 async fn line(io: &mut BufReader<DuplexStream>) -> String {
     let mut line = String::new();
-    timeout(PATIENCE, io.read_line(&mut line)).await.expect("it comes").expect("it is text");
+    timeout(PATIENCE, io.read_line(&mut line))
+        .await
+        .expect("future should complete within the timeout")
+        .expect("bytes should be UTF-8");
     line
 }
 
@@ -356,7 +372,7 @@ async fn deadline_ends_stream_whose_client_gives_no_credit() {
     let mut io = BufReader::new(dial(&server));
     let call =
         r#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Recite","params":["Ada"],"credit":1,"timeoutMs":1000}"#;
-    io.write_all(call.as_bytes()).await.expect("it is read");
+    io.write_all(call.as_bytes()).await.expect("write should succeed");
     let item = line(&mut io).await;
     assert!(item.contains("\"1 Ada\""), "{item}");
     let reply = line(&mut io).await;
@@ -369,7 +385,7 @@ async fn reply_that_crosses_its_cancel_is_not_kept() {
     let stats = server.stats();
     let mut io = BufReader::new(dial(&server));
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":["wait"]}"#;
-    io.write_all(call.as_bytes()).await.expect("it is read");
+    io.write_all(call.as_bytes()).await.expect("write should succeed");
     host.begins().await;
     // The task of the handler waits.
     sleep(Duration::from_millis(1)).await;
@@ -377,7 +393,7 @@ async fn reply_that_crosses_its_cancel_is_not_kept() {
     // The handler ends before the cancellation is read.
     host.released.add_permits(1);
     let cancel = r#"{"jsonrpc":"2.0","method":"rpc.cancel","params":{"id":1}}"#;
-    io.write_all(cancel.as_bytes()).await.expect("it is read");
+    io.write_all(cancel.as_bytes()).await.expect("write should succeed");
     let reply = line(&mut io).await;
     assert!(reply.contains("-32001"), "{reply}");
     sleep(Duration::from_millis(1)).await;
@@ -390,18 +406,22 @@ async fn stop_answers_json_rpc_over_web_socket_that_has_come() {
     let mut io = dial(&server);
     let upgrade = "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
                    sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
-    io.write_all(upgrade.as_bytes()).await.expect("it is read");
+    io.write_all(upgrade.as_bytes()).await.expect("write should succeed");
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
-        head.push(io.read_u8().await.expect("it is answered"));
+        head.push(io.read_u8().await.expect("peer should send a byte"));
     }
     tokio::spawn(async move { server.shutdown().await });
     // It has come when the server looks at the connection again. The mask is zero.
     let call = br#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":["Ada"]}"#;
-    let frame = [&[0x81, 0x80 | u8::try_from(call.len()).expect("it is short"), 0, 0, 0, 0], &call[..]].concat();
-    io.write_all(&frame).await.expect("it is read");
+    let frame =
+        [&[0x81, 0x80 | u8::try_from(call.len()).expect("value should fit u8"), 0, 0, 0, 0], &call[..]].concat();
+    io.write_all(&frame).await.expect("write should succeed");
     let mut frames = Vec::new();
-    timeout(PATIENCE, io.read_to_end(&mut frames)).await.expect("it ends").expect("in order");
+    timeout(PATIENCE, io.read_to_end(&mut frames))
+        .await
+        .expect("future should complete within the timeout")
+        .expect("in order");
     let frames = String::from_utf8_lossy(&frames);
     assert!(frames.contains("{\"text\":\"Hello, Ada!\"}"), "{frames}");
 }
@@ -430,7 +450,7 @@ impl samples::greeter::Greeter for Deaf {
 fn unread_bodies() -> Vec<u8> {
     const FRAME: usize = 16 * 1024;
     let frame = |kind: u8, flags: u8, stream: u32, payload: &[u8]| {
-        let length = u32::try_from(payload.len()).expect("it is short").to_be_bytes();
+        let length = u32::try_from(payload.len()).expect("value should fit u32").to_be_bytes();
         [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
     };
     // Of the static table: POST, http, and the names of the path, of the authority and of the content type.
@@ -453,7 +473,7 @@ async fn unread_bodies_of_http2_are_charged_and_bounded() {
     let gateway = Gateway::new().http(Http::new().grpc());
     let service = samples::greeter::GreeterServer::new(Deaf);
     let server = Server::builder().memory_max(MEMORY).add_service(service).gateway(gateway);
-    let server = server.build().expect("the settings are right");
+    let server = server.build().expect("settings should be valid");
     let stats = server.stats();
     let bytes: Arc<[u8]> = unread_bodies().into();
     let mut peers = JoinSet::new();
@@ -464,7 +484,7 @@ async fn unread_bodies_of_http2_are_charged_and_bounded() {
         peers.spawn(async move { drop(server.serve_connection(there).await) });
         peers.spawn(async move {
             for part in bytes.chunks(1024) {
-                here.write_all(part).await.expect("it is open");
+                here.write_all(part).await.expect("write should succeed");
                 taken.fetch_add(part.len(), Ordering::SeqCst);
             }
             std::future::pending::<()>().await;

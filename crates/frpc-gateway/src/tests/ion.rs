@@ -21,7 +21,7 @@ impl Greeter for Host {
 
 fn server(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Acceptor {
     let builder = Server::builder().add_service(GreeterServer::new(Host));
-    settings(builder.gateway(Gateway::new().json_rpc().http(Http::new()))).build().expect("the settings are right")
+    settings(builder.gateway(Gateway::new().json_rpc().http(Http::new()))).build().expect("settings should be valid")
 }
 
 /// All bytes of a server to a client that sends these and ends.
@@ -29,9 +29,9 @@ async fn exchange(server: &Acceptor, sent: &[u8]) -> Vec<u8> {
     let (mut io, there) = frpc::memory();
     let server = server.clone();
     tokio::spawn(async move { server.serve_connection(there).await });
-    io.write_all(sent).await.expect("it is read");
+    io.write_all(sent).await.expect("write should succeed");
     let mut received = Vec::new();
-    io.read_to_end(&mut received).await.expect("it ends");
+    io.read_to_end(&mut received).await.expect("peer should close the connection cleanly");
     received
 }
 
@@ -88,7 +88,7 @@ async fn batch_and_notification_in_ion_are_answered_as_in_json() {
     let notification = b"{jsonrpc:\"2.0\",method:'greet.Greeter/Greet'}";
     let batch = [b"[", REQUEST, b",", notification, b", x]"].concat();
     let (_, _, reply) = post_ion(&server, &batch).await;
-    let reply: serde_json::Value = serde_json::from_slice(&reply).expect("it is JSON");
+    let reply: serde_json::Value = serde_json::from_slice(&reply).expect("bytes should be valid JSON");
     let replies = reply.as_array().expect("it is a batch");
     assert_eq!(replies.len(), 2, "{replies:?}");
     assert!(replies.iter().any(|reply| reply["error"]["code"] == -32600));
@@ -112,7 +112,7 @@ async fn malformed_ion_is_a_parse_error_with_its_offset() {
     ] {
         let (status, content_type, reply) = post_ion(&server, body).await;
         assert_eq!((status, &*content_type), (200, "application/ion"));
-        let reply: serde_json::Value = serde_json::from_slice(&reply).expect("it is JSON");
+        let reply: serde_json::Value = serde_json::from_slice(&reply).expect("bytes should be valid JSON");
         assert_eq!(reply["error"]["code"], code, "{reply}");
         assert!(reply["error"]["message"].as_str().is_some_and(|message| message.contains(text)), "{reply}");
         assert!(reply["id"].is_null());
@@ -145,12 +145,12 @@ async fn ion_is_served_over_http2() {
     let (mut io, there) = frpc::memory();
     let server = server(|builder| builder);
     tokio::spawn(async move { server.serve_connection(there).await });
-    io.write_all(&sent).await.expect("it is read");
+    io.write_all(&sent).await.expect("write should succeed");
     loop {
         let mut head = [0; 9];
-        io.read_exact(&mut head).await.expect("there is a response");
+        io.read_exact(&mut head).await.expect("peer should send the expected bytes");
         let mut payload = vec![0; usize::from(u16::from_be_bytes([head[1], head[2]]))];
-        io.read_exact(&mut payload).await.expect("the frame is whole");
+        io.read_exact(&mut payload).await.expect("peer should send the expected bytes");
         if head[3] == 0 {
             return assert_eq!(payload, BINARY_REPLY);
         }

@@ -36,7 +36,11 @@ impl Drop for OnEnd {
 }
 
 async fn take(events: &Semaphore) {
-    timeout(PATIENCE, events.acquire()).await.expect("the event occurs").expect("open").forget();
+    timeout(PATIENCE, events.acquire())
+        .await
+        .expect("future should complete within the timeout")
+        .expect("open")
+        .forget();
 }
 
 impl Greeter for Host {
@@ -72,10 +76,13 @@ async fn serve(
 ) -> (Running, Client) {
     let [began, released, ended] = [(); 3].map(|()| Semaphore::new(0));
     let events = Arc::new(Events { began, released, ended });
-    let udp = limits(Udp::bind("127.0.0.1:0").expect("there is a free port"));
+    let udp = limits(Udp::bind("127.0.0.1:0").expect("loopback port should be free"));
     let address = udp.local_addr();
     let builder = Server::builder().add_service(GreeterServer::new(Host(events.clone())));
-    let server = settings(builder.gateway(Gateway::new().udp(udp))).bind("127.0.0.1:0").await.expect("a free port");
+    let server = settings(builder.gateway(Gateway::new().udp(udp)))
+        .bind("127.0.0.1:0")
+        .await
+        .expect("server should bind to a free address");
     let (stop, stopped) = oneshot::channel();
     let served = tokio::spawn(server.serve_with_shutdown(async move { drop(stopped.await) }));
     (Running { address, events, stop: Some(stop), served }, Client::new("127.0.0.1:0", address).await)
@@ -85,23 +92,26 @@ struct Client(UdpSocket);
 
 impl Client {
     async fn new(local: &str, server: SocketAddr) -> Self {
-        let socket = UdpSocket::bind(local).await.expect("there is a free port");
-        socket.connect(server).await.expect("it is an address");
+        let socket = UdpSocket::bind(local).await.expect("loopback port should be free");
+        socket.connect(server).await.expect("server should accept the connection");
         Self(socket)
     }
 
     async fn send(&self, datagram: impl AsRef<[u8]>) {
-        self.0.send(datagram.as_ref()).await.expect("it is on loopback");
+        self.0.send(datagram.as_ref()).await.expect("message should be sent");
     }
 
     async fn text(&self) -> String {
         let mut datagram = vec![0; 65_536];
-        let length = timeout(PATIENCE, self.0.recv(&mut datagram)).await.expect("a reply comes").expect("it is open");
-        String::from_utf8(datagram[..length].to_vec()).expect("it is text")
+        let length = timeout(PATIENCE, self.0.recv(&mut datagram))
+            .await
+            .expect("future should complete within the timeout")
+            .expect("connection should be open");
+        String::from_utf8(datagram[..length].to_vec()).expect("bytes should be UTF-8")
     }
 
     async fn reply(&self) -> Value {
-        serde_json::from_str(&self.text().await).expect("it is JSON")
+        serde_json::from_str(&self.text().await).expect("text should be valid JSON")
     }
 
     /// The number of datagrams that have arrived.
@@ -278,10 +288,14 @@ async fn stopping_server_answers_datagrams_in_progress() {
     take(&server.events.began).await;
     client.send(greet(2, "Ada", 0)).await;
     assert_eq!(client.reply().await["id"], 2, "other calls continue");
-    server.stop.take().expect("once").send(()).expect("it runs");
+    server.stop.take().expect("once").send(()).expect("receiver should be waiting");
     server.events.released.add_permits(1);
     assert_eq!(client.reply().await, greeting(1, "waited"));
-    timeout(PATIENCE, server.served).await.expect("it stops").expect("no panic").expect("in order");
+    timeout(PATIENCE, server.served)
+        .await
+        .expect("future should complete within the timeout")
+        .expect("task should not panic")
+        .expect("in order");
 }
 
 #[tokio::test]

@@ -84,8 +84,8 @@ mod tests {
         let start = Instant::now();
         let mut rates = Rates::new(Rate::new(1, 1), start);
         for (first, second) in [("2001:db8::1", "2001:db8::ffff:2"), ("192.0.2.7", "::ffff:192.0.2.7")] {
-            assert!(rates.admit(first.parse().expect("valid"), start), "{first}");
-            assert!(!rates.admit(second.parse().expect("valid"), start), "{second}");
+            assert!(rates.admit(first.parse().expect("text should parse"), start), "{first}");
+            assert!(!rates.admit(second.parse().expect("text should parse"), start), "{second}");
         }
     }
 

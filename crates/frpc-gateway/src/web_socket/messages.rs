@@ -470,15 +470,15 @@ mod tests {
         let config = Config::default().backlog_max(1024).least_rate_window(5 * second).least_rate(1000);
         let (here, mut there) = tokio::io::duplex(1024);
         // One byte of ten.
-        there.write_all(b"\x81\x8a\0\0\0\0a").await.expect("there is room");
+        there.write_all(b"\x81\x8a\0\0\0\0a").await.expect("write should succeed");
         let late = Late(Box::pin(tokio::time::sleep(second)), Some(vec![b'x'; 40_000]));
         let serving = tokio::spawn(async move { serve(here, late, &config, None).await });
         for _ in 0..15 {
             tokio::time::sleep(second).await;
-            there.read_exact(&mut [0; 2000]).await.expect("a part of the answer comes");
+            there.read_exact(&mut [0; 2000]).await.expect("peer should send the expected bytes");
         }
-        there.write_all(b"aaaaaaaaa").await.expect("there is room");
-        there.read_exact(&mut [0; 10_004]).await.expect("the rest of the answer comes");
+        there.write_all(b"aaaaaaaaa").await.expect("write should succeed");
+        there.read_exact(&mut [0; 10_004]).await.expect("peer should send the expected bytes");
         assert!(!serving.is_finished());
     }
 
@@ -491,7 +491,7 @@ mod tests {
         tokio::spawn(async move { serve(here, answers, &config, None).await });
         let started = now();
         let mut received = vec![0; 5 * 2004];
-        there.read_exact(&mut received).await.expect("they are sent");
+        there.read_exact(&mut received).await.expect("peer should send the expected bytes");
         assert_eq!(now(), started, "the clock advances if all tasks wait");
     }
 

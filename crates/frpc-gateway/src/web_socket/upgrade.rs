@@ -165,7 +165,8 @@ mod tests {
     #[test]
     fn keys_and_versions_of_other_forms_are_refused() {
         let gateway = Gateway::new().web_socket().json_rpc();
-        let refused = |request: UpgradeRequest<'_>| Upgrade::new(&gateway, &request).expect_err("it is refused");
+        let refused =
+            |request: UpgradeRequest<'_>| Upgrade::new(&gateway, &request).expect_err("request should be rejected");
         for version in [None, Some(&b"8"[..]), Some(b"013")] {
             assert_eq!(refused(UpgradeRequest { version, ..REQUEST }), UpgradeRefusal::Version);
         }

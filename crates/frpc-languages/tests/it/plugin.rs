@@ -96,7 +96,7 @@ fn error(request: &CodeGeneratorRequest) -> String {
     let response = respond(request);
     assert!(response.file.is_empty(), "an error comes alone");
     assert_eq!(response.supported_features(), 1);
-    response.error.expect("it is refused")
+    response.error.expect("request should be rejected")
 }
 
 /// The output of a build script.

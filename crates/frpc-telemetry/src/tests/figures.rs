@@ -105,12 +105,13 @@ impl Recorder for RecordedFigures {
 async fn recorder_receives_each_call_once() {
     let counters = Counters::new();
     let builder = Server::builder().batch_observer(counters.clone()).add_service(GreeterServer::new(Polite));
-    let server = builder.bind("127.0.0.1:0").await.expect("there is a free port");
+    let server = builder.bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let (address, mut figures) =
         (server.local_addr().to_string(), MetricsExporter::new(&counters).stats(&server.stats()));
     tokio::spawn(server.serve());
     let builder = Channel::builder().batch_observer(counters.clone()).calls::<GreeterClient>();
-    let client = GreeterClient::new(builder.connect(address.as_str()).await.expect("the server listens"));
+    let client =
+        GreeterClient::new(builder.connect(address.as_str()).await.expect("server should accept the connection"));
     let recorded = RecordedFigures::default();
     for round in 1..=2 {
         for name in ["Ada", "Eve", ""] {

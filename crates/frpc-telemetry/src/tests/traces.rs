@@ -65,7 +65,7 @@ async fn serve(service: Service, telemetry: &Telemetry) -> String {
     let gateway = Gateway::new().json_rpc().http(Http::new().connect());
     let builder =
         Server::builder().observer(telemetry.clone()).add_service(GreeterServer::new(service)).gateway(gateway);
-    let server = builder.bind("127.0.0.1:0").await.expect("there is a free port");
+    let server = builder.bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
     address
@@ -73,7 +73,7 @@ async fn serve(service: Service, telemetry: &Telemetry) -> String {
 
 async fn client(address: &str, telemetry: &Telemetry) -> GreeterClient {
     let builder = Channel::builder().observer(telemetry.clone()).calls::<GreeterClient>();
-    GreeterClient::new(builder.connect(address).await.expect("the server listens"))
+    GreeterClient::new(builder.connect(address).await.expect("server should accept the connection"))
 }
 
 fn named(name: &str) -> Name {
@@ -84,14 +84,15 @@ fn named(name: &str) -> Name {
 async fn spans(exporter: &InMemorySpanExporter, count: usize) -> Vec<SpanData> {
     let all = async {
         loop {
-            let spans = exporter.get_finished_spans().expect("it is not shut down");
+            let spans = exporter.get_finished_spans().expect("exporter should not be shut down");
             if spans.len() >= count {
                 return spans;
             }
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    let mut spans = tokio::time::timeout(Duration::from_secs(60), all).await.expect("the spans end");
+    let mut spans =
+        tokio::time::timeout(Duration::from_secs(60), all).await.expect("future should complete within the timeout");
     spans.sort_by_key(|span| span.start_time);
     spans
 }
@@ -110,18 +111,26 @@ fn below<'a>(spans: &'a [SpanData], parent: &SpanData) -> Vec<&'a SpanData> {
 async fn call_through_servers_and_broker_is_one_trace() {
     let (provider, exporter) = provider();
     let telemetry = Telemetry::new().spans(provider.tracer("test"));
-    let broker = frpc::frisbee::Server::builder().bind("127.0.0.1:0", Broker::new()).await.expect("there is a port");
+    let broker = frpc::frisbee::Server::builder()
+        .bind("127.0.0.1:0", Broker::new())
+        .await
+        .expect("server should bind to a free address");
     let topics = broker.local_addr();
     tokio::spawn(broker.serve());
-    let mut subscription =
-        pubsub::Client::connect(topics).await.expect("it listens").subscribe("greeted").await.expect("it is open");
-    let publishing = pubsub::Client::connect(topics).await.expect("it listens");
+    let mut subscription = pubsub::Client::connect(topics)
+        .await
+        .expect("server should be listening")
+        .subscribe("greeted")
+        .await
+        .expect("broker should accept the subscription");
+    let publishing = pubsub::Client::connect(topics).await.expect("server should be listening");
     let last = serve(Service { broker: Some(publishing), ..Service::default() }, &telemetry).await;
     let first = serve(Service { next: Some(client(&last, &telemetry).await), ..Service::default() }, &telemetry).await;
-    client(&first, &telemetry).await.greet(named("Ada")).await.expect("it is served");
+    client(&first, &telemetry).await.greet(named("Ada")).await.expect("call should succeed");
 
-    let message = subscription.recv().await.expect("it has been published");
-    let context = TraceContext::from_traceparent(std::str::from_utf8(message.payload()).expect("it is text"));
+    let message = subscription.recv().await.expect("channel should stay open");
+    let context =
+        TraceContext::from_traceparent(std::str::from_utf8(message.payload()).expect("bytes should be UTF-8"));
     let tracer = provider.tracer("subscriber");
     let carried = context.expect("it is a context").carry(async {
         drop(tracer.start_with_context("take", &frpc_telemetry::otel::context()));
@@ -158,10 +167,10 @@ async fn gateway_calls_continue_the_trace_of_their_callers() {
          traceparent: {context}\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     );
-    let mut socket = TcpStream::connect(&address).await.expect("it listens");
-    socket.write_all(request.as_bytes()).await.expect("it is open");
+    let mut socket = TcpStream::connect(&address).await.expect("server should accept the connection");
+    socket.write_all(request.as_bytes()).await.expect("write should succeed");
     let mut answer = [0; 1024];
-    let length = socket.read(&mut answer).await.expect("it answers");
+    let length = socket.read(&mut answer).await.expect("read should succeed");
     assert!(String::from_utf8_lossy(&answer[..length]).contains("Hello, Ada!"));
     let spans = spans(&exporter, 1).await;
     let SpanData { span_context, parent_span_id, parent_span_is_remote, .. } = &spans[0];
@@ -179,14 +188,14 @@ async fn trusted_peer_decides_on_sampling() {
     let trusting = all.clone().trust_peers();
     let quiet = client(&serve(Service::default(), &trusting).await, &none).await;
     for _ in 0..50 {
-        quiet.greet(named("Ada")).await.expect("it is served");
+        quiet.greet(named("Ada")).await.expect("call should succeed");
     }
-    assert!(exporter.get_finished_spans().expect("it is not shut down").is_empty());
+    assert!(exporter.get_finished_spans().expect("exporter should not be shut down").is_empty());
     let loud = client(&serve(Service::default(), &none).await, &all).await;
-    loud.greet(named("Ada")).await.expect("it is served");
+    loud.greet(named("Ada")).await.expect("call should succeed");
     assert_eq!(spans(&exporter, 1).await.len(), 1, "the server does not trust the client");
     let both = client(&serve(Service::default(), &none.clone().trust_peers()).await, &all).await;
-    both.greet(named("Ada")).await.expect("it is served");
+    both.greet(named("Ada")).await.expect("call should succeed");
     assert_eq!(spans(&exporter, 3).await.len(), 3);
 }
 
@@ -195,14 +204,14 @@ async fn failures_and_streams_are_spans_that_end_with_their_code() {
     let (provider, exporter) = provider();
     let telemetry = Telemetry::new().spans(provider.tracer("test"));
     let client = client(&serve(Service::default(), &telemetry).await, &telemetry).await;
-    let failed = client.greet(named("")).await.expect_err("no such person");
+    let failed = client.greet(named("")).await.expect_err("call should fail");
     assert_eq!(failed.code(), Code::Internal);
-    let mut verses = client.recite(named("Ada")).await.expect("it is served").into_inner();
+    let mut verses = client.recite(named("Ada")).await.expect("stream should open").into_inner();
     let after_the_first = {
-        verses.message().await.expect("nothing fails").expect("there are two");
-        exporter.get_finished_spans().expect("it is not shut down").len()
+        verses.message().await.expect("stream should not fail").expect("there are two");
+        exporter.get_finished_spans().expect("exporter should not be shut down").len()
     };
-    while verses.message().await.expect("nothing fails").is_some() {}
+    while verses.message().await.expect("stream should not fail").is_some() {}
     let spans = spans(&exporter, 4).await;
     assert!(after_the_first < 4, "a stream ends with its last message");
     let shown = |span: &SpanData| {
@@ -233,7 +242,7 @@ impl Cuttable {
             *server.connection.lock().unwrap() = Some(task.abort_handle());
             async move { io::Result::Ok(here) }
         };
-        GreeterClient::new(builder.connect_with_connector(connect).await.expect("the server accepts"))
+        GreeterClient::new(builder.connect_with_connector(connect).await.expect("connector should return a connection"))
     }
 }
 
@@ -244,15 +253,15 @@ async fn a_second_attempt_is_a_span_of_its_own_below_the_call() {
     let held = Arc::new(AtomicU64::new(0));
     let service = Service { holds: Some(held.clone()), ..Service::default() };
     let builder = Server::builder().observer(telemetry.clone()).add_service(GreeterServer::new(service));
-    let acceptor = builder.build().expect("the settings are valid");
+    let acceptor = builder.build().expect("settings should be valid");
     let server = Cuttable { acceptor, connection: Arc::default() };
     let client = server.client(Channel::builder().observer(telemetry.clone())).await;
     let call = tokio::spawn(async move { client.greet(named("Ada")).await });
     while held.load(Ordering::SeqCst) == 0 {
         tokio::task::yield_now().await;
     }
-    server.connection.lock().unwrap().take().expect("it is connected").abort();
-    call.await.expect("it does not panic").expect("it is made once more");
+    server.connection.lock().unwrap().take().expect("connection should be established").abort();
+    call.await.expect("task should not panic").expect("it is made once more");
     let spans = spans(&exporter, 4).await;
     let call = spans.iter().find(|span| span.parent_span_id == opentelemetry::trace::SpanId::INVALID).unwrap();
     assert_eq!(attribute(call, "rpc.response.status_code").as_deref(), Some("OK"));
@@ -274,7 +283,7 @@ async fn durations_have_the_names_and_attributes_of_the_conventions() {
     for name in ["Ada", "Eve", ""] {
         let _ = client.greet(named(name)).await;
     }
-    meters.force_flush().expect("it is in memory");
+    meters.force_flush().expect("connection in memory should succeed");
     let metrics = exporter.get_finished_metrics().expect("it is not shut down");
     let mut points = Vec::new();
     for metric in metrics.iter().flat_map(ResourceMetrics::scope_metrics).flat_map(ScopeMetrics::metrics) {

@@ -20,8 +20,8 @@ fn of<T: Element>(shape: &[u32], elements: &[T]) -> Tensor {
 fn tensor_round_trips_in_proto3_json_mapping() {
     let tensor = of(&[2, 2], &[1.0_f32, 2.0, 3.0, 4.0]);
     let mut out = Vec::new();
-    to_json(&tensor, &mut out).expect("it has a form");
-    let text = String::from_utf8(out).expect("it is text");
+    to_json(&tensor, &mut out).expect("message should have a JSON form");
+    let text = String::from_utf8(out).expect("bytes should be UTF-8");
     assert_eq!(text, r#"{"dtype":"float32","shape":[2,2],"data":"AACAPwAAAEAAAEBAAACAQA=="}"#);
     assert_eq!(read(&text), tensor);
     assert_eq!(read("{}"), Tensor::default());
@@ -50,10 +50,10 @@ fn base_64_has_to_be_as_long_as_shape_and_dtype_say() {
 #[test]
 fn a_npy_file_in_base_64_is_read_alone_and_as_data() {
     let tensor = of(&[3], &[1_i16, 2, -3]);
-    let file = bytes::Bytes::from(tensor.to_npy().expect("it is valid"));
+    let file = bytes::Bytes::from(tensor.to_npy().expect("value should be valid"));
     let mut base64 = Vec::new();
-    to_json(&file, &mut base64).expect("it has a form");
-    let base64 = String::from_utf8(base64).expect("it is text");
+    to_json(&file, &mut base64).expect("message should have a JSON form");
+    let base64 = String::from_utf8(base64).expect("bytes should be UTF-8");
     for json in [base64.clone(), format!(r#"{{"data":{base64}}}"#), format!(r#"{{"data":{base64},"shape":[3]}}"#)] {
         let read = read(&json);
         assert_eq!((&*read.dtype, read.to_vec::<i16>()), ("<i2", Ok(vec![1, 2, -3])));
@@ -157,7 +157,7 @@ fn list_depth_and_memory_are_bounded() {
 #[test]
 fn a_tensor_is_read_by_position_and_within_other_messages() {
     let options = Options::new();
-    let (tensor, _) = options.decode_positional::<Tensor>(br#"["int32", [2], [1, 2]]"#).expect("it is valid");
+    let (tensor, _) = options.decode_positional::<Tensor>(br#"["int32", [2], [1, 2]]"#).expect("value should be valid");
     assert_eq!(tensor, of(&[2], &[1, 2]));
     options.decode_positional::<Tensor>(br#"["int32", [2], [1, 2], 3]"#).expect_err("it has three fields");
     assert!(from_json::<Tensor>(b"null").is_err());
@@ -167,14 +167,20 @@ fn a_tensor_is_read_by_position_and_within_other_messages() {
 fn lists_without_a_type_have_that_of_the_reader() {
     let options = Options::new();
     let read = |json: &str, dtype: &str| {
-        Tensor::decode_json_as(&mut Reader::new(json.as_bytes(), &options).expect("it is short"), dtype)
+        Tensor::decode_json_as(
+            &mut Reader::new(json.as_bytes(), &options).expect("value should be within the limit"),
+            dtype,
+        )
     };
     for json in ["[1, 2.5]", r#"{"data": [1, 2.5]}"#, r#"{"dtype": "float32", "data": [1, 2.5]}"#] {
-        assert_eq!(read(json, "float32").expect("it fits"), of(&[2], &[1_f32, 2.5]), "{json}");
+        assert_eq!(read(json, "float32").expect("read should succeed"), of(&[2], &[1_f32, 2.5]), "{json}");
     }
-    assert_eq!(read(r#"{"dtype": "float64", "data": [1]}"#, "float32").expect("it fits"), of(&[1], &[1_f64]));
+    assert_eq!(
+        read(r#"{"dtype": "float64", "data": [1]}"#, "float32").expect("read should succeed"),
+        of(&[1], &[1_f64])
+    );
     for (json, dtype) in [("[1.5]", "int32"), ("[300]", "uint8"), ("[1]", "text")] {
-        read(json, dtype).expect_err("it does not fit");
+        read(json, dtype).expect_err("input should be rejected");
     }
 }
 
@@ -182,13 +188,13 @@ fn lists_without_a_type_have_that_of_the_reader() {
 fn an_image_is_an_object_a_data_url_or_base_64() {
     let image = Image::new("image/png", &b"\x89PNG"[..]);
     let mut out = Vec::new();
-    to_json(&image, &mut out).expect("it has a form");
+    to_json(&image, &mut out).expect("message should have a JSON form");
     assert_eq!(out, br#"{"mediaType":"image/png","data":"iVBORw=="}"#);
     let read = |json: &str| from_json::<Image>(json.as_bytes());
-    assert_eq!(read(r#"{"mediaType":"image/png","data":"iVBORw=="}"#).expect("it is valid"), image);
-    assert_eq!(read(r#"{"media_type":"image/png","data":"iVBORw"}"#).expect("it is valid"), image);
-    assert_eq!(read(r#""data:image/png;base64,iVBORw==""#).expect("it is valid"), image);
-    assert_eq!(read(r#""iVBORw==""#).expect("it is valid"), Image::new("", &b"\x89PNG"[..]));
+    assert_eq!(read(r#"{"mediaType":"image/png","data":"iVBORw=="}"#).expect("read should succeed"), image);
+    assert_eq!(read(r#"{"media_type":"image/png","data":"iVBORw"}"#).expect("read should succeed"), image);
+    assert_eq!(read(r#""data:image/png;base64,iVBORw==""#).expect("read should succeed"), image);
+    assert_eq!(read(r#""iVBORw==""#).expect("read should succeed"), Image::new("", &b"\x89PNG"[..]));
     for json in [r#""data:image/png,abc""#, r#""data:image/png;base64""#, r#""?""#, "7", "[]", r#"{"data":7}"#] {
         assert!(read(json).is_err(), "{json}");
     }
@@ -205,9 +211,9 @@ proptest! {
         let numbers: Vec<f64> = numbers.into_iter().filter(|number| number.is_finite()).collect();
         let text = format!("[{}]", numbers.iter().map(|number| format!("{number:e}")).collect::<Vec<_>>().join(","));
         let from_lists = read(&text);
-        prop_assert_eq!(from_lists.to_vec::<f64>().expect("it is valid"), numbers);
+        prop_assert_eq!(from_lists.to_vec::<f64>().expect("value should be valid"), numbers);
         let mut out = Vec::new();
-        to_json(&from_lists, &mut out).expect("it has a form");
-        prop_assert_eq!(from_json::<Tensor>(&out).expect("it was written by us"), from_lists);
+        to_json(&from_lists, &mut out).expect("message should have a JSON form");
+        prop_assert_eq!(from_json::<Tensor>(&out).expect("text should be a valid message"), from_lists);
     }
 }

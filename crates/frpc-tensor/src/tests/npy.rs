@@ -10,8 +10,8 @@ fn file(version: u8, header: &str, data: &[u8]) -> Bytes {
     let mut file = b"\x93NUMPY".to_vec();
     file.extend([version, 0]);
     match version {
-        1 => file.extend(u16::try_from(header.len()).expect("it is short").to_le_bytes()),
-        _ => file.extend(u32::try_from(header.len()).expect("it is short").to_le_bytes()),
+        1 => file.extend(u16::try_from(header.len()).expect("value should fit u16").to_le_bytes()),
+        _ => file.extend(u32::try_from(header.len()).expect("value should fit u32").to_le_bytes()),
     }
     file.extend_from_slice(header.as_bytes());
     file.extend_from_slice(data);
@@ -35,7 +35,7 @@ fn headers_of_every_version_are_read_however_they_are_written() {
             let file = file(version, header, &data);
             let tensor = Tensor::from_npy(file.clone()).expect(header);
             assert_eq!((&*tensor.dtype, &tensor.shape[..]), ("<i2", &[3][..]));
-            assert_eq!(*tensor.view::<i16>().expect("it is valid"), [1, 2, 3]);
+            assert_eq!(*tensor.view::<i16>().expect("value should be valid"), [1, 2, 3]);
             assert!(file.as_ptr_range().contains(&tensor.data.as_ptr()), "the data is copied");
         }
     }
@@ -46,12 +46,12 @@ fn an_array_in_the_order_of_fortran_is_put_into_that_of_c() {
     let header = "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3, 2), }";
     // The element at [i, j, k] is ijk, and i goes first.
     let data = [0, 100, 10, 110, 20, 120, 1, 101, 11, 111, 21, 121];
-    let tensor = Tensor::from_npy(file(1, header, &data)).expect("it is valid");
+    let tensor = Tensor::from_npy(file(1, header, &data)).expect("value should be valid");
     assert_eq!(*tensor.data, [0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121]);
     assert_eq!(tensor.shape, [2, 3, 2]);
     let header = "{'descr': '>u2', 'fortran_order': True, 'shape': (2, 2), }";
-    let tensor = Tensor::from_npy(file(1, header, &[0, 1, 0, 2, 0, 3, 0, 4])).expect("it is valid");
-    assert_eq!(*tensor.view::<u16>().expect("it is valid"), [1, 3, 2, 4]);
+    let tensor = Tensor::from_npy(file(1, header, &[0, 1, 0, 2, 0, 3, 0, 4])).expect("value should be valid");
+    assert_eq!(*tensor.view::<u16>().expect("value should be valid"), [1, 3, 2, 4]);
 }
 
 #[test]
@@ -113,13 +113,13 @@ fn a_header_that_is_no_literal_of_three_entries_is_refused() {
 fn a_file_that_is_written_begins_its_data_at_a_multiple_of_64() {
     for shape in [&[][..], &[1], &[1, 1], &[1; 64]] {
         let tensor = Tensor::from_slice(shape, &[7.5_f32]).expect("it has the shape");
-        let file = tensor.to_npy().expect("it is valid");
+        let file = tensor.to_npy().expect("value should be valid");
         assert_eq!(file.len() % 64, 4);
         let read = Tensor::from_npy(file.into()).expect("it was written by us");
         assert_eq!((&*read.dtype, &read.shape[..], &read.data), ("<f4", shape, &tensor.data));
     }
     let big = Tensor { dtype: ">c8".to_owned(), shape: vec![], data: Bytes::from_static(b"12345678") };
-    assert_eq!(Tensor::from_npy(big.to_npy().expect("it is valid").into()), Ok(big));
+    assert_eq!(Tensor::from_npy(big.to_npy().expect("value should be valid").into()), Ok(big));
     let brain = Tensor { dtype: "bfloat16".to_owned(), shape: vec![], data: Bytes::from_static(b"12") };
     assert_eq!(brain.to_npy(), Err(TensorError::Npy("NumPy has no elements of this type")));
 }
@@ -134,9 +134,9 @@ proptest! {
     fn a_tensor_survives_as_a_file(shape in prop::collection::vec(0_u32..4, 0..5), seed: u8) {
         let count = shape.iter().product::<u32>() as usize;
         let elements: Vec<u16> = (0..count).map(|at| u16::try_from(at).unwrap_or_default() ^ u16::from(seed)).collect();
-        let tensor = Tensor::from_vec(shape.clone(), elements.clone()).expect("it has the shape");
-        let read = Tensor::from_npy(tensor.to_npy().expect("it is valid").into()).expect("it was written by us");
+        let tensor = Tensor::from_vec(shape.clone(), elements.clone()).expect("shape should match the elements");
+        let read = Tensor::from_npy(tensor.to_npy().expect("value should be valid").into()).expect("it was written by us");
         prop_assert_eq!(&read.shape, &shape);
-        prop_assert_eq!(read.to_vec::<u16>().expect("it is valid"), elements);
+        prop_assert_eq!(read.to_vec::<u16>().expect("value should be valid"), elements);
     }
 }

@@ -21,11 +21,11 @@ fn placed(bytes: &[u8], offset: usize) -> Bytes {
 
 #[test]
 fn a_message_shares_the_memory_of_its_body_in_both_codecs() {
-    let sent = Tensor::from_vec([2, 2048], vec![0.5_f32; 4096]).expect("it has the shape");
+    let sent = Tensor::from_vec([2, 2048], vec![0.5_f32; 4096]).expect("shape should match the elements");
     let within = |body: &Bytes, read: &Tensor| body.as_ptr_range().contains(&read.data.as_ptr());
 
     let mut body = Vec::new();
-    polyglot::encode_root(&sent, &mut Encoder::new(&mut body)).expect("it fits");
+    polyglot::encode_root(&sent, &mut Encoder::new(&mut body)).expect("value should fit");
     let body = Bytes::from(body);
     let Ok(Root::Message(read)) = polyglot::decode_root::<Tensor>(&mut Decoder::shared(&body)) else {
         panic!("it was written by us")
@@ -46,9 +46,9 @@ fn a_message_shares_the_memory_of_its_body_in_both_codecs() {
 
 #[test]
 fn a_view_borrows_from_the_body() {
-    let sent = Tensor::from_vec([2, 2], vec![1_u8, 2, 3, 4]).expect("it has the shape");
+    let sent = Tensor::from_vec([2, 2], vec![1_u8, 2, 3, 4]).expect("shape should match the elements");
     let mut body = Vec::new();
-    polyglot::encode_root(&sent, &mut Encoder::new(&mut body)).expect("it fits");
+    polyglot::encode_root(&sent, &mut Encoder::new(&mut body)).expect("value should fit");
     let read = polyglot::view_root::<TensorView<'_>>(&mut Decoder::new(&body));
     let Ok(Root::Message(view)) = read else { panic!("it was written by us") };
     assert_eq!((view.dtype, view.data), ("uint8", &[1, 2, 3, 4][..]));
@@ -56,7 +56,7 @@ fn a_view_borrows_from_the_body() {
     assert!(body.as_ptr_range().contains(&view.data.as_ptr()));
 
     body.clear();
-    polyglot::encode_root(&Image::new("image/gif", "GIF89a"), &mut Encoder::new(&mut body)).expect("it fits");
+    polyglot::encode_root(&Image::new("image/gif", "GIF89a"), &mut Encoder::new(&mut body)).expect("value should fit");
     let read = polyglot::view_root::<ImageView<'_>>(&mut Decoder::new(&body));
     assert!(matches!(read, Ok(Root::Message(ImageView { media_type: "image/gif", data: b"GIF89a" }))));
 }
@@ -65,7 +65,7 @@ fn a_view_borrows_from_the_body() {
 fn elements_of_a_vec_are_not_copied() {
     let elements = vec![1_u64, 2, 3, 4];
     let address = elements.as_ptr().cast();
-    let tensor = Tensor::from_vec([4], elements).expect("it has the shape");
+    let tensor = Tensor::from_vec([4], elements).expect("shape should match the elements");
     assert_eq!(tensor.data.as_ptr(), address);
     assert_eq!(Tensor::from_slice([2, 2], &[1_u64, 2, 3, 4]).expect("it has the shape").data, tensor.data);
 }
@@ -75,7 +75,7 @@ fn aligned_data_is_borrowed_and_other_data_copied() {
     let bytes: Vec<u8> = [1.5_f64, -2.0].iter().flat_map(|number| number.to_le_bytes()).collect();
     for offset in 0..16 {
         let tensor = tensor("float64", &[2], placed(&bytes, offset));
-        let view = tensor.view::<f64>().expect("it is valid");
+        let view = tensor.view::<f64>().expect("value should be valid");
         assert_eq!(*view, [1.5, -2.0]);
         if offset % align_of::<f64>() == 0 && cfg!(target_endian = "little") {
             assert!(matches!(view, Cow::Borrowed(_)));
@@ -91,7 +91,7 @@ fn aligned_data_is_borrowed_and_other_data_copied() {
 fn elements_of_the_other_byte_order_are_turned_round_in_a_copy() {
     let big = tensor(">i2", &[2], placed(&[0x12, 0x34, 0xff, 0xfe], 0));
     assert_eq!(big.as_slice::<i16>(), Err(TensorError::ByteOrder));
-    assert_eq!(*big.view::<i16>().expect("it is valid"), [0x1234, -2]);
+    assert_eq!(*big.view::<i16>().expect("value should be valid"), [0x1234, -2]);
     // A byte has no order.
     assert_eq!(tensor(">u1", &[1], &b"\x07"[..]).as_slice::<u8>(), Ok(&[7][..]));
 }
@@ -99,9 +99,9 @@ fn elements_of_the_other_byte_order_are_turned_round_in_a_copy() {
 #[test]
 fn every_type_of_element_survives() {
     fn check<T: Element + PartialEq + std::fmt::Debug>(elements: &[T]) {
-        let count = u32::try_from(elements.len()).expect("they are few");
+        let count = u32::try_from(elements.len()).expect("value should fit u32");
         let tensor = Tensor::from_slice([count], elements).expect("it has the shape");
-        assert_eq!(tensor.to_vec::<T>().expect("it is valid"), elements);
+        assert_eq!(tensor.to_vec::<T>().expect("value should be valid"), elements);
         let dtype = Dtype { element: T::TYPE, is_big_endian: false };
         assert_eq!((tensor.dtype.as_str(), tensor.check()), (T::TYPE.name(), Ok(dtype)));
     }
@@ -158,7 +158,7 @@ fn empty_tensor_has_any_size_in_other_dimensions() {
 
 #[test]
 fn data_is_left_out_of_debug_output() {
-    let tensor = Tensor::from_vec([1000], vec![7_u8; 1000]).expect("it has the shape");
+    let tensor = Tensor::from_vec([1000], vec![7_u8; 1000]).expect("shape should match the elements");
     let text = format!("{tensor:?}");
     assert_eq!(text, r#"Tensor { dtype: "uint8", shape: [1000], data: 1000 bytes }"#);
 }

@@ -55,7 +55,7 @@ fn a_caller_gets_its_reply_in_any_interleaving() {
             thread::spawn(move || assert!(matches!(wait(&table, ticket), CallOutcome::Reply(5))))
         });
         tickets.into_iter().for_each(|ticket| reply(&table, ticket));
-        callers.into_iter().for_each(|caller| caller.join().expect("it gets its reply"));
+        callers.into_iter().for_each(|caller| caller.join().expect("thread should not panic"));
         assert!(is_empty(&table));
     });
 }
@@ -80,8 +80,8 @@ fn a_call_ends_once_when_reply_deadline_and_end_come_together() {
             }
         });
         reply(&table, ticket);
-        late.join().expect("it does not panic");
-        match caller.join().expect("it does not panic") {
+        late.join().expect("thread should not panic");
+        match caller.join().expect("thread should not panic") {
             CallOutcome::Reply(length) => assert_eq!(length, 5),
             CallOutcome::Expired => with(&table, |calls| calls.abandon(ticket, |_, _| panic!("the reply is there"))),
             CallOutcome::Disconnected { status, .. } => panic!("{status}"),
@@ -100,7 +100,7 @@ fn caller_cancelling_during_reply_leaves_no_state() {
             move || with(&table, |calls| calls.abandon(ticket, |_, _| {}))
         });
         reply(&table, ticket);
-        caller.join().expect("it does not panic");
+        caller.join().expect("thread should not panic");
         assert!(is_empty(&table), "the slot is free again");
     });
 }
@@ -139,7 +139,7 @@ fn a_cancel_is_sent_before_any_later_call_under_its_id() {
             reply(&table, next);
             assert!(matches!(wait(&table, next), CallOutcome::Reply(5)));
         }
-        caller.join().expect("it does not panic");
+        caller.join().expect("thread should not panic");
         let mailbox = mailbox.lock().expect("lock is not poisoned");
         let cancelled = mailbox.iter().position(|sent| *sent == Sent::Cancel(ticket.id));
         let before = mailbox.iter().take(cancelled.unwrap_or(0));
@@ -160,7 +160,7 @@ fn a_connection_that_ends_ends_every_call() {
         });
         let wake = with(&table, |calls| calls.end(Status::unavailable("it is over")));
         wake.into_iter().for_each(Waker::wake);
-        assert!(matches!(caller.join().expect("it does not panic"), CallOutcome::Disconnected { .. }));
+        assert!(matches!(caller.join().expect("thread should not panic"), CallOutcome::Disconnected { .. }));
         assert!(is_empty(&table), "the slot is free again");
     });
 }

@@ -14,7 +14,7 @@ use std::fmt;
 /// use frpc::observe::TraceContext;
 ///
 /// let text = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
-/// let context = TraceContext::from_traceparent(text).expect("it is valid");
+/// let context = TraceContext::from_traceparent(text).expect("value should be valid");
 /// assert!(context.is_sampled() && context.is_remote());
 /// assert_eq!(context.to_string(), text);
 ///

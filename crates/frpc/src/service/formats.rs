@@ -197,12 +197,12 @@ mod tests {
         let (notify, mut connections) = tokio::sync::mpsc::unbounded_channel();
         let server =
             Server::builder().memory_max(64 * MIB).on_connect(move |it: &Connection| drop(notify.send(it.clone())));
-        let acceptor = server.build().expect("the settings are right");
+        let acceptor = server.build().expect("settings should be valid");
         let stats = acceptor.stats();
         let (here, there) = crate::memory();
         tokio::spawn(async move { acceptor.serve_connection(there).await });
-        let _channel = Channel::connect_io(here).await.expect("it is open");
-        let connection = connections.recv().await.expect("it is connected");
+        let _channel = Channel::connect_io(here).await.expect("connection in memory should be accepted");
+        let connection = connections.recv().await.expect("channel should stay open");
         let terms = FormatTerms::default();
         let first = terms.reserve(Some(&connection));
         let room = terms.memory_max();

@@ -160,7 +160,7 @@ async fn empty_message_passes_to_native_peer_only() {
     let (sender, id) = (stream.sender(), stream.id());
     stream.try_send(&empty).expect("there is room");
     assert_eq!((end.sent(), id), (vec![(Operation::STREAM, empty.clone())], PacketId(7)));
-    sender.send(&empty).await.expect("there is room");
+    sender.send(&empty).await.expect("message should be sent");
     assert_eq!(end.sent().len(), 1);
     assert!(stream.is_native() && sender.is_native() && stream.split().1.is_native());
 }
@@ -263,8 +263,9 @@ async fn peer_beyond_credit_is_reset_and_reads_renew_credit() {
     let config = || Config::default().stream_credit(1000);
     for batched in [false, true] {
         let (end, mut stream) = End::with(&native(0), config(), 16 * MIB);
-        let comes =
-            |length| if batched { end.receive_batch(&[length]).expect("it is open") } else { end.comes(length) };
+        let comes = |length| {
+            if batched { end.receive_batch(&[length]).expect("connection should be open") } else { end.comes(length) }
+        };
         assert_eq!([comes(100), comes(700)], [StreamSignal::Nothing; 2]);
         assert!(end.sent().is_empty());
         assert_eq!([read(&mut stream), read(&mut stream)], [100, 700]);
@@ -509,7 +510,7 @@ async fn longest_message_of_a_batch_follows_memory() {
             packet.put_slice(&vec![3; length]);
             packet.finish()
         });
-        batch.flush().expect("it is open");
+        batch.flush().expect("flush should succeed");
         drop(end.sent());
         put.is_ok()
     };
@@ -536,14 +537,14 @@ async fn streams_keep_no_buffer_between_batches() {
             assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
             batch.put(|mut packet| {
                 packet.put_slice(&[3; 3000]);
-                packet.finish().expect("it is short");
+                packet.finish().expect("value should be within the limit");
             });
         }
-        batch.flush().expect("it is open");
+        batch.flush().expect("flush should succeed");
         assert!(end.shared.handle_credit(&[0x80, 0x80, 0x40]));
         assert!(!end.sent().is_empty());
         assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
-        batch.flush().expect("it is open");
+        batch.flush().expect("flush should succeed");
     }
     assert_eq!(batches.iter().map(StreamBatch::memory).sum::<usize>(), 0, "bytes of idle streams");
 }
@@ -557,7 +558,7 @@ async fn batched_messages_are_sent_at_once_and_reserve_credit() {
     let put = |batch: &mut StreamBatch, length: usize| {
         batch.put(|mut packet| {
             packet.put_slice(&vec![3; length]);
-            packet.finish().expect("it is short");
+            packet.finish().expect("value should be within the limit");
         });
     };
     assert!(batch.is_empty());
@@ -567,7 +568,7 @@ async fn batched_messages_are_sent_at_once_and_reserve_credit() {
     assert!(full(&stream.try_send(&Bytes::from_static(b"x"))), "it holds all credit");
     let ((woken, waker), mut waiter) = (task(), sender.waiter());
     assert!(waiter.poll_send(&mut Context::from_waker(&waker), |_| ()).is_pending());
-    batch.flush().expect("it is open");
+    batch.flush().expect("flush should succeed");
     assert_eq!((woken.count(), batch.len(), batch.is_empty()), (1, 0, true));
     let sent = end.sent();
     assert_eq!((sent.len(), sent[0].0, sender.bytes().sent), (1, Operation::BATCH, sent[0].1.len() as u64 + 10));
@@ -580,7 +581,7 @@ async fn batched_messages_are_sent_at_once_and_reserve_credit() {
 
     let mut batch = sender.batch();
     assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
-    batch.flush().expect("it is open");
+    batch.flush().expect("flush should succeed");
     assert_eq!(end.shared.view().credit, Some(10_000 - 3 * 164), "nothing was put");
     assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
     put(&mut batch, 9_444);
@@ -604,7 +605,7 @@ async fn large_batch_is_sent_and_waits_for_connection_room() {
     while batch.poll_ready(&mut context).is_ready() && put < 1000 {
         batch.put(|mut packet| {
             packet.put_slice(&[4; 1000]);
-            packet.finish().expect("it is short");
+            packet.finish().expect("value should be within the limit");
         });
         put += 1;
     }
@@ -637,10 +638,10 @@ async fn a_message_where_it_waits_has_its_length_and_its_bytes() {
 async fn bytes_are_written_as_messages_and_read_across_them() {
     let (end, stream) = End::new(&native(1 << 20));
     let mut io = stream.into_io();
-    assert_eq!(io.write(b"").await.expect("nothing is sent"), 0);
+    assert_eq!(io.write(b"").await.expect("write should succeed"), 0);
     assert!(end.sent().is_empty());
-    assert_eq!(io.write(&[9; 100_000]).await.expect("it is open"), 64 * 1024);
-    io.flush().await.expect("it is on its way");
+    assert_eq!(io.write(&[9; 100_000]).await.expect("write should succeed"), 64 * 1024);
+    io.flush().await.expect("flush should succeed");
     assert_eq!(end.sent(), [(Operation::STREAM, vec![9; 64 * 1024].into())]);
     let _ = end.comes(3);
     let _ = end.comes(0);
@@ -648,14 +649,14 @@ async fn bytes_are_written_as_messages_and_read_across_them() {
     let mut buffer = [0; 2];
     let mut lengths = Vec::new();
     for _ in 0..4 {
-        lengths.push(io.read(&mut buffer).await.expect("bytes have come"));
+        lengths.push(io.read(&mut buffer).await.expect("read should succeed"));
     }
     assert_eq!(lengths, [2, 1, 2, 2]);
-    io.shutdown().await.expect("it is open");
+    io.shutdown().await.expect("socket should shut down");
     assert_eq!(end.sent(), [(Operation::END, Bytes::new())]);
     assert_eq!(io.write(b"x").await.expect_err("this direction has ended").kind(), std::io::ErrorKind::BrokenPipe);
     assert!(end.shared.handle_end(b""));
-    assert_eq!(io.read(&mut buffer).await.expect("it has ended in good order"), 0);
+    assert_eq!(io.read(&mut buffer).await.expect("read should succeed"), 0);
 }
 
 #[tokio::test]

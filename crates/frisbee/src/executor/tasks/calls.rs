@@ -123,7 +123,7 @@ mod tests {
     }
 
     fn leave(calls: &mut Calls, slots: &mut [JobSlot], index: usize) {
-        let call = slots[index].call.take().expect("it is there");
+        let call = slots[index].call.take().expect("item should exist");
         calls.leave(call, index, slots);
     }
 
@@ -141,7 +141,10 @@ mod tests {
             let index = usize::from(id);
             assert_eq!(calls.find(call(id), &slots), (index % 3 != 0).then_some(index), "{id}");
         }
-        assert_eq!(calls.find((PacketId(1), Operation::user(11).expect("it is one")), &slots), None);
+        assert_eq!(
+            calls.find((PacketId(1), Operation::user(11).expect("operation should be in the range of users")), &slots),
+            None
+        );
     }
 
     #[test]

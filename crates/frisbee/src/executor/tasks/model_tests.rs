@@ -29,7 +29,7 @@ fn cancelled_job_never_takes_answer_of_next_one() {
         let second = begin(&work);
         work.start(second, &Carrier::new(false));
         assert!(work.end(second).had_call, "the second call is answered by its own job");
-        let answered = answers.join().expect("it does not panic");
+        let answered = answers.join().expect("thread should not panic");
         assert!(answered != cancelled, "the first call is answered once");
     });
 }
@@ -46,7 +46,7 @@ fn job_cancelled_during_takeover_ends_with_that_task() {
             move || work.move_job(job, &next)
         });
         assert!(work.cancel(CALL), "it has not answered");
-        let has_moved = takes_over.join().expect("it does not panic");
+        let has_moved = takes_over.join().expect("thread should not panic");
         assert_eq!(next.is_to_end(), has_moved);
     });
 }
@@ -66,7 +66,7 @@ fn job_started_during_release_keeps_its_slot() {
         work.start(second, &Carrier::new(false));
         assert_eq!(work.len(), 1);
         assert!(work.cancel(CALL), "its task is found");
-        idle.join().expect("it does not panic");
+        idle.join().expect("thread should not panic");
         assert_eq!(work.len(), 0);
     });
 }

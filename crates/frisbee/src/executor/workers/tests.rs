@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn worker() -> Worker {
-    Worker::start(0).expect("there are threads")
+    Worker::start(0).expect("thread should start")
 }
 
 /// Runs a task on a worker.
@@ -38,10 +38,10 @@ fn block(worker: &Worker) -> mpsc::Sender<()> {
     let (release, released) = mpsc::channel::<()>();
     let (starts, started) = mpsc::channel();
     spawn(worker, async move {
-        starts.send(()).expect("the test waits");
+        starts.send(()).expect("receiver should be waiting");
         let _ = released.recv();
     });
-    started.recv_timeout(PATIENCE).expect("it begins");
+    started.recv_timeout(PATIENCE).expect("channel should receive a message in time");
     release
 }
 
@@ -51,14 +51,15 @@ fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
     let (sender, ready) = mpsc::channel();
     let (go, gone) = oneshot::channel::<()>();
     let (socket, mut peer) = {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
-        let peer = std::net::TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
-        (listener.accept().expect("it comes").0, peer)
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
+        let peer = std::net::TcpStream::connect(listener.local_addr().expect("socket should have a local address"))
+            .expect("server should accept the connection");
+        (listener.accept().expect("client should connect").0, peer)
     };
     spawn(&worker, {
         let sender = sender.clone();
         async move {
-            socket.set_nonblocking(true).expect("it is a socket");
+            socket.set_nonblocking(true).expect("address should be that of a socket");
             let mut socket = tokio::net::TcpStream::from_std(socket).expect("there is a reactor");
             let byte = tokio::io::AsyncReadExt::read_u8(&mut socket).await;
             let _ = sender.send(byte.expect("a byte comes"));
@@ -74,11 +75,11 @@ fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
     });
     // Successively, each in the thread that has taken over from the last.
     let blocks: Vec<_> = (0..3).map(|_| block(&worker)).collect();
-    go.send(()).expect("the task waits");
+    go.send(()).expect("receiver should be waiting");
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(1), "which was there before");
-    std::io::Write::write_all(&mut peer, &[2]).expect("it is open");
+    std::io::Write::write_all(&mut peer, &[2]).expect("connection should be open");
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(2), "which waits for its socket");
-    spawn(&worker, async move { sender.send(3).expect("the test waits") });
+    spawn(&worker, async move { sender.send(3).expect("receiver should be waiting") });
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(3), "which is new");
     drop(blocks);
 }
@@ -102,7 +103,7 @@ impl Protocol for Panics {
 
 #[test]
 fn threads_are_taken_over_after_a_router_has_panicked() {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("there are threads");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("settings should be valid");
     let budget = Arc::new(Budget::new(usize::MAX, 0));
     let connection = Connection::server(&Default::default(), &budget, runtime.handle().clone(), Default::default());
     connection.set_routed(Operation::FIRST_USER.number());
@@ -124,19 +125,19 @@ fn a_task_that_held_up_its_thread_goes_on_in_the_next_one() {
     let (sender, threads) = mpsc::channel();
     let (go, gone) = oneshot::channel::<()>();
     spawn(&worker, async move {
-        sender.send(thread::current().id()).expect("the test waits");
+        sender.send(thread::current().id()).expect("receiver should be waiting");
         let _ = released.recv();
         let _ = gone.await;
-        sender.send(thread::current().id()).expect("the test waits");
+        sender.send(thread::current().id()).expect("receiver should be waiting");
     });
-    let first = threads.recv_timeout(PATIENCE).expect("it begins");
+    let first = threads.recv_timeout(PATIENCE).expect("channel should receive a message in time");
     // In the thread that takes over.
     let blocks = block(&worker);
     drop((release, blocks));
-    go.send(()).expect("the task waits");
-    let _ = threads.recv_timeout(PATIENCE).expect("it continues");
+    go.send(()).expect("receiver should be waiting");
+    let _ = threads.recv_timeout(PATIENCE).expect("channel should receive a message in time");
     let (sender, thread) = mpsc::channel();
-    spawn(&worker, async move { sender.send(thread::current().id()).expect("the test waits") });
+    spawn(&worker, async move { sender.send(thread::current().id()).expect("receiver should be waiting") });
     assert_ne!(thread.recv_timeout(PATIENCE), Ok(first), "the first one has ended");
 }
 
@@ -160,7 +161,7 @@ fn no_task_is_polled_twice_at_one_time_and_no_wake_up_is_lost() {
             Poll::Ready(())
         })
     });
-    let waker = wakers.recv_timeout(PATIENCE).expect("it is polled");
+    let waker = wakers.recv_timeout(PATIENCE).expect("channel should receive a message in time");
     let wakers: Vec<_> = (0..2)
         .map(|_| {
             let (waker, woken) = (waker.clone(), woken.clone());
@@ -172,8 +173,8 @@ fn no_task_is_polled_twice_at_one_time_and_no_wake_up_is_lost() {
             })
         })
         .collect();
-    is_done.recv_timeout(PATIENCE).expect("the last wake-up is not lost");
-    wakers.into_iter().for_each(|thread| thread.join().expect("it does not panic"));
+    is_done.recv_timeout(PATIENCE).expect("channel should receive a message in time");
+    wakers.into_iter().for_each(|thread| thread.join().expect("thread should not panic"));
 }
 
 #[test]
@@ -190,12 +191,12 @@ fn dropped_worker_drops_tasks_and_blocking_one_on_return() {
     let blocking = Arc::new(());
     let holder = blocking.clone();
     spawn(&worker, async move {
-        starts.send(()).expect("the test waits");
+        starts.send(()).expect("receiver should be waiting");
         let _ = released.recv();
         let _holder = holder;
         pending::<()>().await;
     });
-    started.recv_timeout(PATIENCE).expect("it begins");
+    started.recv_timeout(PATIENCE).expect("channel should receive a message in time");
     drop(worker);
     until(|| Arc::strong_count(&blocks) == 1);
     assert_eq!(Arc::strong_count(&blocking), 2, "it is being polled");
@@ -246,7 +247,7 @@ fn finished_task_may_end_its_worker_as_it_is_dropped() {
         }),
     );
     drop(worker);
-    go.send(()).expect("the task waits");
+    go.send(()).expect("receiver should be waiting");
     assert_eq!(ended.recv(), Ok(Ok(())), "the other tasks are dropped");
 }
 
@@ -261,8 +262,8 @@ fn a_task_that_panics_is_dropped_and_the_others_go_on() {
     });
     until(|| Arc::strong_count(&blocks) == 1);
     let (sender, ready) = mpsc::channel();
-    spawn(&worker, async move { sender.send(()).expect("the test waits") });
-    ready.recv_timeout(PATIENCE).expect("it continues");
+    spawn(&worker, async move { sender.send(()).expect("receiver should be waiting") });
+    ready.recv_timeout(PATIENCE).expect("channel should receive a message in time");
 }
 
 #[test]
@@ -284,7 +285,7 @@ fn a_task_that_is_woken_last_lets_sockets_come_first() {
             timer.as_mut().poll(context)
         })
         .await;
-        sender.send(polls).expect("the test waits");
+        sender.send(polls).expect("receiver should be waiting");
     });
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(2));
     assert!(!wake_last(Waker::noop()), "this thread is no worker's");
@@ -354,7 +355,7 @@ fn woken_task_is_polled_before_most_continuing_ones() {
         );
     }
     for _ in 0..10 {
-        let wait = waits.recv_timeout(PATIENCE).expect("it is polled");
+        let wait = waits.recv_timeout(PATIENCE).expect("channel should receive a message in time");
         assert!(wait < 8, "{wait} polls of {GOING_ON} others came first");
     }
 }

@@ -113,7 +113,7 @@ mod tests {
 
         fn connected(&self, connection: &Connection) -> MemoryCharge {
             let welcome = |outbox: &mut Outbox| outbox.push(PacketId(0), Operation::FIRST_USER, vec![7; 10_000]);
-            connection.send_now(welcome).expect("it is open").expect("it is short enough");
+            connection.send_now(welcome).expect("connection should be open").expect("value should be within the limit");
             connection.charge(MEMORY - 4096)
         }
 
@@ -124,15 +124,15 @@ mod tests {
 
     #[tokio::test]
     async fn early_packets_leave_though_memory_is_short_by_then() {
-        let acceptor = Server::builder().memory_max(MEMORY).build(Welcome).expect("the settings are valid");
+        let acceptor = Server::builder().memory_max(MEMORY).build(Welcome).expect("settings should be valid");
         let (mut here, there) = tokio::io::duplex(64 * 1024);
         tokio::spawn(async move { acceptor.serve_connection(there).await });
         let mut first = Outbox::new(HeaderForm::Current);
-        first.push(PacketId(1), Operation::FIRST_USER, "hello").expect("it is short");
-        here.write_all(&first.take_bytes()).await.expect("the server reads");
+        first.push(PacketId(1), Operation::FIRST_USER, "hello").expect("value should be within the limit");
+        here.write_all(&first.take_bytes()).await.expect("write should succeed");
         let (mut decoder, mut received) = (Decoder::new(HeaderForm::Current, u32::MAX), BytesMut::new());
         let welcome = loop {
-            assert_ne!(here.read_buf(&mut received).await.expect("the connection is open"), 0, "it was closed");
+            assert_ne!(here.read_buf(&mut received).await.expect("connection should be open"), 0, "it was closed");
             if let Some(packet) = decoder.next(&mut received.split().freeze()).expect("it keeps to the protocol") {
                 break packet;
             }
@@ -144,29 +144,31 @@ mod tests {
     #[tokio::test]
     async fn packet_too_long_for_the_server_fails_alone_before_its_hello() {
         let config = Config::default().body_max(BODY_MAX_LEAST);
-        let acceptor = Server::builder().config(config).build(Handlers::new()).expect("the settings are valid");
+        let acceptor = Server::builder().config(config).build(Handlers::new()).expect("settings should be valid");
         let (here, there) = crate::memory();
         tokio::spawn(async move { acceptor.serve_connection(there).await });
-        let connection = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
+        let connection =
+            Client::builder().connect_io(here, Handlers::new()).await.expect("connection in memory should be accepted");
         let packet = |length: u32| Packet::new(PacketId(1), Operation::FIRST_USER, vec![0; length as usize]);
         let sent = connection.send(&packet(BODY_MAX_LEAST + 1)).await;
         assert!(matches!(sent, Err(SendError::TooLong(_))), "{sent:?}");
-        connection.send(&packet(BODY_MAX_LEAST)).await.expect("it is not too long");
+        connection.send(&packet(BODY_MAX_LEAST)).await.expect("message should be sent");
         assert!(!connection.is_closed());
     }
 
     /// It was sent, and ended the connection with a server of a lower limit.
     #[tokio::test]
     async fn long_packet_is_not_sent_before_the_limit_is_known() {
-        let acceptor = Server::builder().build(Handlers::new()).expect("the settings are valid");
+        let acceptor = Server::builder().build(Handlers::new()).expect("settings should be valid");
         let (here, there) = crate::memory();
-        let connection = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
+        let connection =
+            Client::builder().connect_io(here, Handlers::new()).await.expect("connection in memory should be accepted");
         let packet = |length: u32| Packet::new(PacketId(1), Operation::FIRST_USER, vec![0; length as usize]);
         connection.try_send(&packet(BODY_MAX_LEAST)).expect("every server takes it");
         let early = connection.try_send(&packet(BODY_MAX_LEAST + 1));
         assert!(matches!(early, Err(TrySendError::Full)), "{early:?}");
         tokio::spawn(async move { acceptor.serve_connection(there).await });
-        connection.peer_known().await.expect("it is served");
+        connection.peer_known().await.expect("peer should complete the handshake");
         connection.try_send(&packet(BODY_MAX_LEAST + 1)).expect("the server takes it");
     }
 }

@@ -204,7 +204,7 @@ mod tests {
 
     /// A packet with an id of 0.
     fn packet(operation: u16, body: &[u8]) -> Vec<u8> {
-        let length = u32::try_from(body.len()).expect("it is short");
+        let length = u32::try_from(body.len()).expect("value should fit u32");
         [&[0, 15, 0, 0], &operation.to_be_bytes()[..], &length.to_be_bytes(), body].concat()
     }
 
@@ -213,19 +213,20 @@ mod tests {
     #[tokio::test]
     async fn bytes_read_with_granting_answer_reach_new_owner() {
         let (here, mut there) = crate::memory();
-        let connection = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
+        let connection =
+            Client::builder().connect_io(here, Handlers::new()).await.expect("connection in memory should be accepted");
         let asking = tokio::spawn(async move { connection.hand_off(Operation::FIRST_USER, "").await });
-        there.write_all(&packet(3, HELLO)).await.expect("the client reads");
+        there.write_all(&packet(3, HELLO)).await.expect("write should succeed");
         let request = packet(8, &[10]);
         let mut received = Vec::new();
         while !received.ends_with(&request) {
-            received.push(there.read_u8().await.expect("the client sends a request"));
+            received.push(there.read_u8().await.expect("peer should send a byte"));
         }
-        there.write_all(&[packet(8, b"\x01granted"), b"raw".to_vec()].concat()).await.expect("the client reads");
+        there.write_all(&[packet(8, b"\x01granted"), b"raw".to_vec()].concat()).await.expect("write should succeed");
         drop(there);
-        let mut raw = asking.await.expect("no task panics").expect("it is granted").transport;
+        let mut raw = asking.await.expect("task should not panic").expect("it is granted").transport;
         let mut read = Vec::new();
-        raw.read_to_end(&mut read).await.expect("it has ended in good order");
+        raw.read_to_end(&mut read).await.expect("peer should close the connection cleanly");
         assert_eq!(read, b"raw");
     }
 
@@ -241,8 +242,8 @@ mod tests {
             let calls = self.0.clone();
             Routed::HandOff(HandOffTarget::new(async move |mut raw| {
                 let mut read = Vec::new();
-                raw.read_to_end(&mut read).await.expect("it has ended in good order");
-                calls.send(read).expect("the test waits");
+                raw.read_to_end(&mut read).await.expect("peer should close the connection cleanly");
+                calls.send(read).expect("receiver should be waiting");
             }))
         }
     }
@@ -254,9 +255,11 @@ mod tests {
         let (mut here, there) = crate::memory();
         tokio::spawn(async move { acceptor.serve_connection(there).await });
         let raw = [0, 15, 0, 1];
-        here.write_all(&[packet(3, HELLO), packet(10, b"last"), raw.to_vec()].concat()).await.expect("it reads");
-        here.shutdown().await.expect("the server reads");
-        assert_eq!(read.recv().await.expect("it is handed off"), raw);
+        here.write_all(&[packet(3, HELLO), packet(10, b"last"), raw.to_vec()].concat())
+            .await
+            .expect("write should succeed");
+        here.shutdown().await.expect("socket should shut down");
+        assert_eq!(read.recv().await.expect("channel should stay open"), raw);
     }
 
     /// Keeps requests undecided.
@@ -272,7 +275,7 @@ mod tests {
         }
 
         fn hand_off(&self, (): &mut (), request: HandOffRequest) -> Routed {
-            self.0.send(request).expect("the test waits");
+            self.0.send(request).expect("receiver should be waiting");
             Routed::Continue
         }
     }
@@ -281,12 +284,12 @@ mod tests {
     async fn undecided_request_is_charged_until_it_is_dropped() {
         const LENGTH: usize = 50_000;
         let (requests, mut requested) = mpsc::unbounded_channel();
-        let acceptor = Server::builder().build(Pondering(requests)).expect("the settings are valid");
+        let acceptor = Server::builder().build(Pondering(requests)).expect("settings should be valid");
         let (mut here, there) = crate::memory();
         tokio::spawn(async move { acceptor.serve_connection(there).await });
         let request = [packet(3, HELLO), packet(8, &[&[10][..], &[0; LENGTH]].concat())].concat();
-        here.write_all(&request).await.expect("the server reads");
-        let undecided = requested.recv().await.expect("it comes");
+        here.write_all(&request).await.expect("write should succeed");
+        let undecided = requested.recv().await.expect("channel should stay open");
         let connection = undecided.connection().clone();
         assert!(connection.memory_held() >= LENGTH, "{} bytes", connection.memory_held());
         drop(undecided);
@@ -305,7 +308,7 @@ mod tests {
 
         fn route(&self, connection: &mut Connection, packet: Packet, _outbox: &mut Outbox) -> Routed {
             let sent = connection.send_now(|outbox| outbox.push(packet.id, packet.operation, "last"));
-            sent.expect("it is open").expect("it is short");
+            sent.expect("connection should be open").expect("value should be within the limit");
             match &*packet.body {
                 b"close" => Routed::close("it is over"),
                 _ => Routed::HandOff(HandOffTarget::new(async |_| ())),
@@ -316,12 +319,14 @@ mod tests {
     #[tokio::test]
     async fn packet_of_a_handle_precedes_the_end_by_its_router() {
         for end in ["close", "leave"] {
-            let acceptor = Server::builder().build(Parting).expect("the settings are valid");
+            let acceptor = Server::builder().build(Parting).expect("settings should be valid");
             let (mut here, there) = crate::memory();
             tokio::spawn(async move { acceptor.serve_connection(there).await });
-            here.write_all(&[packet(3, HELLO), packet(10, end.as_bytes())].concat()).await.expect("the server reads");
+            here.write_all(&[packet(3, HELLO), packet(10, end.as_bytes())].concat())
+                .await
+                .expect("write should succeed");
             let mut read = Vec::new();
-            here.read_to_end(&mut read).await.expect("it has ended in good order");
+            here.read_to_end(&mut read).await.expect("peer should close the connection cleanly");
             assert!(read.ends_with(&packet(10, b"last")), "{end}");
         }
     }

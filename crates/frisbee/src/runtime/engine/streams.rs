@@ -216,7 +216,7 @@ mod tests {
         let mut opened = driven.stream().expect("there is room");
         assert_eq!(poll(&mut opened), Poll::Ready(Some("other".into())));
         assert_eq!(poll(&mut opened), Poll::Ready(None));
-        let mut own = driven.handle.open_stream(&Bytes::from_static(b"first")).await.expect("it may be sent");
+        let mut own = driven.handle.open_stream(&Bytes::from_static(b"first")).await.expect("stream should open");
         assert_eq!(poll(&mut own), Poll::Ready(None));
     }
 
@@ -225,7 +225,7 @@ mod tests {
     async fn rejected_message_after_its_end_leaves_other_direction() {
         let mut driven = Driven::new(1 << 20, 0);
         driven.receive(&[HELLO, &whole(Operation::STREAM, b"first"), &whole(Operation::END, b"")].concat());
-        let stream = driven.stream().expect("it is opened");
+        let stream = driven.stream().expect("stream should open");
         let _most = driven.handle.charge((1 << 20) - 8192);
         driven.receive(&packet(Operation::STREAM.number(), 100_000, &[0; 20_000]));
         assert!(driven.handle.0.mailbox.lock().streams.get(PacketId(1)).is_some());

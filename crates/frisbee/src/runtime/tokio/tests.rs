@@ -42,7 +42,7 @@ fn packet() -> Packet {
 /// Its bytes.
 fn bytes() -> Bytes {
     let mut outbox = Outbox::default();
-    outbox.forward(&packet()).expect("it is short");
+    outbox.forward(&packet()).expect("packet should be within the limit");
     outbox.take_bytes()
 }
 
@@ -95,9 +95,12 @@ impl DrivenClient {
 
     /// What reaches the peer by one turn and by the next, when so many packets have come and one is sent then.
     async fn sent_after_arrivals(&mut self, count: usize) -> [usize; 2] {
-        self.peer.write_all(&bytes().repeat(count)).await.expect("there is room");
+        self.peer.write_all(&bytes().repeat(count)).await.expect("write should succeed");
         self.poll();
-        self.handle.send_now(|outbox| outbox.forward(&packet())).expect("it is open").expect("it is short");
+        self.handle
+            .send_now(|outbox| outbox.forward(&packet()))
+            .expect("connection should be open")
+            .expect("value should be within the limit");
         [(); 2].map(|()| {
             self.poll();
             self.reached()
@@ -117,7 +120,7 @@ async fn single_packet_is_written_at_once_and_several_in_one_write() {
 #[tokio::test]
 async fn immediate_close_stops_routing() {
     let mut driven = DrivenClient::new();
-    driven.peer.write_all(&bytes()).await.expect("there is room");
+    driven.peer.write_all(&bytes()).await.expect("write should succeed");
     driven.handle.abort();
     let DrivenClient { running, sink, .. } = driven;
     assert!(matches!(running.await.done(), Ok(CloseReason::Local)));
@@ -151,7 +154,10 @@ impl AsyncWrite for StalledTransport {
 async fn transport_that_cannot_flush_is_not_handed_over() {
     for raw in [true, false] {
         let (running, handle) = drive(StalledTransport, Sink::default());
-        handle.send_now(|outbox| outbox.forward(&packet())).expect("it is open").expect("it is short");
+        handle
+            .send_now(|outbox| outbox.forward(&packet()))
+            .expect("connection should be open")
+            .expect("value should be within the limit");
         let start = now();
         let transport = tokio::spawn(async move {
             if raw {
@@ -163,7 +169,7 @@ async fn transport_that_cannot_flush_is_not_handed_over() {
         });
         let is_over = running.await.done().is_ok();
         assert_eq!((is_over, now() - start), (true, Config::default().write_timeout), "for its next owner: {raw}");
-        assert!(!transport.await.expect("it does not panic"), "it is not handed over");
+        assert!(!transport.await.expect("task should not panic"), "it is not handed over");
     }
 }
 
@@ -193,7 +199,7 @@ async fn transport_is_handed_over_without_a_timer() {
     let ended = running.await;
     let raw = |io, early, runtime| RawTransport::new_in(Transport::of(io), early, runtime);
     ended.hand_over(closed_connection::Tasks::OfTokio, raw).await;
-    transport.await.expect("it does not panic").expect("it is handed over");
+    transport.await.expect("task should not panic").expect("it is handed over");
 }
 
 /// A socket whose bytes the runtime has not heard of yet when writing to it fails.
@@ -241,7 +247,10 @@ async fn final_packets_of_server_are_read_after_write_failure() {
     ] {
         let sink = Sink::default();
         let (running, handle) = drive(Reset { unread, has_failed: false }, sink.clone());
-        handle.send_now(|outbox| outbox.forward(&packet())).expect("it is open").expect("it is short");
+        handle
+            .send_now(|outbox| outbox.forward(&packet()))
+            .expect("connection should be open")
+            .expect("value should be within the limit");
         let reason = running.await.done().ok().expect("it is over");
         assert_eq!((reason.kind(), sink.0.load(Ordering::Relaxed)), (kind, routed), "{reason}");
     }
@@ -285,7 +294,10 @@ async fn nothing_is_read_or_parsed_after_a_read_error() {
             let sink = Sink::default();
             let reads = vec![Ok(packet_bytes), Err(io::ErrorKind::InvalidData.into()), Ok(behind)];
             let (running, handle) = drive(LossyTransport { reads, write_fails }, sink.clone());
-            handle.send_now(|outbox| outbox.forward(&packet())).expect("it is open").expect("it is short");
+            handle
+                .send_now(|outbox| outbox.forward(&packet()))
+                .expect("connection should be open")
+                .expect("value should be within the limit");
             let reason = running.await.done().ok().expect("it is over");
             let CloseReason::Io { kind, .. } = reason else { panic!("{reason}") };
             let expected = if write_fails { io::ErrorKind::BrokenPipe } else { io::ErrorKind::InvalidData };

@@ -19,7 +19,7 @@ fn is_json(value: &[u8]) -> bool {
 }
 
 fn files(folder: &Path, into: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("it is a folder") {
+    for entry in fs::read_dir(folder).expect("folder should be readable") {
         let path = entry.expect("it can be listed").path();
         if path.is_dir() {
             files(&path, into);
@@ -45,7 +45,7 @@ fn files_of_ion_tests_are_read_or_refused_as_they_should() {
         let (mut read, mut refused) = (0, 0);
         for path in &paths {
             let name = path.display();
-            match values(&fs::read(path).expect("it can be read")) {
+            match values(&fs::read(path).expect("file should be readable")) {
                 Ok(json) => {
                     read += 1;
                     assert_eq!(folder, "good", "{name} is read: {}", String::from_utf8_lossy(&json));
@@ -68,7 +68,7 @@ fn files_of_ion_tests_are_read_or_refused_as_they_should() {
 fn json(input: impl AsRef<[u8]>) -> String {
     let input = input.as_ref();
     match to_json(input, LIMITS) {
-        Ok(json) => String::from_utf8(json).expect("JSON is UTF-8"),
+        Ok(json) => String::from_utf8(json).expect("bytes should be UTF-8"),
         Err(error) => error.to_string(),
     }
 }
@@ -174,7 +174,7 @@ fn malformed_text_is_refused_with_its_offset() {
         assert!(matches!(error.problem, Problem::Malformed(_)));
         assert_eq!(error.offset, offset, "{ion}: {error}");
     }
-    assert_eq!(to_json(b"[\xff]", LIMITS).expect_err("it is no text").offset, 1);
+    assert_eq!(to_json(b"[\xff]", LIMITS).expect_err("message should be rejected").offset, 1);
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn local_symbol_tables_define_replace_and_append() {
 #[test]
 fn conversion_stops_at_the_limits() {
     let limits = IonLimits { bytes: 1000, depth: 4 };
-    let problem = |input: &[u8]| to_json(input, limits).expect_err("it exceeds a limit").problem;
+    let problem = |input: &[u8]| to_json(input, limits).expect_err("message should be rejected").problem;
     assert_eq!(problem(b"[[[[[1"), Problem::TooDeep);
     assert_eq!(problem(b"({a:[{a:[1"), Problem::TooDeep);
     assert_eq!(problem(&binary(&[0xb5, 0xb4, 0xb3, 0xb2, 0xb1, 0x11])), Problem::TooDeep);
@@ -334,11 +334,12 @@ fn reply_in_binary_is_the_reply_in_json() {
         &format!("{}1{}", "[".repeat(180), "]".repeat(180)),
         &format!("[0.{}1]", "0".repeat(36)),
     ] {
-        let binary = to_binary(reply.as_bytes()).expect("it is JSON");
+        let binary = to_binary(reply.as_bytes()).expect("text should be valid JSON");
         assert!(is_binary(&binary));
         assert_eq!(json(&binary), *reply, "{binary:x?}");
     }
-    let floats = to_binary(b"[1e5,-1.5e-7,340282366920938463463374607431768211456]").expect("it is JSON");
+    let floats =
+        to_binary(b"[1e5,-1.5e-7,340282366920938463463374607431768211456]").expect("text should be valid JSON");
     assert_eq!(json(floats), "[100000.0,-1.5e-7,3.402823669209385e38]");
 }
 
@@ -353,7 +354,7 @@ fn changed_messages_become_json_or_an_error() {
         0xbe, 0x96, 0x67, 0xc0, 0x0f, 0xd0, 0x81, 0x81, 0x80, 0x80, 0x93, 1, 2, 3, 0xe4, 0x82, 0x84, 0x85, 0x11, 0x00,
         0x53, 0xc3, 0x00, 0xff,
     ];
-    let seeds = [text.to_vec(), to_binary(reply).expect("it is JSON"), binary(&values)];
+    let seeds = [text.to_vec(), to_binary(reply).expect("text should be valid JSON"), binary(&values)];
     let mut random = fastrand::Rng::with_seed(7);
     let (mut read, mut refused) = (0, 0);
     for round in 0..60_000 {
@@ -375,7 +376,7 @@ fn changed_messages_become_json_or_an_error() {
             Ok(json) => {
                 read += 1;
                 assert!(json.len() <= 4000 && is_json(&json), "{input:x?} became {}", String::from_utf8_lossy(&json));
-                let binary = to_binary(&json).expect("it is JSON");
+                let binary = to_binary(&json).expect("text should be valid JSON");
                 assert!(to_json(&binary, LIMITS).is_ok(), "{}", String::from_utf8_lossy(&json));
             }
             Err(error) => {

@@ -24,8 +24,8 @@ async fn metadata_and_details_pass_in_both_directions() {
     assert!(response.contains("tenant: blue\r\n"), "{response}");
     let failed = exchange(&address, greet("", "")).await;
     assert!(failed.contains(r#""code":"invalid_argument","message":"the name is empty","details":["#), "{failed}");
-    let client = GreeterClient::new(Channel::connect(address).await.expect("it listens"));
-    let status: Status = client.greet(Name::default()).await.expect_err("the name is empty");
+    let client = GreeterClient::new(Channel::connect(address).await.expect("server should accept the connection"));
+    let status: Status = client.greet(Name::default()).await.expect_err("call should fail");
     assert_eq!(status.detail::<ErrorInfo>().map(|info| info.reason), Some("EMPTY".to_owned()));
 }
 
@@ -112,8 +112,8 @@ async fn deadline_of_caller_reaches_backend() {
 #[tokio::test]
 async fn caller_that_goes_away_cancels_call_at_backend() {
     let (address, mut begins, mut drops) = gateway().await;
-    let mut socket = TcpStream::connect(address).await.expect("it listens");
-    socket.write_all(&greet("", "wait")).await.expect("it is read");
+    let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
+    socket.write_all(&greet("", "wait")).await.expect("write should succeed");
     soon(&mut begins).await;
     drop(socket);
     soon(&mut drops).await;
@@ -135,8 +135,8 @@ async fn invalid_request_is_refused_by_gateway() {
 
 #[tokio::test]
 async fn unreachable_backend_is_unavailable() {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a free port");
-    let backend = free.local_addr().expect("it is bound").to_string();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
+    let backend = free.local_addr().expect("socket should have a local address").to_string();
     drop(free);
     let address = front(greeter(&to_native(&backend))).await;
     let failed = exchange(&address, greet("", "Ada")).await;

@@ -151,8 +151,9 @@ async fn answer(request: http::Request<Body>) -> http::Response<Body> {
 
 /// A gRPC server with both services.
 fn serve_backend() -> SocketAddr {
-    let incoming = TcpIncoming::bind("127.0.0.1:0".parse().expect("it is an address")).expect("there is a free port");
-    let address = incoming.local_addr().expect("it is bound");
+    let incoming =
+        TcpIncoming::bind("127.0.0.1:0".parse().expect("text should parse")).expect("loopback port should be free");
+    let address = incoming.local_addr().expect("socket should have a local address");
     let service = service_fn(|request| async { Ok::<_, Infallible>(answer(request).await) });
     tokio::spawn(Server::builder().serve_with_incoming(service, incoming));
     address
@@ -163,7 +164,7 @@ fn backend() -> Forward {
 }
 
 fn forward_to(address: &str) -> Forward {
-    let endpoint = Endpoint::from_shared(format!("http://{address}")).expect("it is an address");
+    let endpoint = Endpoint::from_shared(format!("http://{address}")).expect("text should be an address");
     Forward::to_grpc(endpoint.connect_lazy(), address, MESSAGE_MAX)
 }
 
@@ -199,8 +200,8 @@ async fn fields_about_the_caller_are_those_of_the_gateway_by_grpc() {
 
 #[tokio::test]
 async fn unreachable_grpc_server_is_unavailable() {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a free port");
-    let backend = free.local_addr().expect("it is bound").to_string();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
+    let backend = free.local_addr().expect("socket should have a local address").to_string();
     drop(free);
     let failed = exchange(&front(greeter(&forward_to(&backend))).await, greet("", "Ada")).await;
     assert!(failed.contains("unavailable") && failed.contains(&backend), "{failed}");
@@ -210,8 +211,8 @@ async fn unreachable_grpc_server_is_unavailable() {
 /// It was `unknown`, with the text "transport error".
 #[tokio::test]
 async fn lost_connection_to_grpc_is_unavailable() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
-    let backend = listener.local_addr().expect("it is bound").to_string();
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+    let backend = listener.local_addr().expect("socket should have a local address").to_string();
     tokio::spawn(async move {
         while let Ok((mut connection, _)) = listener.accept().await {
             // Its preface; the call comes after it.
@@ -226,18 +227,20 @@ async fn lost_connection_to_grpc_is_unavailable() {
 #[tokio::test]
 async fn grpc_connection_lost_in_a_stream_is_unavailable() {
     let backend = serve_backend();
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
-    let between = listener.local_addr().expect("it is bound").to_string();
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+    let between = listener.local_addr().expect("socket should have a local address").to_string();
     let proxy = tokio::spawn(async move {
-        let (mut caller, _) = listener.accept().await.expect("it is called");
-        let mut server = TcpStream::connect(backend).await.expect("it listens");
+        let (mut caller, _) = listener.accept().await.expect("client should connect");
+        let mut server = TcpStream::connect(backend).await.expect("server should accept the connection");
         copy_bidirectional(&mut caller, &mut server).await
     });
-    let client = GreeterClient::connect(front(greeter(&forward_to(&between))).await).await.expect("it listens");
-    let mut verses = client.recite(Name { name: "endless".to_owned() }).await.expect("it begins").into_inner();
-    assert_eq!(verses.message().await.expect("one").expect("one").text, "1 endless");
+    let client = GreeterClient::connect(front(greeter(&forward_to(&between))).await)
+        .await
+        .expect("server should accept the connection");
+    let mut verses = client.recite(Name { name: "endless".to_owned() }).await.expect("stream should open").into_inner();
+    assert_eq!(verses.message().await.expect("stream should not fail").expect("one").text, "1 endless");
     proxy.abort();
-    let status = verses.message().await.expect_err("it is lost");
+    let status = verses.message().await.expect_err("stream should fail");
     assert_eq!(status.code(), Code::Unavailable, "{status}");
     assert!(status.message().contains(&between), "{status}");
 }
@@ -255,11 +258,11 @@ async fn deadline_of_call_to_grpc_is_deadline_exceeded() {
     let channel = Endpoint::from_static("http://backend").connect_with_connector_lazy(connector);
     let service = greeter(&Forward::to_grpc(channel, "backend", MESSAGE_MAX));
     let builder = frpc::Server::builder().add_service(service).gateway(Gateway::new().http(Http::new().connect()));
-    let server = builder.build().expect("the settings are right");
+    let server = builder.build().expect("settings should be valid");
     let (mut client, there) = tokio::io::duplex(1 << 16);
     tokio::spawn(async move { server.serve_connection(there).await });
-    client.write_all(&greet("connect-timeout-ms: 100\r\n", "Ada")).await.expect("it is in memory");
+    client.write_all(&greet("connect-timeout-ms: 100\r\n", "Ada")).await.expect("write should succeed");
     let mut response = String::new();
-    client.read_to_string(&mut response).await.expect("it is text");
+    client.read_to_string(&mut response).await.expect("file should be readable");
     assert!(response.contains("\"deadline_exceeded\""), "{response}");
 }

@@ -12,23 +12,23 @@ use tokio::sync::mpsc;
 
 /// Makes a call of every kind.
 pub(crate) async fn call_every_kind(address: &str) {
-    let client = CalculatorClient::connect(address).await.expect("it listens");
-    assert_eq!(client.add(Terms { a: 2, b: -44 }).await.expect("it answers").into_inner().value, -42);
-    let mut numbers = client.count_up(Range { from: 5, count: 3 }).await.expect("it begins").into_inner();
+    let client = CalculatorClient::connect(address).await.expect("server should accept the connection");
+    assert_eq!(client.add(Terms { a: 2, b: -44 }).await.expect("call should succeed").into_inner().value, -42);
+    let mut numbers = client.count_up(Range { from: 5, count: 3 }).await.expect("stream should open").into_inner();
     for value in 5..8 {
-        assert_eq!(numbers.message().await.expect("no failure"), Some(Number { value }));
+        assert_eq!(numbers.message().await.expect("stream should not fail"), Some(Number { value }));
     }
-    assert_eq!(numbers.message().await.expect("no failure"), None);
-    let sum = client.sum_up(frpc::iter((1..=100).map(|value| Number { value }))).await.expect("it answers");
+    assert_eq!(numbers.message().await.expect("stream should not fail"), None);
+    let sum = client.sum_up(frpc::iter((1..=100).map(|value| Number { value }))).await.expect("call should succeed");
     assert_eq!(sum.into_inner(), Sum { total: 5050, count: 100 });
     let (sender, numbers) = frpc::RequestStream::channel(1);
-    let mut sums = client.running_sum(numbers).await.expect("it begins").into_inner();
+    let mut sums = client.running_sum(numbers).await.expect("stream should open").into_inner();
     for (value, sum) in [(1, 1), (2, 3), (39, 42)] {
-        sender.send(Number { value }).await.expect("it is open");
-        assert_eq!(sums.message().await.expect("no failure"), Some(Number { value: sum }));
+        sender.send(Number { value }).await.expect("message should be sent");
+        assert_eq!(sums.message().await.expect("stream should not fail"), Some(Number { value: sum }));
     }
     drop(sender);
-    assert_eq!(sums.message().await.expect("no failure"), None);
+    assert_eq!(sums.message().await.expect("stream should not fail"), None);
 }
 
 /// Makes calls with streams in JSON, over HTTP/1.1: the requests come first.
@@ -50,7 +50,7 @@ pub(crate) async fn stream_json(address: &str) {
 
 /// A message in its envelope.
 fn envelope(message: &str) -> Vec<u8> {
-    let length = u8::try_from(message.len()).expect("it is short");
+    let length = u8::try_from(message.len()).expect("value should fit u8");
     [&[0, 0, 0, 0, length], message.as_bytes()].concat()
 }
 
@@ -64,13 +64,13 @@ async fn call_of_every_kind_is_forwarded() {
 
 /// Metadata precedes the messages of a stream, and its failure follows them.
 pub(crate) async fn recite(address: &str) {
-    let client = GreeterClient::connect(address).await.expect("it listens");
+    let client = GreeterClient::connect(address).await.expect("server should accept the connection");
     let mut request = Request::new(Name { name: "fail".to_owned() });
-    request.metadata_mut().insert("tenant", "blue").expect("it fits");
-    let mut verses = client.recite(request).await.expect("it begins").into_inner();
-    assert_eq!(verses.message().await.expect("one").expect("one").text, "1 fail");
+    request.metadata_mut().insert("tenant", "blue").expect("metadata entry should be valid");
+    let mut verses = client.recite(request).await.expect("stream should open").into_inner();
+    assert_eq!(verses.message().await.expect("stream should not fail").expect("one").text, "1 fail");
     assert_eq!(verses.metadata().get("tenant"), Some("blue"));
-    assert_eq!(verses.message().await.expect_err("it fails").code(), Code::DataLoss);
+    assert_eq!(verses.message().await.expect_err("stream should fail").code(), Code::DataLoss);
 }
 
 #[tokio::test]
@@ -90,7 +90,7 @@ impl Greeter for Mute {
     async fn recite(&self, _: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
         let verses = [Err(Status::data_loss("no verses"))];
         let mut response = Response::new(ResponseStream::new(frpc::iter(verses)));
-        response.metadata_mut().insert("tenant", "blue").expect("it fits");
+        response.metadata_mut().insert("tenant", "blue").expect("metadata entry should be valid");
         Ok(response)
     }
 }
@@ -139,10 +139,10 @@ impl Calculator for Endless {
 
 /// A channel to a server in memory.
 async fn in_memory(builder: ServerBuilder) -> Channel {
-    let acceptor = builder.build().expect("the settings are right");
+    let acceptor = builder.build().expect("settings should be valid");
     let (here, there) = frpc::memory();
     tokio::spawn(async move { acceptor.serve_connection(there).await });
-    Channel::connect_io(here).await.expect("it is open")
+    Channel::connect_io(here).await.expect("connection in memory should be accepted")
 }
 
 /// Virtual time passes when nothing else can happen.
@@ -157,8 +157,8 @@ async fn stream_waits_for_the_slower_side() {
     let service = CalculatorServer::new(Endless { sent: sent.clone(), consumed });
     let forward = Forward::to([in_memory(Server::builder().add_service(service)).await]);
     let client = CalculatorClient::new(in_memory(Server::builder().add_service(calculator(&forward))).await);
-    let mut numbers = client.count_up(Range::default()).await.expect("it begins").into_inner();
-    assert!(numbers.message().await.expect("no failure").is_some());
+    let mut numbers = client.count_up(Range::default()).await.expect("stream should open").into_inner();
+    assert!(numbers.message().await.expect("stream should not fail").is_some());
     // The backend stops when nothing is read.
     tokio::time::sleep(IDLE).await;
     let ahead = sent.load(Ordering::Relaxed);

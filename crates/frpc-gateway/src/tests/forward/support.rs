@@ -39,7 +39,7 @@ pub(crate) fn calculator(forward: &Forward) -> ForwardService {
 
 /// Serves until the test ends. Returns the address.
 pub(crate) async fn serve(builder: ServerBuilder) -> String {
-    let server = builder.bind("127.0.0.1:0").await.expect("there is a free port");
+    let server = builder.bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
     address
@@ -53,15 +53,17 @@ pub(crate) async fn front(service: ForwardService) -> String {
 
 /// Forwards to a native server.
 pub(crate) fn to_native(address: &str) -> Forward {
-    Forward::to([Channel::builder().connect_lazy(address).expect("it is an address")])
+    Forward::to([Channel::builder().connect_lazy(address).expect("text should be an address")])
 }
 
 /// The whole response to a request of HTTP/1.1 that ends the connection.
 pub(crate) async fn exchange(address: &str, request: impl AsRef<[u8]>) -> String {
-    let mut socket = TcpStream::connect(address).await.expect("it listens");
-    socket.write_all(request.as_ref()).await.expect("it is read");
+    let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
+    socket.write_all(request.as_ref()).await.expect("write should succeed");
     let mut response = Vec::new();
-    let read = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut response)).await.expect("it ends");
+    let read = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut response))
+        .await
+        .expect("future should complete within the timeout");
     read.expect("the connection ends in good order");
     String::from_utf8_lossy(&response).into_owned()
 }
@@ -84,7 +86,10 @@ pub(crate) fn greet(fields: &str, name: &str) -> Vec<u8> {
 
 /// The next item, which comes soon.
 pub(crate) async fn soon<T>(items: &mut mpsc::UnboundedReceiver<T>) -> T {
-    tokio::time::timeout(PATIENCE, items.recv()).await.expect("it comes").expect("its sender exists")
+    tokio::time::timeout(PATIENCE, items.recv())
+        .await
+        .expect("future should complete within the timeout")
+        .expect("its sender exists")
 }
 
 /// A greeter that does as the name says: `wait` waits for ever, `timeout` says whether there is one, `fail` fails in the

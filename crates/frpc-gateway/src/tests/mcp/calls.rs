@@ -18,7 +18,7 @@ async fn result_is_structure_and_text() {
     let result = host.call("echo", node.clone()).await;
     assert_eq!((&result["structuredContent"], &result["isError"]), (&node, &json!(false)));
     let text = result["content"][0]["text"].as_str().expect("a text");
-    assert_eq!(serde_json::from_str::<Value>(text).expect("it is JSON"), node);
+    assert_eq!(serde_json::from_str::<Value>(text).expect("text should be valid JSON"), node);
     assert_eq!(result["content"][0]["type"], "text");
     assert_eq!(host.result("tools/call", json!({"name": "echo"})).await["structuredContent"], json!({}));
 }
@@ -155,7 +155,7 @@ async fn cancelled_request_ends_without_a_reply() {
     assert!(!waiting.is_finished());
     assert_eq!(host.post(&session("a"), &cancel(json!(5))).await.status, 202);
     host.service.ended().await;
-    let answer = waiting.await.expect("no panic");
+    let answer = waiting.await.expect("task should not panic");
     assert_eq!((answer.status, answer.body.as_str()), (202, ""));
 }
 
@@ -169,7 +169,7 @@ async fn closed_response_ends_its_call() {
         "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{ACCEPT}{fields}content-length: {}\r\n\r\n",
         body.len()
     );
-    io.write_all((head + &body).as_bytes()).await.expect("the server reads");
+    io.write_all((head + &body).as_bytes()).await.expect("write should succeed");
     host.service.began().await;
     drop(io);
     host.service.ended().await;
@@ -194,7 +194,7 @@ async fn id_in_progress_is_refused_within_its_session() {
     host.service.release();
     host.service.release();
     for waiting in [first, other] {
-        let answer = waiting.await.expect("no panic").json();
+        let answer = waiting.await.expect("task should not panic").json();
         assert_eq!(answer["result"]["structuredContent"]["name"], "x");
     }
 }

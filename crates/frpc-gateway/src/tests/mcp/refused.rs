@@ -145,7 +145,7 @@ async fn endpoint_takes_json_by_post_of_allowed_pages() {
 async fn message_that_inflates_beyond_the_memory_is_refused() {
     let host = Host::with(Gateway::new().http(Http::new().grpc()), |builder| builder.memory_max(1 << 20));
     let message = crate::gzip::deflate(&[&br#"{"number":1}"#[..], &vec![b' '; 3 << 20]].concat());
-    let length = u32::try_from(message.len()).expect("it is short");
+    let length = u32::try_from(message.len()).expect("value should fit u32");
     let body = [&[1][..], &length.to_be_bytes(), &message].concat();
     let fields = "content-type: application/grpc-web+json\r\ngrpc-encoding: gzip\r\nconnection: close\r\n";
     let head = format!(
@@ -153,9 +153,9 @@ async fn message_that_inflates_beyond_the_memory_is_refused() {
         body.len()
     );
     let mut io = host.connect();
-    io.write_all(&[head.as_bytes(), &body].concat()).await.expect("the server reads");
+    io.write_all(&[head.as_bytes(), &body].concat()).await.expect("write should succeed");
     let mut response = Vec::new();
-    io.read_to_end(&mut response).await.expect("the server answers");
+    io.read_to_end(&mut response).await.expect("peer should close the connection cleanly");
     let response = String::from_utf8_lossy(&response);
     assert!(response.contains("grpc-status: 8"), "{response}");
 }

@@ -40,7 +40,11 @@ impl Default for Events {
 }
 
 async fn take(events: &Semaphore) {
-    timeout(PATIENCE, events.acquire()).await.expect("the event occurs").expect("open").forget();
+    timeout(PATIENCE, events.acquire())
+        .await
+        .expect("future should complete within the timeout")
+        .expect("open")
+        .forget();
 }
 
 impl Service {
@@ -83,7 +87,7 @@ impl Tools for Service {
     async fn wait(&self, request: Request<Name>) -> Result<Response<Name>, Status> {
         let _on_end = OnEnd(self.0.clone());
         self.0.began.add_permits(1);
-        self.0.released.acquire().await.expect("open").forget();
+        self.0.released.acquire().await.expect("semaphore should be open").forget();
         Ok(Response::new(request.into_inner()))
     }
 
@@ -151,7 +155,7 @@ impl Host {
             .add_service(ToolsServer::new(service.clone()))
             .add_service(ShelfServer::new(service.clone()))
             .gateway(gateway);
-        Self { server: settings(builder).build().expect("the settings are right"), service }
+        Self { server: settings(builder).build().expect("settings should be valid"), service }
     }
 
     /// A connection in memory.
@@ -169,9 +173,12 @@ impl Host {
         let host = if fields.contains("host: ") { "" } else { "host: localhost\r\n" };
         let head =
             format!("{method} {path} HTTP/1.1\r\n{host}connection: close\r\n{fields}content-length: {length}\r\n\r\n");
-        io.write_all((head + body).as_bytes()).await.expect("the server reads");
+        io.write_all((head + body).as_bytes()).await.expect("write should succeed");
         let mut response = String::new();
-        timeout(PATIENCE, io.read_to_string(&mut response)).await.expect("the server answers").expect("it is text");
+        timeout(PATIENCE, io.read_to_string(&mut response))
+            .await
+            .expect("future should complete within the timeout")
+            .expect("bytes should be UTF-8");
         Answer::new(&response)
     }
 
@@ -241,7 +248,7 @@ impl Answer {
         let events = self.body.split("\n\n").filter(|event| !event.is_empty());
         let json = |event: &str| {
             let data = event.strip_prefix("event: message\ndata: ").expect("an event has data in one line");
-            serde_json::from_str(data).expect("it is JSON")
+            serde_json::from_str(data).expect("text should be valid JSON")
         };
         events.map(json).collect()
     }
@@ -267,17 +274,26 @@ impl Lines {
     }
 
     pub(crate) async fn send(&mut self, message: &Value) {
-        self.0.get_mut().write_all(format!("{message}\n").as_bytes()).await.expect("the server reads");
+        self.0.get_mut().write_all(format!("{message}\n").as_bytes()).await.expect("write should succeed");
     }
 
     pub(crate) async fn next(&mut self) -> Value {
         let mut line = String::new();
-        timeout(PATIENCE, self.0.read_line(&mut line)).await.expect("a line comes").expect("it is text");
+        timeout(PATIENCE, self.0.read_line(&mut line))
+            .await
+            .expect("future should complete within the timeout")
+            .expect("bytes should be UTF-8");
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error} in {line:?}"))
     }
 
     /// Waits for the end of the connection.
     pub(crate) async fn end(&mut self) {
-        assert_eq!(timeout(PATIENCE, self.0.read(&mut [0])).await.expect("it ends").expect("it ends in order"), 0);
+        assert_eq!(
+            timeout(PATIENCE, self.0.read(&mut [0]))
+                .await
+                .expect("future should complete within the timeout")
+                .expect("it ends in order"),
+            0
+        );
     }
 }

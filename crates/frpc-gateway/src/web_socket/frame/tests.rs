@@ -119,7 +119,7 @@ fn every_violation_of_the_protocol_is_refused_with_its_code() {
     ];
     for (number, (bytes, code)) in cases.into_iter().enumerate() {
         for width in [1, 3, bytes.len()] {
-            let fault = read(&bytes, width).expect_err("it is refused");
+            let fault = read(&bytes, width).expect_err("input should be rejected");
             assert_eq!(fault.code, CloseCode(code), "case {number}: {fault}");
         }
     }
@@ -141,6 +141,6 @@ fn masks_are_removed_at_any_offset() {
 #[test]
 fn a_client_refuses_frames_with_masks() {
     let mut decoder = Decoder::new(Role::Client, LIMIT, Instant::now());
-    let fault = decoder.next(&mut frame(0x82, b"x"), &mut 0, Instant::now).expect_err("it is masked");
+    let fault = decoder.next(&mut frame(0x82, b"x"), &mut 0, Instant::now).expect_err("next item should be an error");
     assert_eq!(fault.code, CloseCode::PROTOCOL_ERROR);
 }

@@ -118,7 +118,7 @@ mod tests {
     fn status_converted_to_tonic_and_back_is_unchanged() {
         for number in 0..=16 {
             let mut metadata = Metadata::new();
-            metadata.insert("text", "a text").expect("valid entry");
+            metadata.insert("text", "a text").expect("metadata entry should be valid");
             metadata.insert_bin("raw-bin", vec![0, 255]).expect("valid entry");
             let status = Status::new(Code::from_i32(number), format!("number {number}"))
                 .with_details(vec![1, 2, 3])
@@ -133,8 +133,8 @@ mod tests {
     fn repeated_metadata_is_joined_or_refused() {
         let mut map = MetadataMap::new();
         for value in ["a", "b", "c"] {
-            map.append("x-part", value.parse().expect("it is a text"));
-            map.append("cookie", value.parse().expect("it is a text"));
+            map.append("x-part", value.parse().expect("text should parse"));
+            map.append("cookie", value.parse().expect("text should parse"));
         }
         let metadata = Metadata::try_from(&map).expect("valid entries");
         assert_eq!((metadata.get("x-part"), metadata.get("cookie")), (Some("a, b, c"), Some("a; b; c")));
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn metadata_with_an_entry_it_cannot_hold_is_an_error() {
         let mut map = MetadataMap::new();
-        map.insert("tenant", "blue".parse().expect("valid value"));
+        map.insert("tenant", "blue".parse().expect("text should parse"));
         let metadata = Metadata::try_from(&map).expect("valid entries");
         assert_eq!((metadata.len(), metadata.get("tenant")), (1, Some("blue")));
         assert_eq!(MetadataMap::from(&metadata).get("tenant").map(MetadataValue::as_encoded_bytes), Some(&b"blue"[..]));

@@ -122,7 +122,7 @@ async fn dialler_panic_is_a_failure_and_exhaustion_is_final() {
     assert!(status.message().contains("connecting panicked"), "{status}");
     assert!(failing.attempts() > 1, "it is tried again");
     let links = Links::by(factory(), dialler(&failing), None);
-    let error = links.dial().await.expect_err("there is no connection");
+    let error = links.dial().await.expect_err("connection should be refused");
     assert!(error.to_string().contains("nowhere"), "{error}");
 
     let failing = Arc::new(FailingConnector { is_single: true, ..FailingConnector::default() });
@@ -138,7 +138,8 @@ async fn first_attempt_and_a_call_meanwhile_both_end() {
     let failing = Arc::new(FailingConnector { takes: TIMEOUT / 10, ..FailingConnector::default() });
     let links = Links::by(factory(), dialler(&failing), None);
     let both = async { tokio::join!(links.dial(), links.connect(now())) };
-    let (first, call) = tokio::time::timeout(10 * TIMEOUT, both).await.expect("both end");
+    let (first, call) =
+        tokio::time::timeout(10 * TIMEOUT, both).await.expect("future should complete within the timeout");
     assert!(first.is_err() && call.is_err());
 }
 
@@ -169,6 +170,6 @@ fn callers_get_error_after_channel_runtime_ends() {
     callers.block_on(tokio::task::yield_now());
     channels.block_on(tokio::task::yield_now());
     drop(channels);
-    let error = callers.block_on(caller).expect("it does not panic").expect("there is no connection");
+    let error = callers.block_on(caller).expect("task should not panic").expect("there is no connection");
     assert!(error.contains(RUNTIME_ENDED), "{error}");
 }

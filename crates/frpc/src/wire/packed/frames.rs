@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(body[0], PACKED);
         body = &body[1..];
         let length = frisbee::tlv::take_varint(&mut body).expect("there is a length");
-        (usize::try_from(length).expect("it is short"), body)
+        (usize::try_from(length).expect("value should fit usize"), body)
     }
 
     #[test]

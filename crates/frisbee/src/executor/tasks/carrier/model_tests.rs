@@ -45,7 +45,7 @@ fn job_assigned_to_a_freed_slot_runs() {
         assert!(carrier.give(job(&second, true)).is_ok());
         second.wait();
         carrier.end();
-        task.join().expect("it does not panic");
+        task.join().expect("thread should not panic");
     });
 }
 
@@ -55,7 +55,7 @@ fn ending_task_drops_its_job_begun_or_not() {
         let (carrier, left, task) = begin(false);
         carrier.end();
         left.wait();
-        task.join().expect("it does not panic");
+        task.join().expect("thread should not panic");
         assert!(carrier.give(job(&left, true)).is_err(), "no task is there to do it");
     });
 }
@@ -73,7 +73,7 @@ fn job_given_to_ending_task_is_not_lost() {
         // Done, dropped with the task, or given back.
         drop(carrier.give(job(&second, false)));
         second.wait();
-        other.join().expect("it does not panic");
-        task.join().expect("it does not panic");
+        other.join().expect("thread should not panic");
+        task.join().expect("thread should not panic");
     });
 }

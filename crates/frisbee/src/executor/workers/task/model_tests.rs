@@ -27,7 +27,7 @@ fn task_is_queued_once_and_sees_writes_before_its_wake() {
         if is_queued {
             (is_done, after) = poll(&phase, &done);
         }
-        let queued_by_other = other.join().expect("it does not panic");
+        let queued_by_other = other.join().expect("thread should not panic");
         assert!(!(is_queued && queued_by_other), "it is queued twice");
         if queued_by_other {
             (is_done, after) = poll(&phase, &done);
@@ -46,7 +46,7 @@ fn task_ended_while_polled_is_dropped_once() {
             move || phase.stop()
         });
         let after = phase.end();
-        let is_polled = other.join().expect("it does not panic");
+        let is_polled = other.join().expect("thread should not panic");
         assert_eq!(after == AfterPoll::Over, is_polled);
         assert!(!phase.wake(), "it is not queued");
     });

@@ -10,7 +10,7 @@ use tokio::runtime::{Builder, Runtime};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn runtime(threads: usize) -> Runtime {
-    Builder::new_multi_thread().worker_threads(threads).build().expect("there are threads")
+    Builder::new_multi_thread().worker_threads(threads).build().expect("settings should be valid")
 }
 
 /// Connections that run again as soon as they may, from the time when all are there.
@@ -25,7 +25,7 @@ fn start_busy(runtime: &Runtime, count: usize, at_poll: impl Fn(usize, &[AtomicU
             None,
             Box::pin(poll_fn(move |context| {
                 if !std::mem::replace(&mut is_started, true) {
-                    sender.send(context.waker().clone()).expect("the test waits");
+                    sender.send(context.waker().clone()).expect("receiver should be waiting");
                     return Poll::Pending;
                 }
                 polls[number].fetch_add(1, Ordering::Relaxed);
@@ -35,7 +35,8 @@ fn start_busy(runtime: &Runtime, count: usize, at_poll: impl Fn(usize, &[AtomicU
             })),
         );
     }
-    let wakers: Vec<_> = (0..count).map(|_| started.recv_timeout(PATIENCE).expect("each is polled")).collect();
+    let wakers: Vec<_> =
+        (0..count).map(|_| started.recv_timeout(PATIENCE).expect("channel should receive a message in time")).collect();
     // From the runtime's thread, so that none runs before all are woken.
     drop(runtime.spawn(async move { wakers.into_iter().for_each(Waker::wake) }));
 }
@@ -65,12 +66,12 @@ fn wakes_from_other_threads_are_not_lost() {
                 let (sender, over) = mpsc::channel();
                 let shared = seen.clone();
                 let driving = poll_fn(move |context| {
-                    *shared.1.lock().expect("nothing panics") = Some(context.waker().clone());
+                    *shared.1.lock().expect("lock should not be poisoned") = Some(context.waker().clone());
                     if shared.0.load(Ordering::Relaxed) < WAKES { Poll::Pending } else { Poll::Ready(()) }
                 });
                 let driving = async move {
                     driving.await;
-                    sender.send(()).expect("the test waits");
+                    sender.send(()).expect("receiver should be waiting");
                 };
                 spawn(runtime.handle(), None, Box::pin(driving));
                 (seen, over)
@@ -82,7 +83,7 @@ fn wakes_from_other_threads_are_not_lost() {
                     for _ in 0..WAKES / 2 {
                         for seen in &connections {
                             seen.0.fetch_add(1, Ordering::Relaxed);
-                            let waker = seen.1.lock().expect("nothing panics").clone();
+                            let waker = seen.1.lock().expect("lock should not be poisoned").clone();
                             if let Some(waker) = waker {
                                 waker.wake();
                             }
@@ -92,7 +93,7 @@ fn wakes_from_other_threads_are_not_lost() {
             }
         });
         for over in &ends {
-            over.recv_timeout(PATIENCE).expect("the last wake is seen");
+            over.recv_timeout(PATIENCE).expect("channel should receive a message in time");
         }
     }
 }
@@ -118,6 +119,6 @@ fn queue_and_its_tasks_end_with_their_connections() {
 
 #[test]
 fn runtime_with_one_queue_needs_no_other() {
-    let runtime = Builder::new_current_thread().build().expect("there is memory");
+    let runtime = Builder::new_current_thread().build().expect("settings should be valid");
     assert!(WakeQueue::of(runtime.handle()).is_none());
 }

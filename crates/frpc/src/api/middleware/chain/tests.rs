@@ -310,7 +310,7 @@ fn refused_call_has_not_run_unless_its_middleware_continued_it() {
         let request = Request::from_parts_with_extras(1_u32, None, origin, OptionalExtras::default());
         let make = async move |_: Request<u32>| result.map(Response::new);
         let mut around = begun(&chain, request, make);
-        ended(&mut around).expect_err("it is refused").may_have_run()
+        ended(&mut around).expect_err("request should be rejected").may_have_run()
     };
     let of = |middleware: &dyn Fn(&mut Chain)| {
         let mut chain = Chain::default();
