@@ -60,7 +60,7 @@ impl Holding {
                 .lock()
                 .expect("lock should not be poisoned")
                 .recv_timeout(PATIENCE)
-                .expect("channel should receive a message in time")
+                .expect("channel should receive a message in time");
         };
         match self.how {
             How::Blocks => wait(),

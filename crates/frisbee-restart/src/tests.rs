@@ -386,7 +386,7 @@ async fn processes_of_other_users_get_no_sockets() {
     let mode = |path: &Path| fs::metadata(path).expect("file should have metadata").permissions().mode() & 0o777;
     assert_eq!(mode(&folder.path("control")), 0o600);
     let set = |path: &Path, mode| {
-        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("permissions should be set")
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("permissions should be set");
     };
     set(folder.0.path(), 0o755);
     set(&folder.path("control"), 0o666);

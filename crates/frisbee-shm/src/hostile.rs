@@ -203,7 +203,7 @@ pub fn script(bytes: &[u8]) {
 fn write(writer: &mut Writer, head: &Memory, from: &[u8], now: Instant) {
     match writer.change(head, from.len(), || now) {
         Ok(Change::Enlarge(size)) => {
-            writer.take(head, Some(Memory::create(size).expect("shared memory should be created").0))
+            writer.take(head, Some(Memory::create(size).expect("shared memory should be created").0));
         }
         Ok(Change::Shrink) => writer.take(head, None),
         Ok(Change::None) | Err(_) => {}
