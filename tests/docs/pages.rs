@@ -405,6 +405,11 @@ pub(crate) fn core() -> Outcome {
     Ok(())
 }
 
+fn frisbee_http2(mut input: bytes::Bytes, now: std::time::Instant) -> Outcome {
+    statements!("frisbee-http2-1");
+    Ok(())
+}
+
 mod gateway {
     use super::readme::Service;
     use super::readme::greet::GreeterServer;
