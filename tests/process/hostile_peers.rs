@@ -46,7 +46,7 @@ fn greeting(services: usize, name: usize, operations: usize) -> Vec<u8> {
         let mut item = Vec::new();
         tlv::put_varint(&mut item, name as u64);
         item.extend(format!("{number:0>name$}").bytes());
-        item.extend([0; 9]); // A layout, and none before it.
+        item.extend([0; 16]); // A fingerprint.
         item.extend(std::iter::once(10).chain(vec![1; operations - 1]));
         tlv::put_item(&mut content, 33, &item);
     }

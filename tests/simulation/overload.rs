@@ -143,7 +143,7 @@ async fn long_hellos_are_charged_while_their_connections_live(world: World) {
     // An item that means nothing to this server.
     let greeting = |length: usize| {
         let mut content = b"fris\x01".to_vec();
-        tlv::put_item(&mut content, 200, &vec![1; length]);
+        tlv::put_item(&mut content, 127, &vec![1; length]);
         packet(0, 3, &content)
     };
     let mut peers = Vec::new();

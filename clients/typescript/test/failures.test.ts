@@ -43,14 +43,14 @@ for (const [what, handlers, code] of [
   test(`${what} fails its call as one that may have run`, () =>
     connected(
       async (_, receive, sent) => {
-        receive(frame(1, ask.operation, [16, 2, 4, 0, ...encode(ask.request, {})]));
-        receive(frame(0x8000, 2, [16, 2, 4, 0, 9, feed.operation]));
+        receive(frame(0x8001, ask.operation, encode(ask.request, {})));
+        receive(frame(0x8000, 2, [9, feed.operation]));
         receive(frame(0x8000, 2, encode(feed.request, {})));
         const reply = (id: number, operation: number): Buffer | undefined =>
           sent.find((packet) => packet.readUInt16BE(2) === id && packet.readUInt16BE(4) === operation)?.subarray(10);
-        await until("both are answered", () => Boolean(reply(1, ask.operation) && reply(0x8000, 2)));
-        // The prefix: a call of the server, and the status.
-        assert.deepEqual([...reply(1, ask.operation)!.subarray(0, 7)], [16, 5, 4, 0, 3, 1, code]);
+        await until("both are answered", () => Boolean(reply(0x8001, ask.operation) && reply(0x8000, 2)));
+        // The prefix with the status.
+        assert.deepEqual([...reply(0x8001, ask.operation)!.subarray(0, 5)], [16, 3, 3, 1, code]);
         assert.deepEqual([...reply(0x8000, 2)!.subarray(0, 5)], [16, 3, 3, 1, code]);
       },
       serve(Page, handlers as unknown as Handlers<typeof Page>),
@@ -90,10 +90,10 @@ test("late reply of a cancelled handler is not that of the next call with its id
   const handlers = { ask: () => new Promise<{ value: string }>((resolve) => replies.push(resolve)) };
   return connected(
     async (_, receive, sent) => {
-      const request = frame(1, ask.operation, [16, 2, 4, 0, ...encode(ask.request, {})]);
+      const request = frame(0x8001, ask.operation, encode(ask.request, {}));
       const texts = (): string[] => sent.filter((packet) => packet.readUInt16BE(4) === ask.operation).map((packet) => packet.subarray(10).toString("latin1"));
       receive(request);
-      receive(frame(1, 6, [ask.operation]));
+      receive(frame(0x8001, 6, [ask.operation]));
       receive(request);
       await until("the first is cancelled", () => replies.length === 2 && texts().length === 1);
       replies[0]?.({ value: "late" });
@@ -175,7 +175,7 @@ test("generator of a handler ends when its message cannot be sent", () => {
   };
   return connected(
     async (_, receive, sent) => {
-      receive(frame(0x8000, 2, [16, 2, 4, 0, 9, feed.operation]));
+      receive(frame(0x8000, 2, [9, feed.operation]));
       receive(frame(0x8000, 2, encode(feed.request, {})));
       // The caller does not end its direction.
       await until("the failure is sent", () => sent.some((packet) => packet.readUInt16BE(2) === 0x8000 && packet.readUInt16BE(4) === 7));
@@ -268,7 +268,7 @@ test("request with the id of one in progress ends the connection", () =>
   connected(
     async (channel, receive) => {
       const link = await channel.connected();
-      const request = (operation: number): Buffer => frame(1, operation, [16, 2, 4, 0, ...encode(ask.request, {})]);
+      const request = (operation: number): Buffer => frame(0x8001, operation, encode(ask.request, {}));
       receive(request(ask.operation));
       // Ids count within an operation.
       receive(request(slow.operation));
@@ -285,8 +285,8 @@ test("cancelled calls leave no more handlers running than there may be calls", (
   return connected(
     async (_, receive, sent) => {
       for (let id = 1; id <= 1000; id++) {
-        receive(frame(id, ask.operation, [16, 2, 4, 0, ...encode(ask.request, {})]));
-        receive(frame(id, 6, [ask.operation]));
+        receive(frame(0x8000 + id, ask.operation, encode(ask.request, {})));
+        receive(frame(0x8000 + id, 6, [ask.operation]));
       }
       await until("all are answered", () => sent.filter((packet) => packet.readUInt16BE(4) === ask.operation).length === 1000);
       assert.equal(running, 256);
