@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const CONNECTIONS: usize = 400;
 
 /// What one may keep, in bytes of the allocator's blocks.
-const KEPT_MAX: usize = 2048;
+const KEPT_MAX: usize = 2112;
 
 /// How long connections may take to release the memory of a call. They do after some intervals of silence, which is a
 /// few seconds, if the machine is not busy.

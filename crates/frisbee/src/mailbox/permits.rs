@@ -37,7 +37,13 @@ pub(crate) const GRANT_TIME: Duration = Duration::from_millis(10);
 /// assert!(queue.take(&mut place, 1));
 /// ```
 #[derive(Debug, Default)]
-pub struct PermitQueue {
+pub struct PermitQueue(
+    /// Boxed because tasks never wait on most connections.
+    Option<Box<Queue>>,
+);
+
+#[derive(Debug, Default)]
+struct Queue {
     /// By arrival.
     tasks: BTreeMap<u64, Waiting>,
     /// The number of the last arrival.
@@ -75,25 +81,79 @@ impl PermitQueue {
     /// Whether no task waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.tasks.is_empty()
+        self.len() == 0
     }
 
     /// How many tasks wait.
+    #[inline]
     pub fn len(&self) -> usize {
-        self.tasks.len()
+        self.0.as_ref().map_or(0, |queue| queue.tasks.len())
     }
 
     /// Whether the task may take a permit, of which so many are free; if so, it leaves its place. Without a grant it gets
     /// those that are granted to no other task.
     #[inline]
     pub fn take(&mut self, place: &mut PermitPlace, free: usize) -> bool {
-        if self.tasks.is_empty() {
-            place.0 = 0;
-            return free > 0;
+        match &mut self.0 {
+            Some(queue) if !queue.tasks.is_empty() => queue.take_in_turn(place, free),
+            _ => {
+                place.0 = 0;
+                free > 0
+            }
         }
-        self.take_in_turn(place, free)
     }
 
+    #[cfg(all(test, not(frisbee_loom)))]
+    fn granted(&self) -> usize {
+        self.0.as_ref().map_or(0, |queue| queue.granted)
+    }
+
+    /// Enters a task that got no permit, or replaces its waker. Returns the waker to drop, without a lock.
+    #[must_use]
+    pub fn enter(&mut self, place: &mut PermitPlace, context: &Context<'_>) -> Option<Waker> {
+        self.0.get_or_insert_default().enter(place, context)
+    }
+
+    /// Grants free permits to the first tasks, and returns the tasks to wake, without a lock.
+    #[must_use]
+    pub fn grant(&mut self, free: usize, now: impl FnOnce() -> Instant) -> Vec<Waker> {
+        self.0.as_mut().map_or_else(Vec::new, |queue| queue.grant(free, now))
+    }
+
+    /// When the first task that has a grant misses it.
+    pub fn due(&self) -> Option<Instant> {
+        self.0.as_ref()?.due()
+    }
+
+    /// Passes over tasks that have missed their grants. Call [`grant`](Self::grant) afterwards.
+    pub fn expire(&mut self, now: Instant) {
+        if let Some(queue) = &mut self.0 {
+            queue.expire(now);
+        }
+    }
+
+    /// Frees the place of a task that no longer waits. A grant that it had goes to the next one: call
+    /// [`grant`](Self::grant) afterwards. Returns the waker to drop, without a lock.
+    #[must_use]
+    pub fn leave(&mut self, place: &mut PermitPlace) -> Option<Waker> {
+        self.0.as_mut()?.remove(place)
+    }
+
+    /// Removes all tasks, which are to be woken: there will be no more permits.
+    pub fn take_all(&mut self) -> impl Iterator<Item = Waker> + use<> {
+        // The numbers continue, because places of removed tasks may still be left.
+        let tasks = self.0.as_mut().map(|queue| {
+            queue.granted = 0;
+            std::mem::take(&mut queue.tasks)
+        });
+        tasks.unwrap_or_default().into_values().filter_map(|task| match task {
+            Waiting::Queued(waker) => Some(waker),
+            Waiting::Granted(_) | Waiting::PassedOver => None,
+        })
+    }
+}
+
+impl Queue {
     #[cold]
     fn take_in_turn(&mut self, place: &mut PermitPlace, free: usize) -> bool {
         let has_grant = matches!(self.tasks.get(&place.0), Some(Waiting::Granted(_)));
@@ -104,9 +164,7 @@ impl PermitQueue {
         takes
     }
 
-    /// Enters a task that got no permit, or replaces its waker. Returns the waker to drop, without a lock.
-    #[must_use]
-    pub fn enter(&mut self, place: &mut PermitPlace, context: &Context<'_>) -> Option<Waker> {
+    fn enter(&mut self, place: &mut PermitPlace, context: &Context<'_>) -> Option<Waker> {
         if place.0 == 0 {
             self.last += 1;
             place.0 = self.last;
@@ -122,9 +180,7 @@ impl PermitQueue {
         }
     }
 
-    /// Grants free permits to the first tasks, and returns the tasks to wake, without a lock.
-    #[must_use]
-    pub fn grant(&mut self, free: usize, now: impl FnOnce() -> Instant) -> Vec<Waker> {
+    fn grant(&mut self, free: usize, now: impl FnOnce() -> Instant) -> Vec<Waker> {
         let mut woken = Vec::new();
         if free <= self.granted || self.tasks.is_empty() {
             return woken;
@@ -148,8 +204,7 @@ impl PermitQueue {
         woken
     }
 
-    /// When the first task that has a grant misses it.
-    pub fn due(&self) -> Option<Instant> {
+    fn due(&self) -> Option<Instant> {
         if self.granted == 0 {
             return None;
         }
@@ -160,8 +215,7 @@ impl PermitQueue {
             .find_map(|task| if let Waiting::Granted(at) = task { at.checked_add(GRANT_TIME) } else { None })
     }
 
-    /// Passes over tasks that have missed their grants. Call [`grant`](Self::grant) afterwards.
-    pub fn expire(&mut self, now: Instant) {
+    fn expire(&mut self, now: Instant) {
         for task in self.tasks.values_mut() {
             if let Waiting::Granted(at) = task
                 && now.saturating_duration_since(*at) >= GRANT_TIME
@@ -170,22 +224,6 @@ impl PermitQueue {
                 self.granted -= 1;
             }
         }
-    }
-
-    /// Frees the place of a task that no longer waits. A grant that it had goes to the next one: call
-    /// [`grant`](Self::grant) afterwards. Returns the waker to drop, without a lock.
-    #[must_use]
-    pub fn leave(&mut self, place: &mut PermitPlace) -> Option<Waker> {
-        self.remove(place)
-    }
-
-    /// Removes all tasks, which are to be woken: there will be no more permits.
-    pub fn take_all(&mut self) -> impl Iterator<Item = Waker> + use<> {
-        self.granted = 0;
-        std::mem::take(&mut self.tasks).into_values().filter_map(|task| match task {
-            Waiting::Queued(waker) => Some(waker),
-            Waiting::Granted(_) | Waiting::PassedOver => None,
-        })
     }
 
     fn remove(&mut self, place: &mut PermitPlace) -> Option<Waker> {
