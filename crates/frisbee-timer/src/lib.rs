@@ -1,9 +1,10 @@
-//! A timer for waits below a millisecond, for handlers of [frisbee](https://docs.rs/frisbee-rs) and any other task of tokio.
+//! A timer for waits below a millisecond, for handlers of [frisbee](https://docs.rs/frisbee-rs) and other tokio tasks.
 //!
-//! tokio's timer has steps of a millisecond and rounds up. [`sleep`] waits as long as it says: on Linux by a `timerfd` for
-//! each runtime, which the runtime polls with its sockets. Inside of a handler this is the runtime of the
-//! [worker](frisbee::Workers) of the connection, so that the end of a wait wakes no other thread; rings have no runtime, and
-//! handlers there wait in the runtime that serves. A runtime has a `timerfd` from its first [`sleep`]; others cost nothing.
+//! tokio's timer has a resolution of one millisecond and rounds up. [`sleep`] has a resolution of microseconds: on
+//! Linux it uses one `timerfd` per runtime, which the runtime polls with its sockets. Inside a handler this is the
+//! runtime of the connection's [worker](frisbee::Workers), so the end of a wait wakes no other thread. Rings have no
+//! runtime; their handlers wait in the runtime that serves. The `timerfd` is created by the first [`sleep`] on a
+//! runtime.
 
 #![deny(unsafe_code)]
 
@@ -20,10 +21,10 @@ use queue::{Registration, Wait};
 
 /// Waits for a duration, with a precision of microseconds.
 ///
-/// Never ends early. On an idle thread it ends about 10 us late, on a busy one after the tasks that are ready before it.
-/// On other systems than Linux, and if the process has no more file descriptors, it is as precise as
-/// [`tokio::time::sleep`]. It follows the system's clock also while the clock of tokio is paused. Use tokio's timer for
-/// waits of many milliseconds: it is cheaper.
+/// Never ends early. On an idle thread it ends about 10 us late, on a busy one after the tasks that are already ready.
+/// On systems other than Linux, and if the process has run out of file descriptors, it is as precise as
+/// [`tokio::time::sleep`]. It follows the system clock even while tokio's clock is paused. Prefer tokio's timer for
+/// waits of many milliseconds because it is cheaper.
 ///
 /// ```
 /// use std::time::{Duration, Instant};
@@ -38,13 +39,13 @@ use queue::{Registration, Wait};
 ///
 /// # Cancel safety
 ///
-/// Dropping the future ends the wait; nothing is lost.
+/// Dropping the future cancels the wait.
 ///
 /// # Panics
 ///
-/// The future panics outside of a tokio runtime, and in one whose drivers of I/O and time are disabled.
+/// The future panics outside of a tokio runtime, and in a runtime whose I/O and time drivers are disabled.
 pub fn sleep(duration: Duration) -> Sleep {
-    // As far as tokio's timer goes as well.
+    // The same limit as tokio's timer.
     const LONGEST: Duration = Duration::from_secs(86400 * 365 * 30);
     let now = Instant::now();
     let deadline = now.checked_add(duration).unwrap_or_else(|| now + LONGEST);
@@ -91,7 +92,7 @@ impl Future for Sleep {
             match registration.renew(context.waker()) {
                 Wait::Pending => return Poll::Pending,
                 Wait::Expired => return Poll::Ready(()),
-                // Its runtime has ended: this task has moved to another one.
+                // The timer's runtime has shut down: this task has moved to another one.
                 Wait::Stopped => {}
             }
         }
@@ -140,7 +141,7 @@ mod tests {
                 }
                 shortest
             });
-            // A timer with steps of a millisecond takes at least one.
+            // A timer with millisecond resolution takes at least one.
             assert!(cfg!(not(target_os = "linux")) || shortest < Duration::from_micros(900), "{shortest:?} is late");
         }
     }
@@ -188,7 +189,7 @@ mod tests {
         }
     }
 
-    /// The task of the timer panicked with the waker, and others that had expired with it were never woken.
+    /// Regression test: the timer task panicked with a waker, and the other expired waiters were never woken.
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn panicking_waker_does_not_prevent_wakes_by_timer() {

@@ -1,7 +1,7 @@
-//! The deadlines of one runtime, and the task that waits for its `timerfd`.
+//! The deadlines of a runtime and the task that waits for its `timerfd`.
 //!
-//! The timer is set for the first deadline. Its task wakes all that have expired and sets it again. A registration
-//! before the first deadline sets it as well.
+//! The timer is set to the earliest deadline. Its task wakes all expired waiters and sets the timer again. Registering
+//! an earlier deadline also sets the timer.
 
 use frisbee::tasks::worker_runtime;
 use nix::sys::time::TimeSpec;
@@ -19,7 +19,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::runtime::{self, Handle};
 
-/// The deadline of a [`Sleep`](crate::Sleep), until dropped.
+/// The registered deadline of a [`Sleep`](crate::Sleep). Deregistered on drop.
 pub(super) struct Registration {
     queue: Arc<Queue>,
     key: Key,
@@ -29,11 +29,11 @@ pub(super) struct Registration {
 pub(super) enum Wait {
     Pending,
     Expired,
-    /// The runtime of the timer has ended.
+    /// The runtime of the timer has shut down.
     Stopped,
 }
 
-/// A deadline, and the number of its registration.
+/// A deadline and its registration number.
 type Key = (Instant, u64);
 
 struct Queue {
@@ -52,19 +52,19 @@ struct State {
 static QUEUES: LazyLock<Mutex<HashMap<runtime::Id, Weak<Queue>>>> = LazyLock::new(Mutex::default);
 
 thread_local! {
-    /// The queue that this thread has used last.
+    /// The queue that this thread used last.
     static LAST: RefCell<Option<(runtime::Id, Weak<Queue>)>> = const { RefCell::new(None) };
 }
 
 impl Registration {
-    /// Registers a deadline that is later than `now`, on the runtime of this worker or of the caller.
+    /// Registers a deadline later than `now` on the runtime of this worker or of the caller.
     pub(super) fn new(deadline: Instant, now: Instant, waker: &Waker) -> io::Result<Self> {
         let queue = Queue::current()?;
         let key = queue.insert(deadline, now, waker)?;
         Ok(Self { queue, key })
     }
 
-    /// Replaces the waker, if the deadline has not expired.
+    /// Replaces the waker unless the deadline has expired.
     pub(super) fn renew(&self, waker: &Waker) -> Wait {
         let mut state = self.queue.state.lock();
         if state.is_stopped {
@@ -88,7 +88,7 @@ impl Drop for Registration {
 }
 
 impl Queue {
-    /// The queue of the current runtime, which begins with its first use.
+    /// Returns the queue of the current runtime and creates it on first use.
     fn current() -> io::Result<Arc<Self>> {
         let runtime = current_runtime();
         let id = runtime.id();
@@ -99,7 +99,8 @@ impl Queue {
         let known = QUEUES.lock().get(&id).and_then(Weak::upgrade);
         let queue = match known {
             Some(queue) => queue,
-            // Without the lock: a runtime that has ended drops the task at once, which takes the lock as well.
+            // Started without the lock: a runtime that has shut down drops the task at once, and that takes the lock
+            // too.
             None => {
                 let queue = Self::start(&runtime)?;
                 QUEUES.lock().insert(id, Arc::downgrade(&queue));
@@ -133,7 +134,7 @@ impl Queue {
         Ok(key)
     }
 
-    /// Wakes the tasks of expired deadlines, and sets the timer for the first of the others.
+    /// Wakes the tasks of expired deadlines and sets the timer to the next one.
     fn expire(&self) -> io::Result<()> {
         let (expired, set) = {
             let mut state = self.state.lock();
@@ -143,7 +144,7 @@ impl Queue {
             let first = state.waiting.first_key_value();
             (expired, first.map_or(Ok(()), |((first, _), _)| self.timer.get_ref().set(*first - now)))
         };
-        // Also if the timer has failed.
+        // Wakes the tasks even if setting the timer failed.
         wake_all(expired.into_values());
         set
     }
@@ -157,7 +158,7 @@ struct Running {
 
 /// Waits for the timer until the runtime ends.
 async fn run(running: Running) {
-    // A timer that is set again needs no read: this resets it, and it reports each expiry.
+    // No read is needed because setting the timer resets it, and it reports each expiry.
     while let Ok(mut ready) = running.queue.timer.readable().await {
         ready.clear_ready();
         if let Err(error) = running.queue.expire() {
@@ -179,7 +180,7 @@ impl Drop for Running {
     }
 }
 
-/// Wakes tasks. If one waker panics, which is its own defect, the others are still woken.
+/// Wakes tasks. If one waker panics, the others are still woken.
 fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     let mut wakers = wakers.into_iter();
     while catch_unwind(AssertUnwindSafe(|| wakers.by_ref().for_each(Waker::wake))).is_err() {
@@ -194,7 +195,7 @@ fn register(timer: Timer) -> io::Result<AsyncFd<Timer>> {
     registered.map_err(|error| error.into_parts().1)
 }
 
-/// The runtime of this thread's worker, or that of the caller.
+/// Returns the runtime of this thread's worker, or that of the caller.
 fn current_runtime() -> Handle {
     worker_runtime().unwrap_or_else(Handle::current)
 }
@@ -203,7 +204,7 @@ struct Timer(TimerFd);
 
 impl Timer {
     fn set(&self, after: Duration) -> io::Result<()> {
-        // Zero would disarm it.
+        // Zero would disarm the timer.
         let after = after.max(Duration::from_nanos(1));
         let expiration = Expiration::OneShot(TimeSpec::from_duration(after));
         Ok(self.0.set(expiration, TimerSetTimeFlags::empty())?)
@@ -216,13 +217,13 @@ impl AsRawFd for Timer {
     }
 }
 
-/// How many deadlines wait on this runtime.
+/// Returns the number of pending deadlines on this runtime.
 #[cfg(test)]
 pub(super) fn pending_deadlines() -> usize {
     Queue::current().unwrap().state.lock().waiting.len()
 }
 
-/// Whether this runtime has a queue.
+/// Returns whether this runtime has a queue.
 #[cfg(test)]
 pub(super) fn has_queue() -> bool {
     QUEUES.lock().contains_key(&Handle::current().id())
