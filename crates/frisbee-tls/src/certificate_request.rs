@@ -1,5 +1,5 @@
-//! Whether a server has requested a certificate of its client. rustls reports it only to the certificate resolver,
-//! which all connections with the same settings share, or no session would be resumed.
+//! Detects whether a server requests a client certificate. rustls reports this only to the certificate resolver. All
+//! connections with the same settings share the resolver, because otherwise no session would be resumed.
 
 use rustls::client::ResolvesClientCert;
 use rustls::sign::CertifiedKey;
@@ -10,23 +10,23 @@ use std::pin::pin;
 use std::sync::Arc;
 
 thread_local! {
-    /// A server has requested one in the current handshake of this thread.
+    /// Whether the server has requested a certificate in the current handshake of this thread.
     static IS_REQUESTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The same settings, which [`with_use_recorded`] understands.
+/// Returns the same settings with a resolver that reports to [`with_use_recorded`].
 pub(super) fn noting(config: Arc<ClientConfig>) -> Arc<ClientConfig> {
     let mut config = Arc::unwrap_or_clone(config);
     config.client_auth_cert_resolver = Arc::new(UseRecorder(config.client_auth_cert_resolver));
     Arc::new(config)
 }
 
-/// Makes a handshake; returns also whether the server has requested a certificate.
+/// Runs a handshake and returns whether the server requested a certificate.
 pub(super) async fn with_use_recorded<F: Future>(handshake: F) -> (F::Output, bool) {
     let mut handshake = pin!(handshake);
     let mut is_requested = false;
     let done = poll_fn(|context| {
-        // The transport may be TLS, with a handshake of its own.
+        // The transport may itself be TLS, with its own handshake.
         let of_others = IS_REQUESTED.replace(false);
         let polled = handshake.as_mut().poll(context);
         is_requested |= IS_REQUESTED.replace(of_others);
@@ -36,7 +36,7 @@ pub(super) async fn with_use_recorded<F: Future>(handshake: F) -> (F::Output, bo
     (done, is_requested)
 }
 
-/// Notes that it is used.
+/// A certificate resolver that records its use.
 #[derive(Debug)]
 struct UseRecorder(Arc<dyn ResolvesClientCert>);
 

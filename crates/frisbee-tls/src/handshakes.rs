@@ -1,4 +1,4 @@
-//! TLS on accepted connections: how many handshakes at once, and for how long.
+//! TLS handshakes on accepted connections, with limits on their number and duration.
 
 use crate::{CertificateDer, ServerTls, TlsError, TlsStream};
 use frisbee_core::CloseReason;
@@ -13,35 +13,35 @@ use tokio::sync::Semaphore;
 use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::TlsStream as Secured;
 
-/// How long a client that was refused has to take note of it.
+/// Time for a rejected client to read the alert.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// How long a client may take to answer its server before it counts as silent: two round trips around the world.
+/// Time after which a client that does not reply to the server counts as silent: two round trips around the world.
 const ANSWER: Duration = Duration::from_millis(500);
 
-/// How long clients may keep their server waiting.
+/// A limit on how long clients may keep the server waiting.
 pub trait SilenceLimit: Send + Sync {
-    /// Gives `work`, which waits for a client, the time that the client has; `None` when that is over.
+    /// Runs `work`, which waits for a client, until the client's time expires. Returns `None` on expiry.
     fn wait<F>(self: &Arc<Self>, work: F) -> impl Future<Output = Option<F::Output>> + Send
     where
         F: Future<Output: Send> + Send + Unpin;
 }
 
-/// The handshakes of a server on the connections that it accepts.
+/// The TLS acceptor of a server, which limits concurrent handshakes.
 #[derive(Debug)]
 pub struct Handshakes {
     tls: ServerTls,
     permits: Semaphore,
-    /// The ALPN offer if the settings have none.
+    /// The protocols to offer by ALPN if the settings offer none.
     protocols: Vec<Vec<u8>>,
-    /// The last settings that offered nothing, and the same with `protocols`.
+    /// Cache: the last settings without ALPN, and the same settings with `protocols`.
     offering: Mutex<Option<[Arc<ServerConfig>; 2]>>,
 }
 
 /// The result of a handshake.
 type HandshakeOutcome<T> = Result<Secured<T>, HandshakeFailure<T>>;
 
-/// The reason of a failed handshake, and the transport if an alert can still be sent on it.
+/// The reason of a failed handshake, with the transport if an alert can still be sent on it.
 struct HandshakeFailure<T>(CloseReason, Option<T>);
 
 impl<T> From<(io::Error, T)> for HandshakeFailure<T> {
@@ -57,13 +57,13 @@ impl<T> HandshakeFailure<T> {
 }
 
 impl Handshakes {
-    /// By these settings. The protocols are offered by ALPN if the settings offer none.
+    /// Creates an acceptor. Offers `protocols` by ALPN if the settings offer none.
     pub fn new(tls: ServerTls, protocols: Vec<Vec<u8>>) -> Self {
         let permits = Semaphore::new(tls.handshakes_max.clamp(1, Semaphore::MAX_PERMITS));
         Self { tls, permits, protocols, offering: Mutex::default() }
     }
 
-    /// The settings that new connections begin with. They may be replaced at any time.
+    /// Returns the settings for new connections. They may be replaced at any time.
     fn current(&self) -> Arc<ServerConfig> {
         let current = self.tls.current();
         if self.protocols.is_empty() || !current.alpn_protocols.is_empty() {
@@ -82,10 +82,10 @@ impl Handshakes {
         with
     }
 
-    /// Makes the handshake on an accepted connection.
+    /// Performs the handshake on an accepted connection.
     ///
     /// # Errors
-    /// Why there is none.
+    /// If the handshake fails.
     ///
     /// # Cancel safety
     /// Dropping the future drops the transport.
@@ -105,8 +105,8 @@ impl Handshakes {
         }
     }
 
-    /// Clients that keep their server waiting delay no other: none has a permit before its greeting is there, nor for
-    /// longer than [`ANSWER`] from then on.
+    /// Slow clients do not delay others: a client gets no permit before its greeting has arrived, and releases it if
+    /// the handshake takes longer than [`ANSWER`].
     async fn shake<T>(&self, io: T, silence: &Arc<impl SilenceLimit>) -> HandshakeOutcome<T>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin,
@@ -134,23 +134,24 @@ impl Handshakes {
     }
 }
 
-/// Lets the client read the alert: closing with unread bytes of the client would reset the connection, and the alert
-/// would be lost.
+/// Waits until the client has read the alert. Closing with unread bytes of the client would reset the connection and
+/// lose the alert.
 async fn linger(mut io: impl AsyncRead + AsyncWrite + Unpin) {
     let linger = async {
         let mut discarded = [0; 4096];
         io.shutdown().await?;
         while io.read(&mut discarded).await? > 0 {
-            // A connection's task is not interrupted, and a client may have more at every read.
+            // A connection's task is not preempted, and every read may find more bytes.
             tokio::task::yield_now().await;
         }
         io::Result::Ok(())
     };
-    // It has ended either way.
+    // The connection closes in either case.
     let _ = tokio::time::timeout(LINGER, linger).await;
 }
 
-/// The peer's certificates, its own first, if it has shown any. In a box, since few connections have them.
+/// Returns the peer's certificate chain, end-entity certificate first, if it presented one. Boxed because few
+/// connections have one.
 pub fn peer_certificates<T>(stream: &TlsStream<T>) -> Option<Box<Arc<[CertificateDer<'static>]>>> {
     stream.get_ref().1.peer_certificates().map(|chain| Box::new(chain.into()))
 }

@@ -1,11 +1,11 @@
-//! TLS and mutual TLS, on rustls: the module `tls` of `frisbee` and `frpc`, by their feature `tls`.
+//! TLS and mutual TLS based on rustls: the module `tls` of `frisbee` and `frpc`, enabled by their feature `tls`.
 //!
-//! A server has an [`Identity`], a client trusts [`Authorities`]; with mutual TLS both ends have both. They can be
-//! [replaced](ServerTls::reload) while connections are open, which keep those they began with. TLS 1.2 and 1.3 are
-//! spoken, as rustls does by default, and no ALPN unless a server offers some, since the peers in Go know none.
+//! A server has an [`Identity`] and a client trusts [`Authorities`]; with mutual TLS both ends have both. They can be
+//! [replaced](ServerTls::reload) at run time; open connections keep the old ones. TLS 1.2 and 1.3 are supported, the
+//! defaults of rustls. ALPN is only used if a server offers protocols, because the Go peers do not support it.
 //!
-//! The cryptography is ring's, or with the feature `aws-lc` (`tls-aws-lc` of those crates) that of AWS-LC. It is chosen
-//! explicitly: the default provider of the process does not matter.
+//! The cryptography provider is ring, or AWS-LC with the feature `aws-lc` (`tls-aws-lc` of those crates). It is
+//! selected explicitly and independent of the process-wide default provider.
 //!
 //! ```no_run
 //! use frisbee_tls::{Authorities, ClientTls, Identity, ServerTls};
@@ -49,22 +49,22 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
-/// A certificate, those of its issuers, and its private key: the identity that an end presents.
+/// The identity that an end presents: a certificate chain and its private key.
 pub struct Identity {
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
 }
 
 impl Identity {
-    /// From certificates, the end's own first, and the private key.
+    /// Creates an identity from a certificate chain, end-entity certificate first, and the private key.
     pub fn new(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> Self {
         Self { chain, key }
     }
 
-    /// From PEM, as in files: the certificates, the end's own first, and the private key.
+    /// Creates an identity from PEM: a certificate chain, end-entity certificate first, and the private key.
     ///
     /// # Errors
-    /// If one of them contains no such item.
+    /// If `chain` contains no certificate or `key` no private key.
     pub fn from_pem(chain: impl AsRef<[u8]>, key: impl AsRef<[u8]>) -> Result<Self, TlsError> {
         let key = PrivateKeyDer::from_pem_slice(key.as_ref())
             .map_err(|error| TlsError::Configuration(format!("no private key in PEM: {error}").into()))?;
@@ -79,21 +79,21 @@ impl Clone for Identity {
 }
 
 impl fmt::Debug for Identity {
-    /// Without the key.
+    /// Omits the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Identity").field("certificates", &self.chain.len()).finish_non_exhaustive()
     }
 }
 
-/// The authorities that are trusted to certify peers.
+/// The trusted certificate authorities.
 #[derive(Clone, Debug)]
 pub struct Authorities(RootCertStore);
 
 impl Authorities {
-    /// From certificates.
+    /// Creates a set of authorities from certificates.
     ///
     /// # Errors
-    /// If one of them is no certificate, or there is none at all.
+    /// If a certificate is invalid or there is none.
     pub fn new(certificates: impl IntoIterator<Item = CertificateDer<'static>>) -> Result<Self, TlsError> {
         let mut roots = RootCertStore::empty();
         for certificate in certificates {
@@ -105,10 +105,10 @@ impl Authorities {
         Ok(Self(roots))
     }
 
-    /// From PEM, as in files.
+    /// Creates a set of authorities from PEM.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Like [`new`](Self::new).
     pub fn from_pem(certificates: impl AsRef<[u8]>) -> Result<Self, TlsError> {
         Self::new(self::certificates(certificates.as_ref())?)
     }
@@ -123,11 +123,10 @@ fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     }
 }
 
-/// The TLS settings of a server. Clones are the same: replacing the settings of one replaces those of all.
+/// The TLS settings of a server. Clones share the settings, so replacing them affects all clones.
 ///
 /// Sessions of clients without certificates are resumed. With [`mutual`](Self::mutual) each connection makes a full
-/// handshake, because rustls does not verify a certificate again when it resumes a session: a client could outlive its
-/// certificate.
+/// handshake, because rustls does not verify certificates again on resumption and would accept an expired one.
 #[derive(Clone, Debug)]
 pub struct ServerTls {
     current: Arc<RwLock<ServerSettings>>,
@@ -135,7 +134,7 @@ pub struct ServerTls {
     handshakes_max: usize,
 }
 
-/// The part of a server's settings that can be replaced.
+/// The replaceable settings of a server.
 #[derive(Debug)]
 struct ServerSettings {
     config: Arc<ServerConfig>,
@@ -146,38 +145,38 @@ struct ServerSettings {
 #[derive(Debug)]
 enum Clients {
     Anybody,
-    /// Clients with certificates of these authorities.
+    /// Clients with certificates issued by these authorities.
     Trusted(Authorities),
-    /// As a configuration of rustls states, which is not known here.
+    /// Clients as verified by a rustls configuration; the authorities are unknown.
     Configured,
 }
 
-/// Why an identity alone cannot be replaced.
+/// Returns the error for replacing only the identity of a rustls configuration.
 fn has_its_own_identity() -> TlsError {
     let reason = "the settings are a rustls configuration, whose identity cannot be replaced alone: use reload_config";
     TlsError::Configuration(reason.into())
 }
 
-/// How long a client may take for its handshake, waiting for its turn included: as for its first header.
+/// Default timeout of a handshake, including the wait for a permit. Equals the timeout of a client's first header.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Handshakes that may be in progress at one time: those whose client has begun, and answers. Each takes some 20 KiB
-/// and a millisecond of a core, so that this is 10 MiB and half a second's work.
+/// Default maximum number of concurrent handshakes, not counting silent clients. Each takes some 20 KiB and a
+/// millisecond of a core, so the total is 10 MiB and half a second of work.
 const HANDSHAKES_MAX: usize = 512;
 
 impl ServerTls {
-    /// With this identity, for clients that show none.
+    /// Creates settings with this identity, without client certificates.
     ///
     /// # Errors
-    /// If the certificate and the key do not belong together, or the key is of a kind that is not understood.
+    /// If the certificate and the key do not match, or the type of key is unsupported.
     pub fn new(identity: Identity) -> Result<Self, TlsError> {
         Self::build(identity, Clients::Anybody)
     }
 
-    /// With this identity, for clients whose certificates these authorities have issued: mutual TLS.
+    /// Creates settings for mutual TLS: clients must present certificates issued by these authorities.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Like [`new`](Self::new).
     pub fn mutual(identity: Identity, clients: Authorities) -> Result<Self, TlsError> {
         Self::build(identity, Clients::Trusted(clients))
     }
@@ -186,11 +185,11 @@ impl ServerTls {
         Ok(Self::from_settings(ServerSettings { config: server_config(identity, &clients)?, clients }))
     }
 
-    /// From a configuration of rustls, for settings that are not offered here. [`reload_config`](Self::reload_config)
-    /// replaces it.
+    /// Creates settings from a rustls configuration, for options that this crate does not have.
+    /// [`reload_config`](Self::reload_config) replaces it.
     ///
-    /// If it verifies clients, set its `session_storage` to rustls's `NoServerSessionStorage` and leave its `ticketer`
-    /// as it is, or resumed sessions admit clients whose certificates have expired.
+    /// If the configuration verifies clients, set its `session_storage` to rustls's `NoServerSessionStorage` and keep
+    /// the default `ticketer`. Otherwise resumed sessions admit clients whose certificates have expired.
     pub fn from_config(config: Arc<ServerConfig>) -> Self {
         Self::from_settings(ServerSettings { config, clients: Clients::Configured })
     }
@@ -203,50 +202,50 @@ impl ServerTls {
         }
     }
 
-    /// Sets how long a client may take for its handshake, waiting for its turn included. Default: 10 s.
+    /// Sets the handshake timeout, including the wait for a permit. Defaults to 10 s.
     #[must_use]
     pub fn handshake_timeout(mut self, timeout: Duration) -> Self {
         self.handshake_timeout = timeout;
         self
     }
 
-    /// Sets how many handshakes may run at one time; others wait. Default: 512. A client that has not begun takes no
-    /// part in it, nor does one that has not answered its server for half a second.
+    /// Sets the maximum number of concurrent handshakes; further ones wait. Defaults to 512. Clients that have not
+    /// begun, or have not replied for half a second, are not counted.
     #[must_use]
     pub fn handshakes_max(mut self, count: usize) -> Self {
         self.handshakes_max = count;
         self
     }
 
-    /// Presents this identity from now on, and accepts the same clients. Open connections keep theirs.
+    /// Replaces the identity and keeps the accepted clients. Open connections keep the old identity.
     ///
     /// # Errors
-    /// Like [`new`](Self::new), or if the present settings are a configuration of rustls, whose clients are not known
-    /// here. The previous identity then remains.
+    /// Like [`new`](Self::new), or if the current settings are a rustls configuration, because its accepted clients are
+    /// unknown. On an error the previous identity remains.
     pub fn reload(&self, identity: Identity) -> Result<(), TlsError> {
         let mut current = self.current.write();
         current.config = server_config(identity, &current.clients)?;
         Ok(())
     }
 
-    /// Presents this identity from now on, and accepts only clients with certificates of these authorities. Open
-    /// connections continue.
+    /// Replaces the identity and accepts only clients with certificates issued by these authorities. Open connections
+    /// continue.
     ///
     /// # Errors
-    /// Like [`new`](Self::new). The previous settings then remain.
+    /// Like [`new`](Self::new). On an error the previous settings remain.
     pub fn reload_mutual(&self, identity: Identity, clients: Authorities) -> Result<(), TlsError> {
         let clients = Clients::Trusted(clients);
         *self.current.write() = ServerSettings { config: server_config(identity, &clients)?, clients };
         Ok(())
     }
 
-    /// Uses this configuration of rustls from now on. [`reload`](Self::reload) is an error then, because the clients
-    /// that the configuration accepts are not known here.
+    /// Replaces the settings with a rustls configuration. [`reload`](Self::reload) fails from then on, because the
+    /// clients that the configuration accepts are unknown.
     pub fn reload_config(&self, config: Arc<ServerConfig>) {
         *self.current.write() = ServerSettings { config, clients: Clients::Configured };
     }
 
-    /// The settings that new connections begin with.
+    /// Returns the settings for new connections.
     fn current(&self) -> Arc<ServerConfig> {
         self.current.read().config.clone()
     }
@@ -270,7 +269,7 @@ fn server_config(identity: Identity, clients: &Clients) -> Result<Arc<ServerConf
     Ok(Arc::new(config))
 }
 
-/// The TLS settings of a client. Clones are the same: replacing the settings of one replaces those of all.
+/// The TLS settings of a client. Clones share the settings, so replacing them affects all clones.
 #[derive(Clone, Debug)]
 pub struct ClientTls {
     current: Arc<RwLock<ClientSettings>>,
@@ -280,15 +279,15 @@ pub struct ClientTls {
 #[derive(Debug)]
 struct ClientSettings {
     config: Arc<ClientConfig>,
-    /// The trusted authorities. Unknown for a configuration of rustls.
+    /// The trusted authorities, or `None` for a rustls configuration.
     servers: Option<Authorities>,
 }
 
 impl ClientTls {
-    /// Trusting these, and showing no certificate.
+    /// Creates settings that trust these authorities, without a client certificate.
     ///
     /// # Errors
-    /// If the cryptography does not serve any version of TLS.
+    /// If the cryptography provider supports no version of TLS.
     pub fn new(servers: Authorities) -> Result<Self, TlsError> {
         Self::build(servers, None)
     }
@@ -297,17 +296,17 @@ impl ClientTls {
         Ok(Self::from_settings(ClientSettings { config: client_config(&servers, identity)?, servers: Some(servers) }))
     }
 
-    /// Shows this identity to servers that request one: mutual TLS. Clones that were made before keep theirs.
+    /// Sets the identity for servers that request one (mutual TLS). Existing clones keep theirs.
     ///
     /// # Errors
-    /// If the certificate and the key do not belong together, or the present settings are a configuration of rustls,
-    /// which has its own.
+    /// If the certificate and the key do not match, or the current settings are a rustls configuration, which has its
+    /// own identity.
     pub fn with_identity(self, identity: Identity) -> Result<Self, TlsError> {
         let servers = self.current.read().servers.clone().ok_or_else(has_its_own_identity)?;
         Self::build(servers, Some(identity))
     }
 
-    /// From a configuration of rustls, for settings that are not offered here.
+    /// Creates settings from a rustls configuration, for options that this crate does not have.
     pub fn from_config(config: Arc<ClientConfig>) -> Self {
         Self::from_settings(ClientSettings { config: certificate_request::noting(config), servers: None })
     }
@@ -316,27 +315,27 @@ impl ClientTls {
         Self { current: Arc::new(RwLock::new(settings)) }
     }
 
-    /// Presents this identity from now on, or none. Open connections keep theirs.
+    /// Replaces or removes the identity. Open connections keep the old one.
     ///
     /// # Errors
-    /// As [`with_identity`](Self::with_identity), with the present identity.
+    /// Like [`with_identity`](Self::with_identity). On an error the current identity remains.
     pub fn reload(&self, identity: Option<Identity>) -> Result<(), TlsError> {
         let mut current = self.current.write();
         current.config = client_config(current.servers.as_ref().ok_or_else(has_its_own_identity)?, identity)?;
         Ok(())
     }
 
-    /// Uses this configuration of rustls from now on. [`reload`](Self::reload) and [`with_identity`](Self::with_identity)
-    /// are errors then.
+    /// Replaces the settings with a rustls configuration. [`reload`](Self::reload) and
+    /// [`with_identity`](Self::with_identity) fail from then on.
     pub fn reload_config(&self, config: Arc<ClientConfig>) {
         *self.current.write() = ClientSettings { config: certificate_request::noting(config), servers: None };
     }
 
-    /// Makes the handshake on a transport, with a server that certifies this name. The result is a transport again, for
-    /// those who put something between TLS and frisbee: WebSocket, for example.
+    /// Performs the handshake on a transport with a server whose certificate is valid for this name. Returns a
+    /// transport, so that another layer such as WebSocket can be placed between TLS and frisbee.
     ///
     /// # Errors
-    /// If the server's certificate is not accepted, or the transport fails.
+    /// If the server's certificate is rejected or the transport fails.
     ///
     /// # Cancel safety
     /// Dropping the future drops the transport.
@@ -351,11 +350,12 @@ impl ClientTls {
         Ok(self.connect(io, server_name, Some(server_name)).await?.0)
     }
 
-    /// Makes the handshake on a connection to `address`, with a server of the given name or that of the address. Also
-    /// whether the server may still refuse this end's certificate: with TLS 1.3 it does so after the handshake.
+    /// Performs the handshake on a connection to `address`. The server's certificate must be valid for `name`, or for
+    /// the host of `address`. Also returns whether the server may still reject this end's certificate, which TLS 1.3
+    /// does after the handshake.
     ///
     /// # Errors
-    /// As [`connect_io`](Self::connect_io).
+    /// Like [`connect_io`](Self::connect_io).
     ///
     /// # Cancel safety
     /// Dropping the future drops the transport.
@@ -387,38 +387,38 @@ fn client_config(servers: &Authorities, identity: Option<Identity>) -> Result<Ar
     Ok(certificate_request::noting(Arc::new(config)))
 }
 
-/// Why there is no TLS.
+/// A TLS error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TlsError {
-    /// The server's certificate is for other names than the one that was connected to.
+    /// The server's certificate is not valid for the requested name.
     WrongName,
-    /// None of the authorities that this end trusts vouches for the peer's certificate.
+    /// The peer's certificate was not issued by a trusted authority.
     UnknownAuthority,
-    /// The peer's certificate was valid until a time that has passed.
+    /// The peer's certificate has expired.
     Expired,
-    /// The peer's certificate will be valid later.
+    /// The peer's certificate is not valid yet.
     NotYetValid,
-    /// The peer's certificate will not do for another reason.
+    /// The peer's certificate is invalid for another reason.
     BadCertificate(Arc<str>),
-    /// The client has to show a certificate and has not.
+    /// The client must present a certificate and did not.
     CertificateRequired,
-    /// The peer has refused this end's certificate, by this alert.
+    /// The peer rejected this end's certificate with this alert.
     Refused(Arc<str>),
     /// The peer sent bytes that are not TLS.
     NotTls,
-    /// The peer closed the connection in the middle of the handshake. A server that speaks no TLS does so.
+    /// The peer closed the connection during the handshake. Servers without TLS do so.
     Closed,
-    /// The handshake took longer than it may: at a server [`handshake_timeout`](ServerTls::handshake_timeout).
+    /// The handshake timed out. Servers set the limit with [`handshake_timeout`](ServerTls::handshake_timeout).
     Timeout,
-    /// The settings of TLS are invalid.
+    /// The TLS settings are invalid.
     Configuration(Arc<str>),
-    /// Anything else.
+    /// Any other error.
     Other(Arc<str>),
 }
 
 impl TlsError {
-    /// The error of TLS, if a connection ended for it.
+    /// Returns the TLS error that closed a connection, if there was one.
     pub fn of(reason: &CloseReason) -> Option<Self> {
         let source = match reason {
             CloseReason::Io { source, .. } | CloseReason::TlsHandshake(source) => source,
@@ -442,7 +442,7 @@ impl From<rustls::Error> for TlsError {
                 CertificateError::UnknownIssuer => Self::UnknownAuthority,
                 CertificateError::Expired | CertificateError::ExpiredContext { .. } => Self::Expired,
                 CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => Self::NotYetValid,
-                // An error of webpki, which rustls does not name.
+                // An error of webpki for which rustls has no variant.
                 CertificateError::Other(error) if error.to_string().contains("CaUsedAsEndEntity") => {
                     let text = "it is that of an authority (CA:TRUE), as `openssl req -x509` makes it: add \
                                 `-addext basicConstraints=critical,CA:FALSE`";
