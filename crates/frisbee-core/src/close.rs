@@ -1,64 +1,64 @@
-//! Why connections end.
+//! The reasons why connections close.
 
 use crate::ProtocolError;
 use std::sync::Arc;
 use std::{fmt, io};
 
-/// Why a connection is over.
+/// The reason why a connection closed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum CloseReason {
-    /// The peer closed it, between two packets.
+    /// The peer closed the connection between two packets.
     ClosedByPeer,
-    /// The peer closed it within a packet.
+    /// The peer closed the connection within a packet.
     Truncated,
-    /// The peer broke the protocol.
+    /// The peer violated the protocol.
     Protocol(ProtocolError),
-    /// The TLS handshake failed: the client has no certificate, for instance. The inner error has the details.
+    /// The TLS handshake failed, for example because the client has no certificate. The inner error has the details.
     TlsHandshake(Arc<io::Error>),
-    /// The peer does not speak TLS, and this end does.
+    /// This end expects TLS and the peer does not use it.
     NotTls,
     /// The peer was silent for longer than the idle timeout.
     IdleTimeout,
-    /// The client sent no header in time.
+    /// The client did not send a header in time.
     NoFirstHeader,
-    /// The kind of the server did not become known in time.
+    /// The kind of the server could not be determined in time.
     PeerUnknown,
-    /// A packet arrived at less than the least rate.
+    /// A packet arrived more slowly than the minimum rate.
     TooSlow,
-    /// The peer accepted none of the bytes that waited for longer than the [write
-    /// timeout](crate::Config::write_timeout), or hardly any for longer still.
+    /// The peer accepted no pending bytes within the [write timeout](crate::Config::write_timeout), or too few of them
+    /// over a longer time.
     WriteTimeout {
-        /// The bytes that waited.
+        /// The number of pending bytes.
         waiting: usize,
     },
     /// Reading or writing failed.
     Io {
         /// The kind of failure.
         kind: io::ErrorKind,
-        /// The system's words.
+        /// The error text of the system.
         message: Arc<str>,
-        /// The error itself, which may give details.
+        /// The original error.
         source: Arc<io::Error>,
     },
-    /// The answer to a hand-off timed out, at either end.
+    /// The reply to a hand-off timed out, at either end.
     HandOffTimeout,
-    /// It has been handed off: its bytes from here on belong to another owner.
+    /// The connection was handed off: its further bytes belong to another owner.
     HandedOff,
-    /// It speaks another protocol than Frisbee, whose handler serves it.
+    /// The connection uses a protocol other than Frisbee and was passed to that protocol's handler.
     OtherProtocol,
-    /// This end closed it.
+    /// This end closed the connection.
     Local,
-    /// This end shuts down.
+    /// This end is shutting down.
     Shutdown,
-    /// This end is a server, and the connection has reached its maximum age.
+    /// The connection reached its maximum age. Only servers set one.
     MaxAge,
-    /// A router closed it, for a reason of its own.
+    /// A router closed the connection for the given reason.
     Router(Arc<str>),
 }
 
 impl CloseReason {
-    /// The kind of reason, to count by.
+    /// Returns the kind of the reason, for metrics.
     pub fn kind(&self) -> CloseKind {
         match self {
             Self::ClosedByPeer => CloseKind::ClosedByPeer,
@@ -89,8 +89,8 @@ impl CloseReason {
         }
     }
 
-    /// Whether the peer, and not this end or the network, is at fault. If only one end speaks TLS, or the two do not
-    /// accept each other's certificates, either may be configured wrongly.
+    /// Returns whether the peer is at fault, rather than this end or the network. If only one end uses TLS, or the ends
+    /// reject each other's certificates, either may be misconfigured.
     pub fn is_peers_fault(&self) -> bool {
         match self {
             Self::Protocol(error) => !matches!(error, ProtocolError::SpeaksTls),
@@ -102,7 +102,7 @@ impl CloseReason {
     }
 }
 
-/// The enum of kinds, from a list with what each counts and its name.
+/// Defines the enum of kinds from a list of documentation, variants and names.
 macro_rules! close_kinds {
     ($($(#[$doc:meta])* $kind:ident = $name:literal,)*) => {
         /// The kind of a [`CloseReason`], for counting.
@@ -113,10 +113,10 @@ macro_rules! close_kinds {
         }
 
         impl CloseKind {
-            /// All of them, each at the index that it has as a number.
+            /// All kinds. Each is at the index equal to its numeric value.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$kind),*];
 
-            /// A name for metrics.
+            /// Returns the name for metrics.
             ///
             /// ```
             /// assert_eq!(frisbee_core::CloseReason::Shutdown.kind().name(), "shutdown");

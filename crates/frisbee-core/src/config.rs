@@ -1,21 +1,21 @@
-//! The limits and times of a connection, with their defaults, and the additions of each role.
+//! The settings of connections with their defaults, for both roles and for each.
 
 use crate::{BODY_MAX, BODY_MAX_LEAST, HeaderForm, HelloItems};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Which end of a connection this is.
+/// The role of an end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// The end that dialled. It may send at once.
+    /// The dialling end. It may send at once.
     Client,
-    /// The end that accepted. It sends nothing before the peer's first header, which shows the form of headers.
+    /// The accepting end. It sends nothing before the peer's first header, which determines the header form.
     Server,
 }
 
 impl Role {
-    /// The role of the other end.
+    /// Returns the role of the other end.
     pub const fn peer(self) -> Self {
         match self {
             Self::Client => Self::Server,
@@ -24,7 +24,7 @@ impl Role {
     }
 }
 
-/// A struct whose fields have defaults and setters.
+/// Defines a struct whose fields have defaults and setters.
 macro_rules! settings {
     (
         $(#[$about:meta])* pub struct $name:ident;
@@ -57,11 +57,11 @@ macro_rules! settings {
 }
 
 settings! {
-    /// The limits and times that both ends of a connection have.
+    /// The settings that apply to both ends of a connection.
     ///
-    /// The defaults serve compat and native peers alike: a Go peer sends a PING each 500 ms and closes after 5 s
-    /// without a byte, so answering its PINGs is enough. Each connection keeps its times, other than `turn_max`, in whole
-    /// milliseconds, rounded up, and 49 days at most.
+    /// The defaults suit compat and native peers alike: a Go peer sends a PING every 500 ms and closes after 5 s
+    /// without a byte, so replying to its PINGs is enough. Each connection stores its durations, except `turn_max`, in
+    /// whole milliseconds, rounded up and limited to 49 days.
     ///
     /// ```
     /// use frisbee_core::Config;
@@ -75,19 +75,19 @@ settings! {
     #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
     pub struct Config;
 
-    /// The longest body in either direction, in bytes; the connection of a peer that sends a longer one is closed.
-    /// HELLO may be longer, and a value below [`BODY_MAX_LEAST`] counts as that. Default: [`BODY_MAX`].
+    /// Maximum body size in either direction, in bytes. A connection whose peer sends a larger body is closed. HELLO
+    /// may be larger, and values below [`BODY_MAX_LEAST`] count as that. Defaults to [`BODY_MAX`].
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     body_max: u32 = BODY_MAX;
-    /// How long the peer may be silent before it gets a PING. Default: 2 s, so that two PINGs fit into the time
-    /// after which a Go peer closes.
+    /// Silence of the peer after which a PING is sent. Defaults to 2 s, so that two PINGs fit into the timeout of a Go
+    /// peer.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     ping_interval: Duration = Duration::from_secs(2);
-    /// How long the peer may be silent before the connection is closed. Default: 10 s, five PINGs. A peer that accepts
-    /// bytes which had waited is not silent.
+    /// Silence of the peer after which the connection is closed. Defaults to 10 s, five PINGs. A peer that accepts
+    /// pending bytes is not silent.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     idle_timeout: Duration = Duration::from_secs(10);
-    /// How long a peer may take no byte while some wait. Default: 5 s, as Go.
+    /// Maximum time without progress while bytes are pending. Defaults to 5 s, like Go.
     ///
     /// The bytes that the system has accepted have not necessarily reached the peer: a socket of Linux holds up to 4
     /// MiB, and accepts more only when a third of that has been sent. So the peer gets four times this time for each of
@@ -98,22 +98,22 @@ settings! {
     /// count as well, since a server may stop reading while its own packets are not accepted.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     write_timeout: Duration = Duration::from_secs(5);
-    /// The number of bytes that may wait to be written before senders wait, and before the requests of a client wait at
-    /// their server. One packet may exceed it, or it could not be sent at all. When the requests that wait amount to as
-    /// many bytes, again with one that may exceed the limit, the server reads no further. Default: 1 MiB, the
-    /// bandwidth-delay product of 1 Gbit/s over 8 ms.
+    /// Maximum number of pending bytes before senders wait, and before a server delays the requests of a client. One
+    /// packet may exceed it, because it could not be sent otherwise. A server stops reading when the delayed requests
+    /// reach the same size, again with one request in excess. Defaults to 1 MiB, the bandwidth-delay product of 1
+    /// Gbit/s over 8 ms.
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     backlog_max: usize = 1024 * 1024;
-    /// For how long a connection that has more to do may keep its thread from others. It is looked at after every 32
-    /// packets. Default: 20 us, the time of about a hundred calls.
+    /// Maximum time for which a busy connection may occupy its thread. It is checked after every 32 packets. Defaults
+    /// to 20 us, the time of about a hundred calls.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     turn_max: Duration = Duration::from_micros(20);
-    /// The least rate at which a packet that has begun must arrive, in bytes per second, judged over any
-    /// [`least_rate_window`](Self::least_rate_window). Default: 16 KiB/s; the longest body then takes at most 5 min 20
-    /// s.
+    /// Minimum rate at which a started packet must arrive, in bytes per second, measured over any
+    /// [`least_rate_window`](Self::least_rate_window). Defaults to 16 KiB/s; the largest body then takes at most 5 min
+    /// 20 s.
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     least_rate: u32 = 16 * 1024;
-    /// Over how long [`least_rate`](Self::least_rate) is judged. Default: 5 s.
+    /// Interval over which [`least_rate`](Self::least_rate) is measured. Defaults to 5 s.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     least_rate_window: Duration = Duration::from_secs(5);
     /// The number of useless bytes that a peer may send in a second: packets that are skipped, or answered with nothing
@@ -123,26 +123,26 @@ settings! {
     /// Default: 1 MiB, some 14 000 short packets; other connections hardly notice eight that send as many.
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     waste_rate: u32 = 1024 * 1024;
-    /// The number of streams that a peer may have open at once. A native peer waits with the next until one is over;
-    /// further streams of a compat peer are refused. Default: 256.
+    /// Maximum number of concurrent streams that a peer may open. A native peer delays further streams until one ends;
+    /// those of a compat peer are rejected. Defaults to 256.
     streams_max: usize = 256;
-    /// The number of bytes that may be received on one stream before they are read; one message may exceed it. A peer
-    /// without flow control that sends more loses the stream. Default: 16 MiB, three messages of the longest kind.
+    /// Maximum number of unread bytes received on a stream. One message may exceed it. A peer without flow control that
+    /// exceeds it loses the stream. Defaults to 16 MiB, three messages of the maximum size.
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     stream_buffer_max: usize = 16 * 1024 * 1024;
-    /// The number of calls that the peer may have in flight at once, as stated in HELLO. fRPC refuses further ones with
-    /// `ResourceExhausted`. Default: 16 384, as many as a native client has at most.
+    /// Maximum number of calls that the peer may have in flight, as announced in HELLO. fRPC rejects further ones with
+    /// `ResourceExhausted`. Defaults to 16 384, the maximum of a native client.
     calls_max: u32 = 16 * 1024;
-    /// The number of bytes that a native peer may send on a stream before any of them has been read. Default: 256
-    /// KiB, the bandwidth-delay product of 1 Gbit/s over 2 ms.
+    /// Number of bytes that a native peer may send on a stream before any of them has been read. Defaults to 256 KiB,
+    /// the bandwidth-delay product of 1 Gbit/s over 2 ms.
     ///
-    /// Over a distance a stream brings this much in each round trip. While its reader keeps up, it becomes more: up to
-    /// sixteen times as much, as long as that helps.
+    /// A stream transfers at most this much in each round trip. While its reader keeps up, the window grows up to
+    /// sixteenfold, as long as that increases the rate.
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     stream_credit: u32 = 256 * 1024;
-    /// Whether to send HELLO, which identifies a native peer. Default: yes.
+    /// Whether to send HELLO, which identifies a native peer. Enabled by default.
     hello: bool = true;
-    /// How long the answer to a hand-off may take, at either end. Nothing else is timed until then. Default: 30 s, as
+    /// Timeout of the reply to a hand-off, at either end. No other timeout applies until then. Defaults to 30 s, like
     /// calls.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     hand_off_timeout: Duration = Duration::from_secs(30);
@@ -152,13 +152,13 @@ settings! {
     /// The settings of a dialling end.
     pub struct ClientConfig;
 
-    /// The limits and times that both roles have.
+    /// The settings that apply to both roles.
     common: Config = Config::default();
-    /// How long the kind of the server may stay unknown. Default: 5 s; Go answers a PING at once.
+    /// Maximum time to determine the kind of the server. Defaults to 5 s; Go replies to a PING at once.
     peer_kind_timeout: Duration = Duration::from_secs(5);
-    /// The form of header to speak. Default: [`HeaderForm::Current`].
+    /// The header form to use. Defaults to [`HeaderForm::Current`].
     header_form: HeaderForm = HeaderForm::Current;
-    /// The items that the layers above add to HELLO. Default: none.
+    /// The HELLO items of the layers above. Empty by default.
     hello_items: HelloItems = HelloItems::default();
 }
 
@@ -166,14 +166,14 @@ settings! {
     /// The settings of an accepting end.
     pub struct ServerConfig;
 
-    /// The limits and times that both roles have.
+    /// The settings that apply to both roles.
     common: Config = Config::default();
-    /// How long a client may take to send its first header. Default: 10 s.
+    /// Timeout of a client's first header. Defaults to 10 s.
     first_header_timeout: Duration = Duration::from_secs(10);
-    /// The operations that are served, which distinguish the first packet of a peer with old headers from that
-    /// of a program that does not speak Frisbee. Default: none.
+    /// The operations that are served. They distinguish the first packet of a peer with old headers from that of a
+    /// program that does not use Frisbee. Empty by default.
     served: Arc<[RangeInclusive<u16>]> = Arc::new([]);
-    /// The items that the layers above add to HELLO. Default: none.
+    /// The HELLO items of the layers above. Empty by default.
     hello_items: HelloItems = HelloItems::default();
 }
 
@@ -190,7 +190,7 @@ impl From<Config> for ServerConfig {
 }
 
 impl Config {
-    /// The longest body in either direction, in bytes: [`body_max`](Self::body_max), but no less than
+    /// Returns the maximum body size in either direction, in bytes: [`body_max`](Self::body_max), but at least
     /// [`BODY_MAX_LEAST`].
     ///
     /// ```

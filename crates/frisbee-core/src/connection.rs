@@ -1,5 +1,4 @@
-//! One connection: the packets that the protocol answers by itself, the events for its user, and the reasons for its
-//! end.
+//! A connection: automatic replies of the protocol, events for the user, and close reasons.
 
 pub(crate) mod hand_off;
 
@@ -21,7 +20,7 @@ use std::time::{Duration, Instant};
 const PING_BURST: u32 = 40;
 const PINGS_PER_SECOND: u32 = 20;
 
-/// How often a peer that has closed its sending half is sent a PING, which is how its absence is noticed.
+/// Interval of PINGs to a peer that has closed its sending half. They detect when the peer is gone.
 const HALF_CLOSED_PING_INTERVAL: Duration = Duration::from_millis(250);
 
 /// One end of a connection, driven by the owner of the socket.
@@ -41,9 +40,9 @@ pub struct Connection {
     received: u64,
     usage: IdleTracker,
     write_progress: WriteProgress,
-    /// In a box, since mostly the peer is heard well.
+    /// Boxed because most peers are read without pauses.
     hearing: Option<Box<SilenceExcuse>>,
-    /// A PONG may still wait in the outbox, so that no second one is added.
+    /// Whether a PONG may be pending in the outbox, so that no second one is added.
     pong_waits: bool,
     /// Packets may not simply be taken: the first one has not been seen, or the connection is being handed off.
     is_special: bool,
@@ -62,7 +61,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// The dialling end of a connection that was established at `now`.
+    /// Creates the dialling end of a connection established at `now`.
     pub fn client(config: &ClientConfig, now: Instant) -> Self {
         let ClientConfig { common, header_form, hello_items, .. } = config;
         let decoder = Decoder::new(*header_form, common.body_limit());
@@ -80,7 +79,7 @@ impl Connection {
         connection
     }
 
-    /// The accepting end of a connection that was established at `now`.
+    /// Creates the accepting end of a connection established at `now`.
     pub fn server(config: &ServerConfig, now: Instant) -> Self {
         let ServerConfig { common, first_header_timeout, served, hello_items } = config;
         let decoder = Decoder::detecting(served.clone(), common.body_limit());
@@ -122,19 +121,18 @@ impl Connection {
         }
     }
 
-    /// Which end of the connection this is.
+    /// Returns the role of this end.
     pub fn role(&self) -> Role {
         self.role
     }
 
-    /// The kind of the peer, as far as it is known.
+    /// Returns the kind of the peer, as far as it is known.
     #[inline]
     pub fn peer(&self) -> &PeerKind {
         &self.peer
     }
 
-    /// Replaces the HELLO of a native peer by an equal one, so that connections share it. Does nothing if they
-    /// differ.
+    /// Replaces the HELLO of a native peer by an equal one, so that connections share it. Does nothing if they differ.
     pub fn share_hello(&mut self, same: &Arc<Hello>) {
         if let PeerKind::Native(hello) = &mut self.peer
             && hello == same
@@ -143,7 +141,7 @@ impl Connection {
         }
     }
 
-    /// Takes the memory of large bodies from a pool.
+    /// Sets the pool that provides the memory of large bodies.
     pub fn set_pool(&mut self, pool: &'static dyn MemoryPool) {
         self.decoder.set_pool(pool);
     }
@@ -156,13 +154,13 @@ impl Connection {
         self.decoder.form().filter(|_| self.role == Role::Client || !is_greeted())
     }
 
-    /// Where packets are put. During a hand-off requested by this end they wait there for the answer.
+    /// Returns the outbox for new packets. During a hand-off requested by this end, they wait there for the reply.
     #[inline]
     pub fn outbox(&mut self) -> &mut Outbox {
         &mut self.outbox
     }
 
-    /// The bytes to be written.
+    /// Returns the bytes to write.
     #[inline]
     pub fn transmit(&mut self) -> &mut Outbox {
         match &mut self.hand_off {
@@ -223,8 +221,8 @@ impl Connection {
         self.first.is_some() || self.decoder.holds_packet()
     }
 
-    /// Records that `count` bytes were read; to be called once for each read, after its events, and with 0 after
-    /// events without a read.
+    /// Records a read of `count` bytes. Call it once for each read, after its events, and with 0 after events without a
+    /// read.
     pub fn handle_read(&mut self, count: usize, now: Instant) {
         if count > 0 {
             self.keepalive.received(now);
@@ -235,7 +233,7 @@ impl Connection {
         self.watch_pace(now);
     }
 
-    /// Watches how fast the packet arrives that has begun, if one has.
+    /// Checks the arrival rate of the packet in progress, if there is one.
     #[inline]
     fn watch_pace(&mut self, now: Instant) {
         if self.decoder.is_mid_packet() && self.hearing.is_none() && !self.is_resting() {
@@ -245,7 +243,7 @@ impl Connection {
         }
     }
 
-    /// Records that a packet with this body was useless; see [`Config::waste_rate`].
+    /// Records a useless packet with a body of this length; see [`Config::waste_rate`].
     pub fn waste(&mut self, length: usize) {
         self.waste.charge(length.saturating_add(Header::MAX_LEN));
     }
@@ -279,27 +277,27 @@ impl Connection {
         self.usage.check(self.keepalive.ping_interval(), now)
     }
 
-    /// Whether part of a packet has been received and the rest has not.
+    /// Returns whether a packet has been received in part.
     pub fn is_mid_packet(&self) -> bool {
         self.decoder.is_mid_packet()
     }
 
-    /// The buffer of a large body that is arriving; see [`Decoder::body_mut`].
+    /// Returns the buffer of the large body being received; see [`Decoder::body_mut`].
     pub fn body_mut(&mut self) -> Option<BodyMut<'_>> {
         self.decoder.body_mut()
     }
 
-    /// The memory that a body takes which is arriving, in bytes; see [`Decoder::buffered`].
+    /// Returns the memory used by the body being received, in bytes; see [`Decoder::buffered`].
     pub fn buffered(&self) -> usize {
         self.decoder.buffered()
     }
 
-    /// Throws away the body that is arriving; see [`Decoder::discard_body`].
+    /// Discards the body being received; see [`Decoder::discard_body`].
     pub fn discard_body(&mut self) -> Option<Packet> {
         self.decoder.discard_body()
     }
 
-    /// Notes that a write took `count` bytes, which is 0 if the peer accepts none at present.
+    /// Records a write of `count` bytes, or 0 if the peer currently accepts none.
     #[inline]
     pub fn handle_written(&mut self, count: usize, now: Instant) {
         let transmit = self.transmit();
@@ -330,7 +328,7 @@ impl Connection {
         }
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is due.
+    /// Returns when [`handle_timeout`](Self::handle_timeout) is due.
     #[inline]
     pub fn next_timeout(&self) -> Option<Instant> {
         // Called in every turn of every connection; most have only silence to check.
@@ -372,10 +370,10 @@ impl Connection {
         if self.is_resting() { earlier(due, self.waste.deadline()) } else { due }
     }
 
-    /// Does all that is due: sends a PING, or returns the reason of the close.
+    /// Performs the actions that are due: sends a PING or returns the close reason.
     ///
     /// # Errors
-    /// If the peer has used up one of its times.
+    /// If one of the peer's timeouts has expired.
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
         if self.is_resting() || self.hearing.is_some() {
             self.waste.handle_timeout(now);
@@ -416,33 +414,33 @@ impl Connection {
         }
     }
 
-    /// The reason for closing when the peer has closed its sending half.
+    /// Returns the close reason after the peer has closed its sending half.
     pub fn handle_eof(&self) -> CloseReason {
         if self.decoder.is_mid_packet() { CloseReason::Truncated } else { CloseReason::ClosedByPeer }
     }
 
-    /// Notes that the peer has closed its sending half while work for it continues here.
+    /// Records that the peer has closed its sending half while its requests are still being processed.
     ///
-    /// It can no longer send a sign of life. PINGs are sent instead, four a second: a peer that is gone altogether
-    /// answers them with a reset, which fails the next write.
+    /// Such a peer can no longer show that it is alive, so it is sent four PINGs a second. If it is gone, its system
+    /// replies with a reset, which fails the next write.
     pub fn handle_half_close(&mut self, now: Instant) {
         self.pace.complete();
         self.keepalive = Keepalive::new(HALF_CLOSED_PING_INTERVAL, Duration::MAX, now);
         self.send_sign(PacketId(0), Operation::PING);
     }
 
-    /// Gives back memory that an idle connection does not need.
+    /// Releases memory that an idle connection does not need.
     pub fn release(&mut self) {
         self.outbox.release();
         self.write_progress.release();
     }
 
-    /// Whether a client's first packet has begun and not been seen as a whole.
+    /// Returns whether a client's first packet has been received in part.
     fn is_beginning(&self) -> bool {
         self.role == Role::Server && self.decoder.form().is_some()
     }
 
-    /// Looks at the input before the next packet is taken.
+    /// Inspects the input before the next packet is taken.
     #[cold]
     fn peek_kind(&mut self, input: &mut Bytes) -> Result<PacketKind, ProtocolError> {
         match self.hand_off.as_ref().map(|hand_off| hand_off.stage) {
@@ -458,7 +456,7 @@ impl Connection {
         }
     }
 
-    /// Looks at the first packet of a client, which shows its kind; `true` when it has come.
+    /// Inspects the first packet of a client, which determines its kind. Returns `true` once it has arrived.
     #[cold]
     fn judge_first_packet(&mut self, input: &mut Bytes) -> Result<bool, ProtocolError> {
         let first = self.decoder.next(input)?;
@@ -536,7 +534,7 @@ impl Connection {
         Event::PeerKnown
     }
 
-    /// Sends a PING or PONG.
+    /// Queues a PING or PONG.
     fn send_sign(&mut self, id: PacketId, operation: Operation) {
         let sent: Result<(), TooLong> = self.outbox.push(id, operation, Bytes::new());
         debug_assert!(sent.is_ok(), "no limit is below zero bytes");

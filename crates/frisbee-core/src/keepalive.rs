@@ -1,19 +1,19 @@
-//! When to ping a silent peer, and when to close: functions of time alone.
+//! Keepalive: when to send a PING to a silent peer and when to close. Depends on time alone.
 
 use std::time::{Duration, Instant};
 
-/// The state of the peer, by the clock.
+/// The keepalive state of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Liveness {
-    /// Nothing is to be done before [`Keepalive::deadline`].
+    /// No action is due before [`Keepalive::deadline`].
     Alive,
-    /// It, or this end, has been silent for the ping interval: send a PING.
+    /// The peer or this end has been silent for the ping interval: send a PING.
     SendPing,
-    /// It has been silent for the idle timeout: close.
+    /// The peer has been silent for the idle timeout: close the connection.
     Dead,
 }
 
-/// Tracks how long a peer has been silent, and this end.
+/// Tracks the silence of the peer and of this end.
 ///
 /// Any byte counts as a sign of life, so a connection that is busy in both directions sends no PING. An end that
 /// receives for long and has nothing to send does: the PING of the other end may follow megabytes on a slow
@@ -43,18 +43,18 @@ pub struct Keepalive {
 }
 
 impl Keepalive {
-    /// Pings after each `ping_interval` of silence and closes after `idle_timeout` of it.
+    /// Creates a tracker that pings after each `ping_interval` of silence and closes after `idle_timeout`.
     pub fn new(ping_interval: Duration, idle_timeout: Duration, now: Instant) -> Self {
         let (idle_timeout, ping_interval) = (millis(idle_timeout), millis(ping_interval.min(idle_timeout)));
         Self { ping_interval, idle_timeout, received_at: now, sent_at: now, requested_at: None }
     }
 
-    /// The silence after which the peer is pinged.
+    /// Returns the silence after which a PING is sent.
     pub fn ping_interval(&self) -> Duration {
         Duration::from_millis(self.ping_interval.into())
     }
 
-    /// Notes that bytes have come.
+    /// Records that bytes were received.
     #[inline]
     pub fn received(&mut self, now: Instant) {
         self.received_at = now;
@@ -72,7 +72,7 @@ impl Keepalive {
         self.received_at.min(self.sent_at)
     }
 
-    /// Whether the peer has been silent for the ping interval, whether it has been pinged or not.
+    /// Returns whether the peer has been silent for the ping interval, regardless of PINGs sent.
     pub fn is_silent(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.received_at) >= self.ping_interval()
     }
@@ -91,7 +91,7 @@ impl Keepalive {
         Liveness::Alive
     }
 
-    /// When [`poll`](Self::poll) will next return another value than [`Liveness::Alive`]; `None` if never.
+    /// Returns when [`poll`](Self::poll) will next return a value other than [`Liveness::Alive`], or `None` if never.
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         match self.requested_at {
@@ -104,7 +104,7 @@ impl Keepalive {
     }
 }
 
-/// A setting that each idle connection keeps, in milliseconds, 49 days at most.
+/// Converts a setting to milliseconds, rounded up and limited to 49 days.
 pub(crate) fn millis(time: Duration) -> u32 {
     u32::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX)
 }

@@ -82,15 +82,14 @@ pub use stream::{PeerStreamIds, StreamSignal, StreamState};
 pub use waste::WasteLimiter;
 pub use write_progress::WriteProgress;
 
-/// The longest body that a packet may have unless configured otherwise: the limit of Go's frisbee, which closes a
-/// connection on seeing a header that declares more.
+/// Default maximum body size. Equals the limit of Go's frisbee, which closes a connection whose header declares more.
 pub const BODY_MAX: u32 = 5 * 1024 * 1024;
 
-/// The longest body that every native peer accepts, whatever its configuration: errors, resets and the like are no
-/// longer.
+/// Minimum of the maximum body size: every native peer accepts bodies of this size. Errors, resets and similar packets
+/// are never larger.
 pub const BODY_MAX_LEAST: u32 = 1024;
 
-/// The version of the extension of Go's protocol, as HELLO announces it. A peer may have any version above 0.
+/// The version of the extension of Go's protocol, as announced in HELLO. A peer may have any version above 0.
 pub const PROTOCOL_VERSION: u8 = 1;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Packets to bytes: the bytes that wait to be written on a connection.
+//! Encoding of packets, and the bytes pending on a connection.
 
 mod batch;
 
@@ -19,7 +19,7 @@ const GATHER_MIN: usize = 16 * 1024;
 /// counting references and gathering one slice more.
 const SHARE_MIN: usize = 4 * 1024;
 
-/// The memory that an empty outbox may keep, in bytes; a burst's further memory is freed.
+/// Maximum memory that an empty outbox keeps, in bytes. The rest is freed after a burst.
 const KEEP_CAPACITY: usize = 256 * 1024;
 
 /// Encoded packets in the order of sending.
@@ -40,11 +40,11 @@ const KEEP_CAPACITY: usize = 256 * 1024;
 #[derive(Debug)]
 pub struct Outbox {
     form: HeaderForm,
-    /// The longest body that the peer takes.
+    /// Maximum body size that the peer accepts.
     limit: u32,
-    /// The longest body that may be sent at the moment: the limit, or less for want of memory.
+    /// Current maximum body size: the limit, or less if memory is short.
     room: u32,
-    /// Headers and small bodies; `buffer[..written]` has left.
+    /// Headers and small bodies; `buffer[..written]` has been written.
     buffer: Vec<u8>,
     written: usize,
     /// Large bodies and where in `buffer` they belong, ascending. All positions are at or after `written`.
@@ -87,7 +87,7 @@ impl DerefMut for LargeBodies {
 }
 
 impl Outbox {
-    /// An empty outbox for headers of `form`, with bodies of up to [`BODY_MAX`](crate::BODY_MAX).
+    /// Creates an empty outbox for headers of `form` and bodies of up to [`BODY_MAX`](crate::BODY_MAX).
     pub fn new(form: HeaderForm) -> Self {
         Self {
             form,
@@ -101,12 +101,12 @@ impl Outbox {
         }
     }
 
-    /// An empty outbox with the same form and limit.
+    /// Creates an empty outbox with the same form and limit.
     pub fn new_like(&self) -> Self {
         Self { limit: self.limit, room: self.room, ..Self::new(self.form) }
     }
 
-    /// Sets the longest body that may be sent.
+    /// Sets the maximum body size.
     pub fn set_limit(&mut self, limit: u32) {
         self.room = limit;
         self.limit = limit;
@@ -121,13 +121,13 @@ impl Outbox {
         }
     }
 
-    /// The memory of pending packets, in bytes. Shared memory counts in full.
+    /// Returns the memory of pending packets, in bytes. Shared memory counts in full.
     #[inline]
     pub fn memory(&self) -> usize {
         self.buffer.capacity().wrapping_add(self.bulk_len) // Neither can be more than half of all addresses.
     }
 
-    /// The longest body that may be sent, in bytes.
+    /// Returns the maximum body size, in bytes.
     pub fn limit(&self) -> u32 {
         self.limit
     }
@@ -137,20 +137,20 @@ impl Outbox {
         self.form = form;
     }
 
-    /// The bytes that the header of each packet takes.
+    /// Returns the size of a packet header in bytes.
     #[inline]
     pub fn header_size(&self) -> usize {
         self.form.size()
     }
 
-    /// The bytes that wait.
+    /// Returns the number of pending bytes.
     #[inline]
     pub fn len(&self) -> usize {
         // Invariant: `written` is within the buffer. Both parts are in memory, so their sum is a length as well.
         self.buffer.len().wrapping_sub(self.written).wrapping_add(self.bulk_len)
     }
 
-    /// How many of the bytes that wait lie in memory that is shared, or may be.
+    /// Returns the number of pending bytes in memory that is or may be shared.
     #[inline]
     pub fn shared_len(&self) -> usize {
         self.bulk_len
@@ -165,7 +165,7 @@ impl Outbox {
         }
     }
 
-    /// Whether nothing waits.
+    /// Returns whether no bytes are pending.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.written == self.buffer.len() && self.bulk.is_empty()
@@ -185,7 +185,7 @@ impl Outbox {
     /// Appends a packet that was received or made elsewhere, without a copy if its body is large.
     ///
     /// # Errors
-    /// As [`push`](Self::push).
+    /// Like [`push`](Self::push).
     #[inline]
     pub fn forward(&mut self, packet: &Packet) -> Result<(), TooLong> {
         self.push(packet.id, packet.operation, &packet.body)
@@ -228,7 +228,7 @@ impl Outbox {
         }
     }
 
-    /// As [`append`](Self::append), without swapping the buffers.
+    /// Like [`append`](Self::append), but does not swap the buffers.
     fn append_copy(&mut self, other: &mut Self) {
         (self.tail, other.tail) = (LastPacket::default(), LastPacket::default());
         let shift = self.buffer.len().wrapping_sub(other.written);
@@ -285,7 +285,7 @@ impl Outbox {
         self.bulk_len = self.bulk_len.saturating_add(other.bulk_len);
     }
 
-    /// Fills `slices` with the bytes that wait, in order and up to `most` bytes, and returns how many were filled.
+    /// Fills `slices` with up to `most` pending bytes in order and returns the number of slices filled.
     pub fn slices<'a>(&'a self, slices: &mut [IoSlice<'a>], mut most: usize) -> usize {
         let mut from = self.written;
         let mut filled = 0_usize;
@@ -311,7 +311,7 @@ impl Outbox {
         filled
     }
 
-    /// The bytes that wait, if they are one piece.
+    /// Returns the pending bytes if they are contiguous.
     #[inline]
     pub fn contiguous(&self) -> Option<&[u8]> {
         if self.bulk.is_empty() { self.buffer.get(self.written..) } else { None }
@@ -320,15 +320,15 @@ impl Outbox {
     /// Records that the first `count` bytes were written.
     ///
     /// # Panics
-    /// If `count` exceeds the bytes that waited.
+    /// If `count` exceeds the number of pending bytes.
     #[inline]
     pub fn advance(&mut self, count: usize) {
-        // Mostly there is no large body, and one write takes all.
+        // Usually there is no large body, and one write takes all.
         if self.bulk.is_empty() && self.written.checked_add(count) == Some(self.buffer.len()) {
             self.reset();
         } else {
             self.advance_in_part(count);
-            // Written bytes must not pile up in front of those that wait: an outbox may never be empty.
+            // Written bytes must not accumulate before pending ones, because an outbox may never become empty.
             if self.written >= KEEP_CAPACITY && self.written >= self.buffer.len() / 2 {
                 self.drop_written();
             }
@@ -370,7 +370,7 @@ impl Outbox {
         }
     }
 
-    /// Takes out everything as one piece. For tests and for peers that are not sockets.
+    /// Takes all bytes as one buffer. For tests and for peers that are not sockets.
     pub fn take_bytes(&mut self) -> Bytes {
         let mut all = Vec::with_capacity(self.len());
         let mut slices = vec![IoSlice::new(&[]); self.bulk.len().saturating_mul(2).saturating_add(1)];
@@ -382,7 +382,7 @@ impl Outbox {
         all.into()
     }
 
-    /// Gives back the memory of an outbox that is empty and expects to stay so.
+    /// Releases the memory of an outbox that is empty and is expected to stay so.
     pub fn release(&mut self) {
         if self.is_empty() {
             self.tail = LastPacket::default();
