@@ -1,4 +1,4 @@
-//! Credit: how much may be sent on a stream before the receiver has read it. Functions of numbers and time alone.
+//! Credit: the amount that may be sent on a stream before the receiver has read it. Depends on numbers and time alone.
 //!
 //! Each message costs its length and [`MESSAGE_COST`]. A sender sends while its credit is above zero, so one message
 //! may exceed it; the receiver returns credit for messages that have been read. Streams share no window, so an unread
@@ -6,46 +6,47 @@
 
 use std::time::{Duration, Instant};
 
-/// The cost of a message in addition to its length, in bytes: about the memory that it takes in a queue. Without it
-/// empty messages would be free.
+/// The cost of a message in addition to its length, in bytes: about its memory overhead in a queue. Without it empty
+/// messages would be free.
 pub const MESSAGE_COST: usize = 64;
 
-/// The cost of a message.
+/// Returns the cost of a message.
 #[inline]
 pub const fn cost(length: usize) -> u64 {
     (length as u64).saturating_add(MESSAGE_COST as u64)
 }
 
-/// The sender's side.
+/// The sender's credit.
 #[derive(Clone, Copy, Debug)]
 pub struct Credit {
-    /// `None`: the peer knows no credit.
+    /// `None` if the peer does not support credit.
     left: Option<i64>,
 }
 
 impl Credit {
-    /// The credit that a receiver grants at the beginning.
+    /// Creates the initial credit granted by a receiver.
     pub const fn new(initial: u32) -> Self {
         Self { left: Some(initial as i64) }
     }
 
-    /// For peers that know no credit.
+    /// Creates unlimited credit for peers that do not support credit.
     pub const fn unlimited() -> Self {
         Self { left: None }
     }
 
-    /// Whether a message may be sent.
+    /// Returns whether a message may be sent.
     #[inline]
     pub fn is_open(self) -> bool {
         self.left.is_none_or(|left| left > 0)
     }
 
-    /// How much may be sent, below zero if a message has exceeded it; `None` if the peer knows no credit.
+    /// Returns the remaining credit, below zero if a message has exceeded it, or `None` if the peer does not support
+    /// credit.
     pub fn remaining(self) -> Option<i64> {
         self.left
     }
 
-    /// Accounts for a message.
+    /// Charges a message.
     #[inline]
     pub fn spend(&mut self, length: usize) {
         if let Some(left) = &mut self.left {
@@ -53,13 +54,13 @@ impl Credit {
         }
     }
 
-    /// Takes all of it, for a sender that will return the rest by [`settle`](Self::settle). Nothing can be sent
-    /// until then.
+    /// Takes all credit for a sender that returns the rest with [`settle`](Self::settle). Nothing can be sent until
+    /// then.
     pub fn take(&mut self) -> i64 {
         self.left.as_mut().map_or(i64::MAX, std::mem::take)
     }
 
-    /// Takes back the rest, which is below zero if a message has exceeded the credit.
+    /// Returns the rest of the taken credit, below zero if a message has exceeded it.
     pub fn settle(&mut self, rest: i64) {
         if let Some(left) = &mut self.left {
             *left = left.saturating_add(rest);
@@ -74,12 +75,12 @@ impl Credit {
     }
 }
 
-/// The largest growth of a window. With the usual 256 KiB it becomes 4 MiB, as much as Linux lets TCP have in flight
-/// by default.
+/// Maximum growth factor of a window. The default of 256 KiB grows to 4 MiB, the amount that Linux allows TCP to have
+/// in flight by default.
 const GROWTH_MAX: u64 = 16;
 
-/// How many windows' worth is timed: parts of a window are given back as they have been read, so that a single one may
-/// take one round trip or almost two.
+/// Number of windows per measurement. Credit is returned in parts of a window, so a single window may take one round
+/// trip or almost two.
 const TIMED: u64 = 4;
 
 /// Windows that are used up in less time are large enough: 256 KiB in a millisecond are two gigabits a second, and
@@ -90,7 +91,7 @@ const NEAR: Duration = Duration::from_millis(TIMED);
 /// in effect smaller by as much.
 const PARTS: u64 = 4;
 
-/// After how many windows' worth it is tried again whether a larger window brings more.
+/// Number of windows after which a larger window is tried again.
 const TRIED_AGAIN: u64 = 64;
 
 /// The receiver's side.
@@ -103,49 +104,49 @@ const TRIED_AGAIN: u64 = 64;
 pub struct Window {
     size: u64,
     size_max: u64,
-    /// By how much the window was larger before; the sender may still use it.
+    /// The size by which the window was reduced; the sender may still use it.
     excess: u64,
-    /// The bytes that have been received and not read.
+    /// The number of bytes received and not read.
     held: u64,
-    /// The bytes that have been read and whose credit has not been returned.
+    /// The number of bytes read whose credit has not been returned.
     read: u64,
     round: Option<GrowthWindow>,
-    /// The bytes per second when the window was half as large, if it has grown and is on trial.
+    /// The rate in bytes per second at half the window size, while a larger window is on trial.
     rate: Option<u64>,
 }
 
-/// A time over which returned credit is counted.
+/// A period over which returned credit is counted.
 #[derive(Clone, Copy, Debug)]
 struct GrowthWindow {
     since: Instant,
     granted: u64,
-    /// The reader has waited.
+    /// Whether the reader has waited.
     waited: bool,
-    /// For how many windows nothing is to be learned: it has just changed.
+    /// Number of windows to skip after a change, before measuring again.
     resting: u64,
 }
 
 impl Window {
-    /// A window of `size` bytes.
+    /// Creates a window of `size` bytes.
     pub const fn new(size: u64) -> Self {
         let size_max = size.saturating_mul(GROWTH_MAX);
         Self { size, size_max, excess: 0, held: 0, read: 0, round: None, rate: None }
     }
 
-    /// The bytes that may be unread at once.
+    /// Returns the maximum number of unread bytes.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Accounts for a message that has come; `false` if the sender had no credit left for it.
+    /// Charges a received message. Returns `false` if the sender had no credit for it.
     pub fn receive(&mut self, length: usize) -> bool {
         let within = self.held.saturating_add(self.read) < self.size.saturating_add(self.excess);
         self.held = self.held.saturating_add(cost(length));
         within
     }
 
-    /// Accounts for messages of one read, with the cost `all`; the last alone costs `last`; `false`,
-    /// and nothing has changed, if the sender had no credit left for each of them.
+    /// Charges the messages of one read, whose total cost is `all` and whose last message costs `last`. Returns `false`
+    /// and changes nothing if the sender lacked credit for any of them.
     #[inline]
     pub fn receive_all(&mut self, all: u64, last: u64) -> bool {
         let before = self.held.saturating_add(self.read).saturating_add(all.saturating_sub(last));
@@ -156,7 +157,7 @@ impl Window {
         within
     }
 
-    /// The reader has read everything and waits.
+    /// Records that the reader has read everything and waits.
     #[inline]
     pub fn wait(&mut self) {
         if let Some(round) = &mut self.round {
@@ -164,21 +165,21 @@ impl Window {
         }
     }
 
-    /// The [`cost`] of read messages after which a window of `size` bytes returns credit.
+    /// Returns the [`cost`] of read messages after which a window of `size` bytes returns credit.
     #[inline]
     pub fn due(size: u64) -> u64 {
         size.div_ceil(PARTS)
     }
 
-    /// Accounts for messages that have been read, by their [`cost`]; returns the credit to send, if it is worth a
-    /// packet: a quarter of the window.
+    /// Records read messages by their [`cost`]. Returns the credit to send once it is worth a packet: a quarter of the
+    /// window.
     pub fn consume(&mut self, cost: u64) -> Option<u64> {
         self.held = self.held.saturating_sub(cost);
         self.read = self.read.saturating_add(cost);
         (self.read >= Self::due(self.size)).then(|| std::mem::take(&mut self.read))
     }
 
-    /// The credit to send when so much is to be returned: more if the window grows, less if it shrinks.
+    /// Returns the credit to send instead of `credit`: more if the window grows, less if it shrinks.
     pub fn adapt(&mut self, credit: u64, now: Instant) -> u64 {
         let withheld = self.excess.min(credit);
         self.excess = self.excess.saturating_sub(withheld);
