@@ -1,4 +1,4 @@
-//! The control socket: finding the generation before, and being found by the next one.
+//! The control socket, through which generations find each other.
 
 use crate::error::{Refusal, RestartError};
 use crate::protocol::{Message, PassedSocket, VERSION};
@@ -18,13 +18,13 @@ use std::time::Duration;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::{sleep, timeout};
 
-/// How long the other end may take for an answer that needs no work.
+/// Timeout of a reply that needs no work.
 pub(crate) const ANSWER: Duration = Duration::from_secs(5);
 
-/// The pause after the system has refused to accept, and before a lock or a queue that is full is tried again.
+/// The pause after a failed accept, and before retrying a lock or a full queue.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A control socket that listens.
+/// A listening control socket.
 #[derive(Debug)]
 pub(crate) struct Control {
     listener: UnixListener,
@@ -32,26 +32,26 @@ pub(crate) struct Control {
     file: Option<File>,
 }
 
-/// The result of looking for the generation before.
+/// The result of looking for the previous generation.
 pub(crate) enum Discovery {
     Predecessor(Wire),
     /// There is none, and this process listens for the next one.
     None(Control),
 }
 
-/// Connects to the generation before, or becomes the first one.
+/// Connects to the previous generation, or becomes the first one.
 pub(crate) async fn find(path: &Path) -> Result<Discovery, RestartError> {
     if let Some(wire) = connect(path).await? {
         return Ok(Discovery::Predecessor(wire));
     }
-    // Of two processes that begin at once, one finds the other.
+    // Locked because, if two processes start at once, one must find the other.
     let _lock = timeout(ANSWER, lock(path)).await.map_err(|_| RestartError::Timeout)??;
     if let Some(wire) = connect(path).await? {
         return Ok(Discovery::Predecessor(wire));
     }
     let failed = |source| RestartError::Bind { address: path.display().to_string(), source };
     let listener = bind_unix(path).map_err(failed)?;
-    // Other users are refused by their credentials as well.
+    // Other users are also rejected by their credentials.
     std::fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(failed)?;
     Control::new(listener.into(), path).map(Discovery::None)
 }
@@ -73,7 +73,7 @@ async fn connect(path: &Path) -> Result<Option<Wire>, RestartError> {
     }
 }
 
-/// Locks a file next to the socket, which is not removed. The lock is held while binding.
+/// Locks a file next to the socket, which is not removed. Hold the lock while binding.
 async fn lock(path: &Path) -> Result<OwnedFd, RestartError> {
     let mut name = OsString::from(path);
     name.push(".lock");
@@ -93,7 +93,7 @@ async fn lock(path: &Path) -> Result<OwnedFd, RestartError> {
 }
 
 impl Control {
-    /// Of a socket that listens at the path.
+    /// Creates a control socket from a socket that listens at the path.
     pub(crate) fn new(listener: OwnedFd, path: &Path) -> Result<Self, RestartError> {
         let listener = std::os::unix::net::UnixListener::from(listener);
         let failed = RestartError::io("listening on the control socket");
@@ -108,8 +108,8 @@ impl Control {
         }
     }
 
-    /// Waits until a successor has taken the sockets over. Attempts that fail are logged. `has_passed` is true for as
-    /// long as a successor has the sockets.
+    /// Waits until a successor has taken over the sockets. Failed attempts are logged. `has_passed` is true while a
+    /// successor has the sockets.
     pub(crate) async fn replaced(&self, sockets: &[Socket], ready_timeout: Duration, has_passed: &mut bool) {
         loop {
             let mut wire = self.accept().await;
@@ -129,7 +129,7 @@ impl Control {
         }
     }
 
-    /// The next connection of a process of this user.
+    /// Accepts the next connection from a process of this user.
     async fn accept(&self) -> Wire {
         loop {
             match self.listener.accept().await.map(|(socket, _)| Wire::new(socket)) {
@@ -145,7 +145,7 @@ impl Control {
 
     async fn refuse_others(&self) -> Infallible {
         loop {
-            // One that is gone already needs no answer, and a short one does not have to wait for its reader.
+            // Errors are ignored because the process may have ended. The short reply does not wait for its reader.
             let _ = self.accept().await.send(&Message::Refused(Refusal::Busy), &[]).await;
         }
     }
@@ -195,7 +195,7 @@ async fn hand_over(
 
 /// Requests the sockets of the previous generation. The first descriptor is that of the control socket.
 pub(crate) async fn inherit(wire: &mut Wire) -> Result<(OwnedFd, Vec<Socket>), RestartError> {
-    // One that refuses at once may have closed by now, and its reason can still be read.
+    // A process that rejects at once may have closed already; its reason can still be read.
     let _ = wire.send(&Message::Hello { oldest: VERSION, newest: VERSION }, &[]).await;
     let answer = timeout(2 * ANSWER, wire.receive()).await.map_err(|_| RestartError::Timeout)??;
     let (list, descriptors) = match answer.ok_or(RestartError::PredecessorEnded)? {

@@ -1,11 +1,11 @@
-//! Why a process cannot take over, or be taken over.
+//! Errors of restarts.
 
 use std::{fmt, io};
 
-/// Why a process cannot begin to serve in place of another.
+/// The reason why a process cannot take over from another.
 #[non_exhaustive]
 pub enum RestartError {
-    /// The system refused.
+    /// A system call failed.
     Io {
         /// The operation.
         doing: &'static str,
@@ -19,18 +19,18 @@ pub enum RestartError {
         /// The system's error.
         source: io::Error,
     },
-    /// The running process refused, and serves on.
+    /// The running process rejected this one and continues to serve.
     Refused(Refusal),
     /// The process at the other end of the control socket belongs to another user.
     OtherUser {
         /// That user's id.
         user: u32,
     },
-    /// The process at the other end broke the protocol.
+    /// The process at the other end violated the protocol.
     Protocol(&'static str),
-    /// The other end did not answer in time.
+    /// The other end did not reply in time.
     Timeout,
-    /// The running process ended before it had passed its sockets.
+    /// The running process ended before it passed its sockets.
     PredecessorEnded,
     /// The successor ended before it was ready.
     SuccessorEnded,
@@ -40,13 +40,13 @@ pub enum RestartError {
     TooManySockets,
 }
 
-/// Why a running process refuses a successor.
+/// The reason why a running process rejects a successor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// Another successor is about to take over.
+    /// Another successor is taking over.
     Busy,
-    /// The versions of the protocol that the two speak have none in common.
+    /// The two processes have no common protocol version.
     Version,
     /// The successor was not ready in [time](crate::Restart::ready_timeout).
     TooLate,

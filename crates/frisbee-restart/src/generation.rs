@@ -1,4 +1,4 @@
-//! One process in the row of those that serve on the same sockets, from its beginning to its successor.
+//! A generation: one of the processes that successively serve on the same sockets.
 //!
 //! # Decisions
 //!
@@ -23,8 +23,8 @@ use std::time::Duration;
 use tokio::net::{ToSocketAddrs, lookup_host};
 use tokio::time::timeout;
 
-/// How long a successor may take to become ready, by default: a program that fills caches first takes some tens of
-/// seconds, and systemd waits for 90 s.
+/// Default timeout of a successor's start. Programs that fill caches first take some tens of seconds, and systemd waits
+/// for 90 s.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Settings of restarts.
@@ -52,7 +52,7 @@ pub struct Restart {
 }
 
 impl Restart {
-    /// With a control socket at this path, where the generations find each other.
+    /// Creates settings with a control socket at this path, where the generations find each other.
     ///
     /// It should be in a folder that only the user of the service can write to, such as a `RuntimeDirectory` of
     /// systemd. The socket has mode 0600, and both ends check that the other one belongs to their user: neither gives
@@ -62,8 +62,9 @@ impl Restart {
         Self { path: path.into(), ready_timeout: READY_TIMEOUT }
     }
 
-    /// Sets how long a successor of this process may take from its first message until it is
-    /// [ready](Generation::ready). Default: 60 s. A later one is refused, and this process serves on.
+    /// Sets the time that a successor of this process may take from its first message until it is
+    /// [ready](Generation::ready). Defaults to 60 s. A later successor is rejected, and this process continues to
+    /// serve.
     ///
     /// ```
     /// use std::time::Duration;
@@ -82,11 +83,11 @@ impl Restart {
     /// threads use C libraries that read it.
     ///
     /// # Errors
-    /// If the running process refuses or does not answer within 10 s, belongs to another user, or the control socket
-    /// cannot be bound.
+    /// If the running process rejects this one, does not reply within 10 s or belongs to another user, or if the
+    /// control socket cannot be bound.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves the running process as it was.
+    /// Dropping the future does not affect the running process.
     ///
     /// ```
     /// # async fn example() -> Result<(), frisbee_restart::RestartError> {
@@ -122,10 +123,10 @@ impl Restart {
     }
 }
 
-/// This process, as one in the row of those that serve on the same sockets. Made by [`Restart::take_over`].
+/// This process as one of the generations that serve on the same sockets. Created by [`Restart::take_over`].
 ///
-/// Dropping it before a successor has taken over removes the files of the Unix sockets that the generations have made.
-/// The listeners that it has given away are not closed.
+/// Dropping it before a successor has taken over removes the files of the Unix sockets that the generations created.
+/// Listeners that it has returned stay open.
 pub struct Generation {
     phase: Phase,
     predecessor: Option<Wire>,
@@ -134,7 +135,7 @@ pub struct Generation {
     inherited: Vec<Socket>,
     sockets: Vec<Socket>,
     is_first: bool,
-    /// A successor has the sockets.
+    /// Whether a successor has the sockets.
     has_passed: bool,
     ready_timeout: Duration,
 }
@@ -149,14 +150,14 @@ enum Phase {
     Announced,
     /// This one serves.
     Ready,
-    /// The next one serves.
+    /// The next generation serves.
     Replaced,
     /// The previous generation serves on, and is not to be mistaken for one that has ended.
     Refused(Refusal),
 }
 
 impl Generation {
-    /// Whether there was no process to take over from.
+    /// Returns whether there was no process to take over from.
     pub fn is_first(&self) -> bool {
         self.is_first
     }
@@ -169,7 +170,7 @@ impl Generation {
     /// generation before. A socket of systemd is taken whatever its address, which is the unit's concern.
     ///
     /// # Errors
-    /// If the name is not one, there are 64 sockets, or none of the addresses can be bound.
+    /// If the name is invalid, there are already 64 sockets, or none of the addresses can be bound.
     ///
     /// # Cancel safety
     /// Dropping the future binds nothing.
@@ -199,7 +200,7 @@ impl Generation {
     /// listener is replaced if it belongs to this user. The file stays as long as there are successors.
     ///
     /// # Errors
-    /// If the name is not one, there are 64 sockets, or another process listens on the path.
+    /// If the name is invalid, there are already 64 sockets, or another process listens on the path.
     ///
     /// ```
     /// # async fn example() -> Result<(), frisbee_restart::RestartError> {
@@ -253,7 +254,7 @@ impl Generation {
     /// It is no error if that generation has ended in the meantime.
     ///
     /// # Cancel safety
-    /// Safe: it may be called again.
+    /// Safe: the method may be called again.
     ///
     /// ```
     /// # async fn example() -> Result<(), frisbee_restart::RestartError> {

@@ -1,4 +1,4 @@
-//! The messages between two generations as bytes. Descriptors are ancillary data: see `wire.rs`.
+//! Encoding of the messages between two generations. Descriptors are ancillary data: see `wire.rs`.
 //!
 //! A message is its kind in one byte, the length of its body in two (big-endian), and the body.
 //!
@@ -14,16 +14,17 @@
 
 use crate::error::Refusal;
 
-/// The only version so far.
+/// The only protocol version so far.
 pub(crate) const VERSION: u8 = 1;
 
-/// Sockets of a generation, at most, without the control socket. The kernel passes 253 descriptors at once.
+/// Maximum number of sockets of a generation, without the control socket. The kernel passes at most 253 descriptors at
+/// once.
 pub(crate) const SOCKETS_MAX: usize = 64;
 
-/// The longest name of a socket, as systemd limits it.
+/// Maximum length of a socket name, the same as in systemd.
 pub(crate) const NAME_MAX: usize = 255;
 
-/// The longest body: [`SOCKETS`] with all names at their longest.
+/// Maximum length of a body: that of [`SOCKETS`] with all names at their maximum length.
 const BODY_MAX: usize = 1 + SOCKETS_MAX * (2 + NAME_MAX);
 
 pub(crate) const HEADER: usize = 3;
@@ -55,14 +56,13 @@ pub(crate) struct PassedSocket {
     pub(crate) owns_file: bool,
 }
 
-/// Whether a socket may have this name: those that systemd allows.
+/// Returns whether a socket may have this name. The rules are those of systemd.
 pub(crate) fn is_name(name: &str) -> bool {
     (1..=NAME_MAX).contains(&name.len()) && !name.contains(|c: char| c == ':' || c.is_control())
 }
 
 impl Message {
-    /// The encoded message. Names are [valid](is_name), and there are no more than
-    /// [`SOCKETS_MAX`].
+    /// Encodes the message. Names must be [valid](is_name), and there must be at most [`SOCKETS_MAX`].
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut body = Vec::new();
         let kind = match self {
@@ -95,7 +95,8 @@ impl Message {
         [&[kind][..], &length.to_be_bytes(), &body].concat()
     }
 
-    /// The length of the message that begins so, header included; `None` if more bytes are needed.
+    /// Returns the length of the message at the start of `bytes`, including its header, or `None` if more bytes are
+    /// needed.
     pub(crate) fn length(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
         let [_, high, low, ..] = bytes else { return Ok(None) };
         let length = usize::from(u16::from_be_bytes([*high, *low]));

@@ -1,4 +1,4 @@
-//! A connection between two generations: messages with descriptors.
+//! A connection between two generations, which carries messages with descriptors.
 
 use crate::error::RestartError;
 use crate::protocol::{Message, SOCKETS_MAX};
@@ -11,20 +11,20 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
-/// How many descriptors one message may carry: all sockets and the control socket.
+/// Maximum number of descriptors in a message: all sockets and the control socket.
 const DESCRIPTORS_MAX: usize = SOCKETS_MAX + 1;
 
-/// How many bytes one read takes. Most messages are shorter.
+/// Maximum number of bytes per read. Most messages are shorter.
 const READ: usize = 4096;
 
-/// The flags of a read: descriptors are not for programs that this one starts.
+/// Flags of a read. Descriptors are not inherited by programs that this process starts.
 #[cfg(target_os = "linux")]
 const FLAGS: RecvFlags = RecvFlags::CMSG_CLOEXEC;
 #[cfg(not(target_os = "linux"))]
 const FLAGS: RecvFlags = RecvFlags::empty();
 
-/// The flags of a write: SIGPIPE would end a process that does not ignore it. On Apple's systems mio sets an option of the
-/// socket instead.
+/// Flags of a write. SIGPIPE would end a process that does not ignore it. On Apple systems mio sets a socket option
+/// instead.
 #[cfg(not(target_vendor = "apple"))]
 const SEND_FLAGS: SendFlags = SendFlags::NOSIGNAL;
 #[cfg(target_vendor = "apple")]
@@ -38,7 +38,7 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// Of a connected socket, whose other end has to belong to the same user.
+    /// Creates a connection from a connected socket. The other end must belong to the same user.
     pub(crate) fn new(socket: UnixStream) -> Result<Self, RestartError> {
         let peer = socket.peer_cred().map_err(RestartError::io("reading the credentials of the other process"))?;
         if peer.uid() != rustix::process::geteuid().as_raw() {
@@ -67,7 +67,7 @@ impl Wire {
         Ok(())
     }
 
-    /// The next message and its descriptors; `None` at the end of input.
+    /// Receives the next message and its descriptors. Returns `None` at the end of input.
     pub(crate) async fn receive(&mut self) -> Result<Option<(Message, Vec<OwnedFd>)>, RestartError> {
         loop {
             if let Some(length) = Message::length(&self.unread).map_err(RestartError::Protocol)?
@@ -81,7 +81,7 @@ impl Wire {
                 Ok(0) if self.unread.is_empty() => return Ok(None),
                 Ok(0) => return Err(RestartError::Protocol("a message is cut off")),
                 Ok(_) => {}
-                // As the end of input, by a process that has not read all.
+                // Equivalent to the end of input: the process closed with unread bytes.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(None),
                 Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                     return Err(RestartError::Protocol("more descriptors than there may be"));
@@ -91,7 +91,7 @@ impl Wire {
         }
     }
 
-    /// Reads once, and returns how many bytes have come.
+    /// Reads once and returns the number of bytes received.
     async fn read(&mut self) -> io::Result<usize> {
         let mut bytes = [0; READ];
         let (socket, descriptors) = (&self.socket, &mut self.descriptors);
