@@ -16,7 +16,7 @@ use hand_off::{HandOffEvent, HandOffProgress, Stage};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// PINGs that a peer may send at once, and per second from then on. Go sends two a second.
+/// Maximum number of PINGs in a burst, and per second afterwards. Go sends two a second.
 const PING_BURST: u32 = 40;
 const PINGS_PER_SECOND: u32 = 20;
 
@@ -271,8 +271,8 @@ impl Connection {
         self.watch_pace(now);
     }
 
-    /// Whether nothing but PINGs and PONGs has gone either way for [`Config::ping_interval`]. To be called now and
-    /// then: the interval begins when that is first seen.
+    /// Returns whether only PINGs and PONGs were sent and received for [`Config::ping_interval`]. Call it periodically,
+    /// because the interval begins when a call first finds no other packets.
     pub fn is_unused(&mut self, now: Instant) -> bool {
         self.usage.check(self.keepalive.ping_interval(), now)
     }
@@ -311,7 +311,7 @@ impl Connection {
         }
         let consumed = self.bytes_consumed();
         if self.write_progress.handle_written(count, !all, consumed, now) {
-            // A peer that accepts bytes is alive, even if it sends none.
+            // A peer that accepts bytes is alive, even if it sends nothing.
             self.keepalive.received(now);
         }
         if all {
@@ -319,7 +319,7 @@ impl Connection {
         }
     }
 
-    /// The number of bytes that the peer has sent, if they count as a sign that it accepts bytes.
+    /// Returns the number of bytes received, if they count as progress of the peer in accepting bytes.
     #[inline]
     fn bytes_consumed(&self) -> u64 {
         match self.role {
@@ -354,7 +354,7 @@ impl Connection {
         }
     }
 
-    /// By when the last bytes must have been written, if there is a limit.
+    /// Returns the deadline for writing the last bytes, if there is one.
     pub fn flushed_by(&self) -> Option<Instant> {
         earlier(self.shows_by, self.write_progress.stalled_by())
     }
@@ -377,7 +377,7 @@ impl Connection {
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
         if self.is_resting() || self.hearing.is_some() {
             self.waste.handle_timeout(now);
-            self.keepalive.received(now); // It was not listened to.
+            self.keepalive.received(now); // The peer was not read.
             if matches!(self.hearing.as_deref(), Some(SilenceExcuse::Again { until }) if *until <= now) {
                 self.hearing = None;
             }
