@@ -1,4 +1,4 @@
-//! Dialling.
+//! Connecting to servers.
 
 use crate::budget::Budget;
 use crate::clock::{now, tokio_timer};
@@ -26,16 +26,16 @@ use tokio::net::{TcpStream, ToSocketAddrs};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-/// How long an address of a name is tried before the next is tried in parallel, as in RFC 8305.
+/// Delay before the next address of a name is tried in parallel, as in RFC 8305.
 const ADDRESS_HEAD_START: Duration = Duration::from_millis(250);
 
-/// The pause before the queue of a Unix socket that is full is tried again.
+/// Delay before retrying a Unix socket whose backlog is full.
 #[cfg(unix)]
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The dialling end.
+/// The connecting side.
 ///
-/// A client is no value of its own: its builder makes a [`Connection`], and a [`Router`](crate::Router) gets the packets that the
+/// Its builder creates a [`Connection`]. A [`Router`](crate::Router) receives the packets that the
 /// server sends.
 ///
 /// ```
@@ -76,7 +76,7 @@ pub struct ClientBuilder {
     pub(crate) settings: ClientSettings,
     pub(crate) log_settings: Option<fn(&ClientSettings)>,
     threads: Option<StartThreads>,
-    /// How memory is offered at addresses of Unix sockets; at `unix+shm:` addresses by the defaults.
+    /// Shared-memory settings for Unix socket addresses. `unix+shm:` addresses use the defaults if it is `None`.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     shared_memory: Option<crate::shm::Connector>,
     #[cfg(feature = "tls")]
@@ -86,19 +86,18 @@ pub struct ClientBuilder {
 }
 
 impl Client {
-    /// Whether there can be a connection to an address as in [`connect`](ClientBuilder::connect): it is of the form
-    /// `host:port`, on Unix `unix:` and a path, or on Linux `unix+shm:` and a path. No listener is needed, and names are
-    /// not looked up.
+    /// Checks the form of an address for [`connect`](ClientBuilder::connect): `host:port`, `unix:` and a path on Unix,
+    /// or `unix+shm:` and a path on Linux. Neither resolves names nor connects.
     ///
     /// # Errors
-    /// The defect of the address.
+    /// If the address is malformed.
     pub fn check_address(address: &str) -> Result<(), Error> {
         let Some(defect) = address_defect(address) else { return Ok(()) };
         let source = io::Error::new(io::ErrorKind::InvalidInput, defect);
         Err(Error::Connect { address: address.to_owned(), source })
     }
 
-    /// A builder with the default settings.
+    /// Creates a builder with the default settings.
     pub fn builder() -> ClientBuilder {
         ClientBuilder {
             settings: ClientSettings::default(),
@@ -115,49 +114,48 @@ impl Client {
 }
 
 settings! {
-    /// Settings of a [`ClientBuilder`], as [`ServerSettings`](crate::ServerSettings) are of a server.
+    /// Settings of a [`ClientBuilder`]. They correspond to the [`ServerSettings`](crate::ServerSettings) of a server.
     pub struct ClientSettings of ClientBuilder,
         |settings: &_| tracing::info!(target: "frisbee::client", ?settings, "settings of a client");
 
-    /// Sets how long connecting may take, name resolution included. Default: 10 s.
+    /// Sets the timeout for connecting, including name resolution. Defaults to 10 s.
     connect_timeout: Duration = Duration::from_secs(10), with "humantime_serde";
 
-    /// Sets how long the server may take to show whether it is a [native peer](crate::PeerKind). Default: 5 s; a Go
-    /// server answers a PING at once.
+    /// Sets the timeout for detecting whether the server is a [native peer](crate::PeerKind). Defaults to 5 s. A Go
+    /// server answers the PING immediately.
     peer_kind_timeout: Duration = Duration::from_secs(5), with "humantime_serde";
 
-    /// Sets how many bytes of stream messages may wait unread on the connection. Default: 256 MiB.
+    /// Sets the maximum size of unread stream messages on the connection. Defaults to 256 MiB.
     memory_max: usize = MEMORY_MAX, with "frisbee_core::byte_size";
 
-    /// Sets for how long the connection keeps its thread awake after something has happened on it. Default: not at
-    /// all. Through shared memory the server then wakes it with no system call. See
-    /// [`ServerBuilder::busy_poll`](crate::ServerBuilder::busy_poll).
+    /// Sets how long the connection busy-polls after activity. Defaults to zero. With shared memory, the server then
+    /// wakes the connection without a system call. See [`ServerBuilder::busy_poll`](crate::ServerBuilder::busy_poll).
     busy_poll: Duration = Duration::ZERO, with "humantime_serde";
 
-    /// Sets which threads drive the connection. Default: [`Workers::Caller`], the current tokio runtime.
+    /// Sets the threads that drive the connection. Defaults to [`Workers::Caller`], the current tokio runtime.
     ///
-    /// Others are shared by the clients of the process. Sent and received bytes then cross threads, and a call takes
-    /// half as much processor time again or more. In return PINGs are answered, and streams and other packets of the
-    /// peer taken, however long tasks of the current runtime compute; and of a thousand busy connections none has to
-    /// wait for the others, as happens on tokio's multi-thread runtime.
+    /// Other workers are shared by all clients of the process. Bytes then cross threads, and a call takes at least half
+    /// as much processor time again. In return, PINGs, streams and other packets are processed even while tasks of the
+    /// current runtime compute. With a thousand busy connections, none waits for the others, as happens on tokio's
+    /// multi-thread runtime.
     ///
-    /// Futures that handlers here await or spawn belong to the current runtime in any case, and the connection ends
-    /// with that runtime. But handlers begin on a thread of the workers, and hold up every connection that the thread
-    /// drives, also those of other clients: a handler that computes or blocks there delays all of them, and tokio's
-    /// `block_in_place` panics. A test that pauses the clock of its runtime does not pause that of workers.
+    /// Futures that handlers await or spawn run on the current runtime in any case, and the connection closes when that
+    /// runtime shuts down. However, handlers start on a worker thread. A handler that computes or blocks there delays
+    /// all connections of the thread, including those of other clients, and tokio's `block_in_place` panics. Pausing
+    /// the clock of a test's runtime does not pause that of the workers.
     ///
-    /// The threads start with the first client that sets this number, and are bound to the processors of its thread. A
-    /// process that forks has none of them.
+    /// The threads start with the first client that sets this number and are pinned to the processors of that client's
+    /// thread. They do not exist in a forked child process.
     workers: Workers = Workers::Caller, threads shared_threads;
 
-    /// Sets the I/O interface of the connection. By default, and with [`IoBackend::Auto`], it is the current tokio
-    /// runtime, unless there are other [`workers`](Self::workers).
+    /// Sets the I/O interface of the connection. The default and [`IoBackend::Auto`] use the current tokio runtime,
+    /// unless other [`workers`](Self::workers) are set.
     ///
-    /// With [`IoBackend::Uring`] it is threads that all such connections of the process share. Sent and received bytes
-    /// then cross threads, which measures dearer unless very many calls are in flight.
+    /// [`IoBackend::Uring`] uses threads that all such connections of the process share. Bytes then cross threads,
+    /// which is slower unless very many calls are in flight.
     io_backend: IoBackend = IoBackend::default();
 
-    /// Sets the form of headers to speak: [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
+    /// Sets the header format. Use [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
     header_form: HeaderForm = HeaderForm::Current;
 }
 
@@ -171,10 +169,11 @@ impl ClientSettings {
 }
 
 impl ClientBuilder {
-    /// Offers to share memory with servers on Unix sockets, also at addresses that begin with `unix:`. Default: only at
-    /// those that begin with `unix+shm:`, as [`Connector::new`](crate::shm::Connector::new) does.
+    /// Offers shared memory to servers on Unix sockets, also at addresses that begin with `unix:`. By default it is
+    /// offered only at addresses that begin with `unix+shm:`, with the settings of
+    /// [`Connector::new`](crate::shm::Connector::new).
     ///
-    /// A server that shares none is talked to over the socket; see [`shm`](crate::shm).
+    /// If the server does not share memory, the connection uses the socket; see [`shm`](crate::shm).
     ///
     /// ```no_run
     /// use frisbee::{Client, Handlers, shm::Connector};
@@ -193,40 +192,41 @@ impl ClientBuilder {
         self
     }
 
-    /// Speaks TLS. Default: no TLS. It is driven by tokio, whatever [`io_backend`](Self::io_backend) says.
+    /// Enables TLS. Defaults to no TLS. TLS connections are driven by tokio regardless of
+    /// [`io_backend`](Self::io_backend).
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: crate::tls::ClientTls) -> Self {
         self.tls = Some(tls);
         self
     }
 
-    /// Sets the name that the server's certificate has to be for. Default: the host of the address.
+    /// Sets the name that the server's certificate must match. Defaults to the host of the address.
     #[cfg(feature = "tls")]
     pub fn server_name(mut self, name: impl Into<String>) -> Self {
         self.server_name = Some(name.into());
         self
     }
 
-    /// Connects to `host:port`, such as `"localhost:8080"`, or on Unix to a socket, as in `unix:/run/service.sock`; the current
-    /// tokio runtime drives the connection, unless there are other [`workers`](Self::workers). Of a name with several
-    /// addresses, the next is tried when one has failed or not accepted within 250 ms, and the first that accepts is
-    /// taken.
+    /// Connects to `host:port`, such as `"localhost:8080"`, or on Unix to a socket path, such as
+    /// `unix:/run/service.sock`. The current tokio runtime drives the connection, unless other
+    /// [`workers`](Self::workers) are set. If a name has several addresses, the next one is tried when the previous one
+    /// has failed or has not accepted within 250 ms. The first connection that is accepted is used.
     ///
-    /// On Linux, with the feature `shm`, an address such as `unix+shm:/run/service.sock` offers the server to share
-    /// memory, and continues over the socket with one that does not.
+    /// On Linux, with the feature `shm`, an address such as `unix+shm:/run/service.sock` offers shared memory to the
+    /// server. The connection falls back to the socket if the server does not share memory.
     ///
-    /// With TLS it waits until the kind of the server is known, which takes one more round trip: only then is it known
-    /// whether the server accepts this end's certificate.
+    /// With TLS this waits until the kind of the server is known, which takes one more round trip, because only then
+    /// has the server accepted this end's certificate.
     ///
-    /// The connection lives until it is [closed](Connection::close): the result is a handle, and dropping it closes
-    /// nothing.
+    /// The connection stays open until it is [closed](Connection::close). Dropping the returned handle does not close
+    /// it.
     ///
     /// # Errors
-    /// If no address accepts the connection in time, the TLS handshake fails, io_uring is required and does not work,
-    /// or the router reports a [defect](Protocol::check).
+    /// If no address accepts the connection in time, the TLS handshake fails, io_uring is required but unavailable, or
+    /// the router reports a [defect](Protocol::check).
     ///
     /// # Cancel safety
-    /// Dropping the future cancels the attempt, and closes the connected sockets.
+    /// Dropping the future cancels the attempt and closes its sockets.
     pub async fn connect<R: Protocol>(
         self,
         address: impl ToSocketAddrs + fmt::Display,
@@ -235,13 +235,13 @@ impl ClientBuilder {
         self.connect_shared(address, Arc::new(router)).await
     }
 
-    /// As [`connect`](Self::connect), with a router that may serve several connections.
+    /// Like [`connect`](Self::connect), but shares the router with other connections.
     ///
     /// # Errors
-    /// As [`connect`](Self::connect).
+    /// Same as [`connect`](Self::connect).
     ///
     /// # Cancel safety
-    /// As [`connect`](Self::connect).
+    /// Same as [`connect`](Self::connect).
     pub async fn connect_shared<R: Protocol>(
         self,
         address: impl ToSocketAddrs + fmt::Display,
@@ -254,15 +254,14 @@ impl ClientBuilder {
         connected.unwrap_or_else(|_| Err(Error::ConnectTimeout { address: name }))
     }
 
-    /// Makes a connection of anything that reads and writes bytes, such as [`memory`](crate::memory). The current tokio
-    /// runtime drives it, unless there are other [`workers`](Self::workers).
+    /// Creates a connection on any transport that reads and writes bytes, such as [`memory`](crate::memory). The
+    /// current tokio runtime drives it, unless other [`workers`](Self::workers) are set.
     ///
-    /// With TLS the handshake comes first, and `server_name` has to be set. Sockets of tokio are moved to their
-    /// workers; what wraps one stays with the current runtime, which then has to find time for it.
+    /// With TLS the handshake runs first, and `server_name` must be set. Plain tokio sockets are moved to their worker.
+    /// A type that wraps a socket stays registered with the current runtime.
     ///
     /// # Errors
-    /// If the TLS handshake does not succeed within the time for connecting, or the router reports a
-    /// [defect](Protocol::check).
+    /// If the TLS handshake fails or exceeds the connect timeout, or the router reports a [defect](Protocol::check).
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -304,7 +303,7 @@ impl ClientBuilder {
             let pool = self.pool(false).map_err(failed)?;
             let socket = loop {
                 match tokio::net::UnixStream::connect(path).await {
-                    // The queue of the listener is full: Linux fails at once where a TCP socket would wait.
+                    // The listener's backlog is full. Linux fails immediately here, whereas a TCP connect would wait.
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => tokio::time::sleep(PAUSE).await,
                     connected => break connected.map_err(failed)?,
                 }
@@ -328,7 +327,7 @@ impl ClientBuilder {
         self.begin(Transport::Tcp(socket), ends, name, router, pool.least()).await
     }
 
-    /// The path of an address at which memory is offered, and how.
+    /// Returns the socket path and the connector if shared memory is offered at `address`.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     fn offers_memory<'a>(&self, address: &'a str) -> Option<(&'a str, crate::shm::Connector)> {
         let (path, connector) = match (address.strip_prefix("unix+shm:"), &self.shared_memory) {
@@ -336,7 +335,7 @@ impl ClientBuilder {
             (None, Some(connector)) => (address.strip_prefix("unix:")?, connector.clone()),
             (None, None) => return None,
         };
-        // A driver that polls again by itself needs no bell, and its peer learns that from the transport.
+        // A busy-polling driver needs no wake-ups, and the transport informs the peer of that.
         Some((path, connector.spin_at_least(self.settings.busy_poll)))
     }
 
@@ -352,7 +351,7 @@ impl ClientBuilder {
         false
     }
 
-    /// Begins the connection on a transport, driven by the worker if there is one.
+    /// Starts the connection on a transport, on the worker if there is one.
     async fn begin<R: Protocol>(
         self,
         io: Transport,
@@ -385,7 +384,7 @@ impl ClientBuilder {
         self.drive(io, ends, router, worker).map_err(not_moved)
     }
 
-    /// Has the connection driven. Fails if the transport cannot be moved to its worker.
+    /// Starts the driver of the connection. Fails if the transport cannot be moved to its worker.
     fn drive<R: Protocol>(
         self,
         io: Transport,
@@ -414,8 +413,8 @@ impl ClientBuilder {
         Ok(handle)
     }
 
-    /// A handle and its engine, made at a time of the clock that drives it. The router is connected before the handle
-    /// is returned, wherever the engine goes.
+    /// Creates a handle and its engine with the clock of the driver. The router's `connected` runs before the handle is
+    /// returned, regardless of the driver.
     fn prepare<R: Protocol>(&self, ends: EndpointInfo, router: Arc<R>, now: Instant) -> (Connection, Engine<R>) {
         let settings = &self.settings;
         self.log_settings.iter().for_each(|log| log(settings));
@@ -432,8 +431,8 @@ impl ClientBuilder {
     }
 }
 
-/// Ends a connection together with the runtime of its caller, wherever it is driven: its work runs there, and nothing
-/// else would end it. To be dropped when the connection has been driven to its end.
+/// Closes a connection when the caller's runtime shuts down, because its tasks run there while a worker drives the
+/// connection. Drop the returned sender when the connection has ended.
 fn tie(connection: &Connection) -> oneshot::Sender<()> {
     let (driven, is_driven) = oneshot::channel::<()>();
     let tied = AbortOnDrop(Some(connection.clone()));
@@ -445,7 +444,7 @@ fn tie(connection: &Connection) -> oneshot::Sender<()> {
     driven
 }
 
-/// Closes a connection that was not given to a caller, or whose caller has gone.
+/// Aborts a connection that was not returned to the caller, because connecting failed or was cancelled.
 struct AbortOnDrop(Option<Connection>);
 
 impl Drop for AbortOnDrop {
@@ -456,8 +455,8 @@ impl Drop for AbortOnDrop {
     }
 }
 
-/// Connects to the first of the addresses that accepts. Each is tried when those before have failed or had their head
-/// start; sockets that are no longer needed are closed.
+/// Connects to the first address that accepts. Each address is tried when all previous ones have failed or their head
+/// start has elapsed. Superfluous sockets are closed.
 async fn connect_to_any<F, T>(
     addresses: impl IntoIterator<Item = SocketAddr>,
     connect: impl Fn(SocketAddr) -> F,
@@ -495,7 +494,7 @@ where
     }
 }
 
-/// The defect of an address that is never valid.
+/// Returns why an address is invalid, or `None` if it is well-formed.
 fn address_defect(address: &str) -> Option<&'static str> {
     if address.starts_with("unix+shm:") {
         if cfg!(not(target_os = "linux")) {

@@ -1,22 +1,22 @@
-//! The errors of callers; [`CloseReason`] is the reason for the end of a connection.
+//! Errors of callers. [`CloseReason`] describes the end of a connection.
 
 use crate::{CloseReason, Hello, TooLong};
 use bytes::Bytes;
 use std::{fmt, io};
 
-/// Why a packet could not be sent.
+/// The error of a packet that could not be sent.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum SendError {
     /// The connection has ended.
     Closed(CloseReason),
-    /// The stream has been closed, by this end or the peer.
+    /// The stream has been closed by either end.
     StreamClosed,
-    /// A stream message is empty, which would close the stream.
+    /// A stream message is empty. An empty message would close the stream.
     Empty,
-    /// The body is longer than the peer accepts; the connection continues. Before the [kind of the
-    /// peer](crate::Connection::peer_known) is known, only this end's own limit applies, and a packet beyond that of
-    /// the peer ends the connection there.
+    /// The body exceeds the maximum size of the peer; the connection continues. Before the [kind of the
+    /// peer](crate::Connection::peer_known) is known, only the limit of this end is checked, and a peer with a lower
+    /// limit closes the connection.
     TooLong(TooLong),
 }
 
@@ -47,15 +47,14 @@ impl From<TooLong> for SendError {
     }
 }
 
-/// The error of a method that does not wait, for a packet or message that was not sent. The caller still has it.
+/// The error of a non-blocking send. The caller still owns the packet or message.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum TrySendError {
-    /// As much waits to be written as may ([`Config::backlog_max`](crate::Config::backlog_max)), the room that there is
-    /// belongs to senders that have waited for it, or the receiver of the stream has no room. A method that waits would
-    /// send it later.
+    /// The pending writes have reached [`Config::backlog_max`](crate::Config::backlog_max), the available room is
+    /// reserved for waiting senders, or the receiver of the stream has no room. A waiting method would send it later.
     Full,
-    /// It cannot be sent, now or later.
+    /// The packet cannot be sent, now or later.
     Failed(SendError),
 }
 
@@ -89,21 +88,21 @@ impl From<TooLong> for TrySendError {
     }
 }
 
-/// The reason for a failed hand-off. Unless it is [`Closed`](Self::Closed), the connection continues as before.
+/// The error of a failed hand-off. The connection continues as before, except with [`Closed`](Self::Closed).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum HandOffError {
-    /// The peer does not agree, and this is its reply.
+    /// The peer refused. Contains its reply.
     Refused(Bytes),
-    /// Calls or streams are in progress at one of the ends, including cancelled and unanswered ones, or another
-    /// hand-off is.
+    /// Calls or streams are in progress at either end, including cancelled calls without a reply, or another hand-off
+    /// is in progress.
     Busy,
-    /// The peer takes no connections for this operation.
+    /// The peer does not support hand-off for this operation.
     NotServed,
-    /// The peer is Go, which does not know hand-offs, or this end accepted the connection: only the dialling end
-    /// requests one. See [`Connection::into_transport`](crate::Connection::into_transport).
+    /// The peer is a Go program without support for hand-off, or this end accepted the connection. Only the dialling
+    /// end can request a hand-off. See [`Connection::into_transport`](crate::Connection::into_transport).
     Unsupported,
-    /// The request is longer than the peer accepts.
+    /// The request exceeds the maximum size of the peer.
     TooLong(TooLong),
     /// The connection has ended.
     Closed(CloseReason),
@@ -134,7 +133,7 @@ impl std::error::Error for HandOffError {
     }
 }
 
-/// The error that ended a connection: the system's, or that of the peer.
+/// Returns the error that ended the connection, reported by the system or the peer.
 fn cause(reason: &CloseReason) -> Option<&(dyn std::error::Error + 'static)> {
     match reason {
         CloseReason::Io { source, .. } | CloseReason::TlsHandshake(source) => Some(&**source),
@@ -143,26 +142,26 @@ fn cause(reason: &CloseReason) -> Option<&(dyn std::error::Error + 'static)> {
     }
 }
 
-/// Why routers cannot be mounted as they were.
+/// The error of routers that cannot be mounted together.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum MountError {
-    /// Two want the same operations, or the same items for HELLO.
+    /// Two routers claim the same operations or the same HELLO items.
     Overlap {
-        /// The parts that claim them.
+        /// The routers that claim them.
         owners: [String; 2],
     },
-    /// The range has no operation, or one below 10: these belong to the protocol.
+    /// The range is empty or contains operations below 10, which the protocol reserves.
     Range {
-        /// The router to be mounted there.
+        /// The router with this range.
         owner: String,
     },
-    /// The [items](crate::Protocol::hello_items) for HELLO exceed [`Hello::ITEMS_MAX`].
+    /// The HELLO [items](crate::Protocol::hello_items) exceed [`Hello::ITEMS_MAX`].
     Hello {
-        /// Their length, in bytes.
+        /// Their total size in bytes.
         length: usize,
     },
-    /// An [item](crate::Protocol::hello_items) for HELLO has a type that belongs to the protocol.
+    /// A HELLO [item](crate::Protocol::hello_items) has a type that the protocol reserves.
     HelloItem {
         /// Its type.
         item: u8,
@@ -187,10 +186,10 @@ impl fmt::Display for MountError {
 
 impl std::error::Error for MountError {}
 
-/// Why a server cannot serve or a client cannot connect.
+/// The error of a server that cannot serve or a client that cannot connect.
 ///
-/// Every function that sets up a server or a client fails with this error, so `main` can return it: its `Debug` output
-/// is its text.
+/// All functions that set up servers and clients return it. `main` can return it as well, because its `Debug` output is
+/// the error text.
 ///
 /// ```
 /// use frisbee::{Client, Error, Handlers};
@@ -206,7 +205,7 @@ impl std::error::Error for MountError {}
 /// ```
 #[non_exhaustive]
 pub enum Error {
-    /// A client could not connect: the name cannot be resolved, no address accepted the connection, or the system
+    /// A client could not connect: the name could not be resolved, no address accepted the connection, or the system
     /// refused.
     Connect {
         /// The address that was dialled.
@@ -224,7 +223,7 @@ pub enum Error {
     Tls {
         /// The address that was dialled.
         address: String,
-        /// Why the handshake failed.
+        /// The cause of the failure.
         source: crate::tls::TlsError,
     },
     /// A server could not listen.
@@ -236,7 +235,7 @@ pub enum Error {
     },
     /// Routers overlap, or are mounted on operations that the protocol reserves.
     Mount(MountError),
-    /// The workers that drive connections could not be started, or io_uring is required and does not work.
+    /// The workers that drive connections could not be started, or io_uring is required but unavailable.
     Workers(io::Error),
 }
 
@@ -279,7 +278,7 @@ impl From<MountError> for Error {
     }
 }
 
-/// For functions that return [`io::Result`]. The kind is that of the system's error, if there is one.
+/// Converts the error for functions that return [`io::Result`]. Keeps the kind of the system's error, if there is one.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match &error {

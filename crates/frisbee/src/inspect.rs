@@ -1,7 +1,7 @@
-//! Introspection of a running server: its connections and their work in progress, its workers, and the ends of its last
+//! Introspection of a running server: its connections, their work in progress, its workers and recently closed
 //! connections.
 //!
-//! Nothing is recorded for this on the path of a packet: the state is read on demand. Locks are taken for one
+//! Nothing is recorded for this when packets are processed: the state is read on demand. Locks are held for one
 //! connection at a time.
 //!
 //! ```
@@ -33,25 +33,25 @@ use crate::{CloseReason, Connection, Operation, PeerKind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many streams of a connection are shown at most. A connection may have thousands of them.
+/// Maximum number of streams shown per connection. A connection may have thousands of them.
 pub const STREAMS_SHOWN: usize = 256;
 
-/// Shows a server while it runs. Clones show the same server, and keep no connection open.
+/// Inspects a running server. Clones refer to the same server. They do not keep connections open.
 #[derive(Clone)]
 pub struct Inspector {
     pub(crate) budget: Arc<Budget>,
     pub(crate) open: Arc<OpenConnections>,
 }
 
-/// A connection in the list of its server.
+/// An open connection in the server's list.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ListedConnection {
-    /// Distinguishes it from all others of its server, earlier and later ones; later ones have higher numbers.
+    /// Number that is unique within the server. Later connections have higher numbers.
     pub number: u64,
-    /// The time since it was accepted.
+    /// Time since the connection was accepted.
     pub age: Duration,
-    /// Its handle.
+    /// Handle to the connection.
     pub connection: Connection,
 }
 
@@ -59,54 +59,55 @@ pub struct ListedConnection {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ConnectionView {
-    /// The kind of the peer, and its HELLO.
+    /// Kind of the peer, with its HELLO.
     pub peer: PeerKind,
-    /// Handlers that run, and other [tasks](Connection::spawn) of the connection.
+    /// Number of running handlers and other [tasks](Connection::spawn) of the connection.
     pub handlers: usize,
-    /// How many streams are open.
+    /// Number of open streams.
     pub stream_count: usize,
-    /// The streams that are open, the first [`STREAMS_SHOWN`] of them.
+    /// The first [`STREAMS_SHOWN`] open streams.
     pub streams: Vec<StreamView>,
-    /// The bytes that wait to be written, as far as handles know: the driver reports large amounts.
+    /// Approximate number of pending bytes to write. The driver reports only large amounts.
     pub queued: usize,
-    /// The bytes that are charged to the connection, of the server's [memory](crate::ServerBuilder::memory_max).
+    /// Memory charged to the connection in bytes, as part of the server's [memory](crate::ServerBuilder::memory_max).
     pub memory: usize,
-    /// The operation of the packet that is being routed at this moment.
+    /// Operation of the packet that is currently being routed.
     pub routed: Option<Operation>,
-    /// The peer takes nothing new.
+    /// Whether the peer accepts no new calls and streams.
     pub is_going_away: bool,
-    /// It is the part of a [adapter](crate::ServerBuilder::adapter) connection that carries frames.
+    /// Whether this connection carries frames within an [adapter](crate::ServerBuilder::adapter) connection.
     pub is_within: bool,
-    /// The reason of its end, if it has ended. That of a connection which a protocol adapter serves is
+    /// Close reason, if the connection has ended. A connection that was passed to a protocol adapter has
     /// [`CloseReason::OtherProtocol`].
     pub closed: Option<CloseReason>,
 }
 
 impl Inspector {
-    /// The counts of the server.
+    /// Returns the counters of the server.
     pub fn stats(&self) -> Stats {
         Stats(self.budget.clone())
     }
 
-    /// The open connections, by number, after the one with the number `after`, and `max` of them at most. Those on the
-    /// way to their worker, or in a handshake of TLS, are left out.
+    /// Returns at most `max` open connections by ascending number, starting after the number `after`. Connections in a
+    /// TLS handshake or on the way to their worker are not included.
     ///
-    /// The list is locked during the call, so new connections wait: request some hundred at a time.
+    /// The list is locked during the call, which delays new connections. Request a few hundred at a time.
     pub fn connections(&self, after: Option<u64>, max: usize) -> Vec<ListedConnection> {
         self.open.page(after, max)
     }
 
-    /// The connection with a number, if it is open.
+    /// Returns the connection with this number, if it is open.
     pub fn connection(&self, number: u64) -> Option<ListedConnection> {
         self.open.get(number)
     }
 
-    /// The ends of the last connections, the latest first. 64 are kept.
+    /// Returns the last 64 closed connections, the latest first.
     pub fn last_closed(&self) -> Vec<LastClose> {
         self.budget.counts.last_closed()
     }
 
-    /// The workers of the server once it serves. None if it has no threads of its own, or these have rings.
+    /// Returns the workers of a serving server. Empty if it has no threads of its own or its threads are io_uring
+    /// workers.
     pub fn workers(&self) -> Vec<WorkerView> {
         let watched = self.open.workers.get().map(Vec::as_slice).unwrap_or_default();
         watched.iter().filter_map(WorkerWatch::view).collect()
@@ -116,7 +117,7 @@ impl Inspector {
 opaque_debug!([] Inspector, "Inspector", |this| stats = this.stats());
 
 impl Connection {
-    /// The present state of the connection.
+    /// Returns the current state of the connection.
     pub fn view(&self) -> ConnectionView {
         let shared = &self.0;
         let state = shared.mailbox.lock();

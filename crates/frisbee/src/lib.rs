@@ -1,20 +1,20 @@
 //! A bring-your-own-protocol messaging framework on tokio.
 //!
-//! Frisbee carries *packets*: an id, an operation and a body, framed with ten bytes. The meaning of operations is
-//! yours: implement [`Router`] and you have a protocol, with pipelining, batching, streams, keepalive and limits
-//! included. The wire is that of Loophole Labs' Frisbee for Go, so either end may be a Go program.
+//! Frisbee carries *packets*: an id, an operation and a body behind a header of ten bytes. The meaning of operations is
+//! up to you. Implement [`Router`] to define a protocol with pipelining, batching, streams, keepalive and limits. The
+//! wire format is compatible with Loophole Labs' Frisbee for Go, so either peer may be a Go program.
 //!
-//! The [`guide`] has a page for each subject.
+//! The [`guide`] has one page per subject.
 //!
-//! * [`Router`] receives each packet in wire order, on the connection's own task, and may answer in place.
-//!   [`Protocol`] adds streams, the end of batches, overload and hand-off.
+//! * [`Router`] receives each packet in wire order, on the task of its connection, and may reply in place. [`Protocol`]
+//!   adds streams, end-of-batch hooks, overload handling and hand-off.
 //! * [`Handlers`] is a ready-made router: a table of async functions by operation.
-//! * [`Mounts`] is a router made of others, each on a range of operations.
-//! * The crate `frisbee-requests` has the router of an end that sends requests and waits for their replies, and clients that
-//!   reconnect; `frisbee-pubsub` has a broker of topics, a router as well, and its clients.
+//! * [`Mounts`] combines several routers, each with its own range of operations.
+//! * The crate `frisbee-requests` has a router that sends requests and waits for replies, and clients that reconnect.
+//!   The crate `frisbee-pubsub` has a pub/sub broker, which is also a router, and its clients.
 //! * [`Server`] and [`Client`] own sockets; [`Connection`] and [`Stream`] are handles that can be used from anywhere.
-//! * [`Connection::hand_off`] gives the transport away, and [`Stream::into_io`] makes a byte stream of a stream, for
-//!   any other protocol.
+//! * [`Connection::hand_off`] transfers the transport to another protocol. [`Stream::into_io`] converts a stream into a
+//!   byte stream.
 //!
 //! ```
 //! use frisbee::{Client, Handlers, Operation, Packet, PacketId, Server};

@@ -1,9 +1,10 @@
-//! The traits of protocols that are built on frisbee.
+//! The traits of protocols on top of frisbee.
 //!
 //! # Decisions
 //!
-//! A first router implements two methods and reads about two. All other events are methods of [`Protocol`], which every
-//! [`Router`] implements with its defaults: static dispatch, and a router that grows changes the name of the trait alone.
+//! A first router implements two methods and needs to know only these. All other events are methods of [`Protocol`],
+//! which every [`Router`] implements with the default methods. Dispatch is static, and a router that needs more events
+//! only changes the name of the trait.
 
 pub(crate) mod handlers;
 pub(crate) mod mounts;
@@ -20,13 +21,13 @@ use std::time::Instant;
 
 /// Handles the packets of connections.
 ///
-/// One router serves any number of connections; the state of one of them is its [`Session`](Self::Session). The methods
-/// are called on the connection's own task, never two at a time for one connection, and must not block: a router with
-/// longer work passes it to [`Connection::spawn`]. The session is dropped when the connection has ended. A router that
-/// panics has lost its state, so its connection ends, which is logged as an error.
+/// A router serves any number of connections. Its [`Session`](Self::Session) is the state of one connection and is
+/// dropped when the connection has ended. All methods are called on the task of the connection, one at a time per
+/// connection, and must not block: use [`Connection::spawn`] for longer work. If a router panics, its state is lost, so
+/// the connection is closed and an error is logged.
 ///
-/// Every router is a [`Protocol`], the trait that servers and clients accept. To handle streams, the end of batches,
-/// overload or hand-off as well, implement [`Protocol`] instead: it has the same two required methods.
+/// Every router is a [`Protocol`], the trait that servers and clients accept. To handle streams, ends of batches,
+/// overload or hand-off as well, implement [`Protocol`] instead. It has the same two required methods.
 ///
 /// ```
 /// use frisbee::{Connection, Outbox, Packet, Routed, Router};
@@ -51,10 +52,10 @@ pub trait Router: Send + Sync + 'static {
     /// The router's state for one connection.
     type Session: Send + 'static;
 
-    /// A connection has been established.
+    /// Creates the session of a new connection.
     fn connected(&self, connection: &Connection) -> Self::Session;
 
-    /// Handles a packet, in wire order. Packets that are put into `outbox` leave in one write with the rest of the
+    /// Handles a packet. Packets arrive in wire order. Packets added to `outbox` are sent in the write that follows the
     /// batch.
     fn route(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed;
 }
@@ -75,8 +76,8 @@ impl<R: Router> Protocol for R {
 
 /// Handles all events of connections: a [`Router`] with further methods.
 ///
-/// [`connected`](Self::connected) and [`route`](Self::route) are required. The defaults of the other methods are the
-/// behaviour of a [`Router`]:
+/// [`connected`](Self::connected) and [`route`](Self::route) are required. The other methods have defaults, which are
+/// the behaviour of a [`Router`]:
 ///
 /// | purpose | methods |
 /// |---|---|
@@ -120,102 +121,103 @@ pub trait Protocol: Send + Sync + 'static {
     /// The protocol's state for one connection.
     type Session: Send + 'static;
 
-    /// A connection has been established.
+    /// Creates the session of a new connection.
     fn connected(&self, connection: &Connection) -> Self::Session;
 
     /// Handles a packet; see [`Router::route`].
     fn route(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed;
 
-    /// Handles a stream that the peer has opened; `first` is the packet that opened it. Dropping the stream closes it,
-    /// which is the default.
+    /// Handles a stream that the peer opened with the packet `first`. Dropping the stream closes it, which is the
+    /// default.
     fn stream(&self, session: &mut Self::Session, first: Bytes, stream: Stream) -> Routed {
         let _ = (session, first, stream);
         Routed::Continue
     }
 
-    /// The connection's task has had its turn: the packets of one read have been routed, handles have sent something or
-    /// [woken](Connection::wake) it, or the time that the last call requested has come. The connection begins with the
-    /// first turn, before the peer has sent anything; in the last turn it may already be closing.
+    /// Called at the end of each turn of the connection's task. A turn follows when the packets of one read have been
+    /// routed, handles have sent packets or [woken](Connection::wake) the connection, or the time returned by the last
+    /// call has come. The first turn precedes any input from the peer. In the last turn the connection may already be
+    /// closing.
     ///
-    /// A router that does something once per batch does it here: packets that it puts into the outbox leave in the
-    /// write that follows at once, so this is the hook to add to each write, or to inspect it. (Packets that a server
-    /// sends before its client's first packet wait for that, since it shows the form of headers.) The result is the
-    /// latest time for the next call; a time that has passed counts as the next millisecond.
+    /// Use it for work that is done once per batch, or to inspect or extend each write: packets added to the outbox are
+    /// sent in the write that follows immediately. (A server's packets are held back until the client's first packet,
+    /// which determines the header format.) Returns the latest time for the next call; a time in the past counts as the
+    /// next millisecond.
     fn batch_ended(&self, session: &mut Self::Session, batch: &mut BatchEnd<'_>) -> Option<Instant> {
         let _ = (session, batch);
         None
     }
 
-    /// The connection has ended. Called exactly once for each [`connected`](Self::connected).
+    /// Called when the connection has ended, exactly once for each [`connected`](Self::connected).
     fn disconnected(&self, session: Self::Session, reason: &CloseReason) {
         let _ = (session, reason);
     }
 
     // Lifecycle.
 
-    /// The kind of the peer is known: before its first packet at a server, after a round trip at a client.
+    /// Called when the kind of the peer is known: before its first packet at a server, after a round trip at a client.
     fn peer_known(&self, session: &mut Self::Session, peer: &PeerKind) {
         let _ = (session, peer);
     }
 
-    /// No handler runs, and nothing but PINGs and PONGs has gone either way for one to three
-    /// [`Config::ping_interval`](crate::Config::ping_interval)s: memory that the connection does not need at present
-    /// may be freed. Streams may be open, and requests of this end may wait for their answers.
+    /// Called when the connection is idle, to free memory: no handler is running, and only PINGs and PONGs were
+    /// exchanged for one to three [`Config::ping_interval`](crate::Config::ping_interval)s. Streams may be open, and
+    /// requests of this end may await replies.
     fn idle(&self, session: &mut Self::Session) {
         let _ = session;
     }
 
-    /// Whether work unknown to the connection is in progress, such as a request of this end that has not been answered.
-    /// A connection that is to be closed when it is idle waits for it; the work of handlers and streams it knows by
-    /// itself. Queried in its turns: if it changes by something else than a packet, [wake](Connection::wake) the
-    /// connection. Nothing by default.
+    /// Returns whether the router has work in progress that the connection does not know of, such as a request of this
+    /// end without a reply. A connection that closes when idle waits for it. Running handlers and streams need not be
+    /// reported. This is checked in the turns of the connection, so [wake](Connection::wake) the connection if the
+    /// result changes for another reason than a packet. Defaults to `false`.
     fn is_busy(&self, session: &mut Self::Session) -> bool {
         let _ = session;
         false
     }
 
-    /// A native peer will close the connection and takes nothing new. It does when it has nothing in progress and
-    /// knows that this end has heard of it.
+    /// Called when a native peer goes away: it accepts nothing new, and closes the connection once it has nothing in
+    /// progress and knows that this end was notified.
     fn going_away(&self, session: &mut Self::Session) {
         let _ = session;
     }
 
-    /// Whether a client's router closes its connection by itself when its server [goes away](Self::going_away) and its
-    /// work there is over. The server then waits for that, since it may not know all that the client still intends to
-    /// do. By default the server closes.
+    /// Returns whether a client's router closes the connection itself after its server [goes away](Self::going_away)
+    /// and its work there is complete. The server then waits for that, because it may not know all remaining work of
+    /// the client. By default the server closes.
     fn closes_by_itself(&self) -> bool {
         false
     }
 
     // Backpressure and overload.
 
-    /// The treatment of a packet, or of one that opens a [stream](Self::stream), while as many bytes wait to be written
-    /// as may ([`Config::backlog_max`](crate::Config::backlog_max)), since the peer accepts too little. Called at the
-    /// end that accepted the connection; the end that dialled routes all packets.
+    /// Returns the treatment of a packet, including one that opens a [stream](Self::stream), while the pending writes
+    /// have reached [`Config::backlog_max`](crate::Config::backlog_max) because the peer reads too slowly. Called only
+    /// at the accepting end; the dialling end routes all packets.
     fn when_full(&self, session: &Self::Session, packet: &Packet) -> OverflowPolicy {
         let _ = (session, packet);
         OverflowPolicy::Stop
     }
 
-    /// The body of a packet was discarded while it arrived, since there is no memory for more of it; up to 64 bytes
-    /// from its beginning are left. Packets that are put into `outbox` inform the peer. The default closes the
-    /// connection, so that no caller waits for an answer.
+    /// Called when the body of a packet was discarded on arrival for lack of memory. At most its first 64 bytes remain.
+    /// Packets added to `outbox` inform the peer. The default closes the connection, so that no caller waits for a
+    /// reply.
     ///
-    /// Only servers discard bodies. Those of streams need no treatment here: the stream is reset.
+    /// Only servers discard bodies. Streams need no treatment here, because they are reset.
     fn discarded(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let _ = (session, packet, outbox);
         Routed::close("the server's memory limit for this client is reached")
     }
 
-    /// A native peer no longer waits for the answer to the packet with this id; `body` is the body of its CANCEL.
+    /// Called when a native peer no longer waits for the reply to packet `id`. `body` is the body of its CANCEL.
     fn cancelled(&self, session: &mut Self::Session, id: PacketId, body: Bytes, outbox: &mut Outbox) {
         let _ = (session, id, body, outbox);
     }
 
-    /// A packet of this operation has blocked its connection's thread for some milliseconds, and still does: the other
-    /// connections of the thread go on in another one. Called on another thread, and only for connections that
-    /// [workers](crate::Workers) drive. A router that runs its handlers elsewhere from now on returns `true`, having
-    /// logged it if need be; by default the log names the operation, once.
+    /// Called when a packet of this operation has blocked the connection's thread for several milliseconds and still
+    /// does. The other connections of the thread continue on another one. Called on another thread, and only for
+    /// connections driven by [workers](crate::Workers). A router returns `true` if it will run its handlers elsewhere
+    /// from now on, and logs this itself if necessary. By default the operation is logged once.
     fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
         let _ = (connection, operation);
         false
@@ -223,8 +225,8 @@ pub trait Protocol: Send + Sync + 'static {
 
     // Hand-off.
 
-    /// A native peer requests the connection itself. The router keeps `request` until it has decided; dropping it
-    /// informs the peer that this end hands off no connections, which is the default. The peer sends nothing else
+    /// Handles a native peer's request to take over the connection. The router keeps `request` until it has decided.
+    /// Dropping it, which is the default, reports that this end supports no hand-off. The peer sends nothing else
     /// before the decision.
     fn hand_off(&self, session: &mut Self::Session, request: HandOffRequest) -> Routed {
         let _ = (session, request);
@@ -233,36 +235,36 @@ pub trait Protocol: Send + Sync + 'static {
 
     // Declarations.
 
-    /// The operations that this router serves. They distinguish the first packet of a peer with 8-byte headers from
-    /// that of a program that does not speak Frisbee. All of them by default.
+    /// Returns the operations that this router serves. They distinguish the first packet of a peer with 8-byte headers
+    /// from a program that does not speak Frisbee. Defaults to all operations.
     fn operations(&self) -> Vec<RangeInclusive<u16>> {
         vec![10..=u16::MAX]
     }
 
-    /// A defect of the router itself, which binding or connecting reports. By default that HELLO has no room for its
-    /// items, or one has a type that is not the router's.
+    /// Checks the router itself when a server is bound or a client connects. By default it checks that the HELLO items
+    /// fit and that their types are not reserved.
     ///
     /// # Errors
-    /// The description of the defect.
+    /// A description of the defect.
     fn check(&self) -> Result<(), MountError> {
         check_items(&self.hello_items())
     }
 
-    /// Items to add to the HELLO by which two native peers recognise each other: types from [`Hello::FIRST_USER_ITEM`]
-    /// to 127, and values, of up to [`Hello::ITEMS_MAX`] bytes with those of all routers. None by default. If the router
-    /// is mounted in frpc, types below 64 belong to frpc.
+    /// Returns items for the HELLO by which two native peers recognise each other. Types range from
+    /// [`Hello::FIRST_USER_ITEM`] to 127. The items of all routers have at most [`Hello::ITEMS_MAX`] bytes in total.
+    /// Defaults to none. In a router mounted in frpc, types below 64 are reserved for frpc.
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
         Vec::new()
     }
 }
 
-/// Fails if HELLO has no room for all of `items`, or one has a type that no router may use.
+/// Fails if `items` exceed the size of HELLO or one has a reserved type.
 fn check_items(items: &[(u8, Bytes)]) -> Result<(), MountError> {
     let types = Hello::FIRST_USER_ITEM..Hello::MUST_UNDERSTAND;
     if let Some((item, _)) = items.iter().find(|(item, _)| !types.contains(item)) {
         return Err(MountError::HelloItem { item: *item });
     }
-    // A type in one byte, and a length in up to three.
+    // Each item has a type of one byte and a length of up to three bytes.
     let length = items.iter().map(|(_, value)| 4 + value.len()).sum();
     if length > Hello::ITEMS_MAX { Err(MountError::Hello { length }) } else { Ok(()) }
 }
@@ -270,9 +272,9 @@ fn check_items(items: &[(u8, Bytes)]) -> Result<(), MountError> {
 /// The end of a batch; see [`Protocol::batch_ended`].
 #[derive(Debug)]
 pub struct BatchEnd<'a> {
-    /// The time at which the turn began.
+    /// Start time of the turn.
     pub now: Instant,
-    /// The packets that leave with this batch.
+    /// Packets that are sent with this batch.
     pub outbox: &'a mut Outbox,
     pub(crate) when_written: bool,
 }
@@ -280,48 +282,49 @@ pub struct BatchEnd<'a> {
 impl BatchEnd<'_> {
     /// Requests a further turn when the outbox has been written.
     ///
-    /// For routers that keep more to send than they want to have in the outbox.
+    /// For routers that have more to send than they want to keep in the outbox.
     pub fn again_when_written(&mut self) {
         self.when_written = true;
     }
 }
 
-/// The treatment of a packet while as many bytes wait to be written as may; see [`Protocol::when_full`].
+/// The treatment of a packet while the write backlog is full; see [`Protocol::when_full`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OverflowPolicy {
-    /// It waits until there is room, and so do all later packets. For packets that may be the last ones of the
-    /// protocol, which [`Routed::HandOff`] follows; the default, since only a router knows them.
+    /// All routing pauses until there is room. This is the default. It suits packets that may be the last ones of the
+    /// protocol, followed by [`Routed::HandOff`], because only a router knows them.
     Stop,
-    /// The packet waits until there is room. Open streams, the cancelling of calls and the like continue during that;
-    /// as many bytes of packets may wait as may wait to be written. For requests.
+    /// The packet waits until there is room. Open streams, cancellations and similar events are processed meanwhile.
+    /// The size of waiting packets has the same limit as the write backlog. For requests.
     Wait,
-    /// It is routed all the same. For packets that are answered with nothing, such as replies; one that opens a stream
-    /// waits.
+    /// The packet is routed immediately, but one that opens a stream waits. For packets that need no answer, such as
+    /// replies.
     Route,
 }
 
-/// How the connection continues after a packet.
+/// The state of the connection after a packet.
 #[derive(Debug)]
 #[must_use]
 #[non_exhaustive]
 pub enum Routed {
-    /// It continues.
+    /// The connection continues.
     Continue,
-    /// It continues. The packet was useless, and no honest peer sends many such: one that does is read more slowly, see
-    /// [`Config::waste_rate`](crate::Config::waste_rate).
+    /// The connection continues, but the packet was useless. A peer that sends many such packets is read more slowly,
+    /// see [`Config::waste_rate`](crate::Config::waste_rate).
     Useless,
-    /// It continues. The packet has taken long, so the end of the turn, for the sake of other connections, is checked
-    /// before the next packet instead of after some dozens. See [`Config::turn_max`](crate::Config::turn_max).
+    /// The connection continues, but the packet took long. For the sake of other connections, the time limit of the
+    /// turn is checked before the next packet instead of after some dozens of packets. See
+    /// [`Config::turn_max`](crate::Config::turn_max).
     Slow,
-    /// The packets that wait are written and the connection is closed.
+    /// Pending packets are written, then the connection is closed.
     Close(CloseReason),
-    /// The queued packets are written, and then the transport belongs to its next owner, with every byte after this
-    /// packet. The peer is not notified and has to know: the form for Go peers. See [`HandOffTarget`].
+    /// Pending packets are written, then the transport passes to its next owner, with all bytes after this packet. The
+    /// peer is not notified and must expect this: the form of hand-off for Go peers. See [`HandOffTarget`].
     HandOff(HandOffTarget),
 }
 
-/// For routers whose methods use `?`: an error closes the connection, with its text as the reason.
+/// Converts results of methods that use `?`. An error closes the connection with its text as the reason.
 ///
 /// ```
 /// use frisbee::{Outbox, Packet, Routed, TooLong};
@@ -341,7 +344,7 @@ impl<E: fmt::Display> From<Result<(), E>> for Routed {
     }
 }
 
-/// As the conversion of a `Result<(), E>`, for methods that decide how the connection continues.
+/// Like the conversion of a `Result<(), E>`, but for methods that return how the connection continues.
 impl<E: fmt::Display> From<Result<Self, E>> for Routed {
     fn from(result: Result<Self, E>) -> Self {
         result.unwrap_or_else(|error| Self::close(error.to_string()))
@@ -349,7 +352,7 @@ impl<E: fmt::Display> From<Result<Self, E>> for Routed {
 }
 
 impl Routed {
-    /// Closes the connection for a reason of the router's own.
+    /// Closes the connection with this reason.
     pub fn close(reason: impl Into<String>) -> Self {
         Self::Close(CloseReason::Router(reason.into().into()))
     }

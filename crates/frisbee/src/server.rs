@@ -1,5 +1,5 @@
-//! Servers: their settings, and their life. Accepting: `server/accepting.rs`. Sockets that listen already:
-//! `server/inherited.rs`. Other protocols: `server/adapter.rs`.
+//! Servers: settings and lifecycle. Accepting is in `server/accepting.rs`, inherited sockets in `server/inherited.rs`,
+//! and adapters for other protocols in `server/adapter.rs`.
 
 mod accepting;
 mod adapter;
@@ -41,11 +41,11 @@ use crate::transport::unix::{Sharing, UnixSocket};
 #[cfg(unix)]
 use std::path::Path;
 
-/// How many connections may wait to be accepted: as many as Linux allows by default. A fleet that reconnects at once
-/// should find places, or try again a second later.
+/// Maximum length of the listen backlog, equal to the default limit of Linux. It should hold a fleet that reconnects at
+/// once; the remaining clients retry after a second.
 const BACKLOG: u32 = 4096;
 
-/// A listening socket, and the treatment of its connections.
+/// A listening socket with the settings of its connections.
 ///
 /// ```
 /// use frisbee::{Handlers, Operation, Server};
@@ -73,17 +73,17 @@ pub struct Server<R, L = TcpSocketListener> {
 
 /// A listening socket.
 pub trait Listener: Send + 'static {
-    /// Whether an io_uring may drive the connections that it accepts.
+    /// Whether io_uring may drive the accepted connections.
     const TAKES_RINGS: bool;
 
-    /// Leaves the reactor it belongs to for that of the current runtime.
+    /// Moves the socket from its reactor to that of the current runtime.
     fn move_to_current_runtime(&mut self) -> io::Result<()>;
 
-    /// The next connection.
+    /// Polls for the next connection.
     fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Transport, EndpointInfo)>>;
 }
 
-/// A listening TCP socket, and its address.
+/// A listening TCP socket and its local address.
 #[derive(Debug)]
 pub struct TcpSocketListener {
     listener: TcpListener,
@@ -100,7 +100,7 @@ impl Listener for TcpSocketListener {
 
     fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Transport, EndpointInfo)>> {
         self.listener.poll_accept(context).map_ok(|(socket, peer)| {
-            // On Linux it has the option of its listener.
+            // On Linux the socket inherits the option from its listener.
             #[cfg(not(target_os = "linux"))]
             let _ = socket.set_nodelay(true);
             let ends = EndpointInfo { peer: Some(peer), local: socket.local_addr().ok(), ..EndpointInfo::default() };
@@ -142,7 +142,7 @@ pub struct ServerBuilder {
     takes_plain: bool,
 }
 
-/// The settings of further protocols, behind a pointer, so that programs compile no code that drops them.
+/// Settings of adapters. They are behind a pointer so that programs without adapters compile no code to drop them.
 #[derive(Clone, Debug, Default)]
 struct ProtocolSettings {
     #[cfg_attr(not(feature = "tls"), allow(dead_code))]
@@ -152,7 +152,7 @@ struct ProtocolSettings {
 }
 
 impl Server<()> {
-    /// A builder with the default settings.
+    /// Creates a builder with the default settings.
     pub fn builder() -> ServerBuilder {
         ServerBuilder {
             settings: ServerSettings::default(),
@@ -171,10 +171,10 @@ impl Server<()> {
 }
 
 settings! {
-    /// Settings of a [`ServerBuilder`]. The fields are documented at the builder's methods of the same names.
+    /// Settings of a [`ServerBuilder`]. The fields are documented at the builder methods of the same names.
     ///
-    /// With the feature `serde`, any format of serde reads and writes them. Times are written as in `5s`, `250ms` or
-    /// `2min`, sizes in bytes or as in `64KiB`. Unknown fields are errors.
+    /// With the feature `serde` they can be read and written in any serde format. Durations have the form `5s`, `250ms`
+    /// or `2min`; sizes are a number of bytes or have the form `64KiB`. Unknown fields are errors.
     ///
     /// ```
     /// use frisbee::{Server, ServerSettings};
@@ -194,45 +194,47 @@ settings! {
     pub struct ServerSettings of ServerBuilder,
         |settings: &_| tracing::info!(target: "frisbee::server", ?settings, "settings of a server");
 
-    /// Sets how long a client may take to send its first header. Default: 10 s.
+    /// Sets the timeout for a client's first header. Defaults to 10 s.
     first_header_timeout: Duration = Duration::from_secs(10), with "humantime_serde";
 
-    /// Sets how many bytes may be held for peers, over all connections. Default: 256 MiB.
+    /// Sets the maximum memory held for peers, over all connections. Defaults to 256 MiB.
     ///
-    /// Held are bodies that arrive, messages of streams until they are read, requests while their handlers wait, what
-    /// waits to be written, and the HELLO of a client as long as its connection, if it is longer than 4 KiB.
+    /// This includes bodies being received, unread stream messages, requests with pending handlers, pending writes, and
+    /// a client's HELLO for the life of its connection if it is longer than 4 KiB.
     ///
-    /// Once half of the memory is held, each connection may hold as much as is left, and the connections of one
-    /// address, which for IPv6 is a network of 64 bits, three times as much together. So one connection gets half of
-    /// the memory at most and one address three quarters, and there is room for others, however many come. A connection
-    /// that holds less than a 256th of the rest is served regardless of the others of its address.
+    /// Once half of the memory is in use, each connection may hold at most as much as remains. The connections of one
+    /// address (for IPv6, a /64 network) may together hold three times as much. A single connection is therefore
+    /// limited to half of the memory and an address to three quarters, and new connections always find room. A
+    /// connection that holds less than a 256th of the remainder is served regardless of the others of its address.
     ///
-    /// Requests and streams of a connection beyond its share are refused before their handlers begin, and the
-    /// connection lives: fRPC's callers get `ResourceExhausted`. A [`Router`](crate::Router) decides for itself, by
-    /// [`is_overloaded`](crate::Connection::is_overloaded) and [`discarded`](Protocol::discarded); unless it has
-    /// another answer, as [`Handlers`](crate::Handlers) have not, the connection is closed. Work in progress may
-    /// overdraw the memory by a request. A reply that does not fit is replaced by `ResourceExhausted`; other packets to
-    /// such a connection fail with [`SendError::TooLong`](crate::SendError::TooLong) or wait. Memory of handlers
-    /// themselves is not counted.
+    /// Requests and streams beyond the share of a connection are rejected before their handlers run, and the connection
+    /// stays open: fRPC callers receive `ResourceExhausted`. A [`Router`](crate::Router) makes its own decisions with
+    /// [`is_overloaded`](crate::Connection::is_overloaded) and [`discarded`](Protocol::discarded). If it does not
+    /// implement the latter, like [`Handlers`](crate::Handlers), the connection is closed. Work in progress may exceed
+    /// the limit by one request. A reply that does not fit is replaced by `ResourceExhausted`. Other packets to such a
+    /// connection wait or fail with [`SendError::TooLong`](crate::SendError::TooLong). Memory allocated by handlers is
+    /// not counted.
     memory_max: usize = MEMORY_MAX, with "frisbee_core::byte_size";
 
-    /// Sets how many connections may be open that wait for the client's first packet, or for its part of a TLS
-    /// handshake. Default: 4096.
+    /// Sets the maximum number of open connections that wait for the client's first packet or for its part of a TLS
+    /// handshake. Defaults to 4096.
     ///
-    /// When one more comes, the oldest of them is closed as if its time for the first header, or for the handshake, had
-    /// passed. So are some of them when the system has no file descriptor left for a new connection. Bytes that a
-    /// client has sent by then are read before it is closed.
+    /// A further connection evicts the oldest of them, as if its first header or handshake had timed out. Some are also
+    /// evicted when the process has no file descriptor left for a new connection. Bytes received by then are read
+    /// before the connection is closed.
     silent_max: usize = SILENT_MAX;
 
-    /// Sets how long a shutdown lets connections finish. Default: 20 s; orchestrators give 30 s before they kill.
+    /// Sets the timeout for connections to finish in a shutdown. Defaults to 20 s, because orchestrators kill a process
+    /// after 30 s.
     shutdown_timeout: Duration = Duration::from_secs(20), with "humantime_serde";
 
-    /// Sets the age at which a connection is drained, within a tenth of it that varies at random. Default: any age.
+    /// Sets the age at which a connection is drained. It varies at random by up to a tenth. Defaults to no limit.
     ///
-    /// A native client gets GOING_AWAY, as in a [shutdown](Server::serve_with_shutdown): it makes new calls on a new
-    /// connection, and this one is closed when nothing is in progress. New connections pass the load balancer, which
-    /// may choose another server, and present their current certificate. [Adapter](Self::adapter) connections are
-    /// [stopping](crate::AdapterContext::stopping). Go clients have no GOING_AWAY: their connections are closed when idle.
+    /// A native client receives GOING_AWAY, as in a [shutdown](Server::serve_with_shutdown). It makes new calls on a
+    /// new connection, and the old one is closed when nothing is in progress. New connections pass through the load
+    /// balancer, which may choose another server, and present current certificates. [Adapter](Self::adapter)
+    /// connections are notified by [stopping](crate::AdapterContext::stopping). Go clients do not support GOING_AWAY,
+    /// so their connections are closed when idle.
     ///
     /// ```
     /// use frisbee::Server;
@@ -243,22 +245,21 @@ settings! {
     /// ```
     max_connection_age: Option<Duration> = None, from Duration, with "humantime_serde";
 
-    /// Sets how long work in progress may take after the [maximum age](Self::max_connection_age), until the connection
-    /// is closed with [`CloseReason::MaxAge`](crate::CloseReason). Default: any time, so that no call is lost.
+    /// Sets how long work in progress may continue after the [maximum age](Self::max_connection_age). The connection is
+    /// then closed with [`CloseReason::MaxAge`](crate::CloseReason). Defaults to no limit, so no call is lost.
     max_connection_age_grace: Option<Duration> = None, from Duration, with "humantime_serde";
 
-    /// Sets for how long each connection keeps its thread awake after something has happened on it. Default: not at
-    /// all.
+    /// Sets how long each connection busy-polls after activity. Defaults to zero.
     ///
-    /// Within that time, what arrives is answered at once, without the microseconds that waking a thread takes: for a
-    /// few connections at a time that wait for each other's answers. It burns a core for as long as there is nothing
-    /// to do, and slows down everything else that wants it. Clients that share memory make no system call to wake it then.
+    /// While it polls, input is processed without the microseconds that waking a thread takes. This suits few
+    /// connections with request-reply traffic. Busy polling uses a whole core even without work and slows down
+    /// everything else on that core. Clients with shared memory then wake the server without a system call.
     busy_poll: Duration = Duration::ZERO, with "humantime_serde";
 
-    /// Sets the threads that drive connections. Default: [`Workers::Caller`].
+    /// Sets the threads that drive connections. Defaults to [`Workers::Caller`].
     workers: Workers = Workers::default(), threads start_threads;
 
-    /// Sets the I/O interface of connections. Default: [`IoBackend::default`].
+    /// Sets the I/O interface of connections. Defaults to [`IoBackend::default`].
     io_backend: IoBackend = IoBackend::default();
 }
 
@@ -273,37 +274,37 @@ impl ServerSettings {
 }
 
 impl ServerBuilder {
-    /// Expects each connection to begin with a header of the PROXY protocol, version 1 or 2, with the address of a load
-    /// balancer's client. Default: none is expected, and none is understood.
+    /// Expects each connection to begin with a PROXY protocol header, version 1 or 2, with the address of the load
+    /// balancer's client. Disabled by default; the header is then not recognised.
     ///
-    /// From then on that address is [the peer's](crate::Connection::peer_addr): for routers and handlers, in the log, and
-    /// for shares of [memory](Self::memory_max). It stays the address of the socket if the header states none, as those
-    /// of checks of the balancer's own. The header comes before TLS. It is required, and has
-    /// [`first_header_timeout`](Self::first_header_timeout): a connection without one is closed with a line in the log.
+    /// The address in the header becomes the [peer address](crate::Connection::peer_addr) for routers, handlers, the
+    /// log and [memory](Self::memory_max) shares. If the header has no address, as in health checks of the balancer,
+    /// the socket's address is used. The header precedes TLS. It is required within
+    /// [`first_header_timeout`](Self::first_header_timeout): a connection without one is closed and logged.
     ///
-    /// **Every client of the port can state any address.** Let the load balancer alone reach it.
+    /// **Any client of the port can claim any address.** Make the port reachable for the load balancer only.
     ///
-    /// Such connections are driven by tokio, whatever [`io_backend`](Self::io_backend) says.
+    /// Such connections are driven by tokio regardless of [`io_backend`](Self::io_backend).
     pub fn proxy_protocol(mut self) -> Self {
         self.proxied = Some(|io| Box::pin(proxied::read(io)));
         self
     }
 
-    /// Offers further protocols by ALPN in handshakes of TLS, as [protocol adapters](Self::adapter) speak them. Default:
-    /// none. Nothing is offered beyond the protocols in the settings of TLS, if these offer any.
+    /// Offers further protocols by ALPN in TLS handshakes, for [protocol adapters](Self::adapter). Defaults to none. It
+    /// has no effect if the TLS settings already contain ALPN protocols.
     ///
-    /// A client without ALPN is served as without this. One that requests others is refused by the handshake.
+    /// A client without ALPN is accepted. The handshake rejects a client that requests only other protocols.
     pub fn alpn_protocols(mut self, protocols: impl IntoIterator<Item = impl Into<Vec<u8>>>) -> Self {
         Arc::make_mut(&mut self.added).alpn.extend(protocols.into_iter().map(Into::into));
         self
     }
 
-    /// Shares memory with clients that offer to on a Unix socket: see [`shm`](crate::shm). Default: with none, and such a
-    /// client connects again without an offer.
+    /// Shares memory with clients that offer it on a Unix socket; see [`shm`](crate::shm). Disabled by default; such
+    /// clients then connect again without an offer.
     ///
-    /// Connections through memory are as any others: for limits, shutdowns, [`Stats`], credentials and workers. To a
-    /// [protocol adapter](Self::adapter) the transport of every connection on the socket is a
-    /// [`shm::Stream`](crate::shm::Stream) then. Other listeners are not affected.
+    /// Limits, shutdowns, [`Stats`], credentials and workers apply to connections through memory as to all others. For
+    /// a [protocol adapter](Self::adapter), the transport of every connection on the socket is then a
+    /// [`shm::Stream`](crate::shm::Stream). Other listeners are not affected.
     ///
     /// ```
     /// use frisbee::{Client, Handlers, Server, shm};
@@ -329,36 +330,37 @@ impl ServerBuilder {
         self
     }
 
-    /// Speaks TLS on every connection. Default: no TLS.
+    /// Requires TLS on every connection. Defaults to no TLS.
     ///
-    /// A connection gets 10 s for its handshake. Those whose client has not begun, or does not continue it, count for
-    /// [`silent_max`](Self::silent_max); of the others at most 512 run at once, and the rest wait their turn within the
-    /// same time. TLS is driven by tokio, whatever [`io_backend`](Self::io_backend) says.
+    /// A handshake has a timeout of 10 s. Handshakes that wait for the client count towards
+    /// [`silent_max`](Self::silent_max). At most 512 of the others run at once; the rest wait within the same timeout.
+    /// TLS connections are driven by tokio regardless of [`io_backend`](Self::io_backend).
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: crate::tls::ServerTls) -> Self {
         (self.tls, self.takes_plain) = (Some(tls), false);
         self
     }
 
-    /// Speaks TLS on connections that begin with its handshake, and serves others in plain text on the same port. In
-    /// place of [`tls`](Self::tls), whose limits apply to the connections with TLS.
+    /// Accepts both TLS and plain connections on the same port, distinguished by their first bytes. Replaces
+    /// [`tls`](Self::tls), whose limits apply to the TLS connections.
     ///
-    /// Nothing forces a client to use TLS then, nor to present a certificate: that is the concern of the router, which
-    /// can check [`peer_certificates`](crate::Connection::peer_certificates). TLS may carry adapters protocols, as plain
-    /// connections may, but is not TLS once more.
+    /// Clients are then not forced to use TLS or to present a certificate. The router must check
+    /// [`peer_certificates`](crate::Connection::peer_certificates) where this matters. Adapter protocols work with and
+    /// without TLS, but TLS cannot be nested.
     ///
-    /// Plain connections cost the same as without TLS, also on io_uring. Those with TLS are driven by tokio: by the
-    /// accepting worker, or by the caller's runtime if that was a ring.
+    /// Plain connections cost the same as without this setting, also on io_uring. TLS connections are driven by tokio:
+    /// by the accepting worker, or by the caller's runtime if the worker is a ring.
     #[cfg(feature = "tls")]
     pub fn tls_or_plain(mut self, tls: crate::tls::ServerTls) -> Self {
         (self.tls, self.takes_plain) = (Some(tls), true);
         self
     }
 
-    /// Binds a listening socket at `host:port`; port 0 is a free one. For several protocols, see [`Mounts`](crate::Mounts).
+    /// Binds a listening socket at `host:port`. Port 0 selects a free port. For several protocols, see
+    /// [`Mounts`](crate::Mounts).
     ///
     /// # Errors
-    /// If no address can be bound, or the router finds something [wrong](Protocol::check) with itself.
+    /// If no address can be bound, or the router reports a [defect](Protocol::check).
     ///
     /// # Cancel safety
     /// Dropping the future binds nothing.
@@ -373,10 +375,11 @@ impl ServerBuilder {
         self.bind_resolved(name, addresses, router)
     }
 
-    /// Binds the first of addresses that were looked up, as [`bind`](Self::bind) does. `name` is their name in errors.
+    /// Like [`bind`](Self::bind), but with resolved addresses: binds the first one that can be bound. `name` identifies
+    /// them in errors.
     ///
     /// # Errors
-    /// If the lookup has failed, or no address can be bound.
+    /// If the lookup failed or no address can be bound.
     pub fn bind_resolved<R: Protocol>(
         self,
         name: String,
@@ -388,15 +391,15 @@ impl ServerBuilder {
         Ok(self.bound(TcpSocketListener { listener, local }, router))
     }
 
-    /// Binds a Unix socket at `path`, with the permissions that the umask leaves: a process that may write to the file
-    /// may connect. A socket file without a listener is replaced. The file is removed when the server is dropped.
+    /// Binds a Unix socket at `path`, with permissions according to the umask: processes that may write to the file may
+    /// connect. A stale socket file is replaced. The file is removed when the server is dropped.
     ///
     /// # Errors
-    /// If another process listens there, the path is not a socket, the system refuses, memory is to be shared by rings that
-    /// there cannot be, or the router reports a [defect](Protocol::check).
+    /// If another process listens at the path, the path is not a socket, the system refuses, shared memory requires
+    /// rings that are unavailable, or the router reports a [defect](Protocol::check).
     ///
     /// # Cancel safety
-    /// The future is ready at once.
+    /// The future is immediately ready.
     #[cfg(unix)]
     pub async fn bind_unix<R: Protocol>(self, path: impl AsRef<Path>, router: R) -> Result<UnixServer<R>, Error> {
         router.check()?;
@@ -407,11 +410,11 @@ impl ServerBuilder {
         Ok(self.bound(listener, router))
     }
 
-    /// Makes a server without a socket, for connections that the user brings. They are driven by the runtime that
-    /// they are brought in, and handlers run in the current one.
+    /// Creates a server without a socket, for connections that the program supplies. The runtime that supplies a
+    /// connection drives it. Handlers run on the current runtime.
     ///
     /// # Errors
-    /// If the router finds something [wrong](Protocol::check) with itself.
+    /// If the router reports a [defect](Protocol::check).
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -420,11 +423,11 @@ impl ServerBuilder {
         Ok(Acceptor(self.bound((), router).into_host().1))
     }
 
-    /// What its Unix sockets share with their clients.
+    /// Returns the shared-memory settings of Unix sockets.
     #[cfg(unix)]
     fn sharing(&self) -> io::Result<Option<Sharing>> {
         #[cfg(all(feature = "shm", target_os = "linux"))]
-        // As of a client: see `ClientBuilder::offers_memory`.
+        // As in `ClientBuilder::offers_memory`.
         return self
             .shared_memory
             .clone()
@@ -443,19 +446,19 @@ impl ServerBuilder {
 }
 
 impl<R: Protocol> Server<R> {
-    /// The address that is listened on, with the port that the system chose for port 0.
+    /// Returns the address of the listening socket, with the actual port if port 0 was bound.
     pub fn local_addr(&self) -> SocketAddr {
         self.listener.local
     }
 }
 
 impl<R: Protocol, L: Listener> Server<R, L> {
-    /// The counts of the server's connections, which may be read at any time.
+    /// Returns the counters of the server's connections. They can be read at any time.
     pub fn stats(&self) -> Stats {
         Stats(self.budget.clone())
     }
 
-    /// Shows the connections and workers while the server runs, and their work in progress.
+    /// Returns an inspector of the server's connections, workers and work in progress.
     pub fn inspector(&self) -> Inspector {
         Inspector { budget: self.budget.clone(), open: self.open.clone() }
     }
@@ -463,28 +466,28 @@ impl<R: Protocol, L: Listener> Server<R, L> {
     /// Serves until the future is dropped.
     ///
     /// # Errors
-    /// If the workers cannot be started, or io_uring is required and does not work. Failures to accept are retried.
+    /// If the workers cannot be started, or io_uring is required but unavailable. Failures to accept are retried.
     ///
     /// # Cancel safety
-    /// Dropping the future closes every connection at once.
+    /// Dropping the future closes all connections immediately.
     pub async fn serve(self) -> Result<(), Error> {
         self.serve_with_shutdown(pending()).await
     }
 
-    /// Serves until `shutdown` is ready, then accepts no more, lets connections finish their work in progress and
-    /// closes each when it is idle.
+    /// Serves until `shutdown` is ready. Then stops accepting, lets connections finish their work in progress and
+    /// closes each one when it is idle.
     ///
     /// # Errors
-    /// As [`serve`](Self::serve).
+    /// Same as [`serve`](Self::serve).
     ///
     /// # Cancel safety
-    /// As [`serve`](Self::serve).
+    /// Same as [`serve`](Self::serve).
     pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
         let ServerBuilder { settings: ServerSettings { workers, io_backend, .. }, threads, .. } = self.builder;
         let rings = self.takes_rings().then_some(workers);
         let pool = WorkerPool::start(workers, threads, io_backend, rings).map_err(Error::Workers)?;
         let (listener, host) = self.into_host();
-        // It is the only one who sets them.
+        // No other code sets the phase.
         let _ = host.open.workers.set(pool.watch());
         let _open = CloseOnDrop(Arc::downgrade(&host.open));
         let pool = Arc::new(pool);
@@ -500,7 +503,7 @@ impl<R: Protocol, L: Listener> Server<R, L> {
         Ok(())
     }
 
-    /// Rings carry plain TCP.
+    /// Whether io_uring can drive the connections. Rings support plain TCP only.
     fn takes_rings(&self) -> bool {
         #[cfg(feature = "tls")]
         if self.builder.tls.is_some() && !self.builder.takes_plain {
@@ -552,10 +555,10 @@ fn listen(addresses: Vec<SocketAddr>) -> io::Result<TcpListener> {
     addresses.into_iter().fold(none, |bound, address| bound.or_else(|_| listen_on(address)))
 }
 
-/// As `TcpListener::bind` does, which lets 128 connections wait.
+/// Like `TcpListener::bind`, but with a backlog larger than 128.
 fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // On Windows it would let others listen on the same port.
+    // On Windows this option would let other processes listen on the same port.
     #[cfg(not(windows))]
     socket.set_reuseaddr(true)?;
     #[cfg(target_os = "linux")]
@@ -564,14 +567,14 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// Sets the options of a listening socket, which its connections inherit.
+/// Sets the options of a listening socket, which accepted connections inherit.
 #[cfg(target_os = "linux")]
 fn set_options(listener: &impl std::os::fd::AsFd) -> io::Result<()> {
     let listener = socket2::SockRef::from(listener);
-    // Every write of its connections is a batch already; holding it back for more would only add delay.
+    // Each write is already a batch, so Nagle's algorithm would only add delay.
     listener.set_tcp_nodelay(true)?;
-    // Protocols of adapters have no PING, and the hosts of their clients may vanish. A minute of silence is usual; then the
-    // system probes, by default nine times.
+    // Adapter protocols have no PING, and hosts of clients may disappear. The system probes after a minute of silence,
+    // nine times by default.
     let probes = socket2::TcpKeepalive::new().with_time(Duration::from_secs(60)).with_interval(Duration::from_secs(10));
     listener.set_tcp_keepalive(&probes)
 }

@@ -1,9 +1,9 @@
-//! Settings as plain structs, for configuration files: the structs and setters of servers and clients, and their checks.
+//! Settings of servers and clients as plain structs for configuration files, with their setters and checks.
 
 use crate::Config;
 use std::fmt;
 
-/// Settings of a builder: a struct, and for each field a setter of the builder, which has its documentation.
+/// Declares a settings struct and, for each field, a setter of the builder with the field's documentation.
 macro_rules! settings {
     (
         $(#[$about:meta])* pub struct $settings:ident of $builder:ident, $log:expr;
@@ -15,7 +15,7 @@ macro_rules! settings {
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
         #[non_exhaustive]
         pub struct $settings {
-            /// Limits and times of each connection.
+            /// Limits and timeouts of each connection.
             pub connection: Config,
             $(
                 #[doc = concat!("See [`", stringify!($builder), "::", stringify!($name), "`].")]
@@ -31,7 +31,7 @@ macro_rules! settings {
         }
 
         impl $builder {
-            /// Sets the limits and times of each connection.
+            /// Sets the limits and timeouts of each connection.
             pub fn config(mut self, config: Config) -> Self {
                 self.settings.connection = config;
                 self
@@ -41,16 +41,16 @@ macro_rules! settings {
                 $(#[$doc])*
                 pub fn $name(mut self, $name: $crate::settings::settings!(@argument $type $(, $from)?)) -> Self {
                     self.settings.$name = $name.into();
-                    // Programs that set none compile no threads.
+                    // Programs without this setting compile no code for threads.
                     $(self.threads = Some($threads);)?
                     self
                 }
             )*
 
-            /// Sets everything that `settings` has. Later calls of other setters prevail.
+            /// Replaces all settings by `settings`. Setters that are called later take precedence.
             ///
             /// # Errors
-            /// If a value is out of range, or contradicts another.
+            /// If a value is out of range or contradicts another.
             pub fn settings(mut self, settings: &$settings) -> Result<Self, $crate::SettingError> {
                 settings.check()?;
                 self.settings.clone_from(settings);
@@ -58,15 +58,15 @@ macro_rules! settings {
                 Ok(self)
             }
 
-            /// The settings in effect.
+            /// Returns the current settings.
             pub fn to_settings(&self) -> $settings {
                 self.settings.clone()
             }
 
-            /// Sets whether all settings are logged at the level INFO when the server is bound or built, or the client
-            /// connects. Default: no.
+            /// Sets whether all settings are logged at level INFO when the server is bound or built, or the client
+            /// connects. Defaults to no.
             pub fn log_settings(mut self, log: bool) -> Self {
-                // Programs that log none compile no text of settings.
+                // Programs without this setting compile no code for formatting settings.
                 self.log_settings = log.then_some($log);
                 self
             }
@@ -77,10 +77,10 @@ macro_rules! settings {
 }
 pub(crate) use settings;
 
-/// How many bytes may be held for peers, by default.
+/// Default maximum memory held for peers, in bytes.
 pub(crate) const MEMORY_MAX: usize = 256 * 1024 * 1024;
 
-/// A setting is out of range, or contradicts another.
+/// The error of a setting that is out of range or contradicts another.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SettingError {
     name: &'static str,
@@ -89,12 +89,12 @@ pub struct SettingError {
 }
 
 impl SettingError {
-    /// The setting `name` cannot have this value.
+    /// Creates an error for the setting `name` and its value.
     pub fn new(name: &'static str, value: impl fmt::Debug, problem: impl Into<String>) -> Self {
         Self { name, value: format!("{value:?}"), problem: problem.into() }
     }
 
-    /// The name of the setting.
+    /// Returns the name of the setting.
     ///
     /// ```
     /// use frisbee::SettingError;
@@ -127,7 +127,7 @@ pub(crate) fn check_positive<T: Default + PartialEq + fmt::Debug>(
     }
 }
 
-/// Fails if the limits and times of connections are out of range, or contradict each other.
+/// Fails if limits and timeouts of connections are out of range or contradict each other.
 pub(crate) fn check_config(config: &Config) -> Result<(), SettingError> {
     check_positive(&[
         ("ping_interval", config.ping_interval),

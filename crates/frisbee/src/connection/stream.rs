@@ -1,4 +1,4 @@
-//! Streams: a sequence of messages each way among other traffic of the connection.
+//! Streams: messages in both directions, multiplexed with the other traffic of a connection.
 
 mod batch;
 pub(crate) mod io;
@@ -20,17 +20,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
-/// The codes of resets by this end; gRPC's numbers.
+/// The reset codes of this end, equal to those of gRPC.
 pub(crate) const CANCELLED: u32 = 1;
 pub(crate) const RESOURCE_EXHAUSTED: u32 = 8;
 
 /// A stream of messages in both directions.
 ///
-/// Messages arrive whole and in order. With a Go peer the first end to close the stream closes both directions. Between
-/// two native peers each direction can be [ended](Stream::end) separately, the stream is over when both have, and a
-/// sender waits when the receiver does not read: 256 KiB may be in flight unless configured otherwise.
+/// Messages arrive whole and in order. With a Go peer, the first end to close the stream closes both directions.
+/// Between native peers each direction [ends](Stream::end) separately, and the stream is over when both have ended. A
+/// sender waits when the receiver does not read: by default at most 256 KiB are in flight.
 ///
-/// Dropping the stream, or both of its halves, closes it. Messages that were received before can still be read.
+/// Dropping the stream, or both of its halves, closes it. The peer can still read messages that it received before.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -65,21 +65,21 @@ pub(crate) const RESOURCE_EXHAUSTED: u32 = 8;
 /// ```
 pub struct Stream(Arc<Guard>, ReadBatch);
 
-/// The half of a stream that sends. Clones send on the same stream.
+/// The sending half of a stream. Clones send on the same stream.
 #[derive(Clone)]
 pub struct StreamSender(Arc<Guard>);
 
-/// The half of a stream that receives.
+/// The receiving half of a stream.
 pub struct StreamReceiver(Arc<Guard>, ReadBatch);
 
 impl ConnectionShared {
-    /// The state of a new stream.
+    /// Creates the state of a new stream.
     pub(crate) fn stream(&self, id: PacketId, peer: &PeerKind, opened_here: bool) -> StreamShared {
         StreamShared::new(id, self.mailbox.account.clone(), self.stream_credit, peer, opened_here)
     }
 }
 
-/// A stream that is about to be opened, once there is room on the connection and a slot.
+/// A stream that waits for room on the connection and a slot.
 pub(crate) struct StreamOpening<'a> {
     room: Waiter<'a>,
     slot: PermitPlace,
@@ -100,7 +100,7 @@ impl Drop for StreamOpening<'_> {
 }
 
 impl Stream {
-    /// Opens a stream, or waits for room on the connection and a slot.
+    /// Opens a stream once there is room on the connection and a slot.
     pub(crate) fn poll_open(
         connection: &Arc<ConnectionShared>,
         first: &Bytes,
@@ -112,7 +112,7 @@ impl Stream {
         }
         let mut inner = connection.mailbox.lock();
         inner.check_open()?;
-        // It could not be sent before the answer. After that the connection may belong to another owner.
+        // A pending hand-off must be decided first, because the connection may then belong to another owner.
         if inner.handing_off != HandOffState::No && connection.role == Role::Client {
             MailboxState::watch(inner, context, &mut opening.room);
             return Poll::Pending;
@@ -139,7 +139,7 @@ impl Stream {
             shared
         });
         let (Some(id), Some(shared)) = (id, opened) else {
-            // All ids of a peer without a limit are in use.
+            // The peer has no stream limit, and all ids are in use.
             let earlier = inner.openers.enter(slot, context);
             drop(inner);
             drop(earlier);
@@ -169,43 +169,43 @@ impl Stream {
         Self(Arc::new(Guard { connection, shared }), ReadBatch::default())
     }
 
-    /// The stream's id on its connection.
+    /// Returns the stream's id on its connection.
     pub fn id(&self) -> PacketId {
         self.0.shared.id
     }
 
-    /// The connection that it is a stream of.
+    /// Returns the connection of the stream.
     pub fn connection(&self) -> Connection {
         Connection(self.0.connection.clone())
     }
 
-    /// Whether directions end separately, as they do with a native peer.
+    /// Returns whether the directions end separately, as with a native peer.
     pub fn is_native(&self) -> bool {
         self.0.shared.is_native
     }
 
-    /// Sends a message, once the connection and the receiver have room.
+    /// Sends a message. Waits until the connection and the receiver have room.
     ///
     /// # Errors
-    /// If the stream or the connection has ended, the message is too long, or it is empty and the peer is Go, for
-    /// which that would close the stream.
+    /// If the stream or the connection has ended, or the message is too long. Also if it is empty and the peer is a Go
+    /// program, because it would close the stream.
     ///
     /// # Cancel safety
-    /// Dropping the future before it is ready sends nothing.
+    /// If the future is dropped before it is ready, nothing is sent.
     pub async fn send(&self, message: &Bytes) -> Result<(), SendError> {
         self.0.send(message).await
     }
 
-    /// Sends a message if the connection and the receiver have room, and does not wait otherwise.
+    /// Sends a message without waiting, if the connection and the receiver have room.
     ///
     /// # Errors
-    /// [`TrySendError::Full`] if there is no room. Otherwise as [`send`](Self::send).
+    /// [`TrySendError::Full`] if there is no room. Otherwise the errors of [`send`](Self::send).
     pub fn try_send(&self, message: &Bytes) -> Result<(), TrySendError> {
         self.0.try_send(message)
     }
 
-    /// Receives the next message; `None` when no more will come, for the reason that [`close_reason`](Self::close_reason)
-    /// returns.
+    /// Receives the next message. Returns `None` after the last one; [`close_reason`](Self::close_reason) then returns
+    /// the reason.
     ///
     /// # Cancel safety
     /// Dropping the future loses no message.
@@ -213,42 +213,42 @@ impl Stream {
         poll_fn(|context| self.poll_recv(context)).await
     }
 
-    /// As [`recv`](Self::recv), for hand-written futures.
+    /// Like [`recv`](Self::recv), for hand-written futures.
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         self.0.poll_recv_with(&mut self.1, context, by_itself)
     }
 
-    /// How receiving ended, once [`recv`](Self::recv) has returned `None`.
+    /// Returns how receiving ended, once [`recv`](Self::recv) has returned `None`.
     pub fn close_reason(&self) -> StreamEnd {
         self.0.shared.close_reason()
     }
 
-    /// Says that nothing more will be sent. Does nothing with a Go peer, which knows no such thing.
+    /// Ends the sending direction. Does nothing with a Go peer, which does not support this.
     pub fn end(&self) {
         self.0.end();
     }
 
-    /// Closes the stream in both directions. The peer can still read the messages that were sent before.
+    /// Closes the stream in both directions. The peer can still read the messages sent before.
     pub fn close(&self) {
         self.0.leave();
     }
 
-    /// As [`close`](Self::close), with a reason for a native peer: one of gRPC's status codes, and a text.
+    /// Like [`close`](Self::close), but sends a native peer a reason: a gRPC status code and a text.
     pub fn reset(&self, code: u32, message: &str) {
         self.0.close(code, message);
     }
 
-    /// Forgets the stream without notice to the peer, for packets of a stream that is over.
+    /// Removes the stream without notifying the peer, for streams that the peer considers over.
     pub fn forget(self) {
         self.0.forget();
     }
 
-    /// A sender for the stream.
+    /// Creates a sender for the stream.
     pub fn sender(&self) -> StreamSender {
         StreamSender(self.0.clone())
     }
 
-    /// Parts the stream into two halves that can go separate ways.
+    /// Splits the stream into two halves that can be moved to different tasks.
     ///
     /// ```
     /// # async fn example(stream: frisbee::Stream) -> Result<(), Box<dyn std::error::Error>> {
@@ -265,26 +265,26 @@ impl Stream {
 }
 
 impl StreamSender {
-    /// As [`Stream::send`].
+    /// Sends a message like [`Stream::send`].
     ///
     /// # Errors
-    /// As [`Stream::send`].
+    /// Same as [`Stream::send`].
     ///
     /// # Cancel safety
-    /// As [`Stream::send`].
+    /// Same as [`Stream::send`].
     pub async fn send(&self, message: &Bytes) -> Result<(), SendError> {
         self.0.send(message).await
     }
 
-    /// As [`Stream::try_send`].
+    /// Sends a message without waiting, like [`Stream::try_send`].
     ///
     /// # Errors
-    /// As [`Stream::try_send`].
+    /// Same as [`Stream::try_send`].
     pub fn try_send(&self, message: &Bytes) -> Result<(), TrySendError> {
         self.0.try_send(message)
     }
 
-    /// Creates a place among the tasks that wait to send on the stream, or for its end. Dropping it removes the wakers.
+    /// Creates a waiter that can wait for sending on the stream or for its end. Dropping it removes its wakers.
     ///
     /// ```
     /// use frisbee::{SendError, StreamSender};
@@ -306,8 +306,8 @@ impl StreamSender {
         self.0.waiter()
     }
 
-    /// Lets `write` put one message in place, however much waits: a packet of the given id and
-    /// [`Operation::STREAM`]. For short messages that must not wait.
+    /// Calls `write` with the outbox immediately, regardless of the backlog. It writes one message as a packet with the
+    /// given id and [`Operation::STREAM`]. For short messages that must not wait.
     ///
     /// # Errors
     /// If the stream or the connection has ended.
@@ -321,66 +321,66 @@ impl StreamSender {
         written.and_then(|written| written)
     }
 
-    /// The bytes of the stream's messages until now, in both directions.
+    /// Returns the total size of the stream's messages so far, in both directions.
     pub fn bytes(&self) -> StreamBytes {
         self.0.shared.bytes()
     }
 
-    /// Whether directions end separately, as they do with a native peer.
+    /// Returns whether the directions end separately, as with a native peer.
     pub fn is_native(&self) -> bool {
         self.0.shared.is_native
     }
 
-    /// As [`Stream::end`].
+    /// Ends the sending direction, like [`Stream::end`].
     pub fn end(&self) {
         self.0.end();
     }
 
-    /// As [`Stream::close`].
+    /// Closes the stream, like [`Stream::close`].
     pub fn close(&self) {
         self.0.leave();
     }
 
-    /// As [`Stream::reset`].
+    /// Closes the stream with a reason, like [`Stream::reset`].
     pub fn reset(&self, code: u32, message: &str) {
         self.0.close(code, message);
     }
 
-    /// Waits until the stream is over, by either end or with its connection.
+    /// Waits until the stream is over, closed by either end or with its connection.
     ///
     /// # Cancel safety
-    /// Safe; it may be called any number of times.
+    /// Cancel safe. It may be called any number of times.
     pub async fn closed(&self) {
         let mut waiter = self.waiter();
         poll_fn(|context| waiter.poll_closed(context)).await;
     }
 
-    /// Whether both directions have ended, or the connection has.
+    /// Returns whether both directions or the connection have ended.
     pub fn is_over(&self) -> bool {
         self.0.shared.is_over()
     }
 
-    /// Whether nothing can be sent any more.
+    /// Returns whether sending is no longer possible.
     pub fn is_closed(&self) -> bool {
         !self.0.shared.inner.lock().state.sends()
     }
 }
 
 impl StreamReceiver {
-    /// As [`Stream::recv`].
+    /// Receives the next message, like [`Stream::recv`].
     ///
     /// # Cancel safety
-    /// As [`Stream::recv`].
+    /// Same as [`Stream::recv`].
     pub async fn recv(&mut self) -> Option<Bytes> {
         poll_fn(|context| self.poll_recv(context)).await
     }
 
-    /// As [`recv`](Self::recv), for hand-written futures.
+    /// Like [`recv`](Self::recv), for hand-written futures.
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         self.poll_recv_with(context, by_itself)
     }
 
-    /// As [`poll_recv`](Self::poll_recv), letting `read` look at the message where it waits.
+    /// Like [`poll_recv`](Self::poll_recv), but passes the message to `read` without copying it.
     pub fn poll_recv_with<T>(
         &mut self,
         context: &mut Context<'_>,
@@ -389,15 +389,15 @@ impl StreamReceiver {
         self.0.poll_recv_with(&mut self.1, context, read)
     }
 
-    /// The next message, if it is shorter than 128 bytes and needs no other treatment first. Consume it by
-    /// [`skip_short`](Self::skip_short). If this is `None`, [`poll_recv_with`](Self::poll_recv_with) decides. A fast path
-    /// for streams of many short messages.
+    /// Returns the next message if it is shorter than 128 bytes and needs no other processing first. Consume it with
+    /// [`skip_short`](Self::skip_short). If this returns `None`, use [`poll_recv_with`](Self::poll_recv_with). A fast
+    /// path for streams of many short messages.
     #[inline(always)]
     pub fn peek_short(&self) -> Option<&[u8]> {
         self.1.inbox.peek_short()
     }
 
-    /// Consumes the message of this length that [`peek_short`](Self::peek_short) has returned.
+    /// Consumes the message of this length that [`peek_short`](Self::peek_short) returned.
     #[inline(always)]
     pub fn skip_short(&mut self, length: usize) {
         self.1.inbox.skip_short(length);
@@ -406,27 +406,27 @@ impl StreamReceiver {
         }
     }
 
-    /// As [`Stream::close_reason`].
+    /// Returns how receiving ended, like [`Stream::close_reason`].
     pub fn close_reason(&self) -> StreamEnd {
         self.0.shared.close_reason()
     }
 
-    /// The bytes of the stream's messages until now, in both directions.
+    /// Returns the total size of the stream's messages so far, in both directions.
     pub fn bytes(&self) -> StreamBytes {
         self.0.shared.bytes()
     }
 
-    /// As [`Stream::is_native`].
+    /// Returns the same as [`Stream::is_native`].
     pub fn is_native(&self) -> bool {
         self.0.shared.is_native
     }
 
-    /// As [`Stream::connection`].
+    /// Returns the same as [`Stream::connection`].
     pub fn connection(&self) -> Connection {
         Connection(self.0.connection.clone())
     }
 
-    /// As [`Stream::close`].
+    /// Closes the stream, like [`Stream::close`].
     pub fn close(&self) {
         self.0.leave();
     }
@@ -436,7 +436,7 @@ fn by_itself(message: Message<'_>) -> Bytes {
     message.into_bytes()
 }
 
-/// Closes the stream when its last handle goes.
+/// Closes the stream when its last handle is dropped.
 struct Guard {
     connection: Arc<ConnectionShared>,
     shared: Arc<StreamShared>,
@@ -484,7 +484,7 @@ impl Guard {
         StreamWaiter { guard: self, places: StreamPlaces::default() }
     }
 
-    /// Lets `write` put one message in place, once the receiver and the connection have room.
+    /// Calls `write` for one message once the receiver and the connection have room.
     fn poll_send<T>(
         &self,
         context: &mut Context<'_>,
@@ -500,7 +500,7 @@ impl Guard {
             let sent = self.connection.mailbox.poll_write(Some(context), &mut places.room, |outbox| {
                 let mut inner = shared.inner.lock();
                 inner.check_open()?;
-                // Another sender may have used it up since.
+                // Another sender may have used the credit since.
                 let write = write.take_if(|_| inner.credit.is_open());
                 Ok(write.map(|write| inner.sending(outbox, shared, write)))
             });
@@ -537,7 +537,7 @@ impl Guard {
         Poll::Ready(Some(read))
     }
 
-    /// Takes over the messages that wait.
+    /// Takes the queued messages into `batch`.
     #[inline(never)]
     fn poll_refill(&self, batch: &mut ReadBatch, context: &mut Context<'_>) -> Poll<()> {
         let (refilled, credit) = self.shared.poll_refill(batch, context, &self.connection.is_at_eof);
@@ -548,21 +548,21 @@ impl Guard {
         refilled
     }
 
-    /// Accounts for the messages that have been read: the sender must not wait for their credit while the reader does
-    /// something else.
+    /// Accounts for messages that have been read. The sender must not wait for this credit while the reader is busy
+    /// otherwise.
     #[inline(never)]
     fn account(&self, batch: &mut ReadBatch) {
         let credit = self.shared.account(batch);
         self.give(credit);
     }
 
-    /// Permits the peer to send more.
+    /// Sends credit to the peer.
     #[inline]
     fn give(&self, credit: Option<u64>) {
         let Some(credit) = credit else { return };
         let mut body = Vec::with_capacity(5);
         tlv::put_varint(&mut body, credit);
-        // A connection that has ended needs no credit.
+        // A closed connection needs no credit.
         let _ = self.connection.mailbox.write(|outbox| {
             let mut packet = outbox.packet(self.shared.id, Operation::CREDIT);
             packet.put_slice(&body);
@@ -578,7 +578,7 @@ impl Guard {
         self.change(StreamState::close, code, message);
     }
 
-    /// Closes without a reason of the user's.
+    /// Closes the stream without a reason of the user.
     fn leave(&self) {
         self.close(CANCELLED, "the stream was dropped");
     }
@@ -586,12 +586,12 @@ impl Guard {
     fn forget(&self) {
         self.shared.handle_close();
         self.connection.mailbox.leave_stream(&self.shared);
-        // The connection may be closed when nothing is in progress.
+        // The connection may be waiting to close when idle.
         self.connection.mailbox.notify();
     }
 
-    /// Changes the state from this end and notifies the peer, for this reason if it is a reset. The connection's lock
-    /// is taken first, as in sending, so that no packet follows the closing one.
+    /// Changes the state from this end and notifies the peer, with the reason if the change is a reset. Takes the
+    /// connection's lock first, like sending, so that no packet follows the closing one.
     fn change(&self, change: impl FnOnce(&mut StreamState) -> StreamSignal, code: u32, reason: &str) {
         let mut connection = self.connection.mailbox.lock();
         let mut inner = self.shared.inner.lock();
@@ -617,8 +617,8 @@ impl Guard {
     }
 }
 
-/// The places of one task among those that wait for a stream: for credit, for room on its connection, and for its end.
-/// The owner [leaves](Self::leave) them when it is dropped, so that a stream keeps no more wakers than it has owners.
+/// The queue entries of one task that waits for a stream: for credit, for room on the connection, and for the end. The
+/// owner [leaves](Self::leave) them when it is dropped, so that a stream keeps at most one waker per owner.
 #[derive(Default)]
 struct StreamPlaces {
     credit: u64,
@@ -634,17 +634,18 @@ impl StreamPlaces {
     }
 }
 
-/// A task that waits to send on a stream, or for its end. Created by [`StreamSender::waiter`].
+/// A task that waits to send on a stream or for its end. Created by [`StreamSender::waiter`].
 pub struct StreamWaiter<'a> {
     guard: &'a Guard,
     places: StreamPlaces,
 }
 
 impl StreamWaiter<'_> {
-    /// Lets `write` put one message in place, once the connection and the receiver have room.
+    /// Calls `write` for one message once the connection and the receiver have room. `write` finishes with
+    /// [`PacketWriter::finish`]. Returns its result.
     ///
     /// # Errors
-    /// If the stream or the connection has ended. The result of `write` is returned; it calls [`PacketWriter::finish`].
+    /// If the stream or the connection has ended.
     pub fn poll_send<T>(
         &mut self,
         context: &mut Context<'_>,
@@ -653,7 +654,7 @@ impl StreamWaiter<'_> {
         self.guard.poll_send(context, &mut self.places, write)
     }
 
-    /// Waits until the stream is over, as [`StreamSender::closed`] does.
+    /// Waits until the stream is over, like [`StreamSender::closed`].
     pub fn poll_closed(&mut self, context: &mut Context<'_>) -> Poll<()> {
         self.guard.shared.poll_closed(context, &mut self.places.end)
     }

@@ -1,4 +1,4 @@
-//! A router that is a table: one async function for each operation.
+//! A table router with one async function per operation.
 
 use crate::budget::READ_BUFFER;
 use crate::connection::Task;
@@ -23,8 +23,8 @@ use tokio::sync::Semaphore;
 
 /// A table of handlers by operation.
 ///
-/// Packets of operations that have no handler are counted in the log and dropped, as Go's frisbee does. The panic of a
-/// handler is logged, and no answer is sent; the connection continues.
+/// Packets of operations without a handler are counted in the log and dropped, as in Go's frisbee. If a handler panics,
+/// the panic is logged, no reply is sent, and the connection continues.
 ///
 /// ```
 /// use frisbee::{Handlers, Operation, Packet, Policy};
@@ -44,10 +44,10 @@ pub struct Handlers {
     streams: Option<Arc<dyn Fn(Bytes, Stream) + Send + Sync>>,
 }
 
-/// The table of [`Handlers`], which can be read and changed while they serve.
+/// The table of [`Handlers`], which can be read and modified while it is in use.
 ///
-/// Clones are the same table. Each connection sees a change before the next packet that it routes; handlers that have
-/// begun finish.
+/// Clones refer to the same table. Each connection applies a change before it routes the next packet. Running handlers
+/// finish.
 ///
 /// ```
 /// use frisbee::{Handler, Handlers, Operation, Policy};
@@ -66,18 +66,18 @@ pub struct HandlerTable(Arc<LiveHandlers>);
 #[derive(Default)]
 struct LiveHandlers {
     table: Mutex<Arc<Table>>,
-    /// Counts the changes, so that connections notice them without the lock.
+    /// Number of changes, so that connections detect them without taking the lock.
     version: AtomicU64,
 }
 
 type Table = BTreeMap<u16, Handler>;
 
-/// A handler and its execution, as an entry of a [`HandlerTable`].
+/// A handler with its execution policy, as an entry of a [`HandlerTable`].
 #[derive(Clone)]
 pub struct Handler(Arc<dyn Prototype>);
 
 impl Handler {
-    /// An async function that answers packets.
+    /// Creates a handler from an async function that returns the reply to a packet, if any.
     ///
     /// ```
     /// use frisbee::{Connection, Handler, HandlerTable, Operation, Packet, Policy};
@@ -95,27 +95,27 @@ impl Handler {
 }
 
 impl HandlerTable {
-    /// The operations that have handlers, in order.
+    /// Returns the operations that have handlers, in ascending order.
     pub fn operations(&self) -> Vec<Operation> {
         self.current().keys().copied().filter_map(Operation::user).collect()
     }
 
-    /// The handler of an operation.
+    /// Returns the handler of an operation.
     pub fn get(&self, operation: Operation) -> Option<Handler> {
         self.current().get(&operation.number()).cloned()
     }
 
-    /// Sets the handler of an operation; the one that was there.
+    /// Sets the handler of an operation and returns the previous one.
     pub fn insert(&self, operation: Operation, handler: Handler) -> Option<Handler> {
         self.change(|table| table.insert(operation.number(), handler))
     }
 
-    /// Takes the handler of an operation out.
+    /// Removes and returns the handler of an operation.
     pub fn remove(&self, operation: Operation) -> Option<Handler> {
         self.change(|table| table.remove(&operation.number()))
     }
 
-    /// Puts all handlers of another table in the place of these.
+    /// Replaces all handlers by those of another table.
     pub fn replace(&self, other: &Self) {
         let other = other.current();
         self.change(|table| table.clone_from(&other));
@@ -132,7 +132,7 @@ impl HandlerTable {
         changed
     }
 
-    /// Counts the changes.
+    /// Returns the number of changes.
     #[inline]
     fn version(&self) -> u64 {
         self.0.version.load(Ordering::Acquire)
@@ -140,12 +140,12 @@ impl HandlerTable {
 }
 
 impl Handlers {
-    /// An empty table.
+    /// Creates an empty table.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the handler of an operation, with [`Policy::Inline`]. An earlier one is replaced.
+    /// Sets the handler of an operation with [`Policy::Inline`]. Replaces an earlier one.
     pub fn on<H, F>(self, operation: Operation, handler: H) -> Self
     where
         H: Fn(Connection, Packet) -> F + Send + Sync + 'static,
@@ -154,7 +154,7 @@ impl Handlers {
         self.on_with(operation, Policy::Inline, handler)
     }
 
-    /// Sets the handler of an operation and where it runs.
+    /// Sets the handler of an operation and its execution policy. Replaces an earlier one.
     ///
     /// ```
     /// use frisbee::{Connection, Handlers, Operation, Packet, Policy};
@@ -175,13 +175,13 @@ impl Handlers {
         self
     }
 
-    /// The table, to be read and changed while it serves. A client with 8-byte headers is recognised by the operations
-    /// that were there when the server was bound.
+    /// Returns the table, which can be read and modified while it is in use. Clients with 8-byte headers are recognised
+    /// by the operations that had handlers when the server was bound.
     pub fn table(&self) -> HandlerTable {
         self.table.clone()
     }
 
-    /// Sets the treatment of the streams that a peer opens. Without it they are closed.
+    /// Sets the handler of streams that a peer opens. Without it, such streams are closed.
     ///
     /// ```
     /// use bytes::Bytes;
@@ -274,22 +274,22 @@ impl Protocol for Handlers {
     }
 }
 
-/// The state of [`Handlers`] for a connection.
+/// The session of [`Handlers`] for a connection.
 pub struct HandlersSession {
     connection: Connection,
-    /// The table as it was at this count of changes.
+    /// Version of the table that this session has applied.
     version: u64,
     table: Arc<Table>,
-    /// The handlers that have been called.
+    /// Handlers that have been called on this connection.
     running: BTreeMap<u16, (Handler, Box<dyn Instance>)>,
     unknown: u64,
 }
 
 impl HandlersSession {
-    /// Handles a change of the table.
+    /// Applies changes of the table.
     #[cold]
     fn refresh(&mut self, table: &HandlerTable) {
-        // Read first: a change in between is then noticed the next time.
+        // Read the version first, so that a concurrent change is noticed the next time.
         self.version = table.version();
         self.table = table.current();
         let table = &self.table;
@@ -305,11 +305,12 @@ opaque_debug!([] HandlersSession, "HandlersSession", |this| unknown = this.unkno
 trait Prototype: Send + Sync {
     fn instance(&self) -> Box<dyn Instance>;
 
-    /// Takes in that it holds up a thread; whether that is for it to mend.
+    /// Handles a report that the handler blocks its thread. Returns whether the handler responds to it by moving
+    /// elsewhere.
     fn blocked(&self, connection: &Connection, operation: Operation) -> bool;
 }
 
-/// A handler on a connection.
+/// A handler for the packets of one connection.
 trait Instance: Send {
     fn handle(&mut self, connection: &Connection, packet: Packet, outbox: &mut Outbox);
 }
@@ -324,12 +325,12 @@ struct RunningHandler<H, F> {
     handler: Arc<H>,
     slot: InlineSlot<F, Answer>,
     policy: Policy,
-    /// For [`Policy::Inline`]; that of all connections.
+    /// Used by [`Policy::Inline`] and shared by all connections.
     permission: PermissionHandle,
-    /// For [`Policy::AtMost`].
+    /// Used by [`Policy::AtMost`].
     permits: Arc<Semaphore>,
-    /// Its calls have to wait, as far as is known: then they are given copies of bodies of less than 64 KiB, or each
-    /// would keep the buffer that it was read into.
+    /// Whether calls of the handler were recently pending. Their bodies of less than 64 KiB are then copied, because
+    /// each call would otherwise keep its whole read buffer.
     waits: bool,
 }
 
@@ -373,13 +374,13 @@ where
             if self.waits {
                 packet.body = Bytes::copy_from_slice(&packet.body);
             } else {
-                // Should it have to wait, it may keep the buffer that it was read into.
+                // A pending call may keep its read buffer.
                 memory = READ_BUFFER;
             }
         }
         let make = || (self.handler)(connection.clone(), packet);
         let Self { slot, policy, permission, permits, waits, .. } = self;
-        // A handler may panic before its future is there.
+        // The handler may panic before it returns a future.
         let handled = catch_unwind(AssertUnwindSafe(|| match policy {
             Policy::Inline if permission.is_kept() => match slot.poll(make) {
                 FirstPoll::Ready(reply) => {
@@ -412,7 +413,7 @@ fn spawn(
     parked: ParkedFuture<Option<Packet>, Answer>,
     permits: Option<Arc<Semaphore>>,
 ) {
-    // It is never full.
+    // Tasks that are not calls have no limit.
     let _ = connection.spawn_within(None, None, Some(memory), placement, |task| match permits {
         None => parked.then(Answer(task)),
         Some(permits) => Box::pin(async move {
@@ -428,7 +429,7 @@ struct Answer(Task);
 impl Continuation<Option<Packet>> for Answer {
     fn then(self, worked: UnwindResult<Option<Packet>>) {
         match worked {
-            // The connection may have ended in the meantime; then there is no peer to answer.
+            // The connection may have ended; then no peer awaits the reply.
             Ok(reply) => {
                 let connection = self.0.connection().clone();
                 let _ = self.0.answer(|outbox| send(&connection, reply, outbox));
@@ -478,7 +479,7 @@ mod tests {
         Connection::server(&Default::default(), &budget, Handle::current(), Default::default())
     }
 
-    /// Answers with this text.
+    /// Creates a handler that replies with this text.
     fn responds(policy: Policy, text: &'static str) -> Handler {
         Handler::new(policy, move |_, packet: Packet| async move {
             Some(Packet { body: Bytes::from_static(text.as_bytes()), ..packet })

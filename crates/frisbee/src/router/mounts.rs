@@ -1,4 +1,4 @@
-//! Several routers on one connection, each with a range of operations of its own.
+//! Several routers on one connection, each with its own range of operations.
 
 use crate::debug::opaque_debug;
 use crate::router::{check_items, opening};
@@ -13,12 +13,12 @@ use std::ops::{Bound, RangeBounds, RangeInclusive};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Routers by ranges of operations: a router made of others. Clones share them.
+/// A router that dispatches to other routers by ranges of operations. Clones share the routers.
 ///
-/// Packets and requests for the connection itself go to the router that is mounted on their operation; packets of other
-/// operations are counted in the log and dropped. A stream goes to the owner of the operation that its first packet
-/// names, see [`opening`], a stream that names none to the [`fallback`](Self::fallback), and is closed without one. All
-/// other events of a connection go to all routers.
+/// Packets and hand-off requests go to the router that is mounted on their operation. Packets of other operations are
+/// counted in the log and dropped. A stream goes to the router of the operation in its first packet, see [`opening`]. A
+/// stream without an operation goes to the [`fallback`](Self::fallback); without a fallback it is closed. All routers
+/// receive all other events.
 ///
 /// ```
 /// use frisbee::{Handlers, Mounts, Operation, Server};
@@ -34,10 +34,10 @@ use std::time::Instant;
 /// ```
 #[derive(Clone, Default)]
 pub struct Mounts {
-    /// In the order of their ranges.
+    /// Sorted by range.
     mounts: Vec<Mount>,
     fallback: Option<Mount>,
-    /// The first thing that was wrong with a range.
+    /// The first error of a range.
     wrong: Option<MountError>,
 }
 
@@ -49,14 +49,14 @@ struct Mount {
 }
 
 impl Mounts {
-    /// No routers yet.
+    /// Creates a router without mounts.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Mounts a router on a range of operations: `1000..=1099` or `1000..1100`.
+    /// Mounts a router on a range of operations, such as `1000..=1099` or `1000..1100`.
     ///
-    /// [`check`](Protocol::check) reports an invalid range, and so do binding and connecting.
+    /// An invalid range is reported by [`check`](Protocol::check), and therefore by binding and connecting.
     ///
     /// ```
     /// use frisbee::{Handlers, Mounts, Operation};
@@ -90,31 +90,31 @@ impl Mounts {
         self
     }
 
-    /// Sets the router for streams whose first packet names no operation. An earlier one is replaced.
+    /// Sets the router for streams without an operation in their first packet. Replaces an earlier one.
     pub fn fallback<R: Protocol>(mut self, router: R) -> Self {
         let name = std::any::type_name::<R>();
         self.fallback = Some(Mount { range: 0..=0, name, router: Arc::new(Arc::new(router)) });
         self
     }
 
-    /// Whether there is neither a router nor a fallback.
+    /// Returns whether there is neither a router nor a fallback.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.mounts.is_empty() && self.fallback.is_none()
     }
 
-    /// Whether a router is mounted on an operation.
+    /// Returns whether a router is mounted on an operation.
     #[inline]
     pub fn contains(&self, operation: Operation) -> bool {
         !self.mounts.is_empty() && self.find(operation.number()).is_some()
     }
 
-    /// Whether a fallback takes the streams that name no operation.
+    /// Returns whether a fallback handles streams without an operation.
     pub fn has_fallback(&self) -> bool {
         self.fallback.is_some()
     }
 
-    /// The error if a range also belongs to another part, which `other` names.
+    /// Returns an error if a mounted range overlaps `range`. `other` names its owner.
     pub fn overlap(&self, range: &RangeInclusive<u16>, other: impl FnOnce() -> String) -> Option<MountError> {
         let overlaps = |mount: &&Mount| mount.range.start() <= range.end() && range.start() <= mount.range.end();
         let mount = self.mounts.iter().find(overlaps)?;
@@ -127,7 +127,7 @@ impl Mounts {
     }
 }
 
-/// The range, with both ends in it and reserved operations out of it if it has no beginning.
+/// Converts a range to an inclusive one. An unbounded start excludes the reserved operations.
 fn inclusive(range: &impl RangeBounds<u16>) -> Option<RangeInclusive<u16>> {
     let start = match range.start_bound() {
         Bound::Included(start) => *start,
@@ -146,7 +146,7 @@ fn owner(name: &str, range: &RangeInclusive<u16>) -> String {
     format!("{name} on {}..={}", range.start(), range.end())
 }
 
-/// The state of the routers of [`Mounts`] for a connection; empty without routers.
+/// The sessions of the routers of [`Mounts`] for a connection. Empty without routers.
 #[derive(Default)]
 pub struct MountsSession(Option<Box<Sessions>>);
 
@@ -154,7 +154,7 @@ pub struct MountsSession(Option<Box<Sessions>>);
 struct Sessions {
     sessions: Vec<Box<dyn ErasedSession>>,
     fallback: Option<Box<dyn ErasedSession>>,
-    /// Packets of operations that no router has.
+    /// Count of packets without a router.
     unknown: u64,
 }
 
@@ -238,7 +238,7 @@ impl Protocol for Mounts {
     fn discarded(&self, session: &mut MountsSession, packet: Packet, outbox: &mut Outbox) -> Routed {
         match self.find(packet.operation.number()).and_then(|at| session.get(at)) {
             Some(mounted) => mounted.discarded(packet, outbox),
-            // It would have been dropped anyway.
+            // The packet would have been dropped anyway.
             None => Routed::Continue,
         }
     }
@@ -295,7 +295,7 @@ impl fmt::Debug for Mounts {
 
 opaque_debug!([] MountsSession, "MountsSession", |this| mounts = this.0.as_ref().map_or(0, |of| of.sessions.len()));
 
-/// A router whose type is forgotten.
+/// A type-erased router.
 trait ErasedRouter: Send + Sync {
     fn check(&self) -> Result<(), MountError>;
     fn hello_items(&self) -> Vec<(u8, Bytes)>;
@@ -331,10 +331,10 @@ struct Mounted<R: Protocol> {
     session: R::Session,
 }
 
-/// Declares and implements the methods that each call the [`Protocol`] method of the same name.
+/// Declares and implements methods that each call the [`Protocol`] method of the same name.
 macro_rules! erased_session {
     ($($method:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
-        /// A router and its state for one connection.
+        /// A router with its session of one connection.
         trait ErasedSession: Send {
             $(fn $method(&mut self $(, $argument: $type)*) $(-> $result)?;)*
             fn when_full(&self, packet: &Packet) -> OverflowPolicy;
@@ -396,7 +396,7 @@ mod tests {
         }
     }
 
-    /// HELLO was not sent at all, and the peer took this end for one without the extension.
+    /// Otherwise HELLO would be omitted, and the peer would treat this end as one without the extension.
     #[test]
     fn routers_that_do_not_fit_in_hello_are_reported() {
         let one = Mounts::new().mount(10..20, Verbose);

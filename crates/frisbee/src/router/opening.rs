@@ -1,16 +1,16 @@
-//! How the first packet of a stream names the operation of its router.
+//! The first packet of a stream, which names the operation of its router.
 //!
-//! `09`, the operation as a number in seven bits a byte, low bits first, and any bytes of the protocol: the same as at
-//! the beginning of a call with streams.
+//! The packet consists of `09`, the operation as a little-endian varint with seven bits per byte, and the protocol's
+//! own bytes. Calls with streams begin with the same bytes.
 
 use crate::Operation;
 use bytes::Bytes;
 use frisbee_core::tlv;
 
-/// The bytes in front of the operation.
+/// The prefix of the operation.
 const OPERATION: u8 = 0x09;
 
-/// The first packet of a stream for the router that is mounted on `operation`, followed by `rest`.
+/// Creates the first packet of a stream for the router that is mounted on `operation`, followed by `rest`.
 ///
 /// ```
 /// use frisbee::{Operation, opening};
@@ -27,12 +27,12 @@ pub fn new(operation: Operation, rest: &[u8]) -> Bytes {
     first.into()
 }
 
-/// The operation that a first packet names.
+/// Returns the operation in a first packet.
 pub fn operation(first: &[u8]) -> Option<u16> {
     split(first).map(|(operation, _)| operation)
 }
 
-/// The bytes after the operation; `None` if none is named.
+/// Returns the bytes after the operation, or `None` if there is no operation.
 pub fn rest(first: &Bytes) -> Option<Bytes> {
     split(first).map(|(_, rest)| first.slice_ref(rest))
 }

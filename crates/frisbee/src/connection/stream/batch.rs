@@ -1,4 +1,4 @@
-//! Messages that are put together and sent at once.
+//! Batches of stream messages that are sent at once.
 
 use super::{Guard, StreamPlaces, StreamSender, StreamShared};
 use crate::debug::opaque_debug;
@@ -11,36 +11,36 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 thread_local! {
-    /// The buffer of the batch that is being filled on this thread. A stream keeps none between two turns, since a
-    /// connection may have hundreds of streams.
+    /// The thread's buffer for the current batch. It is not stored in the stream, because a connection may have
+    /// hundreds of streams.
     static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// The largest buffer that a thread keeps, in bytes: a full batch and its last message, if that is short.
+/// Maximum size of the buffer that a thread keeps, in bytes: a full batch and a short last message.
 const BUFFER_KEPT: usize = 2 * BATCH_MAX;
 
-/// How much is put together at most, in bytes. With more the peer would wait for the first of it; with less a write
-/// would not be worth it.
+/// Maximum size of a batch in bytes. A larger batch would delay its first message, and a smaller one would not justify
+/// a write.
 const BATCH_MAX: usize = 32 * 1024;
 
-/// Messages of a stream that are put together without a lock, and sent under one.
+/// Collects messages of a stream without a lock and sends them under a single one.
 ///
-/// For a sender that has many messages ready. Between [`poll_ready`](Self::poll_ready) and [`flush`](Self::flush) the
-/// batch holds all credit of the stream, so other senders of the stream wait. Messages that were put and not flushed
-/// are lost when the batch is dropped.
+/// For senders that have many messages ready. Between [`poll_ready`](Self::poll_ready) and [`flush`](Self::flush) the
+/// batch holds all credit of the stream, so other senders of the stream wait. Messages that were not flushed are lost
+/// when the batch is dropped.
 pub struct StreamBatch {
     guard: Arc<Guard>,
     batch: MessageBatch,
     messages: usize,
-    /// The credit that has been taken for messages.
+    /// Credit that was taken for messages.
     credit: Option<i64>,
-    /// How much of it is left: below zero if a message has exceeded it, and zero without any.
+    /// Remaining credit: negative if a message has exceeded it, zero if none was taken.
     left: i64,
     places: StreamPlaces,
 }
 
 impl StreamSender {
-    /// Begins to put messages together.
+    /// Creates an empty batch.
     pub fn batch(&self) -> StreamBatch {
         let StreamShared { id, joins, .. } = *self.0.shared;
         let batch = MessageBatch::new(&self.0.connection.mailbox.lock().outbox, id, joins);
@@ -56,8 +56,8 @@ impl StreamSender {
 }
 
 impl StreamBatch {
-    /// Ready when a message may be put. Messages that were put before are flushed if they are enough, or if this has to
-    /// wait for the receiver or the connection.
+    /// Waits until a message may be added. Flushes earlier messages if the batch is large enough, or if this must wait
+    /// for the receiver or the connection.
     ///
     /// # Errors
     /// If the stream or the connection has ended.
@@ -69,7 +69,7 @@ impl StreamBatch {
         self.poll_room(context)
     }
 
-    /// As [`poll_ready`](Self::poll_ready), when there may be no room.
+    /// The slow path of [`poll_ready`](Self::poll_ready), for when there may be no room.
     #[inline(never)]
     fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendError>> {
         if self.batch.len() >= BATCH_MAX || self.left <= 0 {
@@ -91,36 +91,36 @@ impl StreamBatch {
         })
     }
 
-    /// Lets `write` put one message, once [`poll_ready`](Self::poll_ready) has been ready. Returns its result; it calls
-    /// [`PacketWriter::finish`].
+    /// Adds the message that `write` writes, after [`poll_ready`](Self::poll_ready) was ready. `write` finishes with
+    /// [`PacketWriter::finish`]. Returns its result.
     #[inline(always)] // One use of it is that of each message.
     pub fn put<T>(&mut self, write: impl FnOnce(PacketWriter<'_>) -> T) -> T {
         let (written, length) = self.batch.put(write);
         if let Some(length) = length {
             self.messages += 1;
-            // Without a check: below zero by as much as an i64 can be, it would take 2^31 messages of the longest.
+            // Overflow need not be checked: it would take 2^31 messages of the maximum size.
             self.left = self.left.wrapping_sub((length + MESSAGE_COST) as i64);
         }
         written
     }
 
-    /// How many messages have been put and not been flushed.
+    /// Returns the number of messages that have not been flushed.
     pub fn len(&self) -> usize {
         self.messages
     }
 
-    /// The memory of its buffer, in bytes.
+    /// Returns the capacity of the buffer in bytes.
     #[cfg(test)]
     pub(super) fn memory(&self) -> usize {
         self.batch.memory()
     }
 
-    /// Whether there is nothing to flush.
+    /// Returns whether there is nothing to flush.
     pub fn is_empty(&self) -> bool {
         self.messages == 0
     }
 
-    /// Sends the messages that were put.
+    /// Sends the collected messages.
     ///
     /// # Errors
     /// If the stream or the connection has ended.
@@ -151,7 +151,7 @@ impl StreamBatch {
 
     fn return_buffer(&mut self) {
         let buffer = self.batch.take_buffer();
-        // In the destructors of a thread there is no place for it.
+        // The thread-local is not accessible while the thread's destructors run.
         if buffer.capacity() <= BUFFER_KEPT {
             let _ = BUFFER.try_with(|kept| kept.set(buffer));
         }
@@ -166,7 +166,7 @@ impl StreamBatch {
 }
 
 impl Drop for StreamBatch {
-    /// Messages that were not flushed are not sent, and cost nothing.
+    /// Discards messages that were not flushed and returns their credit.
     fn drop(&mut self) {
         self.return_buffer();
         self.return_credit(self.credit);

@@ -1,4 +1,4 @@
-//! A stream as bytes: each message is one write or read of bytes, and its bounds have no meaning.
+//! A stream as a byte stream. Each message is one chunk of bytes, and message boundaries have no meaning.
 
 use super::{Stream, StreamEnd, StreamPlaces};
 use crate::SendError;
@@ -10,18 +10,19 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The longest message that is written, in bytes, if both ends accept that many. A quarter of a stream's credit, so
-/// that several are in flight, and few enough that other packets do not wait for long.
+/// Maximum size of a message in bytes, if both ends accept it. It is a quarter of a stream's credit, so that several
+/// messages are in flight, and small enough not to delay other packets for long.
 const MESSAGE_MAX: usize = 64 * 1024;
 
-/// A [`Stream`] in the form of a byte stream: a tunnel among the other packets of its connection.
+/// A [`Stream`] as a byte stream: a tunnel within a connection.
 ///
 /// Writing waits when the other end does not read, as on a socket. [Shutting down](tokio::io::AsyncWriteExt::shutdown)
-/// ends this direction, and the other continues; with a Go peer, which does not support that, it does nothing. Dropping
-/// it closes both directions at once. The other end may be one of these, or send and receive messages.
+/// ends this direction while the other continues. With a Go peer, which does not support that, it has no effect.
+/// Dropping it closes both directions immediately. The other end may also use a `StreamIo`, or send and receive
+/// messages.
 ///
-/// Reading ends when the other end has ended its direction. If it has closed or reset the stream, or the connection has
-/// ended, that is an error, after the bytes before have been read; with a Go peer a close is an end.
+/// Reading ends when the other end has ended its direction. If the other end closed or reset the stream, or the
+/// connection ended, reading returns an error after the preceding bytes. With a Go peer, a close is a regular end.
 ///
 /// ```
 /// use frisbee::{Acceptor, Client, Connection, Handlers, Routed, Outbox, Packet, Protocol, Server, Stream};
@@ -69,20 +70,20 @@ const MESSAGE_MAX: usize = 64 * 1024;
 /// ```
 pub struct StreamIo {
     stream: Stream,
-    /// Received and not read.
+    /// Received bytes that have not been read.
     rest: Bytes,
     places: StreamPlaces,
 }
 
 impl Stream {
-    /// The stream as bytes. Messages that have not been received are read first.
+    /// Converts the stream into a byte stream. Messages that have not been received are read first.
     pub fn into_io(self) -> StreamIo {
         StreamIo { stream: self, rest: Bytes::new(), places: StreamPlaces::default() }
     }
 }
 
 impl StreamIo {
-    /// The meaning of the end of the messages for a reader.
+    /// Returns the result of reading after the last message.
     fn end(&self) -> io::Result<()> {
         match self.stream.close_reason() {
             StreamEnd::Ended => Ok(()),
@@ -136,7 +137,7 @@ impl AsyncWrite for StreamIo {
         Poll::Ready(sent.map_err(failed))
     }
 
-    /// Written bytes are on their way.
+    /// Does nothing, because written bytes are already queued.
     fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
