@@ -1,4 +1,4 @@
-//! Protocol adapters: handlers of other protocols on the same port, for connections whose first bytes are no frame.
+//! Protocol adapters: handlers of other protocols on the same port, for connections whose first bytes are not a frame.
 
 pub(crate) mod peers;
 
@@ -25,10 +25,10 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
-/// The first byte of every frame: that of the magic, and of an id below 256 in the old form of headers.
+/// First byte of every frame: that of the magic number, or of an id below 256 in the old header format.
 const FRAME_BEGINS: u8 = 0;
 
-/// The first byte of a TLS handshake: the type of its record.
+/// First byte of a TLS handshake: the record type.
 #[cfg(feature = "tls")]
 const TLS_BEGINS: u8 = 22;
 
@@ -36,23 +36,23 @@ type Accepts = dyn Fn(&[u8]) -> bool + Send + Sync;
 type Serve = dyn Fn(RawTransport, AdapterContext) -> Serving + Send + Sync;
 type Serving = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
-/// The phase of a server's life, as handlers of adapter connections see it.
+/// The phase of a server's life, as seen by handlers of adapter connections.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) enum ServerPhase {
     #[default]
     Serving,
     /// Connections finish their work in progress.
     Stopping,
-    /// Connections that are left are closed.
+    /// Remaining connections are closed.
     Closing,
 }
 
-/// The handler of one other protocol.
+/// The handler of another protocol.
 #[derive(Clone)]
 pub(crate) struct ProtocolAdapter {
     accepts: Arc<Accepts>,
     serve: Arc<Serve>,
-    /// A pointer, so that programs without adapters compile none.
+    /// A function pointer, so that programs without adapters compile none of the code behind it.
     hand_over: fn(Arc<Serve>, &Connection, &AdapterHost) -> HandOffTarget,
 }
 
@@ -73,32 +73,32 @@ impl ProtocolAdapter {
 
 opaque_debug!([] ProtocolAdapter, "ProtocolAdapter");
 
-/// The protocols that a connection may begin with.
+/// The protocols with which a connection may begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AllowedProtocols {
-    /// Frames, TLS where it shares a port with plain connections, and those of adapters.
+    /// Frames, TLS if it shares the port with plain connections, and adapter protocols.
     Any,
-    /// The same without TLS, which is beneath.
+    /// The same without TLS, because the transport already uses TLS.
     #[cfg(feature = "tls")]
     Secured,
-    /// Frames alone: it is within the connection of an adapter.
+    /// Frames only, because the connection is nested in an adapter connection.
     Frames,
 }
 
-/// A server, as its adapter connections see it.
+/// The interface of a server to its adapter connections.
 pub(crate) trait AdapterServer: Send + Sync {
-    /// Serves the frames of a transport as a connection within an adapter connection, in the same task.
+    /// Serves the frames of a transport as a connection nested in an adapter connection, in the same task.
     fn serve_within(&self, transport: RawTransport, outer: &Connection) -> Inner<'_>;
 
-    /// A handle for a peer without a connection, unless the router refuses it.
+    /// Returns a handle for a peer without a connection, unless the router rejects it.
     fn enter_peer(&self, ends: EndpointInfo) -> Option<Connection>;
 
-    /// Serves a transport after the handshake of TLS: its frames, or another protocol.
+    /// Serves a transport after its TLS handshake: frames or another protocol.
     #[cfg(feature = "tls")]
     fn secure_within(&self, transport: RawTransport, outer: &Connection) -> Inner<'_>;
 }
 
-/// A server's state and settings, as its adapter connections need them.
+/// The state and settings of a server that its adapter connections need.
 #[derive(Clone)]
 pub(crate) struct AdapterHost {
     pub(crate) phase: watch::Receiver<ServerPhase>,
@@ -106,13 +106,13 @@ pub(crate) struct AdapterHost {
     pub(crate) server: Weak<dyn AdapterServer>,
 }
 
-/// A connection within an adapter connection.
+/// The future of a connection nested in an adapter connection.
 pub(crate) type Inner<'a> = Pin<Box<dyn Future<Output = CloseReason> + Send + 'a>>;
 
 /// The handlers of a server's adapter connections.
 pub(crate) struct ProtocolAdapters {
     handlers: Vec<ProtocolAdapter>,
-    /// Makes the handshake of TLS, at a server that serves TLS and plain connections on one port.
+    /// Performs the TLS handshake at a server that accepts TLS and plain connections on one port.
     secures: Option<ProtocolAdapter>,
     host: AdapterHost,
 }
@@ -122,7 +122,7 @@ impl ProtocolAdapters {
         Self { handlers, secures: None, host }
     }
 
-    /// Has TLS spoken on connections that begin with it.
+    /// Accepts TLS on connections that begin with its handshake.
     #[cfg(feature = "tls")]
     pub(crate) fn securing(self) -> Self {
         let serve = async |transport, context: AdapterContext| {
@@ -133,8 +133,8 @@ impl ProtocolAdapters {
         Self { secures: Some(ProtocolAdapter::new(begins, serve)), ..self }
     }
 
-    /// The handler that accepts a connection which begins with these bytes, if one does: it gets the transport, and
-    /// serves it in the task of the connection.
+    /// Returns the handler that accepts a connection with these first bytes, if any. The handler receives the transport
+    /// and serves it in the task of the connection.
     pub(crate) fn find(
         &self,
         beginning: &[u8],
@@ -157,21 +157,21 @@ impl fmt::Debug for ProtocolAdapters {
     }
 }
 
-/// The handler as the next owner of a connection's transport.
+/// Returns the handler as the next owner of the connection's transport.
 fn hand_over(serve: Arc<Serve>, connection: &Connection, host: &AdapterHost) -> HandOffTarget {
     let context = AdapterContext::new(connection, host);
-    // Also counts a connection that is lost before its handler gets it.
+    // Also counts a connection that is lost before its handler receives it.
     let closed = Closed { connection: connection.clone(), reason: CloseReason::OtherProtocol };
     HandOffTarget::in_place(move |transport| Box::pin(run(serve, transport, context, closed)))
 }
 
-/// Serves an adapter connection to its end, or to that of the server's time to stop.
+/// Serves an adapter connection until it closes or the shutdown timeout expires.
 async fn run(serve: Arc<Serve>, transport: RawTransport, context: AdapterContext, mut closed: Closed) -> CloseReason {
     closed.reason = CloseReason::Shutdown;
     let mut phase = context.host.phase.clone();
     let inner = context.inner.clone();
     let _values = context.values.clone();
-    // A connection within another one is counted there.
+    // A nested connection is counted by its adapter connection.
     let transport = if context.connection.0.is_within {
         transport
     } else {
@@ -195,7 +195,7 @@ async fn run(serve: Arc<Serve>, transport: RawTransport, context: AdapterContext
     closed.reason.clone()
 }
 
-/// Counts the end of a connection, however it comes.
+/// Counts the end of a connection when it is dropped.
 struct Closed {
     connection: Connection,
     reason: CloseReason,
@@ -212,16 +212,16 @@ impl Drop for Closed {
 }
 
 async fn reached(phase: &mut watch::Receiver<ServerPhase>, least: ServerPhase) {
-    // A server that is gone closes nothing any more: its tasks end with its runtime.
+    // If the server is gone, nothing needs to be closed: its tasks end with its runtime.
     if phase.wait_for(|phase| *phase >= least).await.is_err() {
         std::future::pending::<()>().await;
     }
 }
 
-/// Waits until a time, for ever if there is none.
+/// Waits until a time, or forever if there is none.
 async fn past(due: Option<Instant>) {
     match due {
-        // In a box: most servers limit no age, and the future is memory of an idle connection.
+        // Boxed because most servers limit no age and the future takes memory of an idle connection.
         Some(due) => Box::pin(tokio::time::sleep_until(due.into())).await,
         None => std::future::pending().await,
     }
@@ -232,13 +232,13 @@ async fn past(due: Option<Instant>) {
 pub struct AdapterContext {
     connection: Connection,
     host: AdapterHost,
-    /// Why the connection within this one has ended.
+    /// The close reason of the nested connection.
     inner: Arc<Mutex<Option<CloseReason>>>,
     waste: Arc<WasteAccount>,
     values: Arc<AdapterValues>,
 }
 
-/// Drops the [attachments](Connection::attachments) of an adapter connection, whose router has ended before.
+/// Drops the [attachments](Connection::attachments) of an adapter connection. Its router has disconnected earlier.
 struct AdapterValues(Connection);
 
 impl Drop for AdapterValues {
@@ -259,45 +259,45 @@ impl AdapterContext {
         }
     }
 
-    /// The limits and times of the server's connections, which the handler has to apply by itself.
+    /// Returns the limits and timeouts of the server's connections. The handler must enforce them itself.
     pub fn config(&self) -> &Config {
         &self.host.config.common
     }
 
-    /// How long a client may take to send its first header; see
+    /// Returns the timeout for a client's first header; see
     /// [`first_header_timeout`](crate::ServerBuilder::first_header_timeout).
     pub fn first_header_timeout(&self) -> Duration {
         self.host.config.first_header_timeout
     }
 
-    /// The connection, for its addresses and certificates, limits, memory and tasks. Packets cannot be sent on it.
+    /// Returns the connection, for its addresses, certificates, limits, memory and tasks. Packets cannot be sent on it.
     ///
-    /// The handler itself runs on the worker of its connection, which has no threads to spare: work that blocks or computes
-    /// belongs on its [runtime](Connection::runtime_handle), that of the start of the server.
+    /// The handler runs on the worker of its connection and must not block it. Spawn work that blocks or computes on
+    /// the connection's [runtime](Connection::runtime_handle), on which the server was started.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// Whether the server is shutting down, or the connection has reached its [maximum
-    /// age](crate::ServerBuilder::max_connection_age): the handler should then finish its work in progress and return.
+    /// Returns whether the handler should finish its work in progress and return, because the server is shutting down
+    /// or the connection has reached its [maximum age](crate::ServerBuilder::max_connection_age).
     pub fn is_stopping(&self) -> bool {
         self.is_shutting_down()
             || self.connection.0.lifetime.as_ref().is_some_and(|lifetime| lifetime.drain_at <= now())
     }
 
-    /// Whether the server is shutting down.
+    /// Returns whether the server is shutting down.
     pub fn is_shutting_down(&self) -> bool {
-        // Checked once for each request. Phases only follow one another, and this receiver has seen none but the first:
-        // it reads no lock as long as that lasts.
+        // This is checked for each request. Phases never go back, and this receiver has only seen the first one, so no
+        // lock is taken until the phase changes.
         self.host.phase.has_changed().unwrap_or(true) && *self.host.phase.borrow() >= ServerPhase::Stopping
     }
 
     /// Waits until the server shuts down or the connection has reached its [maximum
-    /// age](crate::ServerBuilder::max_connection_age). The server drops the handlers that are left after its
-    /// [`shutdown_timeout`](crate::ServerBuilder::shutdown_timeout), or after the grace for that age.
+    /// age](crate::ServerBuilder::max_connection_age). The server drops remaining handlers after its
+    /// [`shutdown_timeout`](crate::ServerBuilder::shutdown_timeout), or after the grace period of that age.
     ///
     /// # Cancel safety
-    /// Safe; it may be called any number of times.
+    /// Cancel safe. It may be called any number of times.
     pub async fn stopping(&self) {
         let mut phase = self.host.phase.clone();
         let mut reached = pin!(reached(&mut phase, ServerPhase::Stopping));
@@ -309,59 +309,59 @@ impl AdapterContext {
         .await;
     }
 
-    /// Whether the server's memory limit is reached, so that nothing more should be begun; see
+    /// Returns whether the server's memory limit is reached, so that no new work should begin; see
     /// [`memory_max`](crate::ServerBuilder::memory_max).
     pub fn is_overloaded(&self) -> bool {
         self.connection.is_overloaded()
     }
 
-    /// The counts of the server's connections.
+    /// Returns the counters of the server's connections.
     pub fn stats(&self) -> Stats {
         Stats(self.connection.0.mailbox.account.budget().clone())
     }
 
-    /// Charges so many bytes of input to the server's memory until the returned value is dropped.
+    /// Charges `bytes` of input to the server's memory until the returned value is dropped.
     pub fn charge(&self, bytes: usize) -> MemoryCharge {
         self.connection.charge_request(bytes)
     }
 
-    /// Charges a useless request of so many bytes: a malformed or rejected one, or one for an unknown method. The
-    /// transport of a client that sends more of them than [`Config::waste_rate`] allows is read more slowly.
+    /// Charges a useless request of `bytes`: a malformed or rejected one, or one for an unknown method. If a client
+    /// exceeds [`Config::waste_rate`], its transport is read more slowly.
     pub fn waste(&self, bytes: usize) {
         self.waste.charge(bytes);
     }
 
-    /// Credits a useful request of so many bytes, which pays for [useless](Self::waste) ones.
+    /// Credits a useful request of `bytes`, which compensates for [useless](Self::waste) ones.
     #[inline]
     pub fn credit(&self, bytes: usize) {
         self.waste.credit(bytes);
     }
 
-    /// Whether the peer has sent so many [useless](Self::waste) requests that it should be read later. Transports of
-    /// connections pause by themselves.
+    /// Returns whether reading from the peer should be delayed because it sent too many [useless](Self::waste)
+    /// requests. Transports of connections pause reading automatically.
     pub fn is_throttled(&self) -> bool {
         self.waste.paused_until().is_some()
     }
 
-    /// Counts bytes of a peer without a transport in the traffic of the server.
+    /// Adds the bytes of a peer without a transport to the server's traffic counters.
     pub fn count_bytes(&self, read: usize, written: usize) {
         let account = &self.connection.0.mailbox.account;
         account.count(Traffic::Read, read as u64);
         account.count(Traffic::Written, written as u64);
     }
 
-    /// Serves the frames in `io` as a connection of the same server, to its end, and returns the reason. This is for
-    /// protocols that wrap frames, such as WebSocket. A connection that begins with something else is closed as by a
+    /// Serves the frames in `io` as a connection of the same server until it ends, and returns the reason. For
+    /// protocols that wrap frames, such as WebSocket. A connection that does not begin with a frame is closed, as by a
     /// server without protocol adapters.
     ///
-    /// The connection is driven where the returned future is polled, which the handler has to await in its own task. It
-    /// belongs to the same account of memory and has the same addresses and certificates; it has the limits and times
-    /// of any other, and ends with the server. [`Stats`](crate::Stats) count the two as one: if the handler returns
-    /// without an error, the adapter connection has ended for the reason of the one within. A handler that serves
-    /// several at once has to limit their number.
+    /// The returned future drives the connection. The handler must await it in its own task. The nested connection
+    /// shares the memory account, addresses and certificates of the adapter connection. It has the limits and timeouts
+    /// of any other connection and ends with the server. [`Stats`](crate::Stats) count both as one connection: if the
+    /// handler returns without an error, the adapter connection ends with the reason of the nested one. A handler that
+    /// serves several at once must limit their number.
     ///
     /// # Cancel safety
-    /// Dropping the future closes the connection at once.
+    /// Dropping the future closes the connection immediately.
     pub async fn serve_frames<T>(&self, io: T) -> CloseReason
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -370,7 +370,7 @@ impl AdapterContext {
         self.serve_inner(|server| server.serve_within(transport, &self.connection)).await
     }
 
-    /// Serves a connection within this one, and notes the reason of its end.
+    /// Serves a nested connection and records its close reason.
     async fn serve_inner(&self, serve: impl FnOnce(&dyn AdapterServer) -> Inner<'_>) -> CloseReason {
         let reason = match self.host.server.upgrade() {
             Some(server) => serve(&*server).await,

@@ -1,4 +1,4 @@
-//! Peers of an adapter without a connection: those of a listener that is no stream of bytes, such as a socket for datagrams.
+//! Adapter peers without a connection, whose listener is not a byte stream, such as a UDP socket.
 
 use super::{AdapterContext, AdapterHost, ServerPhase, reached};
 use crate::debug::opaque_debug;
@@ -13,7 +13,7 @@ use tokio::sync::watch;
 type Run = dyn Fn(AdapterPeers) -> ListenerFuture + Send + Sync;
 type ListenerFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A listener that runs while its server does.
+/// A listener that runs as long as its server.
 #[derive(Clone)]
 pub(crate) struct AdapterListener(pub(crate) Arc<Run>);
 
@@ -30,7 +30,7 @@ impl AdapterListener {
     }
 }
 
-/// Listens until the listener has finished, or the server has no more time for it.
+/// Runs the listener until it finishes or the shutdown timeout expires.
 async fn run(mut listening: ListenerFuture, mut phase: watch::Receiver<ServerPhase>) {
     let mut closing = pin!(reached(&mut phase, ServerPhase::Closing));
     poll_fn(|task| match listening.as_mut().poll(task) {
@@ -47,8 +47,8 @@ opaque_debug!([] AdapterListener, "AdapterListener");
 pub struct AdapterPeers(pub(crate) AdapterHost);
 
 impl AdapterPeers {
-    /// Enters a peer as the server enters a client that connects: the router may refuse it, and its memory is charged to
-    /// its address. `None` if the router closes its connection at once, or the server is gone.
+    /// Admits a peer, as the server does with a new client: the router may reject it, and its memory is charged to its
+    /// address. Returns `None` if the router closes the connection immediately or the server is gone.
     ///
     /// [`Stats`](crate::Stats) do not count it as a connection.
     pub fn enter(&self, peer: SocketAddr, local: Option<SocketAddr>) -> Option<AdapterContext> {
@@ -57,10 +57,10 @@ impl AdapterPeers {
         Some(AdapterContext::new(&connection, &self.0))
     }
 
-    /// Waits until the server shuts down: the listener should then finish its work in progress and return.
+    /// Waits until the server shuts down. The listener should then finish its work in progress and return.
     ///
     /// # Cancel safety
-    /// Safe; it may be called any number of times.
+    /// Cancel safe. It may be called any number of times.
     pub async fn stopping(&self) {
         reached(&mut self.0.phase.clone(), ServerPhase::Stopping).await;
     }

@@ -1,4 +1,4 @@
-//! Values of users that belong to one connection, by type, and functions that run at its end.
+//! User values that belong to a connection, by type, and functions that run when it ends.
 
 use crate::log_limit::LineLimit;
 use crate::{CloseReason, Connection};
@@ -12,11 +12,11 @@ use std::time::Instant;
 
 /// Values that belong to a connection, one of each type.
 ///
-/// Routers, handlers, streams and all other owners of a handle see the same values. Nothing is allocated for a
-/// connection without values. There are as many values as the program has types for them; a private type keeps them
-/// apart from those of others. When the connection has ended they are dropped, after the functions that were registered
-/// by [`Connection::on_close`]. A connection that a [protocol adapter](crate::ServerBuilder::adapter) serves keeps its
-/// values until the adapter returns.
+/// All owners of a handle, such as routers, handlers and streams, see the same values. A connection without values
+/// allocates nothing. There can be one value for each type in the program; use a private type to avoid conflicts. When
+/// the connection has ended, the functions registered with [`Connection::on_close`] run, and then the values are
+/// dropped. A connection that a [protocol adapter](crate::ServerBuilder::adapter) serves keeps its values until the
+/// adapter returns.
 ///
 /// ```
 /// use frisbee::Connection;
@@ -31,7 +31,7 @@ use std::time::Instant;
 /// ```
 pub struct Attachments {
     context: OnceLock<Box<Mutex<Context>>>,
-    /// How often a value has been set or removed.
+    /// Number of times a value was set or removed.
     changes: AtomicU32,
 }
 
@@ -41,7 +41,7 @@ type AtEnd = Box<dyn FnOnce(&CloseReason) + Send>;
 
 #[derive(Default)]
 struct Context {
-    /// Few enough to be looked through.
+    /// A short list that is searched linearly.
     values: Vec<(TypeId, Value)>,
     on_close: Vec<AtEnd>,
 }
@@ -51,21 +51,22 @@ impl Attachments {
         Self { context: OnceLock::new(), changes: AtomicU32::new(0) }
     }
 
-    /// A number that changes when a value is set or removed, for those who would look for one again and again. One look
-    /// at an atomic.
+    /// Returns a number that changes when a value is set or removed, so that callers can cache a lookup. Costs one
+    /// atomic load.
     #[inline]
     pub fn changes(&self) -> u32 {
         self.changes.load(Ordering::Acquire)
     }
 
-    /// The value of a type.
+    /// Returns the value of a type.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         let context = self.context.get()?.lock();
         let (_, value) = context.values.iter().find(|(id, _)| *id == TypeId::of::<T>())?;
         value.clone().downcast().ok()
     }
 
-    /// The value of a type, its default if there is none yet, which is made under the lock and must not use the attachments.
+    /// Returns the value of a type, or inserts its default. `default` runs under the lock and must not use the
+    /// attachments.
     pub fn get_or_insert<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
         let mut context = self.context().lock();
         let found = context.values.iter().find(|(id, _)| *id == TypeId::of::<T>());
@@ -78,7 +79,7 @@ impl Attachments {
         value
     }
 
-    /// Sets the value of a type; the one that was there.
+    /// Sets the value of a type and returns the previous one.
     pub fn insert<T: Send + Sync + 'static>(&self, value: T) -> Option<Arc<T>> {
         let mut context = self.context().lock();
         let earlier = context.remove(TypeId::of::<T>());
@@ -88,7 +89,7 @@ impl Attachments {
         earlier?.downcast().ok()
     }
 
-    /// Takes the value of a type out.
+    /// Removes and returns the value of a type.
     pub fn remove<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         let removed = self.context.get()?.lock().remove(TypeId::of::<T>())?;
         self.changes.fetch_add(1, Ordering::Release);
@@ -99,7 +100,8 @@ impl Attachments {
         self.context.get_or_init(Box::default)
     }
 
-    /// Keeps a function to run at the end, unless `ended`, called under the lock, returns that it has come.
+    /// Registers a function to run at the end, unless `ended`, called under the lock, reports that the connection has
+    /// ended.
     pub(crate) fn on_close(
         &self,
         run: impl FnOnce(&CloseReason) + Send + 'static,
@@ -115,13 +117,13 @@ impl Attachments {
         }
     }
 
-    /// Runs the functions that were kept for the end, then drops the values.
+    /// Runs the registered functions, then drops the values.
     pub(crate) fn handle_close(&self, reason: &CloseReason) {
         self.run_on_close(reason);
         self.drop_values();
     }
 
-    /// Runs the functions that were kept for the end.
+    /// Runs the registered functions.
     pub(crate) fn run_on_close(&self, reason: &CloseReason) {
         let Some(context) = self.context.get() else { return };
         let on_close = std::mem::take(&mut context.lock().on_close);
@@ -135,7 +137,7 @@ impl Attachments {
         }
     }
 
-    /// Drops the values, which may hold handles of the connection.
+    /// Drops the values, which may hold handles to the connection.
     pub(crate) fn drop_values(&self) {
         let Some(context) = self.context.get() else { return };
         let values = std::mem::take(&mut context.lock().values);
@@ -151,14 +153,14 @@ impl Context {
 }
 
 impl Connection {
-    /// Values that belong to the connection, seen by all owners of a handle to it.
+    /// Returns the values that belong to the connection. All owners of a handle see the same values.
     pub fn attachments(&self) -> &Attachments {
         &self.0.attachments
     }
 
-    /// Runs something when the connection has ended: behind [`Protocol::disconnected`](crate::Protocol::disconnected), in
-    /// the order of registration, on the connection's own task, so it must not block. Runs it at once if the connection
-    /// has ended already.
+    /// Registers a function that runs when the connection has ended, or runs it immediately if it already has.
+    /// Functions run after [`Protocol::disconnected`](crate::Protocol::disconnected), in the order of registration, on
+    /// the connection's task, and must not block.
     pub fn on_close(&self, run: impl FnOnce(&CloseReason) + Send + 'static) {
         self.0.attachments.on_close(run, || self.close_reason());
     }

@@ -7,19 +7,19 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long the log waits before it names a handler that holds up its thread. A panic also holds it up, while a backtrace
-/// is printed, and has a line of its own. Shorter than [`APART_MIN`](crate::tasks::APART_MIN), so that the line comes while calls get tasks. A
-/// backtrace can take longer, so the line names that cause as well: only a panic hook would know, and hooks belong to the
-/// program.
+/// Delay before the log names a handler that blocks its thread. A panic also blocks the thread while a backtrace is
+/// printed, and is logged separately. The delay is shorter than [`APART_MIN`](crate::tasks::APART_MIN), so the line is
+/// logged while calls get tasks. Because a backtrace can take longer, the line also names that cause: only a panic hook
+/// would know, and hooks belong to the program.
 const LOGGED_AFTER: Duration = Duration::from_millis(700);
 
-/// Notes that a handler of a connection has panicked, before that is logged. The time that printing the backtrace took is
-/// not logged as that of a handler that blocks its thread.
+/// Records that a handler of a connection has panicked; call it before logging the panic. The time for printing the
+/// backtrace is then not reported as a handler that blocks its thread.
 pub fn note_panic(connection: &Connection) {
     connection.0.mailbox.account.budget().counts.note_panic(connection.address_of_shared());
 }
 
-/// Reports, a moment after a thread of the connection has been held up, whether a panic was the reason.
+/// Reports with a delay that a thread of the connection was blocked. `report` receives whether a panic was the reason.
 pub(crate) fn report_later(connection: &Connection, report: impl FnOnce(bool) + Send + 'static) {
     let (budget, number) = (connection.0.mailbox.account.budget().clone(), connection.address_of_shared());
     budget.counts.take_panic(number); // One of before.
@@ -31,8 +31,8 @@ pub(crate) fn report_later(connection: &Connection, report: impl FnOnce(bool) + 
 }
 
 impl InlinePermission {
-    /// Handles a report that a handler of `method` holds up the thread of a connection. Handlers get tasks unless those
-    /// would hold up the whole runtime. The first report is logged after a moment, unless the handler has
+    /// Handles a report that a handler of `method` blocks the thread of a connection. Handlers then get tasks, unless
+    /// those would block the whole runtime. The first report is logged with a delay, unless the handler has
     /// [panicked](note_panic).
     #[cold]
     pub fn handle_blocked(self: &Arc<Self>, connection: &Connection, method: &dyn fmt::Display) {

@@ -1,4 +1,4 @@
-//! The end of a connection: requests for it, waiting for it, and its reason.
+//! Closing connections: requests to close, waiting for the end, and close reasons.
 
 use super::Connection;
 use crate::CloseReason;
@@ -6,80 +6,80 @@ use crate::mailbox::Order;
 use std::future::poll_fn;
 
 impl Connection {
-    /// Writes the packets that wait, then closes the connection. Work in progress is aborted.
+    /// Writes the pending packets, then closes the connection. Aborts work in progress.
     pub fn close(&self) {
         self.0.mailbox.order(Order::Flush(CloseReason::Local));
     }
 
-    /// As [`close`](Self::close), for a reason of the protocol: the counterpart of
-    /// [`Routed::close`](crate::Routed::close) for handlers, tasks and [turns](crate::Protocol::batch_ended). The reason is
-    /// passed to the log, [`closed`](Self::closed) and [`Protocol::disconnected`](crate::Protocol::disconnected).
+    /// Like [`close`](Self::close), but with a reason of the protocol: the counterpart of
+    /// [`Routed::close`](crate::Routed::close) for handlers, tasks and [turns](crate::Protocol::batch_ended). The
+    /// reason is logged and returned by [`closed`](Self::closed), and passed to
+    /// [`Protocol::disconnected`](crate::Protocol::disconnected).
     pub fn close_for(&self, reason: impl Into<String>) {
         self.0.mailbox.order(Order::Flush(CloseReason::Router(reason.into().into())));
     }
 
-    /// Closes the connection in good order, as soon as nothing is in progress: no work, no stream, nothing to be
-    /// written, no work that makes its router [busy](crate::Protocol::is_busy). A server announces this to an extended
-    /// peer, which then closes the connection itself or confirms. A client that has sent nothing yet keeps the rest of
-    /// its [time](crate::ServerBuilder::first_header_timeout) for the first packet, which may be under way.
+    /// Closes the connection gracefully once nothing is in progress: no tasks, no streams, no pending writes, and no
+    /// work that makes its router [busy](crate::Protocol::is_busy). A server announces this to a native peer, which
+    /// then closes the connection itself or confirms. A client that has sent nothing yet keeps the rest of its
+    /// [timeout](crate::ServerBuilder::first_header_timeout) for the first packet, which may be in flight.
     pub fn close_when_idle(&self) {
         self.0.mailbox.order(Order::WhenIdle(CloseReason::Shutdown));
     }
 
-    /// Closes the connection at once, after its maximum age and the grace.
+    /// Closes the connection immediately, because its maximum age and the grace period have passed.
     pub(crate) fn abort_for_age(&self) {
         tracing::debug!(peer = ?self.peer_addr(), work = self.in_progress(), "grace after the maximum age is over");
         self.0.mailbox.order(Order::Now(CloseReason::MaxAge));
     }
 
-    /// Closes the connection at once; packets that wait are lost.
+    /// Closes the connection immediately. Pending packets are lost.
     pub fn abort(&self) {
         self.0.mailbox.order(Order::Now(CloseReason::Local));
     }
 
-    /// As [`abort`](Self::abort), for a reason of the protocol; see [`close_for`](Self::close_for).
+    /// Like [`abort`](Self::abort), but with a reason of the protocol; see [`close_for`](Self::close_for).
     pub fn abort_for(&self, reason: impl Into<String>) {
         self.0.mailbox.order(Order::Now(CloseReason::Router(reason.into().into())));
     }
 
-    /// As [`abort`](Self::abort), when the runtime of its work ends: no handler is polled from now on.
+    /// Like [`abort`](Self::abort), for when the runtime of its tasks shuts down: no handler is polled any more.
     pub(crate) fn abort_with_work(&self) {
         self.abort();
         self.0.work.abort();
     }
 
-    /// Ends the time that a client has for its first header, since others need its place: the connection is closed
-    /// unless the header has come.
+    /// Expires the first-header timeout early to evict the connection. It is closed unless the header has arrived.
     pub(crate) fn expire(&self) {
         self.0.mailbox.expire();
     }
 
-    /// The peer and the work in progress, for the log.
+    /// Describes the peer and the work in progress for the log.
     pub(crate) fn in_progress(&self) -> String {
         let (jobs, streams) = (self.0.work.len(), self.0.mailbox.lock().streams.len());
         let peer = self.peer_addr().map_or_else(|| String::from("without an address"), |peer| peer.to_string());
         format!("peer {peer}, running handlers: {jobs}, streams: {streams}")
     }
 
-    /// Waits for the end of the connection and returns its reason. The packets that waited have been written by then,
-    /// unless the peer accepted none of them for the [`write_timeout`](crate::Config::write_timeout), or less than
-    /// [`least_rate`](crate::Config::least_rate). The peer has also had a second to close its half, so a program may
+    /// Waits until the connection has ended and returns the reason. Pending packets have been written by then, unless
+    /// the peer accepted none for the [`write_timeout`](crate::Config::write_timeout) or less than
+    /// [`least_rate`](crate::Config::least_rate). The peer has also had a second to close its half, so the program may
     /// exit.
     ///
     /// # Cancel safety
-    /// Safe; it may be called any number of times.
+    /// Cancel safe. It may be called any number of times.
     pub async fn closed(&self) -> CloseReason {
         let mut watch = self.waiter();
         poll_fn(|context| self.0.mailbox.poll_closed(context, &mut watch)).await
     }
 
-    /// Whether the connection has ended. Nothing can be sent any more, but packets that wait may still be written; see
-    /// [`closed`](Self::closed).
+    /// Returns whether the connection has ended. Nothing can be sent any more, but pending packets may still be
+    /// written; see [`closed`](Self::closed).
     pub fn is_closed(&self) -> bool {
         self.0.mailbox.lock().closed.is_some()
     }
 
-    /// Why the connection has ended, if it has.
+    /// Returns the close reason, if the connection has ended.
     pub fn close_reason(&self) -> Option<CloseReason> {
         self.0.mailbox.lock().closed.as_deref().cloned()
     }

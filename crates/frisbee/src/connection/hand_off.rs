@@ -1,4 +1,4 @@
-//! Hand-off as handles see it: the request, and the decision.
+//! Hand-off as seen by handles: the request and the decision.
 
 use crate::budget::{MemoryCharge, body_memory};
 use crate::connection::Connection;
@@ -12,11 +12,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::sync::oneshot;
 
-/// A peer that asks for the connection itself; see [`Protocol::hand_off`](crate::Protocol::hand_off).
+/// A peer's request to take over the connection; see [`Protocol::hand_off`](crate::Protocol::hand_off).
 ///
-/// The peer sends nothing until it is answered, and the connection is closed if that takes longer than
-/// [`Config::hand_off_timeout`](crate::Config::hand_off_timeout). Dropping this answers that this end hands off no
-/// connections for the operation.
+/// The peer sends nothing until it receives a reply. The connection is closed if that takes longer than
+/// [`Config::hand_off_timeout`](crate::Config::hand_off_timeout). Dropping the request replies that this end supports
+/// no hand-off for the operation.
 #[derive(Debug)]
 #[must_use]
 pub struct HandOffRequest {
@@ -33,44 +33,44 @@ impl HandOffRequest {
         Self { connection, operation, request, is_decided: false, _charge }
     }
 
-    /// The requested operation.
+    /// Returns the requested operation.
     pub fn operation(&self) -> Operation {
         self.operation
     }
 
-    /// The bytes that the peer sent along.
+    /// Returns the body of the request.
     pub fn request(&self) -> &Bytes {
         &self.request
     }
 
-    /// The requested connection.
+    /// Returns the requested connection.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// Waits until the peer no longer waits for an answer. It still has to be sent one, whichever; the connection is
-    /// not handed off.
+    /// Waits until the peer has cancelled the request. A reply must still be sent, but the connection is not handed
+    /// off.
     ///
     /// # Cancel safety
-    /// Safe; it may be called any number of times.
+    /// Cancel safe. It may be called any number of times.
     pub async fn cancelled(&self) {
         let mut watch = self.connection.waiter();
         poll_fn(|context| self.connection.0.mailbox.poll_abandoned(context, &mut watch)).await;
     }
 
-    /// Agrees. The transport is taken as soon as the reply has been written; bytes that are then written to it follow
-    /// the reply directly. If this end has opened a stream in the meantime, the peer learns that the connection is
-    /// busy, and the transport is not taken; nor is it if the peer has [cancelled](Self::cancelled).
+    /// Accepts the request. The transport is detached as soon as the reply has been written; bytes written to the
+    /// transport follow the reply directly. If this end has opened a stream since, the peer receives a busy reply
+    /// instead and the transport is not detached. The same applies if the peer has [cancelled](Self::cancelled).
     pub fn accept(mut self, reply: impl Into<Bytes>, take_over: HandOffTarget) {
         self.decide(HandOffAnswer::Accepted, reply.into(), Some(take_over));
     }
 
-    /// Does not agree; the connection continues.
+    /// Refuses the request. The connection continues.
     pub fn refuse(mut self, reply: impl Into<Bytes>) {
         self.decide(HandOffAnswer::Refused, reply.into(), None);
     }
 
-    /// Answers that work in progress needs the connection, which continues.
+    /// Refuses the request because of work in progress. The connection continues.
     pub fn busy(mut self) {
         self.decide(HandOffAnswer::Busy, Bytes::new(), None);
     }
@@ -79,7 +79,7 @@ impl HandOffRequest {
         self.is_decided = true;
         let mut inner = self.connection.0.mailbox.lock();
         if inner.closed.is_some() {
-            // It would stay there for ever, and the next owner may hold a handle to the connection.
+            // It would stay there forever, and the next owner may hold a handle to the connection.
             drop(inner);
             return drop((reply, take_over));
         }
@@ -97,7 +97,7 @@ impl Drop for HandOffRequest {
     }
 }
 
-/// Waits for an answer. Dropping it cancels the request.
+/// Waits for a reply. Dropping it cancels the request.
 struct PendingHandOff<'a> {
     connection: &'a Connection,
     answer: Option<oneshot::Receiver<Result<HandOffAccepted, HandOffError>>>,
@@ -116,13 +116,13 @@ impl Future for PendingHandOff<'_> {
 
 impl Drop for PendingHandOff<'_> {
     fn drop(&mut self) {
-        // Which marks the request as cancelled.
+        // This marks the request as cancelled.
         let Some(answer) = self.answer.take() else { return };
         drop(answer);
         let mut inner = self.connection.0.mailbox.lock();
         let unsent = match inner.hand_off.take() {
             Some(mut step) => match &mut *step {
-                // The peer has heard nothing of it.
+                // The request was never sent to the peer.
                 HandOffStep::Request { before, asking, .. } if asking.is_abandoned() => {
                     before.append(&mut inner.outbox);
                     std::mem::swap(before, &mut inner.outbox);
@@ -150,7 +150,7 @@ impl Drop for PendingHandOff<'_> {
     }
 }
 
-/// Requests the connection itself from the peer.
+/// Requests a hand-off from the peer.
 pub(crate) async fn request<K: Send + 'static>(
     connection: &Connection,
     operation: Operation,
@@ -173,11 +173,11 @@ pub(crate) async fn request<K: Send + 'static>(
     answered.await
 }
 
-/// Takes the transport of a connection without a word to the peer.
+/// Detaches the transport of a connection without notifying the peer.
 pub(crate) async fn leave(connection: &Connection) -> Result<RawTransport, HandOffError> {
     let transport = begin(connection, |_| {
         let (takes, transport) = oneshot::channel();
-        // The caller may have gone; then the transport is closed.
+        // The caller may have been dropped; then the transport is closed.
         Ok((HandOffStep::Leave(HandOffTarget::at_once(|raw| drop(takes.send(raw)))), transport))
     })?;
     transport.await.map_err(|_| HandOffError::Closed(why(connection)))

@@ -1,30 +1,30 @@
-//! The age at which a server drains a connection, and the age at which it closes the connection.
+//! The age at which a server drains a connection, and the age at which it closes it.
 //!
 //! # Decisions
 //!
-//! * **The age is random within a tenth.** Connections that a fleet has opened at the same time, after a restart, are
+//! * **The age varies at random by a tenth.** Connections that a fleet opened at the same time, after a restart, are
 //!   then renewed at different times.
-//! * **A connection within an adapter connection has the lifetime of the latter**, so both are drained at the same time.
+//! * **A nested connection has the lifetime of its adapter connection**, so both are drained at the same time.
 
 use std::time::{Duration, Instant};
 
-/// The part of the age by which it varies in either direction.
+/// Fraction of the age by which it varies in either direction.
 const JITTER: f64 = 0.1;
 
-/// Longer durations count as this: the clock cannot add them.
+/// Maximum duration that the clock can add. Longer ones are truncated to it.
 const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 /// A server's limit on the age of its connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct AgeLimit {
-    /// `None` if connections may have any age.
+    /// Maximum age; `None` for no limit.
     pub(crate) max: Option<Duration>,
-    /// How long work in progress may take from then on; `None` if it may take any time.
+    /// Time for work in progress after that; `None` for no limit.
     pub(crate) grace: Option<Duration>,
 }
 
 impl AgeLimit {
-    /// The lifetime of a connection that was accepted at `now`.
+    /// Returns the lifetime of a connection that was accepted at `now`.
     pub(crate) fn lifetime(&self, now: Instant) -> Option<Lifetime> {
         let part = 1.0 - JITTER + 2.0 * JITTER * fastrand::f64();
         let drain_at = now + self.max?.min(FAR).mul_f64(part);
@@ -32,16 +32,16 @@ impl AgeLimit {
     }
 }
 
-/// The times of one connection.
+/// The times at which one connection is drained and closed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lifetime {
-    /// When it takes no new work.
+    /// Time from which it accepts no new work.
     pub(crate) drain_at: Instant,
-    /// When it is closed with its work in progress.
+    /// Time at which it is closed with its work in progress.
     pub(crate) abort_at: Option<Instant>,
 }
 
-/// How far a driver has come with the [`Lifetime`] of its connection.
+/// The progress of a driver through the [`Lifetime`] of its connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Age {
     Young,
@@ -50,7 +50,7 @@ pub(crate) enum Age {
 }
 
 impl Lifetime {
-    /// When a connection of this age reaches the next one.
+    /// Returns the time at which a connection reaches the age after `age`.
     pub(crate) fn next(&self, age: Age) -> Option<Instant> {
         match age {
             Age::Young => Some(self.drain_at),
@@ -59,7 +59,7 @@ impl Lifetime {
         }
     }
 
-    /// The next age, if the connection has reached it at `now`.
+    /// Returns the next age, if the connection has reached it at `now`.
     pub(crate) fn advance(&self, age: Age, now: Instant) -> Option<Age> {
         self.next(age).filter(|due| *due <= now)?;
         Some(if age == Age::Young { Age::Draining } else { Age::Over })

@@ -1,4 +1,4 @@
-//! The handles of new connections.
+//! Constructors of connection handles.
 
 use super::attachments::Attachments;
 use super::{Connection, ConnectionShared, Lifetime};
@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 use tokio::runtime::Handle;
 
 impl Connection {
-    /// The handle of a dialling end.
+    /// Creates the handle of a dialling end.
     pub(crate) fn client(config: &ClientConfig, budget: Arc<Budget>, runtime: Handle, ends: EndpointInfo) -> Self {
         let account = Arc::new(Account::alone(budget));
         let connection = Self::new((Role::Client, false), &config.common, account, runtime, ends, None);
@@ -22,13 +22,13 @@ impl Connection {
         connection
     }
 
-    /// The handle of an accepting end.
+    /// Creates the handle of an accepting end.
     pub(crate) fn server(config: &ServerConfig, budget: &Arc<Budget>, runtime: Handle, ends: EndpointInfo) -> Self {
         Self::accepted(config, budget, runtime, ends, false, None)
     }
 
-    /// As [`server`](Self::server), with a limited lifetime. With `is_within` it is not counted as a connection: it is the
-    /// handle of a peer without one.
+    /// Like [`server`](Self::server), with a limited lifetime. With `is_within` the handle belongs to a peer without a
+    /// connection and is not counted as one.
     pub(crate) fn accepted(
         config: &ServerConfig,
         budget: &Arc<Budget>,
@@ -41,7 +41,7 @@ impl Connection {
         Self::new((Role::Server, is_within), &config.common, account, runtime, ends, lifetime.map(Box::new))
     }
 
-    /// The handle of an accepting end within this adapter connection: of the same account.
+    /// Creates the handle of an accepting end nested in this adapter connection, with the same account.
     pub(crate) fn within(&self, config: &ServerConfig, ends: EndpointInfo) -> Self {
         let (account, runtime) = (self.0.mailbox.account.clone(), self.0.runtime.clone());
         Self::new((Role::Server, true), &config.common, account, runtime, ends, self.0.lifetime.clone())

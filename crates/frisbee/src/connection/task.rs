@@ -1,27 +1,27 @@
-//! The handle of a connection's task, by which it answers.
+//! The handle with which a connection's task replies.
 
 use super::Connection;
 use crate::executor::tasks::{AssignedJob, Call, Carrier, FinishedJob, Job, JobSlotId, JobStart, Placement};
 use crate::{Outbox, SendError};
 
-/// Held by a task of a connection for as long as it runs; see [`Connection::spawn_call`].
+/// The handle that a task of a connection holds while it runs; see [`Connection::spawn_call`].
 #[derive(Debug)]
 pub struct Task {
     pub(super) connection: Connection,
-    /// Until it has answered.
+    /// The job slot, until the task has replied.
     pub(super) slot: Option<JobSlotId>,
-    /// The server's memory that is charged to it, in bytes.
+    /// Server memory charged to the task, in bytes.
     pub(super) charge: usize,
-    /// The peer may cancel it.
+    /// Whether the peer may cancel it.
     pub(super) has_call: bool,
 }
 
 impl Connection {
-    /// Spawns a task, and charges the memory of its request. The result is its job slot, or `None` if the connection has
+    /// Spawns a task and charges the memory of its request. Returns its job slot, or `None` if the connection has
     /// ended.
     ///
     /// # Errors
-    /// If it counts as a call, and `calls_max` of them run.
+    /// If it counts as a call and `calls_max` calls are running.
     pub(crate) fn spawn_within(
         &self,
         calls_max: Option<usize>,
@@ -56,16 +56,18 @@ impl Connection {
 }
 
 impl Task {
-    /// The connection that the task belongs to.
+    /// Returns the connection of the task.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// Lets `write` put the reply into the connection's outbox, as [`Connection::send_now`] does, unless the call has
-    /// been [cancelled](Connection::cancel_call), which it cannot be any more then: each is answered once.
+    /// Calls `write` with the connection's outbox to send the reply, like [`Connection::send_now`]. Does nothing if the
+    /// call has been [cancelled](Connection::cancel_call). It cannot be cancelled afterwards, so each call gets one
+    /// reply.
     ///
-    /// With the reply the task leaves its slot. The peer may make its next call as soon as it has that, and is held to
-    /// [`calls_max`](Connection::calls_max). The task should be over then: the call that gets its slot waits for that.
+    /// The task's slot is released with the reply, because the peer may make its next call as soon as it receives the
+    /// reply and is limited to [`calls_max`](Connection::calls_max). The task should finish then, because the next call
+    /// in its slot waits for that.
     ///
     /// # Errors
     /// If the connection has ended.
@@ -81,17 +83,17 @@ impl Task {
     }
 }
 
-/// Aborts a task of [`Connection::spawn`].
+/// A handle that aborts a task of [`Connection::spawn`].
 #[derive(Clone, Debug)]
 pub struct AbortHandle {
     pub(super) connection: Connection,
-    /// `None` if the connection had ended.
+    /// `None` if the connection had already ended.
     pub(super) slot: Option<JobSlotId>,
 }
 
 impl AbortHandle {
-    /// Aborts the task; `false` if it has finished. Its future is dropped soon, or after its current poll. A graceful
-    /// shutdown does not wait for it any more.
+    /// Aborts the task. Returns `false` if it has finished. Its future is dropped soon, or after its current poll. A
+    /// graceful shutdown no longer waits for it.
     pub fn abort(&self) -> bool {
         let shared = &self.connection.0;
         let is_aborted = self.slot.is_some_and(|slot| shared.work.abort_one(slot));
@@ -102,13 +104,13 @@ impl AbortHandle {
         is_aborted
     }
 
-    /// Whether the task has finished, panicked or been aborted.
+    /// Returns whether the task has finished, panicked or been aborted.
     pub fn is_finished(&self) -> bool {
         self.slot.is_none_or(|slot| !self.connection.0.work.is_running(slot))
     }
 }
 
-/// As many calls run as may.
+/// The error of a task when the maximum number of calls is running.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TaskLimitReached;
 

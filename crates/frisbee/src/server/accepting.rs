@@ -1,13 +1,13 @@
-//! Accepting connections, and assigning each to a worker.
+//! Accepts connections and assigns them to workers.
 //!
-//! A server with its own threads accepts on the first of them, which drives the accepted connections unless another has
-//! fewer connections: a connection to an idle server wakes one thread. Other servers accept in a task of the runtime, whose
-//! threads drive the connections.
+//! A server with its own threads accepts on the first of them. That thread also drives the connection, unless another
+//! one has fewer connections, so a connection to an idle server wakes a single thread. Other servers accept in a task
+//! of the runtime, whose threads drive the connections.
 //!
 //! # Decisions
 //!
-//! Accepted where `serve` is awaited, a connection to an idle server woke two threads more than one accepted by the thread
-//! that polls the sockets: the one that awaits, and one to drive it.
+//! Accepting in the task that awaits `serve` woke two more threads per connection to an idle server than accepting on
+//! the thread that polls the sockets: the awaiting thread and the driving thread.
 
 use super::Listener;
 use crate::Protocol;
@@ -29,19 +29,19 @@ use tokio::sync::oneshot;
 /// The first and the longest pause after the system has refused to accept, for lack of file descriptors for instance.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(1));
 
-/// Connections that are accepted before the other tasks of the thread have their turn. Each takes some ten
-/// microseconds.
+/// Maximum number of connections accepted before other tasks of the thread run. Each takes some ten microseconds.
 const AT_ONCE: usize = 32;
 
-/// A socket that listens until this is dropped.
+/// A socket that listens until it is dropped.
 pub(super) struct Listening<L> {
     listener: Arc<Mutex<Option<L>>>,
-    /// Ends the future that accepts.
+    /// Ends the accepting future.
     _closed: oneshot::Sender<()>,
 }
 
 impl<L: Listener> Listening<L> {
-    /// Also a future that accepts connections. It is for the first of the workers, if there are some.
+    /// Returns the listener and a future that accepts connections. If there are workers, it should run on the first of
+    /// them.
     pub(super) fn new<R: Protocol>(
         mut listener: L,
         host: &Arc<ServerShared<R>>,
@@ -53,14 +53,14 @@ impl<L: Listener> Listening<L> {
         }
         let (closed, is_closed) = oneshot::channel();
         let listener = Arc::new(Mutex::new(Some(listener)));
-        // The pool ends with its server, whichever of its threads still accepts.
+        // The pool must end with its server even if one of its threads still accepts.
         let accepting = accept(listener.clone(), is_closed, host.clone(), Arc::downgrade(pool));
         Ok((Self { listener, _closed: closed }, accepting))
     }
 }
 
 impl<L> Drop for Listening<L> {
-    /// Closes the socket at once, whichever thread accepts.
+    /// Closes the socket immediately, regardless of the accepting thread.
     fn drop(&mut self) {
         let listener = self.listener.lock().take();
         drop(listener);
@@ -81,13 +81,14 @@ async fn accept<L: Listener, R: Protocol>(
     loop {
         let next = poll_fn(|context| {
             if is_of_worker && !std::mem::replace(&mut has_let_others, true) {
-                // Connections that have ended at the same time are not counted any more when the next is assigned.
+                // Otherwise connections that ended at the same time would still be counted when the next one is
+                // assigned.
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
             if accepted == AT_ONCE {
                 accepted = 0;
-                // Tasks of workers have no budget. Others do, and end by themselves.
+                // Tasks of workers have no cooperative budget. Tokio tasks have one and yield automatically.
                 if wake_last(context.waker()) {
                     return Poll::Pending;
                 }
@@ -97,8 +98,7 @@ async fn accept<L: Listener, R: Protocol>(
             }
             let listener = listener.lock();
             let Some(listener) = &*listener else { return Poll::Ready(None) };
-            // A connection that was accepted is taken in before the listener can be closed, so that a shutdown waits
-            // for it.
+            // An accepted connection is registered before the listener can be closed, so that a shutdown waits for it.
             let admitted = |(socket, ends)| (socket, ends, OpenConnections::admit(&host.open));
             let polled = listener.poll_accept(context).map_ok(admitted).map(Some);
             has_let_others = polled.is_ready();
@@ -116,7 +116,7 @@ async fn accept<L: Listener, R: Protocol>(
                 tracing::debug!(%error, "a connection ended before it was accepted");
             }
             Some(Err(error)) => {
-                // Silent clients have to make room for others.
+                // Evict silent clients to release file descriptors.
                 if host.pending_handshakes.make_room() {
                     pause = PAUSE.0;
                 }
@@ -128,7 +128,7 @@ async fn accept<L: Listener, R: Protocol>(
     }
 }
 
-/// Drives a connection on its ring or worker, or on the runtime of the caller.
+/// Drives a connection on its ring or worker, or on the caller's runtime.
 fn dispatch<R: Protocol>(
     host: &Arc<ServerShared<R>>,
     pool: &WorkerPool,
@@ -153,7 +153,7 @@ fn dispatch<R: Protocol>(
     let (runtime, host) = (host.runtime.clone(), host.clone());
     let arrived = Box::new(AcceptedConnection { io: socket, ends, entry });
     let driving = async move {
-        // Nothing of the connection is kept here across the wait: idle connections would keep it.
+        // Hold nothing of the connection across this await, because an idle connection would keep it in memory.
         let context = driven.as_ref().map(|_| host.runtime.clone());
         let Some(arrived) = in_runtime(arrived, is_here) else { return };
         host.serve(arrived, context).await;
@@ -161,7 +161,7 @@ fn dispatch<R: Protocol>(
     wake_queue::spawn(&runtime, worker, driving);
 }
 
-/// The connection in the runtime of its task. Its socket belongs to the reactor of the thread that has accepted it.
+/// Moves the connection to the runtime of its task. Its socket is registered with the reactor of the accepting thread.
 fn in_runtime(arrived: Box<AcceptedConnection>, is_here: bool) -> Option<Box<AcceptedConnection>> {
     if is_here {
         return Some(arrived);
@@ -172,7 +172,7 @@ fn in_runtime(arrived: Box<AcceptedConnection>, is_here: bool) -> Option<Box<Acc
     moved.ok().map(Box::new)
 }
 
-/// Whether the error concerns only the connection to accept, so that the next accept may succeed at once.
+/// Returns whether the error concerns only the connection to accept, so that the next accept may succeed immediately.
 fn is_connection_error(error: &io::Error) -> bool {
     matches!(
         error.kind(),

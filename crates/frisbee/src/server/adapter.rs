@@ -1,4 +1,4 @@
-//! The settings of a server for other protocols.
+//! Server settings for other protocols.
 
 use crate::adapter::peers::{AdapterListener, AdapterPeers};
 use crate::adapter::{AdapterContext, ProtocolAdapter};
@@ -7,21 +7,22 @@ use std::io;
 use std::sync::Arc;
 
 impl ServerBuilder {
-    /// Adds a handler of adapter connections: those that begin with something else than a frame. Default: none, and
-    /// such a connection is closed, with a reason that names the protocol if it is known.
+    /// Adds a handler of adapter connections, which begin with something other than a frame. Defaults to none; such a
+    /// connection is then closed with a reason that names the protocol if it is recognised.
     ///
-    /// `accepts` decides by the first bytes, possibly a single one, and is called once for a connection; with several
-    /// handlers, the first that accepts serves. `serve` reads these bytes again. It runs in the task of the connection
-    /// on its worker, and on the runtime of the caller if io_uring drives connections.
+    /// `accepts` decides by the first bytes, possibly a single one. It is called once per connection. If there are
+    /// several handlers, the first that accepts serves the connection. `serve` reads these bytes again. It runs in the
+    /// connection's task on its worker, or on the caller's runtime if io_uring drives connections.
     ///
-    /// An adapter connection is counted in [`Stats`](crate::Stats), as [`CloseKind::OtherProtocol`](crate::CloseKind) when it ends without
-    /// an error, and in a [shutdown](crate::Server::serve_with_shutdown), which ends handlers that do not return in time. The
-    /// router sees it end with [`CloseReason::OtherProtocol`](crate::CloseReason). A client that sends nothing has
-    /// [`first_header_timeout`](Self::first_header_timeout); from its first byte on, its time is the handler's concern.
-    /// With TLS the handshake comes first.
+    /// An adapter connection is counted in [`Stats`](crate::Stats), as [`CloseKind::OtherProtocol`](crate::CloseKind)
+    /// if it ends without an error. A [shutdown](crate::Server::serve_with_shutdown) waits for it and drops handlers
+    /// that do not return in time. The router's session ends with [`CloseReason::OtherProtocol`](crate::CloseReason). A
+    /// client that sends nothing is subject to [`first_header_timeout`](Self::first_header_timeout); after its first
+    /// byte, the handler must enforce timeouts. With TLS the handshake comes first.
     ///
-    /// Frames begin with a zero byte, so no adapter gets what does. The first id of a client with the old form of
-    /// headers, which has no magic, may be above 255 and look like another protocol; clients count from 0.
+    /// Frames begin with a zero byte, so adapters never receive connections that do. In the old header format, which
+    /// has no magic number, the first id of a client may be above 255 and resemble another protocol, but clients count
+    /// from 0.
     ///
     /// ```
     /// use frisbee::{Handlers, Server};
@@ -63,11 +64,12 @@ impl ServerBuilder {
         self
     }
 
-    /// Adds a listener for adapter peers without connections, such as a socket for datagrams. Default: none.
+    /// Adds a listener for adapter peers without connections, such as a UDP socket. Defaults to none.
     ///
-    /// `listen` makes a future that runs in the caller's runtime while the server serves. It [enters](AdapterPeers::enter)
-    /// each peer before it serves it, and returns after [`stopping`](AdapterPeers::stopping) when its work in progress
-    /// has ended; a shutdown waits for that, up to the [`shutdown_timeout`](Self::shutdown_timeout).
+    /// `listen` creates a future that runs on the caller's runtime while the server serves. It
+    /// [admits](AdapterPeers::enter) each peer before serving it. After [`stopping`](AdapterPeers::stopping) it returns
+    /// when its work in progress has ended. A shutdown waits for that, up to the
+    /// [`shutdown_timeout`](Self::shutdown_timeout).
     ///
     /// ```
     /// use frisbee::{Handlers, Server};

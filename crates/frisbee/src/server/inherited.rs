@@ -1,4 +1,5 @@
-//! Servers on sockets that listen already: passed by the process before, by a service manager, or made by the program.
+//! Servers on existing listening sockets: passed by the previous process, by a service manager, or created by the
+//! program.
 
 use super::{Server, ServerBuilder, TcpSocketListener};
 use crate::{Error, Protocol};
@@ -15,12 +16,12 @@ use std::io;
 use std::os::unix;
 
 impl ServerBuilder {
-    /// Makes a server of a TCP socket that listens already, in place of [`bind`](Self::bind): one that the process
-    /// before has passed, or that has options which `bind` does not set. On Unix an
-    /// `OwnedFd` will do. The socket is set to be nonblocking, and gets the options of one that `bind` makes.
+    /// Creates a server on a listening TCP socket, instead of [`bind`](Self::bind). The socket may come from the
+    /// previous process or have options that `bind` does not set. On Unix an `OwnedFd` is accepted. The socket is set
+    /// to nonblocking mode and gets the options that `bind` sets.
     ///
-    /// Connections that wait in the socket's queue belong to the socket and not to a process, so they are served by
-    /// whichever process accepts them.
+    /// Connections in the backlog belong to the socket and not to a process, so any process that shares the socket may
+    /// accept them.
     ///
     /// ```
     /// use frisbee::{Handlers, Server};
@@ -35,8 +36,8 @@ impl ServerBuilder {
     /// ```
     ///
     /// # Errors
-    /// If it is not a listening TCP socket (whether it listens is seen on Linux only), or the router finds something
-    /// [wrong](Protocol::check) with itself.
+    /// If it is not a listening TCP socket (Linux only: whether it listens), or the router reports a
+    /// [defect](Protocol::check).
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -55,10 +56,10 @@ impl ServerBuilder {
         Ok(self.bound(TcpSocketListener { listener, local }, router))
     }
 
-    /// Makes a server of a Unix socket that listens already, as [`listen_on`](Self::listen_on) does of a TCP socket.
+    /// Creates a server on a listening Unix socket, like [`listen_on`](Self::listen_on) for a TCP socket.
     ///
-    /// The file of the socket stays when the server is dropped, unlike that of [`bind_unix`](Self::bind_unix): another
-    /// process may serve on the same socket, and the creator of the file removes it.
+    /// Unlike with [`bind_unix`](Self::bind_unix), the socket file is kept when the server is dropped. Another process
+    /// may serve on the same socket, and the creator of the file removes it.
     ///
     /// ```
     /// use frisbee::{Handlers, Server};
@@ -78,7 +79,7 @@ impl ServerBuilder {
     /// ```
     ///
     /// # Errors
-    /// As [`listen_on`](Self::listen_on).
+    /// Same as [`listen_on`](Self::listen_on).
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -99,7 +100,7 @@ impl ServerBuilder {
     }
 }
 
-/// Accepting on a socket that does not listen would fail again and again, as if descriptors were short.
+/// Checks that the socket listens. Otherwise accepting would fail repeatedly, as if file descriptors were exhausted.
 #[cfg(target_os = "linux")]
 fn check(socket: &impl std::os::fd::AsFd) -> io::Result<()> {
     let socket = socket2::SockRef::from(socket);

@@ -10,12 +10,12 @@ use std::path::Path;
 use std::task::{Context, Poll};
 use tokio::net::UnixListener;
 
-/// A server that listens on a Unix socket. Made by [`ServerBuilder::bind_unix`](crate::ServerBuilder::bind_unix) or
+/// A server on a Unix socket. Created by [`ServerBuilder::bind_unix`](crate::ServerBuilder::bind_unix) or
 /// [`listen_on_unix`](crate::ServerBuilder::listen_on_unix).
 pub type UnixServer<R> = Server<R, UnixSocket>;
 
 impl<R: Protocol> UnixServer<R> {
-    /// The path that is listened on; empty if a socket that was [passed](crate::ServerBuilder::listen_on_unix) has none.
+    /// Returns the path of the socket. Empty if an [existing socket](crate::ServerBuilder::listen_on_unix) has none.
     pub fn local_path(&self) -> &Path {
         &self.listener.path
     }
