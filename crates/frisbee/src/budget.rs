@@ -1,6 +1,6 @@
-//! The server-wide count of bytes that are held for peers. `account.rs` divides it among connections and addresses,
-//! `memory.rs` is its public form, `output.rs` bounds unwritten output, `trim.rs` gives memory back to the system, `counts.rs` counts connections
-//! and refusals, `traffic.rs` bytes and streams.
+//! The server-wide budget of memory held for peers. `account.rs` divides it among connections and addresses,
+//! `memory.rs` is its public interface, `output.rs` bounds unwritten output, `trim.rs` returns memory to the system,
+//! `counts.rs` counts connections and rejections, and `traffic.rs` counts bytes and streams.
 //!
 //! # Decisions
 //!
@@ -28,18 +28,19 @@ use self::trim::Trim;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
-/// Bodies of this length and longer may be slices of the buffer they were read into, and keep all of it.
+/// Minimum size of bodies that may be slices of their read buffer and keep all of it.
 pub(crate) const SLICED_MIN: usize = 16 * 1024;
 
-/// The size of such a buffer: two reads of 64 KiB.
+/// Size of such a buffer: two reads of 64 KiB.
 pub(crate) const READ_BUFFER: usize = 128 * 1024;
 
-/// The memory of a pending handler, in addition to its request, in bytes: its future, its slot in the connection's
-/// list, and its part of the state that is kept to answer it.
+/// Memory of a pending handler in addition to its request, in bytes: its future, its slot in the connection's list, and
+/// the state needed for its reply.
 pub(crate) const WAITING_COST: usize = 768;
 
-/// The memory that a received body of this length keeps, for [`Connection::charge_request`](crate::Connection::charge_request). A body of 16 to
-/// 64 KiB may be a slice of the read buffer of 128 KiB, and keep all of it.
+/// Returns the memory that a received body of this length keeps, for
+/// [`Connection::charge_request`](crate::Connection::charge_request). A body of 16 to 64 KiB may be a slice of the read
+/// buffer of 128 KiB and keep all of it.
 ///
 /// ```
 /// assert_eq!(frisbee::body_memory(1000), 1000);
@@ -50,16 +51,16 @@ pub const fn body_memory(length: usize) -> usize {
     if SLICED_MIN <= length && length < READ_BUFFER / 2 { READ_BUFFER } else { length }
 }
 
-/// The memory that a server holds for its peers, and counters. It consists of bodies that arrive, unread messages,
-/// requests whose handlers wait, unwritten output, streams and subscriptions.
+/// The memory that a server holds for its peers, and counters. It consists of bodies being received, unread messages,
+/// requests with pending handlers, unwritten output, streams and subscriptions.
 #[derive(Debug)]
 pub(crate) struct Budget {
-    /// In bytes. Below zero if work that had begun has overdrawn it.
+    /// Remaining memory in bytes. Negative if work in progress has overdrawn it.
     left: AtomicIsize,
-    /// With so much left or less, connections are held to their shares. None is beyond its share before.
+    /// Threshold of remaining memory at which shares of connections are enforced.
     short: isize,
     total: usize,
-    /// What one stream of a peer that knows no credit may hold; one message may overdraw it.
+    /// Maximum memory of a stream whose peer does not support credit. One message may exceed it.
     per_stream: u64,
     addresses: Mutex<Addresses>,
     trim: Trim,
@@ -84,19 +85,19 @@ impl Budget {
         self.per_stream
     }
 
-    /// How much is left, in bytes.
+    /// Returns the remaining memory in bytes.
     #[inline]
     pub(crate) fn available(&self) -> isize {
         self.left.load(Ordering::Relaxed)
     }
 
-    /// Whether so little is left that shares are looked at.
+    /// Returns whether so little memory remains that shares are enforced.
     #[inline]
     pub(crate) fn is_short(&self) -> bool {
         self.available() <= self.short
     }
 
-    /// Takes so many bytes if `allows` agrees, given the bytes that are left.
+    /// Takes `count` bytes if `allows` agrees, given the remaining bytes.
     fn take_if(&self, count: usize, allows: impl Fn(isize) -> bool) -> bool {
         let take = |left: isize| allows(left).then(|| left.saturating_sub_unsigned(count));
         let is_charged = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
@@ -104,7 +105,7 @@ impl Budget {
         is_charged
     }
 
-    /// Takes so many bytes for something that exists already.
+    /// Charges `count` bytes for an existing object.
     pub(crate) fn charge(&self, count: usize) {
         let count = isize::try_from(count).unwrap_or(isize::MAX);
         let before = self.left.fetch_sub(count, Ordering::Relaxed);
@@ -115,12 +116,12 @@ impl Budget {
         self.left.fetch_add(isize::try_from(count).unwrap_or(isize::MAX), Ordering::Relaxed);
     }
 
-    /// How much may be held.
+    /// Returns the maximum memory in bytes.
     pub(crate) fn total(&self) -> usize {
         self.total
     }
 
-    /// How much is held.
+    /// Returns the charged memory in bytes.
     pub(crate) fn charged(&self) -> usize {
         usize::try_from((self.total as isize).saturating_sub(self.available())).unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! The queue through which handles pass packets and orders to the connection's driver, and the state that both share.
+//! The mailbox through which handles pass packets and orders to the connection's driver, and the state that both share.
 
 pub(crate) mod deferred;
 pub(crate) mod hand_off;
@@ -30,30 +30,30 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-/// The meeting point of a connection's handles and its task.
+/// State shared by a connection's handles and its task.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
     inner: Mutex<MailboxState>,
-    /// The task has been woken and has not looked yet. Written with the lock held, read without.
+    /// Whether the task has been woken and has not checked the mailbox since. Written with the lock held, read without.
     notified: AtomicBool,
-    /// Producers wait since the server is short of memory, though less waits than may usually. Written with the lock
-    /// held, read without.
+    /// Whether producers wait because the server is short of memory, although the backlog is below the normal limit.
+    /// Written with the lock held, read without.
     is_starved: AtomicBool,
     /// See [`frisbee_core::Config::backlog_max`]; 4 GiB at most.
     backlog_max: u32,
-    /// The server's memory that is charged to this connection.
+    /// Memory account of this connection.
     pub(crate) account: Arc<Account>,
 }
 
 /// The driver's view of its mailbox, kept from turn to turn.
 #[derive(Debug)]
 pub(crate) struct MailReader {
-    /// The backlog last reported to handles; [`NEVER_NOTIFIED`] until the driver has first taken mail. Before that they do not
-    /// know its waker.
+    /// Backlog last reported to handles. [`NEVER_NOTIFIED`] until the driver has first taken mail; until then handles
+    /// do not have its waker.
     notified: usize,
 }
 
-/// No backlog is that long.
+/// No backlog is this long.
 const NEVER_NOTIFIED: usize = usize::MAX;
 
 impl Default for MailReader {
@@ -65,44 +65,44 @@ impl Default for MailReader {
 /// The outcome of [`Mailbox::take`].
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum TakeOutcome {
-    /// Nothing has changed.
+    /// The mailbox is unchanged.
     Nothing,
     /// The driver has taken the mail.
     Mail,
-    /// There is mail, and the driver should let others add to it first: it wakes itself and polls again.
+    /// There is mail, but other handles should add to it first: the driver wakes itself and polls again.
     Yield,
 }
 
 #[derive(Debug)]
 pub(crate) struct MailboxState {
-    /// The packets that handles have sent since the driver last took them.
+    /// Packets that handles have sent since the driver last took them.
     pub(crate) outbox: Outbox,
     output: Output,
-    /// The bytes that wait at the driver, as it last reported.
+    /// Pending bytes at the driver, as last reported.
     backlog: u32,
     /// Wakes the task.
     pub(crate) task: Option<Waker>,
-    /// The order of a handle.
+    /// Order of a handle.
     pub(crate) order: Option<Box<Order>>,
-    /// The step of a hand-off that a handle requests.
+    /// Step of a hand-off that a handle requested.
     pub(crate) hand_off: Option<Box<HandOffStep>>,
-    /// Whether a hand-off is under way.
+    /// State of a hand-off.
     pub(crate) handing_off: HandOffState,
-    /// The streams that are open.
+    /// Open streams.
     pub(crate) streams: StreamTable,
-    /// The tasks that wait for a slot for a stream.
+    /// Tasks that wait for a stream slot.
     pub(crate) openers: PermitQueue,
-    /// The kind of the peer, as far as it is known.
+    /// Kind of the peer, as far as it is known.
     pub(crate) peer: PeerKind,
-    /// The peer takes nothing new any more.
+    /// Whether the peer accepts no new calls and streams.
     pub(crate) going_away: bool,
-    /// The client has no more time for its first header.
+    /// Whether the client's first-header timeout was expired early.
     pub(crate) expired: bool,
-    /// Set when the connection has ended. Nothing is accepted from then on.
+    /// Close reason. Once it is set, nothing is accepted.
     pub(crate) closed: Option<Box<CloseReason>>,
-    /// The connection has ended, and its last bytes have been written or are lost.
+    /// Whether the connection has ended and its last bytes have been written or are lost.
     over: bool,
-    /// The tasks that wait for room or for a change.
+    /// Tasks that wait for room or for a change.
     pub(crate) waiters: WaitList,
 }
 
@@ -111,12 +111,12 @@ pub(crate) struct MailboxState {
 pub(crate) enum HandOffState {
     No,
     Undecided,
-    /// Undecided, and the peer, which has requested it, no longer waits for the answer.
+    /// Undecided, but the requesting peer has cancelled.
     Abandoned,
 }
 
 impl Mailbox {
-    /// The number of bytes that may wait before producers do.
+    /// Returns the maximum backlog in bytes before producers wait.
     #[inline]
     pub(crate) fn backlog_max(&self) -> usize {
         self.backlog_max as usize
@@ -156,7 +156,7 @@ impl Mailbox {
         self.inner.is_locked()
     }
 
-    /// Lets `fill` write packets, whether there is room or not, and wakes the task.
+    /// Calls `fill` to write packets regardless of the backlog, and wakes the task.
     pub(crate) fn write<T>(&self, fill: impl FnOnce(&mut Outbox) -> T) -> Result<T, SendError> {
         let mut inner = self.inner.lock();
         inner.check_open()?;
@@ -169,8 +169,8 @@ impl Mailbox {
         Ok(filled)
     }
 
-    /// As [`write`](Self::write), if there is room that no other task has waited for; otherwise the task of `context`, if
-    /// any, is woken when there is.
+    /// Like [`write`](Self::write), if there is room for which no other task waits. Otherwise registers the task of
+    /// `context`, if any, to be woken when there is room.
     pub(crate) fn poll_write<T>(
         &self,
         context: Option<&Context<'_>>,
@@ -194,7 +194,8 @@ impl Mailbox {
         Poll::Ready(Ok(filled))
     }
 
-    /// Ready when there is room for a packet, after a `look` at the outbox; otherwise the caller is woken when there is.
+    /// Waits for room for a packet, and calls `look` with the outbox first. Registers the caller to be woken when there
+    /// is room.
     pub(crate) fn poll_room(
         &self,
         context: &Context<'_>,
@@ -215,17 +216,17 @@ impl Mailbox {
         Ok(Poll::Ready(()))
     }
 
-    /// Requests the task to close. A more urgent order replaces a less urgent one.
+    /// Orders the task to close. A more urgent order replaces a less urgent one.
     pub(crate) fn order(&self, order: Order) {
         self.change(|inner| Order::put(order, &mut inner.order));
     }
 
-    /// Notifies the task that the client has no more time for its first header.
+    /// Notifies the task that the client's first-header timeout has expired.
     pub(crate) fn expire(&self) {
         self.change(|inner| inner.expired = true);
     }
 
-    /// Wakes the driver, so that it looks at a change.
+    /// Wakes the driver to check for a change.
     pub(crate) fn notify(&self) {
         self.change(|_| ());
     }
@@ -239,17 +240,17 @@ impl Mailbox {
         wake(task);
     }
 
-    /// Whether the driver has something to look at. This reads no lock, so a simultaneous change may be missed.
+    /// Returns whether the driver has been notified. Takes no lock, so a concurrent change may be missed.
     #[inline]
     pub(crate) fn is_notified(&self) -> bool {
         self.notified.load(Ordering::Relaxed)
     }
 
-    /// Lets the driver take the mail: `accept` empties the mailbox under the lock, and returns the number of bytes that
-    /// wait at the driver from then on. `backlog` is that number before.
+    /// Takes the mail for the driver. `accept` empties the mailbox under the lock and returns the driver's backlog in
+    /// bytes afterwards. `backlog` is its value before.
     ///
-    /// With `yielded` false and mail there, the driver should poll once more: other handles that are about to send,
-    /// such as the callers that the last batch of replies has woken, then share the write.
+    /// If `yielded` is false and there is mail, the driver should poll once more. Other handles that are about to send,
+    /// such as callers woken by the last batch of replies, then share the write.
     #[inline]
     pub(crate) fn take(
         &self,
@@ -260,7 +261,7 @@ impl Mailbox {
         accept: impl FnOnce(&mut MailboxState) -> usize,
     ) -> TakeOutcome {
         if !self.is_notified() {
-            // A server's connection mostly has no mail, and need not touch memory that handles write.
+            // A server's connection usually has no mail and need not touch memory that handles write.
             if reader.notified == backlog {
                 return TakeOutcome::Nothing;
             }
@@ -294,14 +295,14 @@ impl Mailbox {
         }
         self.is_starved.store(false, Ordering::Relaxed);
         let (producers, others_wait) = inner.waiters.call_producers();
-        // The driver polls again for them, since woken ones may never send.
+        // The driver polls again for the remaining ones, because woken tasks may never send.
         let task = if others_wait { self.to_wake(&inner) } else { None };
         drop(inner);
         wake_all(producers);
         wake(task);
     }
 
-    /// Reports the rest of a backlog that was [full](Self::is_full) to producers, if there is room again.
+    /// Reports the remaining backlog to producers after it was [full](Self::is_full), if there is room again.
     #[cold]
     pub(crate) fn handle_drained(&self, reader: &mut MailReader, left: usize) {
         if left >= self.backlog_max() {
@@ -313,13 +314,13 @@ impl Mailbox {
         self.wake_producers(inner);
     }
 
-    /// Whether producers have to wait, or do, while so many bytes wait at the driver.
+    /// Returns whether producers wait, or would have to, with this backlog at the driver.
     #[inline]
     pub(crate) fn is_full(&self, backlog: usize) -> bool {
         backlog >= self.backlog_max() || self.is_starved.load(Ordering::Relaxed)
     }
 
-    /// Registers the task of `context`, if any, which is woken when there is room, and unlocks.
+    /// Registers the task of `context`, if any, to be woken when there is room, and releases the lock.
     #[cold]
     pub(crate) fn wait_for_room(
         &self,
@@ -334,15 +335,15 @@ impl Mailbox {
         wake(task);
     }
 
-    /// The driver's waker, if it has to look for room although nothing was sent.
+    /// Returns the driver's waker, if it must check for room although nothing was sent.
     #[cold]
     fn request_report(&self, inner: &MailboxState) -> Option<Waker> {
         if inner.output.is_narrow(self.backlog_max()) {
-            // The driver reports its queue only when it is long, and may have written it.
+            // The driver reports its queue only when it is long, and may have written it since.
             self.is_starved.store(true, Ordering::Relaxed);
             return self.to_wake(inner);
         }
-        // There is room for tasks that were called, and none of them may arrive.
+        // Room is reserved for woken tasks, and none of them may arrive.
         if inner.is_full(self.backlog_max()) { None } else { self.to_wake(inner) }
     }
 
@@ -353,23 +354,23 @@ impl Mailbox {
         inner.charge(&self.account);
     }
 
-    /// Frees the memory of an outbox that is empty and expects to stay so.
+    /// Frees the memory of an empty outbox that is likely to stay empty.
     pub(crate) fn release(&self) {
         let mut inner = self.inner.lock();
         inner.outbox.release();
         inner.charge(&self.account);
     }
 
-    /// Locks for the task, which counts as a check.
+    /// Locks the mailbox for the task. This counts as a check.
     pub(crate) fn lock_by_task(&self) -> MutexGuard<'_, MailboxState> {
         let inner = self.inner.lock();
         self.notified.store(false, Ordering::Relaxed);
         inner
     }
 
-    /// The waker to call, unless the task has been woken already.
+    /// Returns the waker to call, unless the task has already been woken.
     fn to_wake(&self, inner: &MailboxState) -> Option<Waker> {
-        // Only the owner of the lock writes, so this need not be one step.
+        // Only the owner of the lock writes, so this need not be atomic.
         if self.notified.load(Ordering::Relaxed) {
             return None;
         }
@@ -377,7 +378,7 @@ impl Mailbox {
         inner.task.clone()
     }
 
-    /// Why the connection has ended, or registers the caller to be woken then.
+    /// Returns the close reason, or registers the caller to be woken when the connection ends.
     pub(crate) fn poll_closed(&self, context: &mut Context<'_>, watch: &mut Waiter<'_>) -> Poll<CloseReason> {
         let inner = self.inner.lock();
         if let Some(reason) = inner.closed.as_ref().filter(|_| inner.over) {
@@ -387,7 +388,7 @@ impl Mailbox {
         Poll::Pending
     }
 
-    /// The kind of the peer, once it is known.
+    /// Waits until the kind of the peer is known.
     pub(crate) fn poll_peer(
         &self,
         context: &mut Context<'_>,
@@ -411,7 +412,7 @@ impl Mailbox {
         wake_all(watchers);
     }
 
-    /// Ready when the peer no longer waits for the answer to a hand-off, or the connection has ended.
+    /// Waits until the peer has cancelled its hand-off request or the connection has ended.
     pub(crate) fn poll_abandoned(&self, context: &mut Context<'_>, watch: &mut Waiter<'_>) -> Poll<()> {
         let inner = self.inner.lock();
         if inner.handing_off == HandOffState::Abandoned || inner.closed.is_some() {
@@ -430,19 +431,19 @@ impl Mailbox {
         wake_all(watchers);
     }
 
-    /// Takes a stream that is over out of the table, unless its id has a later one.
+    /// Removes a finished stream from the table, unless its id belongs to a later one.
     pub(crate) fn leave_stream(&self, stream: &Arc<StreamShared>) {
         self.grant_slots(|inner| inner.streams.leave(stream));
     }
 
-    /// Frees the place of a task that no longer waits for a slot.
+    /// Removes a task that no longer waits for a slot.
     #[cold]
     pub(crate) fn leave_slot(&self, place: &mut PermitPlace) {
         let mut left = None;
         self.grant_slots(|inner| left = inner.openers.leave(place));
     }
 
-    /// Passes over tasks that have missed their slots. Returns the time of the next check.
+    /// Passes over tasks that have missed their grants. Returns the time of the next check.
     #[cold]
     pub(crate) fn expire_slots(&self, now: Instant) -> Option<Instant> {
         let mut due = None;
@@ -453,8 +454,7 @@ impl Mailbox {
         due
     }
 
-    /// Grants the slots that a change leaves free to the tasks that wait for them, and has the driver look at the time of
-    /// the grants.
+    /// Applies `change`, grants free slots to waiting tasks, and notifies the driver to check the time of the grants.
     fn grant_slots(&self, change: impl FnOnce(&mut MailboxState)) {
         let mut inner = self.inner.lock();
         change(&mut inner);
@@ -476,14 +476,14 @@ impl Mailbox {
         wake_all(watchers);
     }
 
-    /// Closes the mailbox: nothing is accepted from now on, streams are closed, all tasks that wait are woken.
+    /// Closes the mailbox: rejects everything from now on, closes streams and wakes all waiting tasks.
     pub(crate) fn close(&self, reason: &CloseReason) {
         let mut inner = self.inner.lock();
         if inner.closed.is_some() {
             return;
         }
         inner.closed = Some(Box::new(reason.clone()));
-        // Values with other owners are dropped without the lock, since a drop may run anything.
+        // Shared values are dropped without the lock, because a drop may run arbitrary code.
         let (unsent, step) = (std::mem::take(&mut inner.outbox), inner.hand_off.take());
         inner.charge(&self.account);
         let (streams, waiters) = (inner.streams.take_all(), inner.waiters.take_all().chain(inner.openers.take_all()));
@@ -502,49 +502,49 @@ impl MailboxState {
         }
     }
 
-    /// How many bytes wait to be written, as far as handles know.
+    /// Returns the number of pending bytes to write, as far as handles know.
     pub(crate) fn queued(&self) -> usize {
         self.outbox.len().saturating_add(self.backlog as usize)
     }
 
-    /// Whether as much waits as may, which is `usual` while there is enough memory.
+    /// Returns whether the backlog is full. Its limit is `usual` while there is enough memory.
     pub(crate) fn is_full(&self, usual: usize) -> bool {
         self.outbox.len().saturating_add(self.backlog as usize) >= self.output.limit(usual)
     }
 
-    /// Notes how many bytes wait at the driver.
+    /// Records the driver's backlog in bytes.
     fn report(&mut self, backlog: usize) {
         self.backlog = u32::try_from(backlog).unwrap_or(u32::MAX);
     }
 
-    /// Reads the rest of the server's memory.
+    /// Updates the limit by the server's remaining memory.
     #[inline]
     pub(crate) fn update_charge(&mut self, account: &Account) {
         self.output.update_charge(&mut self.outbox, account);
     }
 
-    /// Charges for the present outbox.
+    /// Charges for the current outbox.
     #[inline]
     pub(crate) fn charge(&mut self, account: &Account) {
         self.output.charge(&self.outbox, account);
     }
 
-    /// Registers a task that is woken when something changes, and unlocks.
+    /// Registers a task to be woken when something changes, and releases the lock.
     pub(crate) fn watch(mut inner: MutexGuard<'_, Self>, context: &Context<'_>, watch: &mut Waiter<'_>) {
         let earlier = inner.waiters.register_observer(context.waker(), &mut watch.place);
         drop(inner);
         drop(earlier);
     }
 
-    /// Removes a stream from the table, unless its id belongs to a later one; returns the tasks to wake.
+    /// Removes a stream from the table, unless its id belongs to a later one. Returns the tasks to wake.
     #[must_use]
     pub(crate) fn leave_stream(&mut self, stream: &Arc<StreamShared>) -> Vec<Waker> {
         self.streams.leave(stream);
         self.grant_slots()
     }
 
-    /// Grants free slots for streams to the tasks that wait for them, and returns these, to be woken. The driver is to be
-    /// notified then: it looks at the time of the grants.
+    /// Grants free stream slots to waiting tasks and returns the wakers. The driver must be notified afterwards to
+    /// check the time of the grants.
     #[must_use]
     fn grant_slots(&mut self) -> Vec<Waker> {
         if self.openers.is_empty() {

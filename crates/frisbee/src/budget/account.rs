@@ -1,9 +1,9 @@
-//! The part of its server's memory that one connection holds, and how much it may hold.
+//! The memory held by one connection, and its share of the server's memory.
 //!
-//! That share depends on the memory that is left. A connection may hold as much as is left afterwards, so one alone
-//! takes half of the memory. The connections of one address together may hold three times as much, so they take three
-//! quarters. Later connections find room, however many they are: the rest shrinks, but never to nothing. A connection
-//! that holds little may continue in any case, since others of its address may belong to another user.
+//! The share depends on the remaining memory. A connection may hold as much as remains afterwards, so a single one is
+//! limited to half of the memory. The connections of one address together may hold three times as much as remains,
+//! which is three quarters. Any number of later connections finds room, because the remainder shrinks but never reaches
+//! zero. A connection that holds little may always continue, since others of its address may belong to another user.
 
 use super::{Budget, Traffic, TrafficCounts, WAITING_COST};
 use crate::debug::opaque_debug;
@@ -12,12 +12,12 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many times the memory that is left the connections of one address may hold.
+/// Maximum memory of the connections of one address, as a multiple of the remaining memory.
 const ADDRESS_TIMES: usize = 3;
 
-/// The part of the memory that is left that a connection may hold regardless of others of its address: one in so many.
-/// A quarter of the default remains for other addresses, and a queued request takes about a kilobyte: a connection has
-/// room for 256 of them.
+/// Divisor of the remaining memory: a connection may hold this part of it regardless of others of its address. A
+/// quarter of the default memory remains for other addresses, and a queued request takes about a kilobyte, so a
+/// connection has room for 256 of them.
 const SMALL_PART: usize = 256;
 
 /// The addresses that have connections.
@@ -30,10 +30,10 @@ pub(super) struct AddressState {
     address: Arc<Address>,
 }
 
-/// The memory of the connections of one address together.
+/// The total memory of the connections of one address.
 #[derive(Debug)]
 struct Address {
-    /// Their address; `None` for a connection that shares its budget with no other.
+    /// Their address; `None` for a connection that has a budget of its own.
     key: Option<Option<IpAddr>>,
     held: AtomicUsize,
 }
@@ -44,8 +44,8 @@ impl Address {
     }
 }
 
-/// The address group of a peer. A host has 2^64 of IPv6, all with the same first half. Those without one, such as Unix
-/// sockets, are one.
+/// Returns the address group of a peer. An IPv6 host has 2^64 addresses with the same first half. Peers without an
+/// address, such as those of Unix sockets, form one group.
 fn address_of(peer: Option<IpAddr>) -> Option<IpAddr> {
     peer.map(|peer| match peer.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
@@ -53,23 +53,23 @@ fn address_of(peer: Option<IpAddr>) -> Option<IpAddr> {
     })
 }
 
-/// The memory that a connection holds.
+/// The memory account of a connection.
 pub(crate) struct Account {
-    /// The memory of the connection, in bytes.
+    /// Charged memory of the connection, in bytes.
     held: AtomicUsize,
     address: Arc<Address>,
-    /// The counters of a server's bytes and streams. A client has no reader of them.
+    /// Traffic counters of a server. Clients have no reader for them.
     traffic: Option<Arc<TrafficCounts>>,
     budget: Arc<Budget>,
 }
 
 impl Account {
-    /// Of a connection that has the budget for itself.
+    /// Creates the account of a connection with a budget of its own.
     pub(crate) fn alone(budget: Arc<Budget>) -> Self {
         Self { held: AtomicUsize::new(0), address: Address::new(None), traffic: None, budget }
     }
 
-    /// Of one of a server's connections.
+    /// Creates the account of a server's connection.
     pub(crate) fn of_peer(budget: &Arc<Budget>, peer: Option<IpAddr>) -> Self {
         let key = address_of(peer);
         let mut addresses = budget.addresses.lock();
@@ -82,40 +82,40 @@ impl Account {
         Self { held: AtomicUsize::new(0), address, traffic, budget: budget.clone() }
     }
 
-    /// The memory of the whole server.
+    /// Returns the budget of the server.
     #[inline]
     pub(crate) fn budget(&self) -> &Arc<Budget> {
         &self.budget
     }
 
-    /// How much the connection holds, in bytes.
+    /// Returns the charged memory of the connection in bytes.
     pub(crate) fn charged(&self) -> usize {
         self.held.load(Ordering::Relaxed)
     }
 
-    /// Whether the connection shares its budget with others, as those of a server do.
+    /// Returns whether the connection shares its budget with others, as at a server.
     pub(crate) fn is_shared(&self) -> bool {
         self.address.key.is_some()
     }
 
-    /// Whether so little is left that shares are looked at.
+    /// Returns whether so little memory remains that shares are enforced.
     #[inline]
     pub(crate) fn is_short(&self) -> bool {
         self.budget.is_short()
     }
 
-    /// Whether no more work should begin for this connection: it holds more than its share.
+    /// Returns whether the connection exceeds its share, so that no more work should begin for it.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         self.budget.is_short() && !self.allows(1, self.budget.available())
     }
 
-    /// Whether the connection may hold so much more than it does.
+    /// Returns whether the connection may hold `count` more bytes.
     pub(crate) fn has_room(&self, count: usize) -> bool {
         self.allows(count, self.budget.available())
     }
 
-    /// How much more the connection may hold, in bytes.
+    /// Returns how many more bytes the connection may hold.
     #[cold]
     pub(crate) fn room(&self) -> usize {
         let Ok(left) = usize::try_from(self.budget.available()) else { return 0 };
@@ -123,14 +123,14 @@ impl Account {
             return left;
         }
         let held = self.held.load(Ordering::Relaxed);
-        // As `allows` computes it: bytes that are taken are no longer left.
+        // Consistent with `allows`: bytes that are taken no longer remain.
         let connection = left.saturating_sub(held) / 2;
         let together = left.saturating_mul(ADDRESS_TIMES).saturating_sub(self.address.held.load(Ordering::Relaxed));
         let small = left.saturating_sub(held.saturating_mul(SMALL_PART)) / (SMALL_PART + 1);
         connection.min(together / (ADDRESS_TIMES + 1)).max(small)
     }
 
-    /// Whether the connection may hold so much more, if so much is left before.
+    /// Returns whether the connection may hold `count` more bytes if `left` bytes remain before.
     #[cold]
     fn allows(&self, count: usize, left: isize) -> bool {
         let Some(left) = usize::try_from(left).ok().and_then(|left| left.checked_sub(count)) else { return false };
@@ -142,7 +142,7 @@ impl Account {
         held <= left / SMALL_PART || held <= left && together <= left.saturating_mul(ADDRESS_TIMES)
     }
 
-    /// Takes so many bytes, unless that is more than the connection may hold.
+    /// Takes `count` bytes, unless they exceed the share of the connection.
     pub(crate) fn take(&self, count: usize) -> bool {
         let is_charged = self.budget.take_if(count, |left| self.allows(count, left));
         if is_charged {
@@ -151,14 +151,14 @@ impl Account {
         is_charged
     }
 
-    /// Takes so many bytes for an existing object. That may overdraw the budget, so [`is_over`](Self::is_over) is
-    /// checked before work begins.
+    /// Charges `count` bytes for an existing object. This may overdraw the budget, so check [`is_over`](Self::is_over)
+    /// before work begins.
     pub(crate) fn charge(&self, count: usize) {
         self.budget.charge(count);
         self.add(count);
     }
 
-    /// Charges for a request whose handler has begun and waits.
+    /// Charges a request with a pending handler. Returns the charge in bytes.
     pub(crate) fn charge_request(&self, bytes: usize) -> usize {
         let charge = bytes.saturating_add(WAITING_COST);
         self.charge(charge);
@@ -174,7 +174,7 @@ impl Account {
         self.budget.release(count);
     }
 
-    /// Counts bytes or streams, if the connection is one of a server.
+    /// Counts bytes or streams, if the connection belongs to a server.
     #[inline]
     pub(crate) fn count(&self, what: Traffic, count: u64) {
         if let Some(traffic) = &self.traffic {
@@ -182,13 +182,13 @@ impl Account {
         }
     }
 
-    /// Where bytes and streams are counted, if the connection is one of a server.
+    /// Returns the traffic counters, if the connection belongs to a server.
     pub(crate) fn traffic(&self) -> Option<Arc<TrafficCounts>> {
         self.traffic.clone()
     }
 
-    /// Charges for unwritten output, which was charged with `before` so far. The connection of a client is not charged,
-    /// since its own handles send that output.
+    /// Changes the charge for unwritten output from `before` to `now`. Client connections are not charged, because
+    /// their own handles send the output.
     #[cold]
     pub(super) fn charge_output(&self, before: usize, now: usize) {
         if self.is_shared() {
@@ -197,7 +197,7 @@ impl Account {
         }
     }
 
-    /// Charges for something that has grown, or gives back a part of its charge.
+    /// Changes the charge of an object that has grown or shrunk.
     #[cold]
     pub(crate) fn adjust(&self, before: usize, now: usize) {
         if now > before {
@@ -231,7 +231,8 @@ impl Drop for Account {
 
 opaque_debug!([] Account, "Account", |this| held = this.held);
 
-/// Memory that is charged to a connection until this is dropped; see [`Connection::charge_request`](crate::Connection::charge_request) and
+/// Memory that is charged to a connection until this value is dropped; see
+/// [`Connection::charge_request`](crate::Connection::charge_request) and
 /// [`Connection::charge`](crate::Connection::charge).
 #[must_use = "the charge ends when this is dropped"]
 pub struct MemoryCharge {
@@ -246,7 +247,7 @@ impl MemoryCharge {
         Self::charged(account, bytes)
     }
 
-    /// Charges unless that is more than the connection may hold.
+    /// Charges unless the share of the connection would be exceeded.
     pub(crate) fn try_new(account: &Arc<Account>, bytes: usize) -> Option<Self> {
         account.take(bytes).then(|| Self::charged(account, bytes))
     }
@@ -256,12 +257,12 @@ impl MemoryCharge {
         Self { charge, account: account.clone() }
     }
 
-    /// The charge, in bytes.
+    /// Returns the charge in bytes.
     pub fn bytes(&self) -> usize {
         self.charge
     }
 
-    /// Changes the charge, unless it grows beyond the share of the connection. Returns whether it has changed.
+    /// Changes the charge, unless it would exceed the share of the connection. Returns whether it has changed.
     #[must_use]
     pub fn try_resize(&mut self, bytes: usize) -> bool {
         if bytes > self.charge && !self.account.take(bytes - self.charge) {
@@ -273,7 +274,7 @@ impl MemoryCharge {
         true
     }
 
-    /// Changes the charge, for something that has grown or shrunk. It may exceed the share of the connection.
+    /// Changes the charge of an object that has grown or shrunk. It may exceed the share of the connection.
     pub fn resize(&mut self, bytes: usize) {
         self.account.adjust(self.charge, bytes);
         self.account.budget.counts.change_charged(bytes.wrapping_sub(self.charge));
@@ -301,7 +302,7 @@ mod tests {
         Account::of_peer(budget, Some(IpAddr::from([10, 0, 0, last])))
     }
 
-    /// Takes as much as it gets.
+    /// Takes as many pieces as the account allows.
     fn fill(account: &Account, piece: usize) -> usize {
         std::iter::repeat_with(|| account.take(piece)).take_while(|charged| *charged).count() * piece
     }

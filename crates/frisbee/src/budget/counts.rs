@@ -1,4 +1,4 @@
-//! Counts of the connections of a server, and of the requests and sockets that it refused.
+//! Counters of a server's connections and of rejected requests and sockets.
 
 use super::Budget;
 use super::traffic::{Traffic, TrafficCounts};
@@ -13,42 +13,42 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// The targets of log lines, which operators filter by.
+/// Targets of log lines, for operators' filters.
 const LISTENER: &str = "frisbee::listener";
 const CONNECTION: &str = "frisbee::connection";
 
-/// The counts, and the log lines that belong to them.
+/// Counters with their log lines.
 #[derive(Debug, Default)]
 pub(crate) struct LimitCounts {
     opened: AtomicU64,
     closed: [AtomicU64; CloseKind::ALL.len()],
     rejected: AtomicU64,
     unaccepted: AtomicU64,
-    /// The unwritten output that is charged, in bytes.
+    /// Charged unwritten output, in bytes.
     output: AtomicUsize,
-    /// What users and protocol adapters hold, in bytes.
+    /// Memory charged by users and protocol adapters, in bytes.
     holds: AtomicUsize,
-    /// Made for servers alone, when the first connection comes.
+    /// Created only at servers, with the first connection.
     pub(super) traffic: OnceLock<Arc<TrafficCounts>>,
     log: LogLimit,
-    /// The connection whose handler or router panicked last, by the address of what its handles share.
+    /// Connection whose handler or router panicked last, by the address of its shared state.
     panicked: AtomicUsize,
-    /// The last ends of connections, the latest at the end.
+    /// Recently closed connections, the latest at the end.
     last: Mutex<VecDeque<LastClose>>,
 }
 
-/// How many of the last ends are kept: enough to see present problems, while counters cover the past.
+/// Number of recently closed connections that are kept: enough for current problems, since counters cover the past.
 const LAST_MAX: usize = 64;
 
-/// The end of a connection.
+/// A closed connection.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LastClose {
-    /// The address of the peer, if it had one.
+    /// Remote address, if the peer had one.
     pub peer: Option<SocketAddr>,
-    /// The reason.
+    /// Close reason.
     pub reason: CloseReason,
-    /// When it ended.
+    /// Time of the end.
     pub at: Instant,
 }
 
@@ -57,18 +57,18 @@ impl LimitCounts {
         self.opened.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The last ends of connections, the latest first.
+    /// Returns the recently closed connections, the latest first.
     pub(crate) fn last_closed(&self) -> Vec<LastClose> {
         self.last.lock().iter().rev().cloned().collect()
     }
 
-    /// Notes a changed charge for unwritten output.
+    /// Records a changed charge for unwritten output.
     pub(crate) fn change_output(&self, before: usize, now: usize) {
-        // Wraps when it has become less.
+        // Wraps around if the charge has decreased.
         self.output.fetch_add(now.wrapping_sub(before), Ordering::Relaxed);
     }
 
-    /// Notes that more is held, or less if the number wraps.
+    /// Records additional charged memory. Less memory is expressed by wrapping.
     pub(super) fn change_charged(&self, more: usize) {
         self.holds.fetch_add(more, Ordering::Relaxed);
     }
@@ -77,12 +77,12 @@ impl LimitCounts {
         self.traffic.get().map_or(0, |counted| counted.sum(what))
     }
 
-    /// Notes that a handler or router of this connection panicked.
+    /// Records that a handler or router of this connection panicked.
     pub(crate) fn note_panic(&self, connection: usize) {
         self.panicked.store(connection, Ordering::Relaxed);
     }
 
-    /// Whether the last panic was one of this connection; it is forgotten then.
+    /// Returns whether the last panic belongs to this connection, and clears it.
     pub(crate) fn take_panic(&self, connection: usize) -> bool {
         self.panicked.compare_exchange(connection, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
@@ -91,7 +91,7 @@ impl LimitCounts {
         self.rejected.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a failure to accept, and logs it.
+    /// Counts and logs a failure to accept.
     pub(crate) fn count_unaccepted(&self, error: &io::Error, pause: Duration, now: Instant) {
         self.unaccepted.fetch_add(1, Ordering::Relaxed);
         match self.log.may_log("accepting", now) {
@@ -100,13 +100,13 @@ impl LimitCounts {
         }
     }
 
-    /// Counts the end of a connection, and logs it if the peer is at fault, or TLS is configured wrongly at one end.
+    /// Counts a closed connection. Logs it if the peer is at fault or TLS is misconfigured at either end.
     pub(crate) fn count_closed(&self, peer: Option<SocketAddr>, reason: &CloseReason, now: Instant) {
         self.count_ended(peer, reason, reason.is_peers_fault(), now);
     }
 
-    /// As [`count_closed`](Self::count_closed), for a connection that never carried frames since its preamble was
-    /// refused.
+    /// Like [`count_closed`](Self::count_closed), for a connection that never carried frames because its preamble was
+    /// rejected.
     pub(crate) fn count_refused(&self, peer: Option<SocketAddr>, reason: &CloseReason, now: Instant) {
         self.count_opened();
         self.count_ended(peer, reason, true, now);
@@ -144,8 +144,8 @@ impl LimitCounts {
     }
 }
 
-/// The counts of a server's connections, and the memory that it holds for its peers. Clones show the same server;
-/// reading costs a load.
+/// The counters of a server's connections and of the memory held for its peers. Clones refer to the same server.
+/// Reading a counter costs one load.
 ///
 /// ```
 /// # fn example(server: frisbee::Server<frisbee::Handlers>) {
@@ -161,82 +161,82 @@ impl LimitCounts {
 pub struct Stats(pub(crate) Arc<Budget>);
 
 impl Stats {
-    /// Connections that were ever driven.
+    /// Returns the total number of connections that were opened.
     pub fn opened(&self) -> u64 {
         self.0.counts.opened.load(Ordering::Relaxed)
     }
 
-    /// Connections that are open.
+    /// Returns the number of open connections.
     pub fn open(&self) -> u64 {
         let closed = self.closed().map(|(_, count)| count).sum();
         self.opened().saturating_sub(closed)
     }
 
-    /// How many connections have ended for each kind of reason.
+    /// Returns the number of closed connections for each kind of reason.
     pub fn closed(&self) -> impl Iterator<Item = (CloseKind, u64)> {
         CloseKind::ALL.into_iter().map(|kind| (kind, self.closed_by(kind)))
     }
 
-    /// How many connections have ended for reasons of this kind.
+    /// Returns the number of connections closed for this kind of reason.
     pub fn closed_by(&self, kind: CloseKind) -> u64 {
         self.0.counts.closed.get(kind as usize).map_or(0, |count| count.load(Ordering::Relaxed))
     }
 
-    /// Requests, streams and messages that were refused because a limit of this server had been reached.
+    /// Returns the number of requests, streams and messages rejected because a limit of this server was reached.
     pub fn rejected(&self) -> u64 {
         self.0.counts.rejected.load(Ordering::Relaxed)
     }
 
-    /// How often the system has refused to accept a connection, for lack of file descriptors for instance.
+    /// Returns how often accepting a connection failed, for example for lack of file descriptors.
     pub fn not_accepted(&self) -> u64 {
         self.0.counts.unaccepted.load(Ordering::Relaxed)
     }
 
-    /// The bytes received from peers: of connections of frames, and of those that are
-    /// [adapter](crate::ServerBuilder::adapter) as far as their handlers read them by
-    /// [`RawTransport`](crate::RawTransport). Those of TLS itself are left out where this server speaks TLS.
+    /// Returns the number of bytes received from peers. It includes frame connections, and
+    /// [adapter](crate::ServerBuilder::adapter) connections as far as their handlers use
+    /// [`RawTransport`](crate::RawTransport). TLS overhead is not included if this server terminates TLS.
     pub fn bytes_read(&self) -> u64 {
         self.0.counts.traffic(Traffic::Read)
     }
 
-    /// The bytes that have been written to peers, as [`bytes_read`](Self::bytes_read).
+    /// Returns the number of bytes written to peers, with the same scope as [`bytes_read`](Self::bytes_read).
     pub fn bytes_written(&self) -> u64 {
         self.0.counts.traffic(Traffic::Written)
     }
 
-    /// Streams that were ever opened, by either end.
+    /// Returns the total number of streams opened by either end.
     pub fn streams_opened(&self) -> u64 {
         self.0.counts.traffic(Traffic::StreamsOpened)
     }
 
-    /// Streams that are open, or still have a handle.
+    /// Returns the number of streams that are open or still have a handle.
     pub fn streams(&self) -> u64 {
-        // In this order, so that none has ended that is not counted as opened.
+        // Read in this order, so that every ended stream has been counted as opened.
         let ended = self.0.counts.traffic(Traffic::StreamsEnded);
         self.streams_opened().saturating_sub(ended)
     }
 
-    /// The bytes that wait to be written to peers on connections of frames, as far as they are charged to the memory: in
-    /// steps of 16 KiB for each connection.
+    /// Returns the pending output of frame connections in bytes, as far as it is charged: in steps of 16 KiB per
+    /// connection.
     pub fn output_waiting(&self) -> usize {
         self.0.counts.output.load(Ordering::Relaxed)
     }
 
-    /// The bytes that are held by [`Connection::charge_request`](crate::Connection::charge_request) and
-    /// [`AdapterContext::charge`](crate::AdapterContext::charge): what protocol adapters have read of requests and not
-    /// yet written of replies, where that is long, and what handlers keep.
+    /// Returns the bytes charged by [`Connection::charge_request`](crate::Connection::charge_request) and
+    /// [`AdapterContext::charge`](crate::AdapterContext::charge): large partial requests and unwritten replies of
+    /// protocol adapters, and memory of handlers.
     pub fn charged_bytes(&self) -> usize {
         self.0.counts.holds.load(Ordering::Relaxed)
     }
 
-    /// The bytes that are held for peers at the moment, and charged to
-    /// [`memory_max`](crate::ServerBuilder::memory_max): input, unwritten output in steps of 16 KiB, streams
-    /// and subscriptions.
+    /// Returns the memory currently held for peers in bytes, charged to
+    /// [`memory_max`](crate::ServerBuilder::memory_max): input, unwritten output in steps of 16 KiB, streams and
+    /// subscriptions.
     pub fn memory_held(&self) -> usize {
         self.0.charged()
     }
 
-    /// How many bytes may be held for peers: [`memory_max`](crate::ServerBuilder::memory_max).
+    /// Returns the maximum memory held for peers: [`memory_max`](crate::ServerBuilder::memory_max).
     pub fn memory_max(&self) -> usize {
         self.0.total()
     }

@@ -1,13 +1,14 @@
-//! The memory budget of a server as routers see it.
+//! The memory budget of a server, as seen by routers.
 
 use super::{Account, Budget, MemoryCharge};
 use bytes::Bytes;
 use std::sync::Arc;
 
-/// The memory that a server, or a client's connection, holds for its peers; see
+/// The memory budget of a server, or of a client's connection; see
 /// [`Connection::memory_budget`](crate::Connection::memory_budget).
 ///
-/// A router that queues for many connections uses it to size queues, and to charge bytes once that several of them share.
+/// A router that queues data for many connections uses it to size its queues, and to charge bytes once that several
+/// connections share.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -38,31 +39,31 @@ use std::sync::Arc;
 pub struct MemoryBudget(pub(crate) Arc<Budget>);
 
 impl MemoryBudget {
-    /// Charges bytes to the budget, and to no connection, until the last clone of the result is dropped. Work that has
-    /// begun may overdraw the budget.
+    /// Charges bytes to the budget, but to no connection, until the last clone of the result is dropped. Work in
+    /// progress may overdraw the budget.
     pub fn share(&self, bytes: Bytes) -> Bytes {
         self.0.charge(bytes.len());
         Bytes::from_owner(SharedCharge { bytes, budget: self.0.clone() })
     }
 
-    /// Charges so many bytes to the budget, and to no connection, until the result is dropped: for one table of a router, since
-    /// each of these charges has an account of its own.
+    /// Charges a number of bytes to the budget, but to no connection, until the result is dropped. Use it for a whole
+    /// table of a router, because each charge has its own account.
     pub fn charge(&self, bytes: usize) -> MemoryCharge {
         MemoryCharge::new(&Arc::new(Account::alone(self.0.clone())), bytes)
     }
 
-    /// Whether half of the memory is in use, so that each connection is limited to its share of the rest.
+    /// Returns whether half of the memory is in use, so that each connection is limited to its share of the rest.
     #[inline]
     pub fn is_short(&self) -> bool {
         self.0.is_short()
     }
 
-    /// The free memory, in bytes; 0 if it is overdrawn.
+    /// Returns the free memory in bytes; 0 if it is overdrawn.
     pub fn available(&self) -> usize {
         usize::try_from(self.0.available()).unwrap_or(0)
     }
 
-    /// The memory in use, in bytes.
+    /// Returns the memory in use, in bytes.
     pub fn charged(&self) -> usize {
         self.0.charged()
     }

@@ -3,23 +3,23 @@
 use super::Account;
 use crate::Outbox;
 
-/// Output is charged in steps of so many bytes, so that small replies do not change the charge.
+/// Step in which output is charged, so that small replies do not change the charge.
 const STEP: usize = 16 * 1024;
 
-/// The output that may wait on a connection that has used up its share, in bytes, before its requests and senders wait.
+/// Maximum pending output of a connection that has used up its share, in bytes, before its requests and senders wait.
 const BACKLOG_LEAST: usize = 4 * 1024;
 
-/// The longest body that may be sent to a connection that has used up its share: a reply that takes about as much as
-/// the charge for its waiting handler, which ends with it.
+/// Maximum size of a body sent to a connection that has used up its share. Such a reply takes about as much memory as
+/// the charge for its pending handler, which ends with it.
 const BODY_LEAST: usize = 1024;
 
-/// The charge for an outbox, and the limit of its length.
+/// The charge for an outbox and the limit of its length.
 #[derive(Debug)]
 pub(crate) struct Output {
-    /// The charge, in steps.
+    /// Charge in steps.
     steps: u32,
-    /// The remaining memory at the last check, in bytes, or [`ENOUGH`]. It may be less than the longest body while no
-    /// less than usual may wait.
+    /// Remaining memory at the last check in bytes, or [`ENOUGH`]. It may be below the maximum body size while the
+    /// normal backlog still applies.
     room: u32,
 }
 
@@ -33,20 +33,20 @@ impl Default for Output {
 }
 
 impl Output {
-    /// The bytes that may wait before further requests and senders have to wait, as of the last look at the budget;
-    /// `usual` while there is enough memory.
+    /// Returns the pending output in bytes at which further requests and senders wait, as of the last check of the
+    /// budget. This is `usual` while there is enough memory.
     #[inline]
     pub(crate) fn limit(&self, usual: usize) -> usize {
         usual.min(self.room as usize)
     }
 
-    /// Whether the limit is lower than usual.
+    /// Returns whether the limit is lower than usual.
     #[inline]
     pub(crate) fn is_narrow(&self, usual: usize) -> bool {
         (self.room as usize) < usual
     }
 
-    /// Sets the limit by the memory that is left, before something is put into the outbox.
+    /// Sets the limit by the remaining memory, before packets are added to the outbox.
     #[inline]
     pub(crate) fn update_charge(&mut self, outbox: &mut Outbox, account: &Account) {
         if account.is_short() || self.room != ENOUGH {
@@ -77,7 +77,7 @@ impl Output {
         account.charge_output(before, self.charged());
     }
 
-    /// The charge, in bytes.
+    /// Returns the charge in bytes.
     #[inline]
     fn charged(&self) -> usize {
         self.steps as usize * STEP
@@ -131,7 +131,7 @@ mod tests {
         }
     }
 
-    /// The allowance of a connection without memory, out of so much.
+    /// Returns the limit of a connection without memory of its own if `left` bytes remain.
     fn account_room(left: usize) -> usize {
         left / 2
     }

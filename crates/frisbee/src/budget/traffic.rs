@@ -1,43 +1,43 @@
-//! Counts of the bytes and streams of a server. Each turn of each connection adds to them. They are in several shards,
-//! so that threads seldom write to the same one; readers add them up.
+//! Counters of a server's bytes and streams. Each turn of each connection adds to them. They are sharded so that
+//! threads rarely write to the same one. Readers sum the shards.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// The number of shards: threads that count at once seldom share one.
+/// Number of shards: concurrent threads rarely share one.
 const SHARDS: usize = 8;
 
 /// The counters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Traffic {
-    /// Bytes that have come.
+    /// Received bytes.
     Read,
-    /// Bytes that have been written.
+    /// Written bytes.
     Written,
-    /// Streams that were opened by either end.
+    /// Streams opened by either end.
     StreamsOpened,
     /// Streams without remaining state.
     StreamsEnded,
 }
 
-/// One shard, which shares no line of memory with another.
+/// One shard, on cache lines of its own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct TrafficShard([AtomicU64; 4]);
 
-/// The counts of a server.
+/// The traffic counters of a server.
 #[derive(Debug, Default)]
 pub(crate) struct TrafficCounts([TrafficShard; SHARDS]);
 
 thread_local! {
-    /// The shard of this thread, or `SHARDS` if it has none yet.
+    /// The shard of this thread, or `SHARDS` if none is assigned.
     static SHARD: Cell<usize> = const { Cell::new(SHARDS) };
 }
 
 impl TrafficCounts {
     #[inline]
     pub(crate) fn add(&self, what: Traffic, count: u64) {
-        // A thread that is ending has no shard.
+        // A terminating thread has no shard.
         let shard = SHARD.try_with(|shard| if shard.get() < SHARDS { shard.get() } else { take(shard) }).unwrap_or(0);
         if let Some(TrafficShard(counts)) = self.0.get(shard) {
             counts[what as usize].fetch_add(count, Ordering::Relaxed);

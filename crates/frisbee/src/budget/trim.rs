@@ -1,8 +1,8 @@
-//! Gives memory back to the system when much less is held than before.
+//! Returns memory to the system when usage has dropped.
 //!
-//! The allocator keeps freed memory. That is right for a server that stays as busy as it was. After an attack, however,
-//! the process would keep all the memory that the server may ever hold, for as long as it lives; and connections that
-//! have become idle would take a third more: 3.4 KiB each in place of 2.6, with ten thousand.
+//! The allocator keeps freed memory, which is right for a server with constant load. After an attack, however, the
+//! process would keep the maximum memory of the server for the rest of its life. Connections that become idle would
+//! also take a third more: 3.4 KiB each instead of 2.6 KiB, with ten thousand connections.
 
 use super::Budget;
 use std::pin::Pin;
@@ -11,23 +11,23 @@ use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// How much less than before has to be held, in bytes. A smaller difference is not worth the search.
+/// Minimum drop of held memory, in bytes. A smaller one is not worth the search.
 const MUCH: isize = 32 * 1024 * 1024;
 
-/// How many connections have to become idle. Each frees about a kilobyte, which is not charged.
+/// Minimum number of connections that became idle. Each frees about a kilobyte, which is not charged.
 const MANY: usize = 4096;
 
-/// How long the memory held has had to settle, and the least time between two searches.
+/// Time for usage to settle, and minimum time between two searches.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// The most memory that was held since memory was last given back.
+/// The peak of held memory since memory was last returned.
 #[derive(Debug)]
 pub(super) struct Trim {
-    /// The least that was left, in bytes.
+    /// Minimum of the remaining memory, in bytes.
     least_left: AtomicIsize,
-    /// The connections that have become idle since then.
+    /// Number of connections that became idle since then.
     idle: AtomicUsize,
-    /// A task is about to give memory back.
+    /// Whether a task is about to return memory.
     is_due: AtomicBool,
 }
 
@@ -36,7 +36,7 @@ impl Trim {
         Self { least_left: AtomicIsize::new(left), idle: AtomicUsize::new(0), is_due: AtomicBool::new(false) }
     }
 
-    /// Takes in how much is left. What several threads take in at the same time may be missed but for one of them.
+    /// Records the remaining memory. If several threads record concurrently, only one value may be kept.
     #[inline]
     pub(super) fn record(&self, left: isize) {
         if left < self.least_left.load(Ordering::Relaxed) {
@@ -51,13 +51,12 @@ impl Budget {
         self.trim.idle.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Has memory given back to the system if much less is held than was. To be called when connections are idle or
-    /// end.
+    /// Returns memory to the system if usage has dropped enough. Call it when connections become idle or end.
     pub(crate) fn trim(self: &Arc<Self>, runtime: &Handle) {
         if self.is_worth_trimming() && !self.trim.is_due.swap(true, Ordering::Relaxed) {
             let budget = self.clone();
             let trimming: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
-                // While less and less is held, there will be more to give back.
+                // While usage keeps dropping, more memory can be returned later.
                 tokio::time::sleep(SETTLED).await;
                 budget.trim.is_due.store(false, Ordering::Relaxed);
                 if budget.is_worth_trimming() {

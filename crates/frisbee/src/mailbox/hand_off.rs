@@ -1,4 +1,4 @@
-//! Steps of a hand-off that handles request from the driver, and the next owner of a transport.
+//! Hand-off steps that handles request from the driver, and the next owner of a transport.
 
 use crate::debug::opaque_debug;
 use crate::executor::tasks::Job;
@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct HandOffAccepted {
-    /// The bytes that the peer sent along with its consent.
+    /// Reply of the peer that accepted.
     pub reply: Bytes,
     /// The transport.
     pub transport: RawTransport,
@@ -68,7 +68,7 @@ pub struct HandOffAccepted {
 pub struct HandOffTarget(Owner);
 
 enum Owner {
-    /// Called within the runtime of the server's start or the client's connection.
+    /// Called on the runtime on which the server was started or the client connected.
     Apart(Box<SpawnTask>),
     /// Continues in the task of the connection.
     Adapter(Box<dyn FnOnce(RawTransport) -> AdapterFuture + Send>),
@@ -76,13 +76,13 @@ enum Owner {
 
 type SpawnTask = dyn FnOnce(RawTransport, &Handle) + Send;
 
-/// The rest of a connection's life, in the task of the connection.
+/// The remaining work of a connection, run in its task.
 pub(crate) type AdapterFuture = Pin<Box<dyn Future<Output = CloseReason> + Send>>;
 
 impl HandOffTarget {
-    /// By a function whose future becomes a task of the runtime of the server's start or the client's connection; the
-    /// function is called within it. The task is independent: it does not end with the connection, and a shutdown of
-    /// the server does not wait for it.
+    /// Creates an owner from a function whose future is spawned on the runtime on which the server was started or the
+    /// client connected. The function is called within that runtime. The task is independent: it does not end with the
+    /// connection, and a shutdown of the server does not wait for it.
     pub fn new<F>(take: impl FnOnce(RawTransport) -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
@@ -97,17 +97,17 @@ impl HandOffTarget {
         Self(Owner::Apart(Box::new(move |raw, _| take(raw))))
     }
 
-    /// By a function whose future continues in the task of the connection.
+    /// Creates an owner from a function whose future continues in the task of the connection.
     pub(crate) fn in_place(take: impl FnOnce(RawTransport) -> AdapterFuture + Send + 'static) -> Self {
         Self(Owner::Adapter(Box::new(take)))
     }
 
-    /// Whether the connection's task continues with the transport.
+    /// Returns whether the connection's task continues with the transport.
     pub(crate) fn is_in_place(&self) -> bool {
         matches!(self.0, Owner::Adapter(_))
     }
 
-    /// Hands the transport over; the task of the connection has to continue with the future, if there is one.
+    /// Hands the transport over. If a future is returned, the task of the connection must continue with it.
     pub(crate) fn take(self, raw: RawTransport, runtime: &Handle) -> Option<AdapterFuture> {
         let _entered = runtime.enter();
         match self.0 {
@@ -126,12 +126,12 @@ opaque_debug!([] HandOffTarget, "HandOffTarget");
 #[derive(Debug)]
 pub(crate) enum HandOffStep {
     Request {
-        /// The packets that were sent before.
+        /// Packets that were sent before.
         before: Outbox,
         request: Bytes,
         asking: HandOffWaiter,
     },
-    /// The caller no longer waits for the answer.
+    /// The caller no longer waits for the reply.
     GiveUp,
     Decide {
         answer: HandOffAnswer,
@@ -139,21 +139,21 @@ pub(crate) enum HandOffStep {
         /// There, if it is accepted.
         take_over: Option<HandOffTarget>,
     },
-    /// Take the transport without a word.
+    /// Detach the transport without notifying the peer.
     Leave(HandOffTarget),
 }
 
-/// The caller that waits for an answer.
+/// The caller that waits for a reply.
 #[derive(Debug)]
 pub(crate) struct HandOffWaiter {
     pub(crate) operation: Operation,
     answer: oneshot::Sender<Result<HandOffAccepted, HandOffError>>,
-    /// Kept for a protocol until there is an answer.
+    /// Guard of a protocol, kept until there is a reply.
     guard: Box<dyn Any + Send>,
 }
 
 impl HandOffWaiter {
-    /// A caller that gets its answer by `answer`, and keeps `guard` until then.
+    /// Creates a caller that receives its reply through `answer` and keeps `guard` until then.
     pub(crate) fn new(
         operation: Operation,
         answer: oneshot::Sender<Result<HandOffAccepted, HandOffError>>,
@@ -163,12 +163,12 @@ impl HandOffWaiter {
     }
 
     pub(crate) fn answer(self, answer: Result<HandOffAccepted, HandOffError>) {
-        // The caller may repeat the request at once.
+        // The caller may repeat the request immediately.
         drop(self.guard);
         let _ = self.answer.send(answer);
     }
 
-    /// Whether the caller no longer waits.
+    /// Returns whether the caller no longer waits.
     pub(crate) fn is_abandoned(&self) -> bool {
         self.answer.is_closed()
     }

@@ -1,42 +1,41 @@
-//! Messages of a stream that wait to be read: those that the connection's task has put in, and those that the reader
-//! has taken over.
+//! Unread messages of a stream: those that the connection's task has received, and those that the reader has taken.
 //!
-//! The reader takes everything that waits at once, so that the lock between the two is taken once for many messages.
+//! The reader takes all queued messages at once, so that one lock operation serves many messages.
 
 use bytes::Bytes;
 use frisbee_core::{Batch, tlv};
 use std::collections::VecDeque;
 
-/// Messages below this length are copied out of the read buffer before they wait, in bytes, lest a few bytes keep a
-/// whole buffer of 64 KiB.
+/// Messages below this length, in bytes, are copied out of the read buffer before they are queued. Otherwise a few
+/// bytes would keep a whole buffer of 64 KiB.
 pub(crate) const COPY_BELOW: usize = 16 * 1024;
 
-/// The memory that an empty inbox may keep allocated, in bytes.
+/// Maximum capacity that an empty inbox keeps, in bytes.
 const KEEP_CAPACITY: usize = 16 * 1024;
 
-/// A row of messages. Short ones are in one buffer, so that none of them needs a separate allocation.
+/// A queue of messages. Short ones share a buffer, so they need no separate allocations.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
-    /// `copied[read..]` are the short messages as in a batch: each after its length.
+    /// `copied[read..]` contains the short messages in the batch format: each preceded by its length.
     copied: Vec<u8>,
     read: usize,
-    /// `copied[read..stop]` may be read with no look at anything else.
+    /// `copied[read..stop]` can be read without further checks.
     stop: usize,
-    /// Long messages, each with the index of the short one that follows it.
+    /// Long messages, each with the index of the following short one.
     shared: VecDeque<(usize, Bytes)>,
 }
 
-/// A message as it waits.
+/// A queued message.
 #[derive(Debug)]
 pub enum Message<'a> {
-    /// A short one, in a buffer that it has in common with others.
+    /// A short message in a shared buffer.
     Copied(&'a [u8]),
-    /// A long one, with shared memory.
+    /// A long message with its own shared memory.
     Shared(Bytes),
 }
 
 impl Message<'_> {
-    /// Its length, in bytes.
+    /// Returns the length in bytes.
     pub fn len(&self) -> usize {
         match self {
             Self::Copied(bytes) => bytes.len(),
@@ -44,12 +43,12 @@ impl Message<'_> {
         }
     }
 
-    /// Whether it is empty.
+    /// Returns whether the message is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The message by itself.
+    /// Converts the message into independent bytes.
     pub fn into_bytes(self) -> Bytes {
         match self {
             Self::Copied(bytes) => Bytes::copy_from_slice(bytes),
@@ -69,7 +68,7 @@ impl Inbox {
         self.resume();
     }
 
-    /// Takes the messages of a batch. None of them is long.
+    /// Appends the messages of a batch. None of them is long.
     pub(crate) fn push_batch(&mut self, batch: &[u8]) {
         self.copied.extend_from_slice(batch);
         self.resume();
@@ -79,7 +78,7 @@ impl Inbox {
         self.read == self.copied.len() && self.shared.is_empty()
     }
 
-    /// The next message, if it is one of less than 128 bytes and no [pause](Self::pause) is in front of it.
+    /// Returns the next message, if it is shorter than 128 bytes and not behind a [pause](Self::pause).
     #[inline(always)] // Once for each message.
     pub(crate) fn peek_short(&self) -> Option<&[u8]> {
         let before = self.copied.get(..self.stop)?;
@@ -88,13 +87,13 @@ impl Inbox {
         if length < 0x80 { rest.get(..usize::from(length)) } else { None }
     }
 
-    /// Continues after a message of this length that [`peek_short`](Self::peek_short) has returned.
+    /// Consumes a message of this length that [`peek_short`](Self::peek_short) returned.
     #[inline(always)]
     pub(crate) fn skip_short(&mut self, length: usize) {
         self.read += 1 + length;
     }
 
-    /// The next message, of any kind.
+    /// Removes and returns the next message of any length.
     pub(crate) fn pop(&mut self) -> Option<Message<'_>> {
         if self.shared.front().is_some_and(|(at, _)| *at == self.read) {
             let message = self.shared.pop_front().map(|(_, message)| Message::Shared(message));
@@ -108,17 +107,17 @@ impl Inbox {
         Some(Message::Copied(message))
     }
 
-    /// Has [`peek_short`](Self::peek_short) give nothing until [`resume`](Self::resume) is called.
+    /// Makes [`peek_short`](Self::peek_short) return `None` until [`resume`](Self::resume) is called.
     pub(crate) fn pause(&mut self) {
         self.stop = self.read;
     }
 
-    /// Lets short messages be read up to the next long one.
+    /// Allows short messages to be read up to the next long one.
     pub(crate) fn resume(&mut self) {
         self.stop = self.shared.front().map_or(self.copied.len(), |(at, _)| *at);
     }
 
-    /// Takes over everything from `other`, which gets the empty buffers.
+    /// Takes everything from `other`, which receives the empty buffers.
     pub(crate) fn take_over(&mut self, other: &mut Self) {
         debug_assert!(self.is_empty(), "transferred messages are read first");
         self.copied.clear();
@@ -127,7 +126,7 @@ impl Inbox {
         std::mem::swap(self, other);
     }
 
-    /// Gives back memory that was needed for a burst.
+    /// Frees memory that was needed for a burst.
     pub(crate) fn shrink(&mut self) {
         if self.is_empty() && self.copied.capacity() > KEEP_CAPACITY {
             *self = Self::default();

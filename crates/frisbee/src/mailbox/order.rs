@@ -1,4 +1,4 @@
-//! Requests of handles that the connection's task is to carry out.
+//! Orders of handles to the connection's task.
 
 use crate::CloseReason;
 
@@ -7,16 +7,16 @@ use crate::CloseReason;
 pub(crate) enum Order {
     /// Close once nothing is in progress.
     WhenIdle(CloseReason),
-    /// Write the packets that wait and close.
+    /// Write the pending packets and close.
     Flush(CloseReason),
-    /// Close now.
+    /// Close immediately.
     Now(CloseReason),
-    /// Give the transport to its next owner. Given by the task itself.
+    /// Hand the transport to its next owner. Issued by the task itself.
     HandOver,
 }
 
 impl Order {
-    /// Puts an order where one may wait already. It replaces one that is less urgent.
+    /// Stores an order. It replaces a less urgent one.
     pub(crate) fn put(order: Self, slot: &mut Option<Box<Self>>) {
         if slot.as_ref().is_none_or(|earlier| earlier.rank() < order.rank()) {
             *slot = Some(Box::new(order));
