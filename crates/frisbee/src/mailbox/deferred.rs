@@ -1,4 +1,4 @@
-//! Packets that are routed only when there is room for the replies that they cause.
+//! Packets whose routing is deferred until there is room for their replies.
 
 use crate::budget::{Account, READ_BUFFER};
 use crate::{Operation, Packet, PacketId};
@@ -6,31 +6,32 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 
-/// The deferred packets of a connection. Its task puts packets there and takes them out, in order; a router that
-/// cancels a call removes the request, if it is here.
+/// The deferred packets of a connection. Its task adds and removes them in order. A router that cancels a call removes
+/// the request, if it is still deferred.
 #[derive(Default)]
 pub(crate) struct Deferred(Mutex<Option<Box<Queue>>>);
 
-/// A packet that waits.
+/// A deferred packet.
 pub(crate) struct DeferredPacket {
     pub(crate) packet: Packet,
-    /// It opens a stream.
+    /// Whether it opens a stream.
     pub(crate) opens: bool,
-    /// Later packets may be routed only after it.
+    /// Whether later packets must be routed after it.
     pub(crate) stops: bool,
 }
 
 #[derive(Default)]
 struct Queue {
-    /// Each with its charge to the server's memory, in bytes.
+    /// Packets, each with its memory charge in bytes.
     packets: VecDeque<(DeferredPacket, usize)>,
-    /// The sum of these charges.
+    /// Sum of these charges.
     charged: usize,
-    /// Streams with packets here, in order. Their later packets have to follow, so they stay until all is routed.
+    /// Streams with deferred packets, in order. Their later packets must follow, so the entries remain until everything
+    /// is routed.
     streams: Vec<PacketId>,
-    /// No packet after the last one may be routed.
+    /// Whether no packet after the last one may be routed.
     stops: bool,
-    /// The bytes that packets which were not deferred have added to the backlog.
+    /// Bytes that packets which were not deferred have added to the backlog.
     added: usize,
 }
 
@@ -39,7 +40,7 @@ impl Deferred {
     pub(crate) fn push(&self, mut entry: DeferredPacket, account: &Account) {
         let packet = &mut entry.packet;
         if packet.body.len() < READ_BUFFER / 2 {
-            // A slice would keep the buffer that it was read into.
+            // A slice would keep its whole read buffer.
             packet.body = Bytes::copy_from_slice(&packet.body);
         }
         let charge = account.charge_request(packet.body.len());
@@ -55,7 +56,7 @@ impl Deferred {
         queue.packets.push_back((entry, charge));
     }
 
-    /// Takes out the first packet.
+    /// Removes and returns the first packet.
     pub(crate) fn pop(&self, account: &Account) -> Option<DeferredPacket> {
         let mut queue = self.0.lock();
         let queue = queue.as_mut()?;
@@ -64,7 +65,7 @@ impl Deferred {
         Some(entry)
     }
 
-    /// Takes out a request; whether it was here.
+    /// Removes a request. Returns whether it was deferred.
     pub(crate) fn cancel(&self, id: PacketId, operation: Operation, account: &Account) -> bool {
         let mut queue = self.0.lock();
         let Some(queue) = queue.as_mut() else { return false };
@@ -77,7 +78,7 @@ impl Deferred {
         true
     }
 
-    /// Removes the packets of a stream; returns whether there were any. Later ones still follow all that is here.
+    /// Removes the packets of a stream. Returns whether there were any. Later ones still follow all deferred packets.
     pub(crate) fn leave_stream(&self, id: PacketId, account: &Account) -> bool {
         let mut queue = self.0.lock();
         let Some(queue) = queue.as_mut() else { return false };
@@ -92,30 +93,30 @@ impl Deferred {
         queue.packets.len() < before
     }
 
-    /// Whether later packets of a stream have to follow one that is here.
+    /// Returns whether later packets of a stream must follow a deferred one.
     pub(crate) fn has_stream(&self, id: PacketId) -> bool {
         self.0.lock().as_ref().is_some_and(|queue| queue.streams.binary_search(&id).is_ok())
     }
 
-    /// Notes that a packet which was not deferred has added so many bytes to the backlog.
+    /// Records that a packet which was not deferred has added `count` bytes to the backlog.
     pub(crate) fn add(&self, count: usize) {
         self.0.lock().get_or_insert_default().added += count;
     }
 
-    /// Whether no packet is here.
+    /// Returns whether no packet is deferred.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.lock().as_ref().is_none_or(|queue| queue.packets.is_empty())
     }
 
-    /// Whether nothing more may be looked at: as much is here, or was added, as `max` bytes, which one packet may
-    /// overdraw, or as the server may hold.
+    /// Returns whether processing must pause: deferred and added bytes have reached `max`, which one packet may exceed,
+    /// or the server's memory limit.
     pub(crate) fn is_full(&self, max: usize, account: &Account) -> bool {
         let is_full =
             |queue: &Queue| queue.stops || queue.charged.saturating_add(queue.added) >= max || account.is_over();
         self.0.lock().as_deref().is_some_and(is_full)
     }
 
-    /// Forgets everything.
+    /// Removes all packets.
     pub(crate) fn clear(&self, account: &Account) {
         let queue = self.0.lock().take();
         if let Some(queue) = queue {
@@ -125,7 +126,7 @@ impl Deferred {
 }
 
 impl Queue {
-    /// Gives back the charge of a packet that was removed.
+    /// Releases the charge of a removed packet.
     fn forget(&mut self, charge: usize, account: &Account) {
         self.charged -= charge;
         self.stops &= !self.packets.is_empty();

@@ -1,5 +1,4 @@
-//! One stream, as its handles and the connection's task see it: its state, its credit, and the messages that wait to be
-//! read.
+//! A stream, as seen by its handles and the connection's task: its state, credit and unread messages.
 
 use super::inbox::{COPY_BELOW, Inbox};
 use super::{wake, wake_all};
@@ -14,24 +13,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 
-/// How much of the text of a reset is kept, in bytes, for as long as a handle exists. Longer texts explain nothing, and
-/// 256 streams with a packet's worth each would be a gigabyte that no budget counts.
+/// Maximum size of a reset text, in bytes, which is kept as long as a handle exists. Longer texts explain nothing, and
+/// 256 streams with one packet of text each would take a gigabyte outside of any budget.
 const RESET_TEXT_MAX: usize = 4 * 1024;
 
-/// The budget charge of a stream opened by the peer until its last handle is dropped, in bytes: its state, its entry in
-/// the table, and the task that serves it.
+/// Memory charge of a stream opened by the peer until its last handle is dropped, in bytes: its state, its table entry,
+/// and the task that serves it.
 const STREAM_COST: usize = 2 * 1024;
 
-/// Unread messages are charged in steps of so many bytes, since small ones pass by the hundred thousand. Less than one
-/// step is part of the cost of the stream.
+/// Step in which unread messages are charged, in bytes, because there may be hundreds of thousands of small ones. Less
+/// than one step is part of the cost of the stream.
 const MESSAGES_STEP: usize = 1024;
 
-/// What messages may [cost] that are read one after the other before the reader lets others have their turn: a window may
-/// hold sixty thousand, and the thread may drive other connections. These are a thousand short ones at most, which take
-/// a twentieth of a millisecond at some 50 ns each.
+/// Maximum [cost] of messages read in a row before the reader yields: a window may hold sixty thousand messages, and
+/// the thread may drive other connections. This corresponds to at most a thousand short messages, which take a
+/// twentieth of a millisecond at some 50 ns each.
 const READ_AT_ONCE: u64 = 64 * 1024;
 
-/// The bytes of the budget that an unread message takes.
+/// Returns the memory charge of an unread message in bytes.
 #[inline]
 fn memory_of(length: usize) -> usize {
     usize::try_from(cost(body_memory(length))).unwrap_or(usize::MAX)
@@ -41,54 +40,54 @@ fn whole_steps(memory: usize) -> usize {
     memory - memory % MESSAGES_STEP
 }
 
-/// One stream, as its handles and the connection's task see it.
+/// State of a stream, shared by its handles and the connection's task.
 #[derive(Debug)]
 pub(crate) struct StreamShared {
     pub(crate) id: PacketId,
     pub(crate) opened_here: bool,
     pub(crate) is_native: bool,
-    /// The peer understands several messages in one packet.
+    /// Whether the peer supports several messages in one packet.
     pub(crate) joins: bool,
-    /// The number of bytes that the peer may send before any of them has been read, at the beginning.
+    /// Initial credit: the number of bytes that the peer may send before any are read.
     pub(crate) window: u64,
     pub(crate) account: Arc<Account>,
     pub(crate) inner: Mutex<Messages>,
 }
 
-/// The bytes of a stream's messages, seen from one end, since the stream was opened. Messages that share a packet have its
-/// header and their lengths in front of them, which are counted.
+/// Total size of a stream's messages since it was opened, as seen from one end. For messages that share a packet, its
+/// header and their length prefixes are included.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct StreamBytes {
-    /// Of the messages that this end has sent, those that wait to be written included.
+    /// Bytes of sent messages, including pending ones.
     pub sent: u64,
-    /// Of the messages that have come, those that have not been read included.
+    /// Bytes of received messages, including unread ones.
     pub received: u64,
 }
 
-/// How receiving ended.
+/// The reason why receiving ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum StreamEnd {
-    /// The peer has ended its direction. Go peers do so by a message of their own.
+    /// The peer has ended its direction. Go peers do so with a message of their own.
     Ended,
     /// The stream was closed, or the connection has ended.
     Closed,
     /// The peer has reset the stream.
     Reset {
-        /// The reason, as one of gRPC's status codes.
+        /// A gRPC status code.
         code: u32,
-        /// Why, in words.
+        /// The reason as text.
         message: String,
     },
-    /// The peer has reset the stream and states that none of it was given to a handler.
+    /// The peer has reset the stream and reports that no handler has received any of it.
     Refused {
-        /// The reason, as one of gRPC's status codes.
+        /// A gRPC status code.
         code: u32,
-        /// Why, in words.
+        /// The reason as text.
         message: String,
     },
-    /// More came than there was memory for, and some of it was lost.
+    /// Messages were lost for lack of memory.
     Overflowed,
 }
 
@@ -96,35 +95,36 @@ pub enum StreamEnd {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct StreamView {
-    /// Its id on the connection.
+    /// Id on the connection.
     pub id: PacketId,
     /// Whether this end has opened it.
     pub is_opened_here: bool,
-    /// The bytes that this end may send, below zero if a message has exceeded them; `None` if the peer knows no credit.
+    /// Bytes that this end may send, negative if a message has exceeded the credit. `None` if the peer does not support
+    /// credit.
     pub credit: Option<i64>,
-    /// The bytes that the peer may have unread here.
+    /// Maximum number of the peer's unread bytes here.
     pub window: u64,
-    /// The memory of the messages that have not been read here.
+    /// Memory of unread messages here.
     pub unread: usize,
 }
 
-/// The messages transferred to the reader, and those read and not yet accounted for.
+/// Messages taken by the reader, and those read but not yet accounted for.
 #[derive(Debug, Default)]
 pub(crate) struct ReadBatch {
     pub(crate) inbox: Inbox,
-    /// What messages that have been read have cost.
+    /// Cost of the messages that have been read.
     pub(crate) cost: u64,
-    /// By how much their charge exceeds that.
+    /// Amount by which their charge exceeds the cost.
     surplus: usize,
-    /// The cost from which on it is to be accounted for, since a sender may wait for the credit or others for their
+    /// Cost at which messages are accounted for, because a sender may wait for the credit or other tasks for their
     /// turn.
     look_at: u64,
-    /// The cost of messages, without `cost`, that were read since the reader last had to wait.
+    /// Cost of messages, without `cost`, that were read since the reader last waited.
     in_a_row: u64,
 }
 
 impl ReadBatch {
-    /// Whether the reader has to yield to others, and then may continue.
+    /// Returns whether the reader must yield before it continues.
     pub(crate) fn is_enough(&mut self) -> bool {
         let is_enough = self.in_a_row >= READ_AT_ONCE;
         if is_enough {
@@ -134,19 +134,19 @@ impl ReadBatch {
         is_enough
     }
 
-    /// The reader has to wait.
+    /// Records that the reader waits.
     pub(crate) fn rest(&mut self) {
         self.in_a_row = 0;
     }
 
-    /// Notes that a message has been read; whether it is time to account for it.
+    /// Records that a message has been read. Returns whether messages should be accounted for.
     #[inline(always)] // Once for each message.
     pub(crate) fn count(&mut self, length: usize) -> bool {
         self.cost += cost(length);
         self.cost >= self.look_at
     }
 
-    /// As [`count`](Self::count), for a message that may share the memory of others.
+    /// Like [`count`](Self::count), for a message that may share memory with others.
     pub(crate) fn count_any(&mut self, length: usize) -> bool {
         if length >= COPY_BELOW {
             self.surplus += body_memory(length) - length;
@@ -154,8 +154,8 @@ impl ReadBatch {
         self.count(length)
     }
 
-    /// Takes the read messages, to account for them, in a window of this size at the beginning: their cost, and by how
-    /// much its charge exceeds that.
+    /// Takes the read messages to account for them, in a window with this initial size. Returns their cost and the
+    /// amount by which their charge exceeds it.
     fn take(&mut self, window: u64) -> (u64, usize) {
         let (cost, surplus) = (std::mem::take(&mut self.cost), std::mem::take(&mut self.surplus));
         self.in_a_row = self.in_a_row.saturating_add(cost);
@@ -173,35 +173,35 @@ pub(crate) struct Messages {
     pub(crate) credit: Credit,
     pub(crate) window: Window,
     pub(crate) inbox: Inbox,
-    /// The bytes of messages in both directions, from the beginning on.
+    /// Total size of messages in both directions.
     pub(crate) bytes: StreamBytes,
-    /// The memory of messages that were received and not yet accounted for.
+    /// Memory of messages that were received and not yet accounted for.
     held: usize,
-    /// The part of it that is charged: all whole steps.
+    /// Charged part of it: all whole steps.
     charged: usize,
     pub(crate) overflowed: bool,
     pub(crate) reset: Option<(u32, String)>,
-    /// The peer has said that none of the stream was given to a handler.
+    /// Whether the peer has reported that no handler has received any of the stream.
     pub(crate) is_refused: bool,
     pub(crate) reader: Option<Waker>,
     /// Senders that wait for credit.
     pub(crate) senders: EventWaiters,
-    /// Wait for the end.
+    /// Tasks that wait for the end.
     pub(crate) watchers: EventWaiters,
 }
 
 /// The tasks that wait for one event.
 #[derive(Debug, Default)]
 pub(crate) struct EventWaiters {
-    /// By number. Each owner of one [leaves](Self::leave).
+    /// By number. Each owner of a number [leaves](Self::leave).
     wakers: Vec<(u64, Waker)>,
-    /// The number given last.
+    /// Last assigned number.
     last: u64,
 }
 
 impl EventWaiters {
-    /// Enters a task under its number, which is 0 before. Returns the waker that was entered before, to be dropped
-    /// without the lock.
+    /// Registers a task under its number, which is initially 0. Returns its previous waker, to be dropped without the
+    /// lock.
     #[must_use]
     pub(crate) fn enter(&mut self, context: &Context<'_>, number: &mut u64) -> Option<Waker> {
         let waker = context.waker();
@@ -216,26 +216,26 @@ impl EventWaiters {
         None
     }
 
-    /// Removes a task that no longer waits; its waker is to be dropped without the lock.
+    /// Removes a task that no longer waits. Its waker must be dropped without the lock.
     #[must_use]
     pub(crate) fn leave(&mut self, number: u64) -> Option<Waker> {
         let index = self.wakers.iter().position(|(entered, _)| *entered == number)?;
         Some(self.wakers.swap_remove(index).1)
     }
 
-    /// Takes out all, to be woken.
+    /// Removes all tasks, to be woken.
     pub(crate) fn take(&mut self) -> Vec<Waker> {
         std::mem::take(&mut self.wakers).into_iter().map(|(_, waker)| waker).collect()
     }
 }
 
 impl Messages {
-    /// Fails if nothing can be sent any more.
+    /// Fails if sending is no longer possible.
     pub(crate) fn check_open(&self) -> Result<(), SendError> {
         if self.state.sends() { Ok(()) } else { Err(SendError::StreamClosed) }
     }
 
-    /// Lets `write` put one message into the outbox, and accounts for it.
+    /// Calls `write` with the outbox for one message and accounts for it.
     pub(crate) fn sending<T>(
         &mut self,
         outbox: &mut Outbox,
@@ -250,7 +250,7 @@ impl Messages {
         written
     }
 
-    /// Accounts for the message that `write` puts into the outbox, if it does.
+    /// Accounts for the message that `write` adds to the outbox, if any.
     pub(crate) fn spending<T>(&mut self, outbox: &mut Outbox, write: impl FnOnce(&mut Outbox) -> T) -> T {
         let before = outbox.len();
         let written = write(outbox);
@@ -261,8 +261,8 @@ impl Messages {
         written
     }
 
-    /// Accounts for the messages that have been read. Returns the bytes to give back to the budget, and credit to give
-    /// to the peer.
+    /// Accounts for the messages that have been read. Returns the bytes to release from the budget and the credit for
+    /// the peer.
     fn account(&mut self, batch: &mut ReadBatch, window: u64) -> (usize, Option<u64>) {
         let (cost, surplus) = batch.take(window);
         if cost == 0 {
@@ -278,7 +278,7 @@ impl Messages {
         (freed, credit.filter(|credit| *credit > 0))
     }
 
-    /// Charges for a message that has come; `false` if there is no memory for it.
+    /// Charges a received message. Returns `false` if there is no memory for it.
     #[inline]
     fn charge_message(&mut self, memory: usize, account: &Account) -> bool {
         let held = self.held.saturating_add(memory);
@@ -297,7 +297,7 @@ impl Messages {
         is_charged
     }
 
-    /// Takes back the credit that a batch has not used. Returns the tasks to wake, since they may send now.
+    /// Returns unused credit of a batch. Returns the tasks to wake, because they may send now.
     pub(crate) fn put_credit(&mut self, rest: Option<i64>) -> Vec<Waker> {
         let Some(rest) = rest else { return Vec::new() };
         self.credit.settle(rest);
@@ -314,7 +314,7 @@ impl Messages {
 }
 
 impl StreamShared {
-    /// A new stream whose peer may send as much as `stream_credit`, in bytes, before any of it has been read.
+    /// Creates a stream whose peer may send `stream_credit` bytes before any are read.
     pub(crate) fn new(
         id: PacketId,
         account: Arc<Account>,
@@ -354,12 +354,12 @@ impl StreamShared {
         self.inner.lock().state.is_over()
     }
 
-    /// The bytes of its messages until now.
+    /// Returns the total size of its messages so far.
     pub(crate) fn bytes(&self) -> StreamBytes {
         self.inner.lock().bytes
     }
 
-    /// Its inspectable state.
+    /// Returns its state for introspection.
     pub(crate) fn view(&self) -> StreamView {
         let inner = self.inner.lock();
         StreamView {
@@ -371,7 +371,7 @@ impl StreamShared {
         }
     }
 
-    /// Ready with the result of `take` when the receiver has room for a message.
+    /// Waits until the receiver has room for a message, and returns the result of `take`.
     pub(crate) fn poll_credit<T>(
         &self,
         context: &Context<'_>,
@@ -389,7 +389,7 @@ impl StreamShared {
         Poll::Pending
     }
 
-    /// Ready when the stream is over.
+    /// Waits until the stream is over.
     pub(crate) fn poll_closed(&self, context: &Context<'_>, number: &mut u64) -> Poll<()> {
         let mut inner = self.inner.lock();
         if inner.state.is_over() {
@@ -401,7 +401,7 @@ impl StreamShared {
         Poll::Pending
     }
 
-    /// Removes the wakers of a task that waits for credit or the end no more.
+    /// Removes the wakers of a task that no longer waits for credit or the end.
     pub(crate) fn leave(&self, credit: u64, end: u64) {
         if credit == 0 && end == 0 {
             return;
@@ -434,14 +434,14 @@ impl StreamShared {
         Ok(StreamSignal::Nothing)
     }
 
-    /// Accepts the messages of a batch of this size, as [`handle_packet`](Self::handle_packet) each of them; `None` if
-    /// nothing is received any more.
+    /// Accepts the messages of a batch of this size, each like [`handle_packet`](Self::handle_packet). Returns `None`
+    /// if receiving has ended.
     pub(crate) fn handle_batch(&self, body: &Bytes, size: &BatchSize) -> Option<StreamSignal> {
         let mut inner = self.inner.lock();
         if !inner.state.receives() {
             return None;
         }
-        // Of short messages the charge is the cost.
+        // The charge of short messages equals their cost.
         let is_short = size.longest < COPY_BELOW;
         if is_short && inner.window.receive_all(size.cost(), size.last_cost()) {
             let memory = usize::try_from(size.cost()).unwrap_or(usize::MAX);
@@ -468,7 +468,7 @@ impl StreamShared {
         Some(StreamSignal::Nothing)
     }
 
-    /// A message was discarded for lack of memory: the stream is over, and the signal informs the peer.
+    /// Handles a message that was discarded for lack of memory. The stream is over, and the signal informs the peer.
     pub(crate) fn handle_rejected_body(&self) -> StreamSignal {
         let inner = self.inner.lock();
         if inner.state.receives() { Self::overflow(inner) } else { StreamSignal::Nothing }
@@ -539,7 +539,7 @@ impl StreamShared {
         let inner = self.inner.lock();
         match &inner.reset {
             _ if inner.overflowed => StreamEnd::Overflowed,
-            // The messages that it has sent are complete, whatever happens to the other direction.
+            // Its messages are complete, regardless of the other direction.
             _ if inner.state.has_ended() => StreamEnd::Ended,
             Some((code, message)) if inner.is_refused => StreamEnd::Refused { code: *code, message: message.clone() },
             Some((code, message)) => StreamEnd::Reset { code: *code, message: message.clone() },
@@ -547,8 +547,8 @@ impl StreamShared {
         }
     }
 
-    /// Takes over the messages that wait, for a reader that has read all that it took before, and returns the credit to
-    /// give for those. Ready without a message when no more will come.
+    /// Takes the queued messages for a reader that has read all previous ones. Returns the credit for those. Ready
+    /// without a message if no more will arrive.
     pub(crate) fn poll_refill(
         &self,
         batch: &mut ReadBatch,
@@ -576,7 +576,7 @@ impl StreamShared {
         (refilled, credit)
     }
 
-    /// Accounts for the messages that have been read; returns the credit to give for them.
+    /// Accounts for the messages that have been read. Returns the credit for them.
     pub(crate) fn account(&self, batch: &mut ReadBatch) -> Option<u64> {
         let (freed, credit) = self.inner.lock().account(batch, self.window);
         self.account.release(freed);

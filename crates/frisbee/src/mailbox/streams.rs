@@ -1,4 +1,4 @@
-//! The table of the streams that are open on one connection.
+//! The table of a connection's open streams.
 
 use super::stream::StreamShared;
 use crate::{PacketId, PeerKind};
@@ -8,11 +8,11 @@ use std::sync::Arc;
 /// The open streams of both ends, by id.
 #[derive(Debug, Default)]
 pub(crate) struct StreamTable {
-    /// In the order of their ids: a few hundred, for which each type of map in order would be kilobytes of code.
+    /// Sorted by id. There are a few hundred, and an ordered map would add kilobytes of code per type.
     streams: Vec<(PacketId, Arc<StreamShared>)>,
-    /// How many of them were opened by this end.
+    /// Number of streams opened by this end.
     opened_here: u32,
-    /// The id after the one given to the last stream opened by this end.
+    /// The id after that of the last stream opened by this end.
     next: u16,
 }
 
@@ -25,7 +25,7 @@ impl StreamTable {
         self.streams.len()
     }
 
-    /// How many streams the peer has opened.
+    /// Returns the number of streams opened by the peer.
     pub(crate) fn opened_by_peer(&self) -> usize {
         self.streams.len() - self.opened_here as usize
     }
@@ -34,7 +34,7 @@ impl StreamTable {
         self.find(id).ok().map(|at| &self.streams[at].1)
     }
 
-    /// Where the stream of an id is, or would be.
+    /// Returns the position of the stream with this id, or where it would be inserted.
     fn find(&self, id: PacketId) -> Result<usize, usize> {
         self.streams.binary_search_by_key(&id, |(id, _)| *id)
     }
@@ -43,16 +43,16 @@ impl StreamTable {
         self.streams.iter().map(|(_, stream)| stream)
     }
 
-    /// How many more streams this end may open.
+    /// Returns how many more streams this end may open.
     pub(crate) fn free(&self, peer: &PeerKind) -> usize {
         let max = peer.hello().map_or(u32::MAX, |hello| hello.streams_max);
         usize::try_from(max.saturating_sub(self.opened_here)).unwrap_or(usize::MAX)
     }
 
-    /// Enters a stream that this end opens, under an id that is free; `None` if as many are open as may be.
+    /// Adds a stream that this end opens, under a free id. Returns `None` if the maximum number is open.
     ///
-    /// Ids count for the connection. Between native peers each end has a range of its own. A Go server takes any id;
-    /// 0 is left out, since Go clients never use it.
+    /// Ids are unique within the connection. Between native peers each end has its own range. A Go server accepts any
+    /// id; 0 is skipped because Go clients never use it.
     pub(crate) fn enter(
         &mut self,
         role: Role,
@@ -82,14 +82,14 @@ impl StreamTable {
         None
     }
 
-    /// Enters a stream that the peer has opened; `false`, and nothing has changed, if a stream of its id is open.
+    /// Adds a stream that the peer has opened. Returns `false` without a change if a stream with its id is open.
     pub(crate) fn enter_opened_by_peer(&mut self, stream: Arc<StreamShared>) -> bool {
         let Err(at) = self.find(stream.id) else { return false };
         self.streams.insert(at, (stream.id, stream));
         true
     }
 
-    /// Removes a stream, unless its id belongs to a later one by now.
+    /// Removes a stream, unless its id belongs to a later one.
     pub(super) fn leave(&mut self, stream: &Arc<StreamShared>) {
         if let Ok(at) = self.find(stream.id)
             && Arc::ptr_eq(&self.streams[at].1, stream)

@@ -1,11 +1,12 @@
-//! The tasks that wait for a connection: for room, or for something about it to change.
+//! Tasks that wait for a connection: for room, or for a change of its state.
 //!
 //! # Decisions
 //!
-//! Waiters for queue space are woken in rounds. A caller whose reply has arrived has its next request ready before the woken
-//! waiters, so with long requests it would win every time and the others would wait for seconds. All current waiters form a round
-//! and are woken together, since most packets are short and there is room for many; a waiter without luck is woken again before
-//! later arrivals. An exact queue would block on a waiter that was woken and is not polled, such as the other arm of a `select!`.
+//! Waiters for queue space are woken in rounds. A caller whose reply has arrived sends its next request before the
+//! woken waiters run, so with long requests it would win every time and the others would wait for seconds. All current
+//! waiters form a round and are woken together, since most packets are short and there is room for many. A waiter that
+//! found no room is woken again before later arrivals. An exact queue would block on a waiter that was woken but is not
+//! polled, such as the other arm of a `select!`.
 
 use super::Mailbox;
 use crate::{Outbox, SendError};
@@ -13,30 +14,30 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Context, Poll, Waker};
 
-/// The wakers of the tasks that wait for one connection. The caller wakes or drops all returned wakers, after it has
-/// released the mailbox's lock: either may run anything.
+/// The wakers of the tasks that wait for one connection. The caller wakes or drops all returned wakers after it has
+/// released the mailbox's lock, because either may run arbitrary code.
 #[derive(Debug, Default)]
 pub(crate) struct WaitList {
-    /// In a box, since mostly no task waits.
+    /// Boxed because usually no task waits.
     waiters: Option<Box<WaiterQueue>>,
-    /// The number of the last task that had to wait.
+    /// Number of the last task that had to wait.
     last: u64,
 }
 
 #[derive(Debug, Default)]
 struct WaiterQueue {
-    /// Wait for room, in the order of arrival.
+    /// Tasks that wait for room, in order of arrival.
     producers: BTreeMap<u64, Waker>,
-    /// The number of the last of the round: those up to here are called before any that came later.
+    /// Last number of the current round. Tasks up to it are woken before later ones.
     round: u64,
-    /// How many of the round have been called, and have not come yet.
+    /// Number of tasks of the round that were woken and have not arrived yet.
     owed: usize,
-    /// Wait for the end, the kind of the peer, a slot for a stream, or the decision on a hand-off.
+    /// Tasks that wait for the end, the kind of the peer, a stream slot, or the decision on a hand-off.
     watchers: BTreeMap<u64, Waker>,
 }
 
-/// The place of one task among those that wait for a connection; 0 until it has to wait. The owner frees it with
-/// [`Mailbox::leave`] when it is dropped, so that there are no more wakers than owners.
+/// The place of one task in the queues of a connection; 0 until it has to wait. The owner frees it with
+/// [`Mailbox::leave`] when it is dropped, so that there is at most one waker per owner.
 #[derive(Default, Debug)]
 pub(crate) struct Place(u64);
 
@@ -45,12 +46,12 @@ impl WaitList {
         self.waiters.is_none()
     }
 
-    /// Removes the tasks that may have the room that there is: those of the round that found none when they came, and
-    /// else all, which are the next round. A woken task may never arrive, so after those that do the others have their
-    /// turn in any case, if this is called once more. The flag tells whether there are others.
+    /// Removes the tasks that may use the available room: those of the round that found none, or else all, which form
+    /// the next round. Because a woken task may never arrive, calling this once more gives the others their turn. The
+    /// flag reports whether there are others.
     ///
-    /// Without rounds, tasks that have just got a reply would come first with their next request, and those that wait
-    /// would wait on.
+    /// Without rounds, tasks that have just received a reply would win with their next request, and the waiting tasks
+    /// would starve.
     pub(super) fn call_producers(&mut self) -> (Vec<Waker>, bool) {
         let Some(waiters) = &mut self.waiters else { return (Vec::new(), false) };
         let mut later = waiters.producers.split_off(&(waiters.round + 1));
@@ -65,27 +66,27 @@ impl WaitList {
         (called.into_values().collect(), others_wait)
     }
 
-    /// Whether a task must not have the room that there is, since others were called that have waited for longer.
+    /// Returns whether a task must not use the available room, because tasks that have waited for longer were woken.
     #[inline]
     pub(crate) fn is_early(&self, place: &Place) -> bool {
         let Some(waiters) = &self.waiters else { return false };
         waiters.owed > 0 && (place.0 == 0 || place.0 > waiters.round)
     }
 
-    /// Removes the tasks that wait for something to change.
+    /// Removes the tasks that wait for a change.
     pub(crate) fn take_watchers(&mut self) -> Vec<Waker> {
         let watchers = self.waiters.as_mut().map(|waiters| std::mem::take(&mut waiters.watchers));
         self.free();
         watchers.unwrap_or_default().into_values().collect()
     }
 
-    /// Removes all.
+    /// Removes all tasks.
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = Waker> + use<> {
         let waiters = self.waiters.take().unwrap_or_default();
         waiters.producers.into_values().chain(waiters.watchers.into_values())
     }
 
-    /// Enters a task that waits for room. Returns the waker that it had entered before.
+    /// Registers a task that waits for room. Returns its previous waker.
     pub(super) fn enter_producer(&mut self, waker: &Waker, place: &mut Place) -> Option<Waker> {
         if place.0 == 0 {
             self.last += 1;
@@ -99,7 +100,7 @@ impl WaitList {
         earlier
     }
 
-    /// Enters a task that waits for something to change. Returns the waker that it had entered before.
+    /// Registers a task that waits for a change. Returns its previous waker.
     pub(super) fn register_observer(&mut self, waker: &Waker, place: &mut Place) -> Option<Waker> {
         if place.0 == 0 {
             self.last += 1;
@@ -108,8 +109,7 @@ impl WaitList {
         self.waiters.get_or_insert_default().watchers.insert(place.0, waker.clone())
     }
 
-    /// Frees the place of a task that has found room or no longer waits. Returns the wakers that it had entered and that
-    /// were not called.
+    /// Removes a task that has found room or no longer waits. Returns its wakers that were not called.
     #[cold]
     #[inline(never)]
     pub(crate) fn leave(&mut self, place: &mut Place) -> (Option<Waker>, Option<Waker>) {
@@ -141,7 +141,7 @@ impl WaiterQueue {
 }
 
 impl Place {
-    /// Whether the task has had to wait.
+    /// Returns whether the task has had to wait.
     #[inline]
     pub(crate) fn has_waited(&self) -> bool {
         self.0 != 0
@@ -166,8 +166,8 @@ impl Mailbox {
     }
 }
 
-/// A task that waits for a connection. When it is dropped it removes the task's waker, since the connection would
-/// otherwise keep one for each task that ever waited. Made by [`Connection::waiter`](crate::Connection::waiter).
+/// A task that waits for a connection. Dropping it removes the task's waker, because the connection would otherwise
+/// keep one for each task that ever waited. Created by [`Connection::waiter`](crate::Connection::waiter).
 #[derive(Debug)]
 pub struct Waiter<'a> {
     mailbox: &'a Mailbox,
@@ -183,11 +183,10 @@ impl<'a> Waiter<'a> {
         self.mailbox
     }
 
-    /// Lets `write` put packets into the connection's outbox, once less than
-    /// [`backlog_max`](crate::Config::backlog_max) waits there.
+    /// Calls `write` with the connection's outbox once the pending writes are below
+    /// [`backlog_max`](crate::Config::backlog_max).
     ///
-    /// The packets that are written in one call leave in one piece. `write` runs under the connection's lock and must
-    /// be short.
+    /// The packets of one call are sent contiguously. `write` runs under the connection's lock and must be short.
     ///
     /// # Errors
     /// If the connection has ended.
@@ -214,7 +213,7 @@ pub(crate) fn wake(task: Option<Waker>) {
     }
 }
 
-/// As [`wake`], for many. If one waker panics, which is its own defect, the others are still woken.
+/// Like [`wake`], for many. If a waker panics, which is its own defect, the others are still woken.
 pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     for waker in wakers {
         if catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {
