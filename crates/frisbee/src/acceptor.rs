@@ -1,4 +1,4 @@
-//! Turns sockets into driven connections, and knows the open ones.
+//! Turns sockets into driven connections and tracks the open ones.
 //!
 //! # Decisions
 //!
@@ -39,9 +39,9 @@ use tokio::task::JoinSet;
 #[cfg(feature = "tls")]
 use crate::transport::Secured;
 
-/// Serves connections that the user brings: anything that reads and writes bytes.
+/// Serves connections on transports that the program supplies: anything that reads and writes bytes.
 ///
-/// Clones serve the same router, share the limits of memory, and are shut down together. Made by
+/// Clones share the router and the memory limits, and are shut down together. Created by
 /// [`ServerBuilder::build`](crate::ServerBuilder::build).
 ///
 /// ```
@@ -67,16 +67,16 @@ impl<R> Clone for Acceptor<R> {
 }
 
 impl<R: Protocol> Acceptor<R> {
-    /// Serves a connection to its end and returns the reason. The current tokio runtime drives it; handlers run in the
-    /// runtime of the acceptor's creation.
+    /// Serves a connection until it ends and returns the reason. The current tokio runtime drives it. Handlers run on
+    /// the runtime on which the acceptor was created.
     ///
-    /// A server that is set to speak TLS does so here as well.
+    /// If the server is configured for TLS, this uses TLS as well.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
     ///
     /// # Cancel safety
-    /// Dropping the future closes the connection at once.
+    /// Dropping the future closes the connection immediately.
     pub async fn serve_connection<T>(&self, io: T) -> CloseReason
     where
         T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
@@ -90,21 +90,21 @@ impl<R: Protocol> Acceptor<R> {
         run_apart(&Handle::current(), driving).await
     }
 
-    /// The counts of the connections, which may be read at any time.
+    /// Returns the counters of the connections. They can be read at any time.
     pub fn stats(&self) -> Stats {
         Stats(self.0.budget.clone())
     }
 
-    /// Shows the connections while they are open.
+    /// Returns an inspector of the open connections.
     pub fn inspector(&self) -> Inspector {
         Inspector { budget: self.0.budget.clone(), open: self.0.open.clone() }
     }
 
-    /// Takes no further connections, lets open ones finish their work in progress, and closes each when it is idle.
+    /// Stops accepting connections, lets open ones finish their work in progress, and closes each when it is idle.
     ///
     /// # Cancel safety
-    /// Dropping the future stops waiting. Connections that are in use are then closed when they are idle, however long
-    /// that takes. It may be called again.
+    /// Dropping the future stops waiting. Connections in use are then closed when they are idle, without a timeout. It
+    /// may be called again.
     pub async fn shutdown(&self) {
         self.0.drain().await;
     }

@@ -1,5 +1,5 @@
-//! Limits on the lines that are written about peers, so that no peer can flood the log: [`LogLimit`] by peer and reason,
-//! or by anything else, and [`LineLimit`] for all that one call site logs.
+//! Rate limits for log lines about peers, so that no peer can flood the log: [`LogLimit`] by peer and reason, or any
+//! other key, and [`LineLimit`] for all lines of one call site.
 
 use crate::debug::opaque_debug;
 use parking_lot::Mutex;
@@ -7,14 +7,14 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hash};
 use std::time::{Duration, Instant};
 
-/// Lines of the log that are limited separately. Peers that share a slot share its limit.
+/// Number of separately limited keys. Peers that share a slot share its limit.
 const SLOTS: usize = 256;
 
-/// How long one peer and reason stay unsaid after a line about them.
+/// Minimum interval between lines about the same peer and reason.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// The lines that were logged lately: one a second for each slot. The subject of a line is hashed to a slot with a
-/// seed that peers do not know.
+/// A rate limit of one line per second and slot. The subject of a line is hashed to a slot with a seed that is unknown
+/// to peers.
 #[derive(Default)]
 pub struct LogLimit {
     /// Allocated with the first line.
@@ -29,8 +29,8 @@ struct LogSlot {
 }
 
 impl LogLimit {
-    /// Whether a line about a subject, such as a peer and a reason, may be written now; how many have not been since the
-    /// last.
+    /// Returns the number of suppressed lines since the last one if a line about `subject`, such as a peer and a
+    /// reason, may be written now.
     pub fn may_log(&self, subject: impl Hash, now: Instant) -> Option<u64> {
         let index = self.seed.hash_one(subject) as usize % SLOTS;
         let mut slots = self.slots.lock();
@@ -39,17 +39,17 @@ impl LogLimit {
     }
 }
 
-/// A line of the log that is written once a second at most. For a static next to the line.
+/// A rate limit of one line per second for a call site. Use it in a static next to the line.
 #[derive(Default)]
 pub struct LineLimit(Mutex<LogSlot>);
 
 impl LineLimit {
-    /// A line that has not been written yet.
+    /// Creates a limit without a recent line.
     pub const fn new() -> Self {
         Self(Mutex::new(LogSlot { last: None, unsaid: 0 }))
     }
 
-    /// The number of suppressed lines if the line may be written now, otherwise `None`.
+    /// Returns the number of suppressed lines if the line may be written now, otherwise `None`.
     pub fn may_say(&self, now: Instant) -> Option<u64> {
         self.0.lock().may_say(now)
     }

@@ -1,11 +1,11 @@
-//! Memory of large bodies, which is used again.
+//! A pool of memory for large bodies.
 //!
 //! Memory of this size returns to the system when it is freed, and is fetched from there page by page, each filled with
 //! zeros at its first use: for a body that costs as much as receiving it. So the memory of a body is kept for the next
 //! ones, a small amount and not for long.
 //!
-//! A peer gains nothing by that. The amount of memory for a body depends on the bytes received of it, whether the
-//! memory is new or used; and memory returns here when the last [`Bytes`] that share it are dropped, never earlier.
+//! A peer gains nothing from the pool. The memory for a body depends on the bytes received of it, whether the memory is
+//! new or reused. Memory returns here only when the last [`Bytes`] that share it are dropped.
 //!
 //! # Decisions
 //!
@@ -19,25 +19,25 @@ use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Copies of fewer bytes do not use the pool.
+/// Minimum size of copies that use the pool, in bytes.
 const POOLED_MIN: usize = 64 * 1024;
 
-/// The most that the whole process keeps, in bytes. The memory of bodies fluctuates by some bodies for each core; this
-/// is an eighth of the input that a server may hold by default.
+/// Maximum size of the process-wide pool in bytes. The memory of bodies fluctuates by a few bodies per core. This is an
+/// eighth of the input that a server may hold by default.
 const BUFFERS_MAX: usize = 32 * 1024 * 1024;
 
-/// Memory that is not used for this long is freed when a connection next looks at the time.
+/// Time after which unused memory is freed, at the next check of any connection.
 const KEPT_FOR: Duration = Duration::from_secs(10);
 
 /// The pool of the process.
 pub(crate) static POOL: SharedPool = SharedPool(Mutex::new(BufferPool::new(BUFFERS_MAX)));
 
-/// A pool that all connections use.
+/// A pool shared by all connections.
 #[derive(Debug)]
 pub(crate) struct SharedPool(Mutex<BufferPool>);
 
 impl SharedPool {
-    /// Frees memory that has not been used for long. Called now and then by every connection there is.
+    /// Frees memory that has been unused for long. Called periodically by every connection.
     pub(crate) fn sweep(&self) {
         let Some(mut pool) = self.0.try_lock() else { return };
         let old = pool.sweep(Instant::now());
@@ -57,8 +57,8 @@ impl MemoryPool for SharedPool {
     }
 }
 
-/// Copies bytes to be shared. The memory of a long copy is taken from the pool and returns to it with the last
-/// reference; at most 32 MiB are kept there, for 20 s unless no connection is open.
+/// Copies bytes so that they can be shared. The memory of a long copy is taken from the pool and returns to it with the
+/// last reference. The pool keeps at most 32 MiB, for 20 s unless no connection is open.
 pub fn copy_to_share(bytes: &[u8]) -> Bytes {
     if bytes.len() < POOLED_MIN {
         return Bytes::copy_from_slice(bytes);
@@ -72,7 +72,7 @@ pub fn copy_to_share(bytes: &[u8]) -> Bytes {
 struct BufferPool {
     /// Empty, the one used last at the end, each with the time at which it came.
     buffers: VecDeque<(Vec<u8>, Instant)>,
-    /// The sum of their capacities.
+    /// Sum of their capacities.
     bytes: usize,
     bytes_max: usize,
 }
@@ -82,7 +82,8 @@ impl BufferPool {
         Self { buffers: VecDeque::new(), bytes: 0, bytes_max }
     }
 
-    /// Takes memory with a capacity in the range, the one used last, which may still be in the processor's cache.
+    /// Takes the most recently used memory with a capacity in the range, because it may still be in the processor's
+    /// cache.
     fn take(&mut self, least: usize, most: usize) -> Option<Vec<u8>> {
         let at = self.buffers.iter().rposition(|(memory, _)| (least..=most).contains(&memory.capacity()))?;
         let (memory, _) = self.buffers.remove(at)?;
@@ -90,7 +91,7 @@ impl BufferPool {
         Some(memory)
     }
 
-    /// Keeps memory, in place of that unused for longest; returns memory that does not fit.
+    /// Keeps memory and evicts the least recently used. Returns memory that does not fit.
     fn put(&mut self, mut memory: Vec<u8>, now: Instant) -> Vec<Vec<u8>> {
         if memory.capacity() > self.bytes_max {
             return vec![memory];
@@ -107,7 +108,7 @@ impl BufferPool {
         surplus
     }
 
-    /// Takes out memory that has not been used for long.
+    /// Removes memory that has been unused for long.
     fn sweep(&mut self, now: Instant) -> Vec<Vec<u8>> {
         let is_old = |(_, since): &&(Vec<u8>, Instant)| now.saturating_duration_since(*since) >= KEPT_FOR;
         let count = self.buffers.iter().take_while(is_old).count();

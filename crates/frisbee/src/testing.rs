@@ -1,7 +1,7 @@
 //! Tests of routers without sockets.
 //!
-//! A test of a [`Protocol`] passes packets to its methods and reads the packets in its outbox, in an order that the test
-//! chooses. [`DetachedConnection`] is the connection that the router is given.
+//! A test of a [`Protocol`] passes packets to its methods and reads the packets in its outbox, in any order.
+//! [`DetachedConnection`] is the connection for the router.
 
 use crate::budget::Budget;
 use crate::mailbox::Order;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::runtime::Handle;
 
-/// A connection that no driver and no socket serves: the test is its driver. A clone is the same connection.
+/// A connection without a driver or socket: the test drives it. Clones refer to the same connection.
 ///
 /// ```
 /// use frisbee::testing::DetachedConnection;
@@ -56,33 +56,33 @@ use tokio::runtime::Handle;
 pub struct DetachedConnection(Connection);
 
 impl DetachedConnection {
-    /// The connection of a server with so much memory for its peers, in bytes. Tasks of the connection run in the runtime.
+    /// Creates the connection of a server with a memory limit in bytes. Tasks of the connection run on the runtime.
     pub fn new(runtime: Handle, memory_max: usize) -> Self {
         let budget = Arc::new(Budget::new(memory_max, 0));
         Self(Connection::server(&Default::default(), &budget, runtime, EndpointInfo::default()))
     }
 
-    /// The handle, for the router.
+    /// Returns the handle for the router.
     pub fn connection(&self) -> &Connection {
         &self.0
     }
 
-    /// Calls [`Protocol::batch_ended`], and returns whether the router asked for a
-    /// [further turn](BatchEnd::again_when_written).
+    /// Calls [`Protocol::batch_ended`] and returns whether the router requested a [further
+    /// turn](BatchEnd::again_when_written).
     pub fn batch_ended<R: Protocol>(&self, router: &R, session: &mut R::Session, outbox: &mut Outbox) -> bool {
         let mut batch = BatchEnd { now: Instant::now(), outbox, when_written: false };
         router.batch_ended(session, &mut batch);
         batch.when_written
     }
 
-    /// Whether the connection was [woken](Connection::wake), or something was sent on it, since the last call.
+    /// Returns whether the connection was [woken](Connection::wake) or a packet was sent on it since the last call.
     pub fn take_wake(&self) -> bool {
         let woken = self.0.0.mailbox.is_notified();
         drop(self.0.0.mailbox.lock_by_task());
         woken
     }
 
-    /// The reason for which the router or a handle has begun to close the connection.
+    /// Returns the reason if the router or a handle has begun to close the connection.
     pub fn closing(&self) -> Option<CloseReason> {
         match self.0.0.mailbox.lock().order.as_deref() {
             Some(Order::WhenIdle(reason) | Order::Flush(reason) | Order::Now(reason)) => Some(reason.clone()),
@@ -90,8 +90,7 @@ impl DetachedConnection {
         }
     }
 
-    /// Ends the connection for its handles, as a driver does after the router's
-    /// [`disconnected`](Protocol::disconnected).
+    /// Ends the connection for its handles, like a driver after the router's [`disconnected`](Protocol::disconnected).
     pub fn end(&self, reason: &CloseReason) {
         self.0.0.mailbox.close(reason);
     }

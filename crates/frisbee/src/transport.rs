@@ -1,4 +1,4 @@
-//! The carriers of bytes: TCP, Unix sockets, TLS, memory, and users' types.
+//! Transports: TCP, Unix sockets, TLS, memory, and user types.
 
 pub(crate) mod endpoint;
 pub(crate) mod proxied;
@@ -25,13 +25,13 @@ use tokio::net::TcpStream;
 use tokio::net::UnixStream;
 use tokio::task::coop;
 
-/// How many bytes a connection in memory holds in each direction before its writer waits: the size of one read.
+/// Buffer size of an in-memory connection in each direction, in bytes: the size of one read.
 const MEMORY_PIPE: usize = 64 * 1024;
 
-/// Two ends of a connection in memory: bytes written into one are read from the other.
+/// Creates the two ends of an in-memory connection: bytes written to one are read from the other.
 ///
-/// For tests, and for services in the same process. Dropping one end is the end of input for the other. One goes to
-/// [`ClientBuilder::connect_io`](crate::ClientBuilder::connect_io), the other to
+/// For tests, and for services in the same process. Dropping one end ends the input of the other. Pass one end to
+/// [`ClientBuilder::connect_io`](crate::ClientBuilder::connect_io) and the other to
 /// [`Acceptor::serve_connection`](crate::Acceptor::serve_connection).
 ///
 /// ```
@@ -55,7 +55,7 @@ pub fn memory() -> (DuplexStream, DuplexStream) {
     tokio::io::duplex(MEMORY_PIPE)
 }
 
-/// Moves bytes that were received earlier from `rest` to a reader, as far as there is room.
+/// Moves earlier received bytes from `rest` to a reader, as far as there is room.
 pub(crate) fn fill(buffer: &mut ReadBuf<'_>, rest: &mut Bytes) {
     let count = rest.len().min(buffer.remaining());
     buffer.put_slice(&rest[..count]);
@@ -65,24 +65,24 @@ pub(crate) fn fill(buffer: &mut ReadBuf<'_>, rest: &mut Bytes) {
     }
 }
 
-/// A carrier of bytes of any type.
+/// A byte stream of any type.
 pub trait Io: AsyncRead + AsyncWrite + Any + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {}
 
-/// The carrier of a connection's bytes: a single type, so that the code for connections is compiled once.
+/// The transport of a connection: a single type, so that the code of connections is compiled once.
 pub enum Transport {
     Tcp(TcpStream),
     #[cfg(unix)]
     Unix(UnixStream),
-    /// Shared memory, or a Unix socket whose client may offer some.
+    /// Shared memory, or a Unix socket whose client may offer it.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     Shared(crate::shm::Stream),
-    /// TLS, memory, and types of users.
+    /// TLS, memory, and user types.
     Other(Box<dyn Io>),
 }
 
-/// An expression for the content of a transport of each kind.
+/// Evaluates an expression for the content of each kind of transport.
 macro_rules! each {
     ($transport:expr, $io:ident => $value:expr) => {
         match $transport {
@@ -97,7 +97,7 @@ macro_rules! each {
 }
 
 impl Transport {
-    /// A transport of a user. Sockets of tokio are taken for what they are.
+    /// Creates a transport from a user's type. Tokio sockets are recognised.
     pub(crate) fn of<T: Io>(io: T) -> Self {
         let mut io = Some(io);
         let any: &mut dyn Any = &mut io;
@@ -129,7 +129,8 @@ impl Transport {
         }
     }
 
-    /// Leaves the reactor it belongs to for that of the current runtime. A socket needs no second descriptor for that.
+    /// Moves the transport from its reactor to that of the current runtime. A socket needs no second descriptor for
+    /// that.
     pub(crate) fn moved(self) -> io::Result<Self> {
         match self {
             Self::Tcp(socket) => TcpStream::from_std(socket.into_std()?).map(Self::Tcp),
@@ -141,7 +142,7 @@ impl Transport {
         }
     }
 
-    /// Whether written bytes may wait in it until it is flushed.
+    /// Returns whether written bytes may be buffered until it is flushed.
     pub(crate) fn buffers(&self) -> bool {
         let Self::Other(io) = self else { return false };
         let io: &dyn Any = &**io;
@@ -149,7 +150,7 @@ impl Transport {
     }
 }
 
-/// A transport within TLS, and the certificates of the peer.
+/// A TLS transport with the peer's certificates.
 #[cfg(feature = "tls")]
 pub(crate) type Secured = (Transport, Option<Box<Arc<[crate::tls::CertificateDer<'static>]>>>);
 
@@ -160,7 +161,7 @@ impl Transport {
         (Self::Other(Box::new(stream)), certificates)
     }
 
-    /// Makes the handshake of a server.
+    /// Performs the handshake of a server.
     pub(crate) async fn accept_tls(
         self,
         tls: &crate::tls::Handshakes,
@@ -169,7 +170,7 @@ impl Transport {
         tls.accept(RawTransport::whole(self), silence).await.map(Self::secured)
     }
 
-    /// Makes the handshake of a client: also whether the server may still refuse its certificate.
+    /// Performs the handshake of a client. Also returns whether the server may still reject its certificate.
     pub(crate) async fn connect_tls(
         self,
         tls: &crate::tls::ClientTls,
@@ -189,7 +190,7 @@ impl AsyncRead for Transport {
 
 impl AsyncWrite for Transport {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        // A socket mostly takes all, which costs fewer instructions without a look for a task to wake.
+        // A socket usually accepts everything, and trying first costs fewer instructions than registering a task.
         if let Self::Tcp(socket) = &*self {
             let budget = ready!(coop::poll_proceed(context));
             let written = socket.try_write(bytes);
@@ -228,7 +229,7 @@ impl AsyncWrite for Transport {
     }
 }
 
-/// Leaves the reactor that a transport belongs to for that of the current runtime, if it is a socket or has one beneath.
+/// Moves a transport from its reactor to that of the current runtime, if it is or wraps a socket.
 pub(crate) fn move_to_current_runtime(io: &mut dyn Io) -> io::Result<()> {
     let io: &mut dyn Any = io;
     let tcp = |socket: &mut TcpStream| TcpStream::from_std(second(socket)?.into()).map(|moved| *socket = moved);
@@ -242,7 +243,7 @@ pub(crate) fn move_to_current_runtime(io: &mut dyn Io) -> io::Result<()> {
     moved.unwrap_or(Ok(()))
 }
 
-/// Moves a transport if it is a `T`, or TLS on one.
+/// Moves a transport if it is a `T` or TLS on one.
 fn move_if<T: 'static>(io: &mut dyn Any, renew: impl Fn(&mut T) -> io::Result<()>) -> Option<io::Result<()>> {
     #[cfg(feature = "tls")]
     if let Some(secured) = io.downcast_mut::<crate::tls::TlsStream<T>>() {
@@ -251,7 +252,7 @@ fn move_if<T: 'static>(io: &mut dyn Any, renew: impl Fn(&mut T) -> io::Result<()
     io.downcast_mut().map(renew)
 }
 
-/// By a second descriptor of the same socket, since the first cannot be taken out of its place.
+/// Duplicates the descriptor of a socket, because the original cannot be moved out of its place.
 #[cfg(unix)]
 pub(crate) fn second(socket: &impl std::os::fd::AsFd) -> io::Result<std::os::fd::OwnedFd> {
     socket.as_fd().try_clone_to_owned()

@@ -1,17 +1,17 @@
-//! What a transport knows about its two ends.
+//! Information about the two ends of a transport.
 
 use std::net::SocketAddr;
 #[cfg(feature = "tls")]
 use std::sync::Arc;
 
-/// The addresses, certificates and credentials of the two ends, from the transport.
+/// The addresses, certificates and credentials of the two ends of a transport.
 #[derive(Clone, Debug, Default)]
 pub struct EndpointInfo {
     pub(crate) peer: Option<SocketAddr>,
     pub(crate) local: Option<SocketAddr>,
     #[cfg(unix)]
     pub(crate) credentials: Option<Box<UnixCredentials>>,
-    /// The peer's certificate and its issuers', verified. In a box, since few connections have them.
+    /// Verified certificate of the peer and its issuers. Boxed because few connections have one.
     #[cfg(feature = "tls")]
     pub(crate) certificates: Option<Box<Arc<[crate::tls::CertificateDer<'static>]>>>,
 }
@@ -21,10 +21,10 @@ pub struct EndpointInfo {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct UnixCredentials {
-    /// The user.
+    /// User id.
     pub user: u32,
-    /// The group.
+    /// Group id.
     pub group: u32,
-    /// The process, on systems that provide it.
+    /// Process id, on systems that provide it.
     pub process: Option<i32>,
 }

@@ -1,4 +1,4 @@
-//! The transport of a connection that was handed off, and the bytes that had been read of it.
+//! The transport of a connection that was handed off, with the bytes already read from it.
 
 use super::read_pauses::ReadPauses;
 use crate::budget::{Account, Traffic, TrafficCounts};
@@ -18,22 +18,23 @@ use tokio::runtime::Handle;
 
 /// The transport of a connection that was handed off, for any other protocol.
 ///
-/// Reading returns the bytes received before the transport changed hands, and then those of the transport. It belongs
-/// to the tokio runtime of the server's start or the client's connection, which has to run for as long as it is used.
+/// Reading returns the bytes received before the hand-off first, then those of the transport. The transport belongs to
+/// the tokio runtime on which the server was started or the client connected, which must run as long as it is used.
 ///
 /// Dropping it closes the transport.
 pub struct RawTransport {
     early: Bytes,
     io: Box<dyn Io>,
-    /// Where its bytes are counted, if they are.
+    /// Account whose traffic counters include its bytes, if any.
     traffic: Option<Arc<TrafficCounts>>,
-    /// When reading has to pause, at an adapter connection.
+    /// Reading pauses of an adapter connection.
     pauses: Option<Box<ReadPauses>>,
 }
 
 impl RawTransport {
-    /// The transport and the bytes that were read of it, in a runtime. In the current one the transport stays as it is: a
-    /// socket that is registered again is not known to be writable, and TLS would keep the first bytes until it is flushed.
+    /// Creates a transport with the bytes read from it, in a runtime. If that is the current one, the transport is kept
+    /// as it is: a re-registered socket is not known to be writable, and TLS would keep the first bytes until it is
+    /// flushed.
     pub(crate) async fn new_in(io: Transport, early: Bytes, runtime: Handle) -> io::Result<Self> {
         if Handle::current().id() == runtime.id() {
             return Ok(Self::with_early(io, early));
@@ -48,13 +49,13 @@ impl RawTransport {
         Self { early, io, traffic, pauses }
     }
 
-    /// Counts its bytes as those of a connection.
+    /// Counts its bytes as traffic of a connection.
     pub(crate) fn charged_to(mut self, account: &Account) -> Self {
         self.traffic = account.traffic();
         self
     }
 
-    /// Pauses its reading where its peer sends too many useless requests.
+    /// Pauses reading when the peer sends too many useless requests.
     pub(crate) fn paused(mut self, pauses: ReadPauses) -> Self {
         self.pauses = Some(Box::new(pauses));
         self
@@ -67,36 +68,36 @@ impl RawTransport {
         }
     }
 
-    /// A transport without read bytes. One that is wrapped already is not wrapped again.
+    /// Creates a transport without earlier bytes. A `RawTransport` is not wrapped again.
     pub(crate) fn whole(io: Transport) -> Self {
         let whole = Self { early: Bytes::new(), io: io.into_io(), traffic: None, pauses: None };
         whole.downcast().map_or_else(|whole| whole, |(wrapped, _)| wrapped)
     }
 
-    /// Leaves the reactor of the transport for that of the current runtime.
+    /// Moves the transport from its reactor to that of the current runtime.
     pub(crate) fn move_to_current_runtime(&mut self) -> io::Result<()> {
         move_to_current_runtime(&mut *self.io)
     }
 
-    /// The bytes that have come and not been read, as far as they are known here.
+    /// Returns the received bytes that have not been read, as far as they are known here.
     pub fn early(&self) -> &[u8] {
         &self.early
     }
 
-    /// Whether the transport is a `T`: [`TcpStream`](tokio::net::TcpStream), [`UnixStream`](tokio::net::UnixStream),
-    /// `TlsStream<RawTransport>`, or a user's type.
+    /// Returns whether the transport is a `T`: [`TcpStream`](tokio::net::TcpStream),
+    /// [`UnixStream`](tokio::net::UnixStream), `TlsStream<RawTransport>`, or a user's type.
     pub fn is<T: 'static>(&self) -> bool {
         let io: &dyn Any = &*self.io;
         io.is::<T>()
     }
 
-    /// The transport as its own type, and the bytes that have been read of it already, which come first.
+    /// Converts the transport into its own type, and returns the bytes already read from it, which come first.
     ///
-    /// Vectored writes of a socket by itself raise SIGPIPE if the peer is gone, which ends a process that does not ignore
-    /// it. Those of a `RawTransport` raise none.
+    /// Vectored writes of a plain socket raise SIGPIPE if the peer is gone, which ends a process that does not ignore
+    /// it. Those of a `RawTransport` do not.
     ///
     /// # Errors
-    /// If it is something else; nothing has changed then.
+    /// Returns the unchanged transport if it has another type.
     pub fn downcast<T: 'static>(self) -> Result<(T, Bytes), Self> {
         if !self.is::<T>() {
             return Err(self);
@@ -108,7 +109,7 @@ impl RawTransport {
 }
 
 impl From<TcpStream> for RawTransport {
-    /// Wraps a socket whose writes should raise no SIGPIPE.
+    /// Wraps a socket so that its writes raise no SIGPIPE.
     fn from(socket: TcpStream) -> Self {
         Self::whole(Transport::of(socket))
     }
@@ -121,7 +122,7 @@ impl AsyncRead for RawTransport {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         if !self.early.is_empty() {
-            // Counted when they came.
+            // Counted on arrival.
             fill(buffer, &mut self.early);
             return Poll::Ready(Ok(()));
         }

@@ -1,5 +1,5 @@
-//! The debt of an adapter connection's peer for useless requests. While it is too high, the transport pauses reading, as
-//! the core of a native connection does; see [`Config::waste_rate`](crate::Config::waste_rate).
+//! The debt of an adapter connection's peer for useless requests. While it is too high, the transport pauses reading,
+//! like native connections; see [`Config::waste_rate`](crate::Config::waste_rate).
 
 use crate::clock::now;
 use frisbee_core::WasteLimiter;
@@ -14,7 +14,7 @@ use tokio::time::{Sleep, sleep_until};
 /// The account of one peer.
 pub(crate) struct WasteAccount {
     waste: Mutex<WasteLimiter>,
-    /// The bytes of useful requests since the last useless one.
+    /// Bytes of useful requests since the last useless one.
     useful: AtomicU64,
     is_paused: AtomicBool,
 }
@@ -34,14 +34,14 @@ impl WasteAccount {
         self.is_paused.store(waste.deadline().is_some(), Ordering::Relaxed);
     }
 
-    /// Credits a useful request. Credits that race with each other may get lost.
+    /// Credits a useful request. Concurrent credits may be lost.
     #[inline]
     pub(crate) fn credit(&self, bytes: usize) {
         let useful = self.useful.load(Ordering::Relaxed).saturating_add(bytes as u64);
         self.useful.store(useful, Ordering::Relaxed);
     }
 
-    /// The end of the current pause.
+    /// Returns the end of the current pause.
     pub(crate) fn paused_until(&self) -> Option<Instant> {
         if !self.is_paused.load(Ordering::Relaxed) {
             return None;
@@ -53,7 +53,7 @@ impl WasteAccount {
     }
 }
 
-/// The pauses of a transport that a [`WasteAccount`] demands.
+/// Pauses the reading of a transport according to a [`WasteAccount`].
 pub(crate) struct ReadPauses {
     account: Arc<WasteAccount>,
     sleep: Option<Pin<Box<Sleep>>>,
@@ -64,7 +64,7 @@ impl ReadPauses {
         Self { account: account.clone(), sleep: None }
     }
 
-    /// Ready when the transport may be read.
+    /// Waits until the transport may be read.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         loop {
             if let Some(sleep) = &mut self.sleep {
