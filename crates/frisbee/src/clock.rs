@@ -5,25 +5,25 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::time::Sleep;
 
-/// The longest duration that the clock can add: for tokio's timers it is for ever.
+/// Maximum duration that the clock can add. Tokio's timers treat it as forever.
 pub(crate) const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 /// Wakes one task at a time that can be changed.
 pub(crate) trait Timer {
-    /// When it is due.
+    /// Returns when it is due.
     fn deadline(&self) -> Instant;
 
-    /// Makes it due at another time.
+    /// Changes when it is due.
     fn reset(&mut self, deadline: Instant);
 
-    /// Ready once it is due. Only the task that polls first after a reset need be woken.
+    /// Waits until it is due. Only the task that polls first after a reset needs to be woken.
     fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()>;
 }
 
-/// A timer of tokio's.
+/// A tokio timer.
 pub(crate) type TokioTimer = Pin<Box<Sleep>>;
 
-/// A timer of the current tokio runtime's, due at once.
+/// Creates a timer of the current tokio runtime that is due immediately.
 pub(crate) fn tokio_timer() -> TokioTimer {
     Box::pin(tokio::time::sleep(Duration::ZERO))
 }
@@ -42,7 +42,7 @@ impl Timer for TokioTimer {
     }
 }
 
-/// The runtime's clock, which tests may stop.
+/// Returns the time of the runtime's clock, which tests may pause.
 #[inline]
 pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()

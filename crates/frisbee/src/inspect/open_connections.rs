@@ -1,4 +1,4 @@
-//! The open connections of a server, which a shutdown waits for.
+//! The open connections of a server, for which a shutdown waits.
 
 use super::ListedConnection;
 use crate::Connection;
@@ -13,29 +13,29 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, watch};
 
-/// How many of the connections that a shutdown waited for in vain are named in the log.
+/// Maximum number of late connections that the log names after a shutdown timeout.
 const LATE_NAMED: usize = 3;
 
-/// How long a shutdown waits for the first bytes of a client, which may be under way: its connection may have been
-/// accepted a moment before. Clients send them with their connection, so this is the longest round trip on Earth and
-/// a repetition of a lost segment.
+/// Time that a shutdown waits for the first bytes of a client, which may be in flight because its connection may have
+/// just been accepted. Clients send them with their connection, so this covers the longest round trip on Earth and one
+/// retransmission.
 const FIRST_WORD: Duration = Duration::from_secs(1);
 
-/// The connections that are open, and those that are on the way from their listener to their worker or in the
-/// handshake: a shutdown waits for all of them.
+/// Connections that are open, in a handshake, or on the way from their listener to their worker. A shutdown waits for
+/// all of them.
 #[derive(Debug, Default)]
 pub(crate) struct OpenConnections {
     inner: Mutex<Connections>,
     changed: Notify,
     /// For adapter connections, whose handles have ended.
     phase: watch::Sender<ServerPhase>,
-    /// The workers that drive them, if the server has its own.
+    /// Workers that drive them, if the server has its own.
     pub(crate) workers: OnceLock<Vec<WorkerWatch>>,
 }
 
 #[derive(Debug, Default)]
 struct Connections {
-    /// In the order of arrival: the end of a server takes the same course in each run of a simulation.
+    /// In order of arrival, so that the end of a server is deterministic in simulations.
     by_number: BTreeMap<u64, Arrival>,
     next: u64,
     phase: ServerPhase,
@@ -44,12 +44,12 @@ struct Connections {
 #[derive(Debug)]
 struct Arrival {
     accepted: Instant,
-    /// `None` as long as it is on the way.
+    /// `None` while it is on the way to its worker.
     connection: Option<Connection>,
 }
 
 impl Arrival {
-    /// The connection, unless it is on the way.
+    /// Returns the connection, unless it is on the way to its worker.
     fn listed(&self, number: u64) -> Option<ListedConnection> {
         let age = now().saturating_duration_since(self.accepted);
         Some(ListedConnection { number, age, connection: self.connection.clone()? })
@@ -57,12 +57,12 @@ impl Arrival {
 }
 
 impl OpenConnections {
-    /// The phase of the server's life from now on.
+    /// Subscribes to the phase of the server's life.
     pub(crate) fn phase(&self) -> watch::Receiver<ServerPhase> {
         self.phase.subscribe()
     }
 
-    /// Takes in a connection when it is accepted, unless the server is shutting down.
+    /// Registers an accepted connection, unless the server is shutting down.
     pub(crate) fn admit(open: &Arc<Self>) -> Option<OpenConnection> {
         Self::admit_until(open, ServerPhase::Stopping)
     }
@@ -78,19 +78,19 @@ impl OpenConnections {
         Some(OpenConnection { open: open.clone(), number })
     }
 
-    /// The next connections after a number that are not on the way any more, so many at most.
+    /// Returns at most `max` connections after a number, without those on the way to their worker.
     pub(crate) fn page(&self, after: Option<u64>, max: usize) -> Vec<ListedConnection> {
         let inner = self.inner.lock();
         let next = inner.by_number.range((after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded));
         next.filter_map(|(number, arrival)| arrival.listed(*number)).take(max).collect()
     }
 
-    /// The connection with a number, unless it is on the way.
+    /// Returns the connection with a number, unless it is on the way to its worker.
     pub(crate) fn get(&self, number: u64) -> Option<ListedConnection> {
         self.inner.lock().by_number.get(&number)?.listed(number)
     }
 
-    /// Begins a phase, and returns the handles of the connections that are open then.
+    /// Begins a phase and returns the handles of the open connections.
     fn begin(&self, phase: ServerPhase) -> Vec<Connection> {
         let mut inner = self.inner.lock();
         inner.phase = inner.phase.max(phase);
@@ -104,7 +104,7 @@ impl OpenConnections {
         open
     }
 
-    /// Closes each connection when it is idle, and at once if that takes too long.
+    /// Closes each connection when it is idle, or immediately once the timeout expires.
     pub(crate) async fn drain(&self, timeout: Duration, pending_handshakes: &HandshakeLimiter) {
         self.begin(ServerPhase::Stopping).iter().for_each(Connection::close_when_idle);
         if tokio::time::timeout(timeout, self.emptied(pending_handshakes)).await.is_ok() {
@@ -119,11 +119,11 @@ impl OpenConnections {
             "shutdown timeout reached; closing the remaining connections"
         );
         late.iter().for_each(Connection::abort);
-        // Closing takes no longer than lingering does; connections that exceed even that end with the workers.
+        // Closing takes no longer than lingering. Connections that exceed even that end with the workers.
         let _ = tokio::time::timeout(Duration::from_secs(2), self.emptied(pending_handshakes)).await;
     }
 
-    /// Waits for the end of all. Clients that have sent nothing yet are not waited for as long as the others.
+    /// Waits until all connections have ended. Clients that have sent nothing yet have a shorter timeout.
     async fn emptied(&self, pending_handshakes: &HandshakeLimiter) {
         loop {
             let mark = pending_handshakes.mark();
@@ -145,7 +145,7 @@ impl OpenConnections {
     }
 }
 
-/// Closes connections without an owner, and accepts no more.
+/// Stops accepting and closes the remaining connections when it is dropped.
 pub(crate) struct CloseOnDrop(pub(crate) Weak<OpenConnections>);
 
 impl Drop for CloseOnDrop {
@@ -155,15 +155,15 @@ impl Drop for CloseOnDrop {
     }
 }
 
-/// Takes a connection out of the list when its task ends, however it ends.
+/// Removes a connection from the list when its task ends.
 pub(crate) struct OpenConnection {
     open: Arc<OpenConnections>,
     number: u64,
 }
 
 impl OpenConnection {
-    /// Notes the handle of the connection; returns whether it is to be driven. A shutdown that has begun since the
-    /// connection was accepted lets it finish the work that its client has sent.
+    /// Stores the handle of the connection. Returns whether it should be driven. A shutdown that began after the accept
+    /// lets the connection finish the work that its client has sent.
     pub(crate) fn connect(&self, connection: &Connection) -> bool {
         let mut inner = self.open.inner.lock();
         let phase = inner.phase;

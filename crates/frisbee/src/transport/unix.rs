@@ -1,4 +1,4 @@
-//! Unix sockets: the file of a listener, and the credentials of clients.
+//! Unix sockets: the file of a listener and the credentials of clients.
 
 use super::endpoint::{EndpointInfo, UnixCredentials};
 use nix::fcntl::{Flock, FlockArg};
@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::net::unix::UCred;
 use tokio::net::{UnixListener, UnixStream};
 
-/// The pause before a locked folder is tried again.
+/// Delay before locking a folder is retried.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// A listening socket and its file.
@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 pub struct UnixSocket {
     pub(crate) listener: UnixListener,
     pub(crate) path: PathBuf,
-    /// Device and number of the file made by this server, which identify it.
+    /// Device and inode of the file created by this server.
     made: Option<(u64, u64)>,
     /// The memory shared with clients that offer to.
     pub(crate) sharing: Option<Sharing>,
@@ -34,7 +34,7 @@ pub(crate) type Sharing = std::convert::Infallible;
 
 impl UnixSocket {
     pub(crate) fn bind(path: &Path) -> io::Result<Self> {
-        // Held until the socket listens: another server would take a file that does not yet for an abandoned one.
+        // Held until the socket listens, because another server would otherwise consider the file abandoned.
         let lock = lock_folder(path);
         let listener = match UnixListener::bind(path) {
             Err(error) if error.kind() == io::ErrorKind::AddrInUse && lock.is_some() && is_abandoned(path) => {
@@ -46,13 +46,13 @@ impl UnixSocket {
         Ok(Self { listener, path: path.to_owned(), made: Some(file(path)?), sharing: None })
     }
 
-    /// Sets the shared memory of clients.
+    /// Sets the memory shared with clients.
     pub(crate) fn sharing(mut self, sharing: Option<Sharing>) -> Self {
         self.sharing = sharing;
         self
     }
 
-    /// Of a socket that listens already, whose file belongs to others.
+    /// Creates a listener from a listening socket, whose file belongs to others.
     pub(crate) fn inherited(listener: std::os::unix::net::UnixListener) -> io::Result<Self> {
         let path = listener.local_addr()?.as_pathname().map(Path::to_owned).unwrap_or_default();
         super::send::disable_signal(&listener);
@@ -70,7 +70,7 @@ fn lock_folder(path: &Path) -> Option<Flock<File>> {
     (0..100).find_map(|_| lock().or_else(|| (std::thread::sleep(PAUSE), None).1))
 }
 
-/// Whether there is a socket without a listener, left by a server that was killed. Waits for none whose queue is full.
+/// Returns whether there is a socket without a listener, left by a killed server. Does not wait if a backlog is full.
 fn is_abandoned(path: &Path) -> bool {
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
     let connected = || pin!(UnixStream::connect(path)).poll(&mut Context::from_waker(Waker::noop()));
@@ -82,7 +82,7 @@ fn file(path: &Path) -> io::Result<(u64, u64)> {
 }
 
 impl Drop for UnixSocket {
-    /// Removes the file, unless it is another server's, or was replaced by another's since.
+    /// Removes the file, unless it belongs to another server or has been replaced.
     fn drop(&mut self) {
         if self.made.is_some() && file(&self.path).ok() == self.made {
             // A process that removes it at this moment has the same intention.
@@ -91,7 +91,7 @@ impl Drop for UnixSocket {
     }
 }
 
-/// The addresses and credentials of the two ends of a socket with this peer, as far as the system reports them.
+/// Returns the addresses and credentials of the two ends, as far as the system reports them.
 pub(crate) fn ends(peer: io::Result<UCred>) -> EndpointInfo {
     let credentials = peer.ok().map(|credentials| UnixCredentials {
         user: credentials.uid(),
