@@ -1,4 +1,4 @@
-//! The calls in flight on a connection, and which reply belongs to which call. Pure state; time is an argument.
+//! The calls in flight on a connection, and the matching of replies to calls. Pure state; time is an argument.
 //!
 //! # Decisions
 //!
@@ -32,19 +32,20 @@ use frisbee::{Connection, Operation, Packet, PacketId, PermitPlace, PermitQueue}
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-/// The most calls in flight on a connection, including cancelled calls that may still be answered. An id has 16 bits: the
-/// highest states the end that calls, and the next one distinguishes successive calls in a slot, so that a duplicate reply
-/// does not answer the next call.
+/// Maximum number of calls in flight on a connection, including cancelled calls that may still be answered. An id has
+/// 16 bits. The highest bit identifies the calling end. The next bit distinguishes successive calls in a slot, so that
+/// a duplicate reply does not answer the next call.
 pub(crate) const CALLS_MAX: usize = 1 << SLOT_BITS;
 const SLOT_BITS: u32 = 14;
 
-/// The first id of calls of the accepting end. Calls of the dialling end have lower ids.
+/// First id of the accepting end's calls. Calls of the dialling end have lower ids.
 const ACCEPTING_IDS: u16 = 0x8000;
 
-/// The most calls in flight before the server has stated its limit. A server with a lower one refuses some of them.
+/// Maximum number of calls in flight before the server has announced its limit. A server with a lower limit rejects
+/// some of them.
 const EARLY_CALLS_MAX: usize = 32;
 
-/// Whether the accepting end has made the call with this id, between native peers.
+/// Returns whether the accepting end made the call with this id, between native peers.
 #[inline]
 pub(crate) fn is_of_accepting_end(id: PacketId) -> bool {
     id.0 >= ACCEPTING_IDS
@@ -61,39 +62,40 @@ pub(crate) struct Calls {
     /// The deadline of the call in each slot.
     deadlines: Vec<Option<Instant>>,
     free: Vec<u16>,
-    /// The first ids of slots that were released; see [`release`](Self::release).
+    /// First ids of released slots; see [`release`](Self::release).
     ids: Vec<PacketId>,
     /// The callers that wait for a slot.
     pub(crate) queue: PermitQueue,
-    /// The connection, while callers wait: its driver looks at the time of their grants.
+    /// The connection, while callers wait. Its driver checks the time of their grants.
     driver: Option<Connection>,
-    /// The time of the last call that was entered in this turn: one look at the clock serves a batch.
+    /// Time of the last call registered in this turn, so that a batch reads the clock once.
     now: Option<Instant>,
-    /// No deadline is earlier. Its call may have ended.
+    /// Lower bound of all deadlines. The call that set it may have ended.
     next_deadline: Option<Instant>,
     /// Set when the connection has ended.
     ended: Option<Status>,
-    /// Wakers to be dropped without the lock: each may be the last reference to a task with calls of this table.
+    /// Wakers to drop after the lock is released, because each may be the last reference to a task with calls of this
+    /// table.
     pub(crate) stale: Vec<Waker>,
-    /// The number of packets that answered no call.
+    /// Number of packets that matched no call.
     unmatched: u64,
-    /// The number of cancelled and unanswered calls.
+    /// Number of cancelled calls without a reply.
     abandoned: usize,
-    /// The server's limit of calls in flight, if it has stated one.
+    /// The server's limit of calls in flight, if it has announced one.
     allowed: Option<usize>,
-    /// This end has dialled the connection.
+    /// Whether this end dialled the connection.
     is_dialler: bool,
-    /// The kind of the server, as far as it is known.
+    /// The kind of the server, as far as known.
     pub(crate) server: ServerKind,
-    /// While calls are paused: the free slots and the limit before the pause.
+    /// While calls are paused, the free slots and the limit before the pause.
     paused: Option<(Vec<u16>, Option<usize>)>,
     /// The services that may be called.
     pub(crate) offers: OfferedServices,
     /// The records of observed calls, if there are any.
     observed: Option<Box<ObservedCalls>>,
-    /// The next call is to be timed.
+    /// Whether the next call is timed.
     pub(crate) times_next: bool,
-    /// How calls are timed, on a connection of a fleet.
+    /// Timing of calls on a connection of a fleet.
     timing: Option<Box<Timing>>,
 }
 
@@ -104,7 +106,7 @@ pub(crate) enum ServerKind {
     Unknown,
     Compat,
     Native,
-    /// As `Native`; it unpacks, and this end packs.
+    /// Like `Native`, and the server accepts the compressed messages that this end sends.
     Unpacking,
 }
 
@@ -155,15 +157,15 @@ const _: () = assert!(size_of::<Slot>() == 64);
 enum State {
     Free,
     Pending,
-    /// As `Pending`, and the call is timed.
+    /// Like `Pending`, and the call is timed.
     Timed,
     /// The reply has arrived.
     Replied,
     /// The deadline has passed, and the caller has not been polled since.
     Expired,
-    /// As `Expired`, and a reply came afterwards.
+    /// Like `Expired`, and a reply arrived afterwards.
     Late,
-    /// The caller is gone. The id stays reserved until the peer has answered.
+    /// The caller cancelled the call. The id stays reserved until the peer has answered.
     Abandoned,
 }
 
@@ -178,7 +180,7 @@ enum Reply {
 /// How a call ended for its caller.
 pub(crate) enum CallOutcome<T> {
     Reply(T),
-    /// The deadline has passed. The call is still to be [cancelled](Calls::abandon).
+    /// The deadline has passed. The call must still be [cancelled](Calls::abandon).
     Expired,
     /// The connection has ended.
     Disconnected {
@@ -189,7 +191,7 @@ pub(crate) enum CallOutcome<T> {
 }
 
 impl Calls {
-    /// As [`begin_in_turn`](Self::begin_in_turn), for a caller that has not waited.
+    /// Like [`begin_in_turn`](Self::begin_in_turn), for a caller that has not waited.
     #[cfg(test)]
     pub(crate) fn begin(
         &mut self,
@@ -200,7 +202,7 @@ impl Calls {
         self.begin_in_turn(operation, deadline, caller, &mut PermitPlace::default())
     }
 
-    /// Enters a call, whose `caller` is woken when it ends, unless other callers have waited for the slots that are free.
+    /// Registers a call, unless earlier callers wait for the free slots. Wakes `caller` when the call ends.
     #[inline]
     pub(crate) fn begin_in_turn(
         &mut self,
@@ -229,7 +231,7 @@ impl Calls {
         Ok(CallTicket { slot, id: entry.id })
     }
 
-    /// Adds a slot to those in use.
+    /// Adds a slot to the table.
     #[cold]
     fn add_slot(&mut self, operation: Operation) -> u16 {
         let slot = self.slots.len() as u16; // Below CALLS_MAX.
@@ -240,12 +242,12 @@ impl Calls {
         slot
     }
 
-    /// The time, read at most once in a turn.
+    /// Returns the time, reading the clock at most once per turn.
     pub(crate) fn now(&mut self, clock: impl FnOnce() -> Instant) -> Instant {
         *self.now.get_or_insert_with(clock)
     }
 
-    /// Lets a caller that got no slot wait for one. Returns the waker to drop without the lock.
+    /// Queues a caller that got no slot. Returns the waker to drop after the lock is released.
     #[must_use]
     pub(crate) fn wait(
         &mut self,
@@ -257,8 +259,7 @@ impl Calls {
         self.queue.enter(place, context)
     }
 
-    /// Grants free slots to the callers that wait for them. Returns the callers to wake, and the connection to wake with
-    /// them.
+    /// Grants free slots to waiting callers. Returns the callers to wake, and the connection to wake with them.
     #[must_use]
     pub(crate) fn grant_slots(&mut self) -> (Vec<Waker>, Option<Connection>) {
         if self.queue.is_empty() {
@@ -269,29 +270,29 @@ impl Calls {
         (callers, driver)
     }
 
-    /// How many more calls may begin. The slots in use may exceed the capacity: calls may have begun before the server
-    /// stated its limit.
+    /// Returns how many more calls may begin. The slots in use may exceed the capacity, because calls may have begun
+    /// before the server announced its limit.
     fn free_slots(&self) -> usize {
         self.capacity().saturating_sub(self.slots.len() - self.free.len())
     }
 
-    /// The limit of calls in flight.
+    /// Returns the limit of calls in flight.
     fn capacity(&self) -> usize {
         self.allowed.unwrap_or(CALLS_MAX)
     }
 
-    /// Makes these the calls of a dialling end, which does not know the limit of its server yet.
+    /// Marks this as the table of a dialling end, which does not know the server's limit yet.
     pub(crate) fn set_dialler(&mut self) {
         self.is_dialler = true;
         self.allowed = Some(EARLY_CALLS_MAX);
     }
 
-    /// Whether this end may have made a call with this id.
+    /// Returns whether this end may have made a call with this id.
     pub(crate) fn has_made(&self, id: PacketId) -> bool {
         Self::slot_of(id) < self.slots.len().max(self.ids.len())
     }
 
-    /// Notes the kind of the server. A native server has stated its limit of calls.
+    /// Records the kind of the server. A native server has announced its limit of calls.
     pub(crate) fn handle_peer_known(&mut self, calls_max: Option<u32>) {
         self.server = if calls_max.is_some() { ServerKind::Native } else { ServerKind::Compat };
         let allowed = calls_max.and_then(|max| usize::try_from(max).ok());
@@ -302,7 +303,7 @@ impl Calls {
         }
     }
 
-    /// Prevents calls from beginning. Returns `false` if a call is in flight, or cancelled and unanswered.
+    /// Prevents new calls. Returns `false` if a call is in flight, including cancelled calls without a reply.
     pub(crate) fn pause(&mut self) -> bool {
         if !self.is_idle() || self.paused.is_some() {
             return false;
@@ -313,7 +314,7 @@ impl Calls {
         true
     }
 
-    /// Whether no call is in flight, nor cancelled and unanswered.
+    /// Returns whether no call is in flight, including cancelled calls without a reply.
     pub(crate) fn is_idle(&self) -> bool {
         self.free.len() == self.slots.len()
     }
@@ -326,28 +327,28 @@ impl Calls {
         }
     }
 
-    /// The deadline of the call that was entered last with this ticket's slot, which is the call's own until the lock is
-    /// released after its end.
+    /// Returns the deadline of the last call registered in this ticket's slot. After a call has ended, this is its own
+    /// deadline until the lock is released.
     pub(crate) fn deadline(&self, ticket: CallTicket) -> Option<Instant> {
         self.deadlines.get(usize::from(ticket.slot)).copied().flatten()
     }
 
-    /// The number of calls that the server works on, as far as this end knows.
+    /// Returns the number of calls that the server is processing, as far as this end knows.
     pub(crate) fn at_work(&self) -> usize {
         (self.slots.len() - self.free.len()).saturating_sub(self.abandoned)
     }
 
-    /// The number of ids that are reserved by cancelled calls.
+    /// Returns the number of ids reserved by cancelled calls.
     pub(crate) fn abandoned(&self) -> usize {
         self.abandoned
     }
 
-    /// Whether all slots are taken by cancelled calls that the server has not answered.
+    /// Returns whether all slots are occupied by cancelled calls that the server has not answered.
     pub(crate) fn is_worn_out(&self) -> bool {
         self.server != ServerKind::Unknown && self.abandoned >= self.capacity().max(1)
     }
 
-    /// The slot of the call with this id, if there is one.
+    /// Returns the slot of the call with this id, if there is one.
     fn slot_of(id: PacketId) -> usize {
         usize::from(id.0) & (CALLS_MAX - 1)
     }
@@ -382,8 +383,8 @@ impl Calls {
         }
     }
 
-    /// How the call has ended, if it has. `read` gets the body of the reply. `Ready` invalidates the ticket, unless the
-    /// call has expired.
+    /// Returns the outcome of the call if it has ended. `read` receives the body of the reply. `Ready` invalidates the
+    /// ticket, unless the call has expired.
     #[inline(always)]
     pub(crate) fn take_reply<T>(
         &mut self,
@@ -432,7 +433,7 @@ impl Calls {
         self.slots[slot].vacate(slot, &mut self.free);
     }
 
-    /// Gives a call up. If a native server still works on it, `cancel` sends a CANCEL with this id and operation.
+    /// Cancels a call. If a native server is still processing it, `cancel` sends a CANCEL with this id and operation.
     ///
     /// Invariant: the lock of the connection's mailbox is held, as in [`begin`](Self::begin). A reply may free the id
     /// at any moment, and the request of a later call with that id must not be sent before the CANCEL.
@@ -476,7 +477,7 @@ impl Calls {
         self.next_deadline
     }
 
-    /// Looks at all calls, since the deadline of one may have come, and at the one that is timed.
+    /// Checks the deadlines of all calls, and the call that is timed.
     #[cold]
     fn handle_due(&mut self, now: Instant, wake: &mut Vec<Waker>) {
         if !self.measure_timed(now) {
@@ -502,7 +503,7 @@ impl Calls {
         }
     }
 
-    /// Ends the table with its connection: every call fails, and every later one.
+    /// Ends the table with its connection. All current and later calls fail.
     pub(crate) fn end(&mut self, status: Status) -> Vec<Waker> {
         self.ended = Some(status);
         self.forget_timed();
@@ -511,12 +512,12 @@ impl Calls {
         self.slots.iter_mut().filter_map(|entry| entry.caller.take()).chain(self.queue.take_all()).collect()
     }
 
-    /// The number of packets that answered no call: unknown ids, wrong operations, duplicate replies.
+    /// Returns the number of packets that matched no call: unknown ids, wrong operations, duplicate replies.
     pub(crate) fn unmatched(&self) -> u64 {
         self.unmatched
     }
 
-    /// Whether a call with this id and operation waits for its reply.
+    /// Returns whether a call with this id and operation waits for its reply.
     pub(crate) fn is_pending(&self, id: PacketId, operation: Operation) -> bool {
         let entry = self.slots.get(usize::from(id.0) & (CALLS_MAX - 1));
         entry.is_some_and(|entry| {
@@ -550,7 +551,7 @@ impl Slot {
         Self { id, state: State::Free, operation, caller: None, reply: Reply::none() }
     }
 
-    /// Frees this slot, the one at this index, and moves on to its next id.
+    /// Frees `slot` and advances it to its next id.
     fn vacate(&mut self, slot: usize, free: &mut Vec<u16>) {
         debug_assert!(self.caller.is_none(), "wakers are dropped without the lock");
         self.state = State::Free;
@@ -558,7 +559,7 @@ impl Slot {
         free.push(slot as u16); // Below CALLS_MAX.
     }
 
-    /// Takes in the reply. Returns the caller to wake.
+    /// Stores the reply. Returns the caller to wake.
     #[inline(always)]
     fn answer(&mut self, body: Bytes) -> Option<Waker> {
         self.state = State::Replied;
@@ -600,9 +601,9 @@ impl Body<'_> {
 pub(crate) enum NotSent {
     /// The limit of calls in flight is reached.
     Full,
-    /// There is no room in the outbox now.
+    /// The outbox is full.
     Blocked,
-    /// The call depends on the kind of the server, which is not known yet.
+    /// The call depends on the kind of the server, which is not yet known.
     Unclear,
     /// The connection has ended.
     Over(Status),

@@ -1,10 +1,10 @@
-//! Observers of calls: of each call, or of ended calls in batches.
+//! Observers of calls: of each call, or of completed calls in batches.
 //!
-//! An [`Observer`] is notified of the begin and the end of each call, for traces. A [`BatchObserver`] gets ended calls by
-//! method and code, for counters; those of the crate `frpc-telemetry` are one. Both are set on the builders of
-//! [servers](crate::ServerBuilder) and [channels](crate::ChannelBuilder). They are part of the path of calls and not
-//! [middleware](crate::Middleware): they allocate nothing and do not change the call, and calls of ends without them take
-//! the same instructions as if there were none.
+//! An [`Observer`] is notified of the begin and the end of each call, for traces. A [`BatchObserver`] receives
+//! completed calls by method and code, for counters; the crate `frpc-telemetry` contains one. Both are set on the
+//! builders of [servers](crate::ServerBuilder) and [channels](crate::ChannelBuilder). They are not
+//! [middleware](crate::Middleware): they do not allocate and cannot change the call. Without an observer, calls run the
+//! same instructions as if observers did not exist.
 //!
 //! | | [`Observer`], [`BatchObserver`] | [`Middleware`](crate::Middleware) |
 //! |---|---|---|
@@ -28,8 +28,8 @@ use crate::{Code, Status};
 
 /// Observes the begin and the end of each call.
 ///
-/// The functions are called where calls are made and served, on threads that drive connections: they must be quick and
-/// must not block. A panic in them is one of the handler, or of the caller.
+/// The functions run where calls are made and served, on threads that drive connections. They must be fast and must not
+/// block. A panic in one of them acts like a panic of the handler or the caller.
 ///
 /// ```
 /// use frpc::observe::{ObservedMethod, CallEnd, Observer, Token, TraceContext};
@@ -52,29 +52,27 @@ use crate::{Code, Status};
 /// let builder = frpc::Server::builder().observer(Failures);
 /// ```
 pub trait Observer: Send + Sync + 'static {
-    /// A call begins: at a client when it is made, at a server when its request has been received. The token is given
-    /// back when it ends; with [`Token::NO_END`] the observer gets no further notification of the call, which costs
-    /// less.
+    /// Called when a call begins: at a client when it is made, at a server when its request has been received. The
+    /// token is passed back when the call ends. After [`Token::NO_END`] the observer receives no further notification
+    /// of the call, which is cheaper.
     ///
-    /// `trace` is the call's trace context: at a server the context sent by its caller, at a client the one
-    /// inherited from the calling handler. The observer may put its own there: at a server the calls of the handler
-    /// inherit it, at a client it is sent.
+    /// `trace` is the trace context of the call: at a server the context sent by its caller, at a client the context
+    /// inherited from the calling handler. The observer may replace it. At a server the handler's calls inherit the new
+    /// context; at a client it is sent.
     fn begin(&self, about: &ObservedMethod, trace: &mut Option<TraceContext>) -> Token;
 
-    /// A call has ended. Each call that has begun ends once, if its token is not [`Token::NO_END`].
+    /// Called when a call has ended: once per call that has begun, unless its token is [`Token::NO_END`].
     fn end(&self, about: &ObservedMethod, token: Token, ended: &CallEnd);
 
-    /// At a client: an attempt at a call has failed, and another one is made. The call continues. With
-    /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded) the attempt has only taken too long, and continues in
-    /// parallel. `trace` is the context sent with the call, and the observer's replacement is sent with the next
-    /// attempt.
+    /// Called at a client when an attempt has failed and another one is made. The call continues. With
+    /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded) the attempt was only slow, and continues in parallel.
+    /// `trace` is the context sent with the call. A replacement by the observer is sent with the next attempt.
     fn retry(&self, about: &ObservedMethod, token: Token, failed: &Status, trace: &mut Option<TraceContext>) {
         let _ = (about, token, failed, trace);
     }
 
-    /// At a client: a reply has arrived whose call had been cancelled or had reached its deadline. The call has ended
-    /// before, and its identity is no longer known. Replies by which a server confirms that a call is cancelled are
-    /// among them.
+    /// Called at a client when a reply arrives after its call was cancelled or timed out. The call has already ended,
+    /// and its identity is no longer known. This includes replies by which a server confirms a cancellation.
     fn late_reply(&self) {}
 }
 
@@ -83,23 +81,23 @@ pub trait Observer: Send + Sync + 'static {
 pub struct Token(pub u64);
 
 impl Token {
-    /// Of a call whose end, and further attempts, are not reported to the observer: an unsampled one, for instance. Its
-    /// trace context travels all the same.
+    /// Token of a call whose end and further attempts are not reported, such as an unsampled one. Its trace context is
+    /// still propagated.
     pub const NO_END: Self = Self(u64::MAX);
 }
 
-/// How a call has ended.
+/// The outcome of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct CallEnd {
-    /// The code: [`Code::Cancelled`] if the caller cancelled, or at a server its connection ended.
+    /// The status code. [`Code::Cancelled`] if the caller cancelled, and at a server also if the connection ended.
     pub code: Code,
-    /// The length of the request in bytes, at a client with its header; of calls with streams that of all messages of
-    /// the client, with the wire's overhead of those that share a packet. 0 if it is not known: for unary calls that a
-    /// client could not send at once, or that have middleware there, and for those by other protocols.
+    /// Length of the request in bytes, at a client including its header. For streaming calls, the total length of the
+    /// client's messages, including the wire overhead of those that share a packet. 0 if unknown: for unary calls that
+    /// a client could not send immediately or that have middleware there, and for calls over other protocols.
     pub request_bytes: u64,
-    /// The length of the reply in bytes, at a server with its header; of calls with streams that of all messages of the
-    /// server. 0 as for the request, and if a server's call with streams is cancelled.
+    /// Length of the reply in bytes, at a server including its header. For streaming calls, the total length of the
+    /// server's messages. 0 in the same cases as for the request, and if a server's streaming call is cancelled.
     pub reply_bytes: u64,
 }
 
@@ -121,32 +119,32 @@ pub struct ObservedMethod {
 }
 
 impl ObservedMethod {
-    /// The properties of the calls of a generated method, for tests of observers.
+    /// Creates the properties of a generated method's calls, for tests of observers.
     pub fn new(side: CallSide, method: Method, kind: CallKind) -> Self {
         Self { side, method, kind }
     }
 
-    /// Of a unary method that a client calls.
+    /// Creates the properties of a unary method at a client.
     pub(crate) fn of_unary(method: &Method) -> Self {
         Self::new(CallSide::Client, *method, CallKind::Unary)
     }
 
-    /// The end at which the call is observed.
+    /// Returns the end at which the call is observed.
     pub fn side(&self) -> CallSide {
         self.side
     }
 
-    /// The full name of the service.
+    /// Returns the full name of the service.
     pub fn service(&self) -> &'static str {
         self.method.layout.service()
     }
 
-    /// The name of the method within its service.
+    /// Returns the name of the method within its service.
     pub fn method(&self) -> &'static str {
         self.method.name
     }
 
-    /// Which directions stream.
+    /// Returns which directions stream.
     pub fn kind(&self) -> CallKind {
         self.kind
     }

@@ -1,4 +1,4 @@
-//! Servers: on a listening socket, a Unix socket, or connections that the program brings.
+//! Servers: on a TCP socket, a Unix socket, or connections that the program supplies.
 
 pub(crate) mod adapter;
 pub(crate) mod builder;
@@ -17,7 +17,7 @@ use std::task::Poll;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::oneshot;
 
-/// Services on a listening socket.
+/// Services on a listening TCP socket.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -34,22 +34,22 @@ pub struct Server {
 }
 
 impl Server {
-    /// The address of the listening socket, with the port that the system chose for port 0.
+    /// Returns the address of the listening socket, including the port that the system chose for port 0.
     pub fn local_addr(&self) -> SocketAddr {
         self.inner.local_addr()
     }
 }
 
-/// The methods for a look at the connections.
+/// Defines the functions that inspect connections.
 macro_rules! observe_connections {
     ($server:ty) => {
         impl $server {
-            /// The counts of the server's connections, for use at any time.
+            /// Returns the counts of the server's connections, for use at any time.
             pub fn stats(&self) -> frisbee::Stats {
                 self.inner.stats()
             }
 
-            /// Shows the connections while they are open, and the calls on them if the server is
+            /// Returns an inspector of the open connections, and of the calls on them if the server is
             /// [inspectable](crate::ServerBuilder::inspectable).
             pub fn inspector(&self) -> Inspector {
                 Inspector::new(self.inner.inspector(), self.offer.clone())
@@ -58,7 +58,7 @@ macro_rules! observe_connections {
     };
 }
 
-/// The methods of servers with a listening socket.
+/// Defines the functions of servers with a listening socket.
 macro_rules! serve {
     ($server:ty) => {
         impl $server {
@@ -67,7 +67,7 @@ macro_rules! serve {
             /// Pending handlers continue in the runtime of this call.
             ///
             /// # Errors
-            /// If threads cannot be started. Failures to accept are retried.
+            /// If threads cannot be started. Failed accepts are retried.
             ///
             /// # Cancel safety
             /// Dropping the future closes all connections.
@@ -76,8 +76,8 @@ macro_rules! serve {
                 self.serve_until(stopped).await
             }
 
-            /// Serves until `shutdown` is ready. Then it accepts no more connections, finishes the calls in progress, and
-            /// closes each connection when it is idle.
+            /// Serves until `shutdown` is ready. The server then stops accepting connections, finishes the calls in
+            /// progress, and closes each connection when it is idle.
             ///
             /// ```
             /// # async fn example(server: frpc::Server) -> Result<(), Box<dyn std::error::Error>> {
@@ -89,10 +89,10 @@ macro_rules! serve {
             /// ```
             ///
             /// # Errors
-            /// As [`serve`](Self::serve).
+            /// Like [`serve`](Self::serve).
             ///
             /// # Cancel safety
-            /// As [`Server::serve`].
+            /// Like [`Server::serve`].
             pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
                 let (stop, stopped) = oneshot::channel();
                 let (mut serving, mut shutdown) = (self.serve_until(stopped), pin!(shutdown));
@@ -108,7 +108,7 @@ macro_rules! serve {
             }
 
             /// Serves until the sender of `stop` is dropped. The future is boxed here, so that programs do not compile
-            /// the server once more.
+            /// the server again.
             fn serve_until(self, stop: oneshot::Receiver<()>) -> BoxFuture<'static, Result<(), Error>> {
                 let Self { inner, offer } = self;
                 let stopped = async move {
@@ -129,7 +129,7 @@ observe_connections!(UnixServer);
 serve!(UnixServer);
 observe_connections!(Acceptor);
 
-/// Services on a Unix socket. Made by [`ServerBuilder::bind_unix`](crate::ServerBuilder::bind_unix).
+/// Services on a Unix socket. Created by [`ServerBuilder::bind_unix`](crate::ServerBuilder::bind_unix).
 #[cfg(unix)]
 #[derive(Debug)]
 pub struct UnixServer {
@@ -139,14 +139,14 @@ pub struct UnixServer {
 
 #[cfg(unix)]
 impl UnixServer {
-    /// The path of the socket.
+    /// Returns the path of the socket.
     pub fn local_path(&self) -> &std::path::Path {
         self.inner.local_path()
     }
 }
 
-/// Services on connections that the program brings: anything that reads and writes bytes. Clones share the services.
-/// Made by [`ServerBuilder::build`](crate::ServerBuilder::build).
+/// Services on connections that the program supplies, which may be any byte streams. Clones share the services. Created
+/// by [`ServerBuilder::build`](crate::ServerBuilder::build).
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -171,7 +171,7 @@ impl Acceptor {
     /// Outside of a tokio runtime.
     ///
     /// # Cancel safety
-    /// Dropping the future closes the connection at once.
+    /// Dropping the future closes the connection immediately.
     pub async fn serve_connection<T>(&self, io: T) -> frisbee::CloseReason
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -179,12 +179,12 @@ impl Acceptor {
         self.inner.serve_connection(io).await
     }
 
-    /// Takes no further connections, lets the open ones finish their calls, and closes each when it is idle.
+    /// Rejects further connections, finishes the calls on open ones, and closes each connection when it is idle.
     ///
     /// # Cancel safety
-    /// Dropping the future stops waiting. Connections that are in use are then closed when they are idle, however long
-    /// that takes. With a service that [does something before](crate::codegen::Lifecycle::stopping), nothing has begun
-    /// until that is done. It may be called again.
+    /// Dropping the future stops waiting. Connections in use still close when they are idle, without a time limit. If a
+    /// service [runs work before the shutdown](crate::codegen::Lifecycle::stopping), the shutdown does not begin until
+    /// that work is done. The function may be called again.
     pub async fn shutdown(&self) {
         self.offer.stopping().await;
         self.inner.shutdown().await;

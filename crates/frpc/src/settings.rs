@@ -1,6 +1,6 @@
-//! The setters that the builders of both ends have.
+//! Setters shared by the builders of servers and channels.
 
-/// Setters that the builder of an end, with a field `inner`, forwards to that of its connections.
+/// Defines setters that a builder forwards to its field `inner`, the builder of the connections.
 macro_rules! forwarded_setters {
     ($builder:ident: $($(#[$attribute:meta])* $name:ident($($argument:ident: $type:ty)?);)*) => {
         impl $builder {
@@ -16,29 +16,29 @@ macro_rules! forwarded_setters {
 }
 pub(crate) use forwarded_setters;
 
-/// The setters of both builders that are about connections.
+/// Defines the setters of connections for both builders.
 macro_rules! connection_setters {
     ($builder:ident, $log:expr) => {
         $crate::settings::forwarded_setters! { $builder:
-            /// Sets which threads drive connections. Default: [`Workers::Caller`](crate::Workers::Caller), the current
-            /// tokio runtime.
+            /// Sets which threads drive connections. Defaults to [`Workers::Caller`](crate::Workers::Caller), the
+            /// current tokio runtime.
             workers(workers: $crate::Workers);
 
-            /// Sets what moves the bytes of connections. Default: [`IoBackend::default`](crate::IoBackend) at a server,
-            /// and at a channel the current tokio runtime.
+            /// Sets the I/O backend of connections. Defaults to [`IoBackend::default`](crate::IoBackend) for a server
+            /// and to the current tokio runtime for a channel.
             io_backend(backend: $crate::IoBackend);
 
-            /// Sets how long each connection keeps its thread awake after an event, for a lower latency on a core that
-            /// has nothing else to do. Default: not at all. See [`frisbee::ServerBuilder::busy_poll`].
+            /// Sets how long each connection keeps its thread polling after an event. This reduces the latency on an
+            /// otherwise idle core. Disabled by default. See [`frisbee::ServerBuilder::busy_poll`].
             busy_poll(time: std::time::Duration);
 
-            /// Sets the limits and times of connections.
+            /// Sets the limits and timeouts of connections.
             config(config: $crate::Config);
         }
 
         impl $builder {
-            /// Sets whether all settings are logged once, when the server is bound or built or the channel is made, at the
-            /// level INFO. Default: no.
+            /// Sets whether all settings are logged once at level INFO, when the server is bound or built or the
+            /// channel is created. Defaults to `false`.
             pub fn log_settings(mut self, log: bool) -> Self {
                 self.log_settings = log.then_some($log);
                 self

@@ -1,4 +1,4 @@
-//! Streams of messages: reading them, for both ends. Writing is in `sending.rs`.
+//! Reading streams of messages, for both ends. `sending.rs` implements writing.
 //!
 //! Each message of a stream is a packet, or shares one with others. With a compat peer, the error text `EOF` ends one
 //! direction. Any other error fails the call, and an empty packet closes both directions and frees the id.
@@ -33,7 +33,7 @@ use tokio::time::{Instant, Sleep};
 
 /// The messages that a peer streams.
 ///
-/// Dropping it on the client closes the stream. On the server it discards the messages that are still to come.
+/// Dropping it closes the stream at a client. At a server it discards the remaining messages.
 ///
 /// ```
 /// use samples::greeter::{GreeterClient, Name};
@@ -54,38 +54,38 @@ pub struct Streaming<M> {
     receiver: Option<StreamReceiver>,
     reading: DecodeOptions,
     metadata: Metadata,
-    /// The peer is extended: the text `EOF` has no meaning.
+    /// Whether the peer is extended. The text `EOF` then has no meaning.
     is_native: bool,
     end: ReceiverEnd,
     deadline: Option<Pin<Box<Sleep>>>,
-    /// How many messages may be read before the next look at the clock, or at what else is to be done. Zero until the
-    /// peer has answered.
+    /// Number of messages that may be read before the next check of the clock and of other work. Zero until the peer
+    /// has answered.
     in_a_row: u8,
-    /// The peer has answered.
+    /// Whether the peer has answered.
     answered: bool,
     message: PhantomData<fn() -> M>,
-    /// The first message, or the failure after metadata, if [`opened`](Self::opened) has received it and it is unread. The
-    /// lock is never taken; it makes the type `Sync`.
+    /// The unread first message, or the failure after metadata, received by [`opened`](Self::opened). The lock is never
+    /// taken; it makes the type `Sync`.
     first: Mutex<Option<Result<Box<M>, Status>>>,
     /// The source of messages if there is no receiver.
     elsewhere: Option<detached::DetachedSource<M>>,
-    /// At a client: the call as its observer knows it.
+    /// The observed call, at a client.
     pub(crate) observed_call: Option<Box<ObservedCall>>,
 }
 
-/// How many messages are read between two looks at the clock. A look costs as much as reading a small message.
+/// Number of messages read between two checks of the clock. A check costs as much as reading a small message.
 const LOOK_EVERY: u8 = 64;
 
-/// The receiver's fate when it is no longer needed.
+/// Destination of a receiver that is no longer needed.
 pub(crate) enum ReceiverEnd {
-    /// At a client: the stream is closed. The status is that of the requests, if sending them has failed before.
+    /// At a client, the stream is closed. The status is that of the requests, if sending them failed earlier.
     Client(Option<Connection>, Arc<OnceLock<Status>>),
-    /// At a server: the receiver goes back to the task that serves the call.
+    /// At a server, the receiver returns to the task that serves the call.
     Server(Arc<SharedReceiver>),
 }
 
-/// State that the task of a served call shares with its handler, among others the receiver when the handler no longer
-/// needs it.
+/// State shared by the task of a served call and its handler. It includes the receiver once the handler no longer needs
+/// it.
 #[derive(Default)]
 pub(crate) struct SharedReceiver {
     pub(crate) back: Mutex<ReturnSlot>,
@@ -96,16 +96,16 @@ pub(crate) struct SharedReceiver {
 #[derive(Default)]
 pub(crate) struct ReturnSlot {
     pub(crate) receiver: Option<StreamReceiver>,
-    /// The call has a single request, and it has been received.
+    /// Whether the call has a single request that has been received.
     pub(crate) is_single: bool,
-    /// The peer has ended its direction.
+    /// Whether the peer has ended its direction.
     pub(crate) ended: bool,
-    /// The code of a refused call without a handler.
+    /// The code of a call that was rejected without a handler.
     pub(crate) refused: Option<Code>,
 }
 
 impl<M: Message> Streaming<M> {
-    /// Where a client's failure to send requests is noted.
+    /// Returns the cell that stores a client's failure to send requests.
     pub(crate) fn failed(&self) -> Arc<OnceLock<Status>> {
         match &self.end {
             ReceiverEnd::Client(_, failed) => failed.clone(),
@@ -136,22 +136,22 @@ impl<M: Message> Streaming<M> {
         }
     }
 
-    /// At a client: the metadata of the reply, which comes before or with the first message. It is empty if the server
-    /// is plain. At a server it is always empty: the metadata of a stream of requests is that of [the
+    /// Returns the metadata of the reply at a client, which arrives before or with the first message. Empty if the
+    /// server is plain. Always empty at a server: the metadata of a stream of requests is that of [the
     /// call](crate::Request::metadata).
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
-    /// The next message. `None` when the peer has ended the stream without a failure.
+    /// Receives the next message. Returns `None` when the peer has ended the stream without a failure.
     ///
     /// # Errors
-    /// If the peer reports a failure, a message cannot be read, the deadline passes, or the connection is lost. Then
-    /// the stream has ended.
+    /// If the peer reports a failure, a message cannot be decoded, the deadline passes, or the connection is lost. The
+    /// stream has then ended.
     ///
     /// # Cancel safety
-    /// Safe: dropping the future loses no message.
-    // Not an `async fn`, whose state would have to be looked at for each message.
+    /// Safe. Dropping the future loses no message.
+    // Not an `async fn`, because its state would be checked for each message.
     pub fn message(&mut self) -> impl Future<Output = Result<Option<M>, Status>> + use<'_, M> {
         poll_fn(|context| match self.read_short() {
             Some(message) => Poll::Ready(Ok(Some(message))),
@@ -159,10 +159,12 @@ impl<M: Message> Streaming<M> {
         })
     }
 
-    /// As [`message`](Self::message), over a message that is no longer needed: consecutive short messages are read into
-    /// its memory, its texts, bytes, lists and messages, and allocate nothing. `false` when the stream has ended.
+    /// Like [`message`](Self::message), but decodes into an existing message. Consecutive short messages reuse the
+    /// memory of its strings, bytes, lists and messages, and do not allocate. Returns `false` when the stream has
+    /// ended.
     ///
-    /// The memory stays as large as the largest message needed. After an error and at the end the content is unspecified.
+    /// The memory does not shrink below that of the largest message. The content is unspecified after an error and at
+    /// the end.
     ///
     /// ```
     /// use samples::greeter::{Greeting, GreeterClient, Name};
@@ -182,10 +184,10 @@ impl<M: Message> Streaming<M> {
     /// ```
     ///
     /// # Errors
-    /// As [`message`](Self::message).
+    /// Like [`message`](Self::message).
     ///
     /// # Cancel safety
-    /// Safe: dropping the future loses no message, and leaves `into` as it is.
+    /// Safe. Dropping the future loses no message and leaves `into` unchanged.
     pub fn message_over(&mut self, into: &mut M) -> impl Future<Output = Result<bool, Status>> {
         poll_fn(
             |context| if self.read_short_over(into) { Poll::Ready(Ok(true)) } else { self.poll_over(into, context) },
@@ -199,7 +201,7 @@ impl<M: Message> Streaming<M> {
         }
     }
 
-    /// Reads a short message that has come, if nothing else has to be looked at.
+    /// Reads a short message that has arrived, if no other check is due.
     fn read_short(&mut self) -> Option<M> {
         let in_a_row = self.in_a_row.checked_sub(1)?;
         let receiver = self.receiver.as_mut()?;
@@ -212,7 +214,7 @@ impl<M: Message> Streaming<M> {
         Some(message)
     }
 
-    /// As [`read_short`](Self::read_short), over another message. Whether one has been read.
+    /// Like [`read_short`](Self::read_short), but decodes into `message`. Returns whether a message was read.
     fn read_short_over(&mut self, message: &mut M) -> bool {
         let Some(in_a_row) = self.in_a_row.checked_sub(1) else { return false };
         let Some(receiver) = self.receiver.as_mut() else { return false };
@@ -225,7 +227,7 @@ impl<M: Message> Streaming<M> {
         true
     }
 
-    /// As [`poll_any`](Self::poll_any), into another message. Whether there is one.
+    /// Like [`poll_any`](Self::poll_any), but stores the message in `into`. Returns whether there is one.
     fn poll_over(&mut self, into: &mut M, context: &mut Context<'_>) -> Poll<Result<bool, Status>> {
         self.poll_any(context).map(|next| match next {
             Some(message) => message.map(|message| {
@@ -236,7 +238,7 @@ impl<M: Message> Streaming<M> {
         })
     }
 
-    /// As [`poll_message`](Self::poll_message), for any kind of item.
+    /// Like [`poll_message`](Self::poll_message), for any kind of item.
     fn poll_any(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
         if self.is_late() {
             return self.fail_late();
@@ -269,7 +271,7 @@ impl<M: Message> Streaming<M> {
         }
     }
 
-    /// Ends the stream since its deadline has passed.
+    /// Ends the stream because its deadline has passed.
     fn fail_late(&mut self) -> Poll<Option<Result<M, Status>>> {
         self.record_end(Code::DeadlineExceeded);
         self.finish(false);
@@ -312,7 +314,7 @@ impl<M: Message> Streaming<M> {
         Some(Some(Err(status)))
     }
 
-    /// Reads a packed message.
+    /// Decompresses and decodes a message.
     fn unpack(&self, body: Bytes) -> Result<M, Status> {
         let what = if matches!(self.end, ReceiverEnd::Server(_)) { packed::REQUEST } else { "message" };
         let Some(receiver) = &self.receiver else { return Err(Status::internal("the stream has ended")) };
@@ -341,8 +343,8 @@ impl<M: Message> Streaming<M> {
         broken.map(|status| Err(if is_late { late() } else { status }))
     }
 
-    /// Whether the deadline has passed. Looked at once in [`LOOK_EVERY`] messages: a peer may send without end, and
-    /// faster than messages are read.
+    /// Returns whether the deadline has passed. Checked once in [`LOOK_EVERY`] messages, because a peer may send
+    /// endlessly, faster than messages are read.
     fn is_late(&mut self) -> bool {
         if let Some(in_a_row) = self.in_a_row.checked_sub(1) {
             self.in_a_row = in_a_row;
@@ -354,7 +356,7 @@ impl<M: Message> Streaming<M> {
         self.deadline.as_ref().is_some_and(|deadline| deadline.deadline() <= Instant::now())
     }
 
-    /// At a client: notes the code of the server's answer.
+    /// Records the code of the server's answer, at a client.
     fn handle_answer(&mut self, code: Code) {
         // After the first message, a success adds nothing new.
         if std::mem::replace(&mut self.answered, true) && code == Code::Ok {
@@ -369,7 +371,7 @@ impl<M: Message> Streaming<M> {
         self.receiver.as_ref().map_or(StreamEnd::Closed, StreamReceiver::close_reason)
     }
 
-    /// Why a stream has ended; `None` if it ended without a failure.
+    /// Returns the reason why a stream has ended, or `None` if it ended without a failure.
     fn broken(&self) -> Option<Status> {
         Some(match (self.close_reason(), &self.end) {
             (StreamEnd::Ended, _) => return None,
@@ -421,7 +423,7 @@ fn read<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions) -> Read<
     }
 }
 
-/// As [`read`], for messages that are long, packed or have a prefix.
+/// Like [`read`], for messages that are long, packed or have a prefix.
 fn read_any<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions) -> Read<M> {
     let (root, prefix) = match message {
         StreamMessage::Copied(mut body) => match prefix::take_slice(&mut body) {
@@ -464,7 +466,7 @@ impl<M> Read<M> {
 }
 
 impl<M> Streaming<M> {
-    /// Notes the end of a call that is observed. Called before the receiver is released.
+    /// Records the end of an observed call. Called before the receiver is released.
     fn record_end(&mut self, code: Code) {
         if let Some(mut observed_call) = self.observed_call.take() {
             let bytes = self.receiver.as_ref().map(StreamReceiver::bytes).unwrap_or_default();
@@ -473,7 +475,7 @@ impl<M> Streaming<M> {
         }
     }
 
-    /// Releases the receiver and the connection. `ended` says that the peer has ended its direction.
+    /// Releases the receiver and the connection. `ended` states whether the peer has ended its direction.
     fn finish(&mut self, ended: bool) {
         let Some(receiver) = self.receiver.take() else { return };
         self.deadline = None;
@@ -512,7 +514,7 @@ pub(crate) fn late() -> Status {
     Status::deadline_exceeded("the stream did not end before its deadline")
 }
 
-/// Whether a body ends a direction.
+/// Returns whether a body ends a direction.
 pub(crate) fn is_end(body: &Bytes) -> bool {
     let error = Decoder::new(body).error_text();
     error.is_ok_and(|text| text == body::EOF)

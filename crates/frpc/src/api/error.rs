@@ -1,13 +1,13 @@
-//! Errors of servers and clients, as programs return them.
+//! Errors of servers and clients.
 
 use crate::Status;
 use frisbee::MountError;
 use std::{fmt, io};
 
-/// Why a server cannot serve, a client cannot connect, or a call has failed.
+/// Error of serving, connecting, or a call.
 ///
-/// Every function that sets up a server, a channel or a blocking client fails with this error. Calls fail with a
-/// [`Status`], which `?` turns into this error. So `main` can return it for both: its `Debug` output is its text.
+/// All functions that set up a server, a channel or a blocking client return this error. Calls return a [`Status`],
+/// which `?` converts to this error, so `main` can return it for both. Its `Debug` output equals its `Display` output.
 ///
 /// ```
 /// use frpc::{Channel, Error, frisbee};
@@ -39,18 +39,19 @@ pub enum Error {
     },
     /// The system could not start a thread.
     Thread(io::Error),
-    /// Two services of one server have a method on the same operation.
+    /// Two services of one server have methods with the same operation.
     Overlap {
         /// The operation.
         operation: u16,
         /// The two methods, as `package.Service/Method`.
         methods: [String; 2],
     },
-    /// No service of the server has the method of this name.
+    /// No service of the server has a method of this name.
     UnknownMethod(String),
-    /// [`Policy::AtMost`](crate::Policy::AtMost) was set for a streaming method. `Config::streams_max` bounds streams.
+    /// [`Policy::AtMost`](crate::Policy::AtMost) was set for a streaming method. Use `Config::streams_max` to limit
+    /// streams.
     StreamingPolicy(String),
-    /// A streaming method was named for hand-offs, which only unary methods can do.
+    /// A streaming method was named for hand-offs, which require a unary method.
     StreamingHandOff(String),
 }
 

@@ -7,7 +7,7 @@ use http::Extensions;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// The metadata of a message that has none.
+/// Empty metadata, returned for messages without any.
 static NONE: Metadata = Metadata::new();
 
 static NO_EXTENSIONS: LazyLock<Extensions> = LazyLock::new(Extensions::new);
@@ -27,7 +27,7 @@ impl PartialEq for Extras {
 }
 
 impl Extras {
-    /// The part that is sent.
+    /// Returns the part that is sent.
     pub(crate) fn sent(extras: Option<&Self>) -> Option<&Metadata> {
         extras.map(|extras| &extras.metadata)
     }
@@ -60,15 +60,15 @@ impl Extras {
         &mut extras.present().extensions
     }
 
-    /// Takes everything out.
+    /// Removes all contents.
     fn clear(&mut self) {
         self.metadata.clear();
         self.extensions.clear();
     }
 }
 
-/// The metadata and extensions of a message, if it has any, which most have not. An `Option` would be dropped by a call at
-/// each of the places that a message passes.
+/// Optional metadata and extensions of a message; most messages have none. This is not an `Option`, because a call
+/// would drop it at each place that a message passes.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct OptionalExtras(Option<Box<Extras>>);
@@ -78,7 +78,8 @@ impl OptionalExtras {
         self.0.as_deref()
     }
 
-    /// The value, or an empty box. By hand: the function of `Option` for this is not inlined.
+    /// Returns the value or an empty box. Written by hand because the corresponding function of `Option` is not
+    /// inlined.
     #[inline(always)]
     fn present(&mut self) -> &mut Extras {
         match &mut self.0 {
@@ -87,12 +88,12 @@ impl OptionalExtras {
         }
     }
 
-    /// Leaves nothing here.
+    /// Takes the contents, leaving nothing.
     pub(crate) fn take(&mut self) -> Self {
         std::mem::take(self)
     }
 
-    /// The metadata alone.
+    /// Converts to the metadata alone.
     pub(crate) fn into_metadata(mut self) -> Option<Metadata> {
         self.0.take().map(|extras| extras.metadata)
     }
@@ -107,7 +108,7 @@ impl Drop for OptionalExtras {
     }
 }
 
-/// The methods that give users the metadata and extensions of a type with extras in this field. `$example` is the type in
+/// Defines the accessors for the metadata and extensions of a type with extras in this field. `$example` is the type in
 /// examples.
 macro_rules! accessors {
     (
@@ -145,7 +146,7 @@ macro_rules! accessors {
                 $crate::api::extras::Extras::extensions(self.$($field).+.as_deref())
             }
 
-            /// The extensions, to be changed; see [`extensions`](Self::extensions).
+            /// Returns the extensions for modification; see [`extensions`](Self::extensions).
             #[doc = concat!("\n```\n# fn example(mut of: ", $example, ") {")]
             /// of.extensions_mut().insert(42_u64);
             /// # }

@@ -1,9 +1,9 @@
-//! Connections that are handed off by a call: after its reply, their bytes belong to another protocol.
+//! Hand-off of connections: after the reply of a call, the connection's bytes belong to another protocol.
 //!
-//! The server names the unary methods that may hand off their connection, by
+//! The server names the unary methods that may hand off their connection with
 //! [`method_hand_off`](crate::ServerBuilder::method_hand_off). The client calls one of them through a channel that
-//! [requests](crate::Channel::request_hand_off) the connection. Middleware, policy and deadline apply as to any call. The
-//! handler finds the request for the connection in its [request](crate::Request::hand_off), and decides.
+//! [requests](crate::Channel::request_hand_off) the connection. Middleware, policy and deadline apply like to any call.
+//! The handler finds the hand-off request in its [request](crate::Request::hand_off) and decides whether to accept.
 //!
 //! ```
 //! use frpc::hand_off::RawTransport;
@@ -21,12 +21,12 @@
 //! }
 //! ```
 //!
-//! A handler that fails, or replies without having accepted, refuses: the client gets the reply as of any call, and the
-//! connection stays open. When a client cancels its call, the handler is dropped, as with any call. While calls are in
-//! flight or streams are open, in either direction, the connection is not handed off and the handler is not called.
-//! Cancelled calls count until they have been answered.
+//! A handler refuses by failing, or by replying without accepting. The client then receives an ordinary reply, and the
+//! connection stays open. If the client cancels its call, the handler is dropped. The connection is not handed off, and
+//! the handler is not called, while calls are in flight or streams are open in either direction. A cancelled call
+//! counts as in flight until it has been answered.
 //!
-//! From the request on, other calls on the channel and its clones wait for the answer. After a hand-off they go to a
+//! After the request is sent, other calls on the channel and its clones wait for the reply. After a hand-off they use a
 //! new connection.
 
 use crate::debug::opaque_debug;
@@ -36,13 +36,14 @@ use std::sync::Arc;
 
 pub use frisbee::RawTransport;
 
-/// In a handler: the caller's request for the connection.
+/// The caller's request for the connection, as seen by a handler.
 #[derive(Clone, Default)]
 pub struct HandOff(Arc<Mutex<Option<HandOffTarget>>>);
 
 impl HandOff {
-    /// Accepts. If the handler then succeeds, `take` gets the transport as soon as the reply has been written. Its
-    /// future becomes a detached task of the runtime of the server's start. If the handler fails, `take` is dropped.
+    /// Accepts the request. If the handler succeeds, `take` receives the transport once the reply has been written. Its
+    /// future is spawned as a detached task on the runtime in which the server was started. If the handler fails,
+    /// `take` is dropped.
     pub fn accept<F>(&self, take: impl FnOnce(RawTransport) -> F + Send + 'static)
     where
         F: Future<Output = ()> + Send + 'static,
@@ -57,7 +58,7 @@ impl HandOff {
 
 opaque_debug!([] HandOff, "HandOff");
 
-/// The slot where a client finds the transport that it has requested; see
+/// The slot that receives the transport requested by a client; see
 /// [`Channel::request_hand_off`](crate::Channel::request_hand_off).
 #[derive(Clone, Debug, Default)]
 pub struct HandOffSlot(Arc<Mutex<Option<RawTransport>>>);
@@ -67,7 +68,7 @@ impl HandOffSlot {
         *self.0.lock() = Some(transport);
     }
 
-    /// Takes the transport. `None` unless the last call through the channel succeeded and its handler accepted.
+    /// Takes the transport. Returns `None` unless the last call through the channel succeeded and its handler accepted.
     pub fn take(&self) -> Option<RawTransport> {
         self.0.lock().take()
     }

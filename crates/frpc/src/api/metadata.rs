@@ -1,4 +1,4 @@
-//! Metadata: keys with texts or bytes, sent with the messages of a call.
+//! Metadata: keys with text or binary values, sent with the messages of a call.
 
 mod entries;
 
@@ -7,30 +7,29 @@ pub(crate) use entries::ENTRY;
 use entries::Entries;
 use std::fmt;
 
-/// The longest key, in bytes.
+/// Maximum length of a key in bytes.
 const KEY_MAX: usize = 256;
 
-/// The most entries. Keys are compared one by one, which is fastest for a few. With as many as fit into the 64 KiB of a
-/// prefix, each compared with all others, a peer could cause a hundred milliseconds of work.
+/// Maximum number of entries. Keys are compared linearly, which is fastest for a few entries. Without the limit, a peer
+/// could fill the 64 KiB of a prefix with entries and cause a hundred milliseconds of comparisons.
 pub(crate) const ENTRIES_MAX: usize = 256;
 
-/// The most bytes of all entries, where each entry counts eight bytes more for its encoding. With the other items of a
-/// prefix they fit into the 64 KiB that a peer reads.
+/// Maximum total size of the entries in bytes, with eight bytes of encoding overhead per entry. Together with the other
+/// items of a prefix they fit into the 64 KiB that a peer reads.
 const BYTES_MAX: usize = 60 * 1024;
 
-/// The bytes that each entry counts for its encoding.
+/// Encoding overhead per entry in bytes.
 const ENTRY_SIZE: usize = 8;
 
-/// The memory of metadata with entries, in addition to that of many or long ones, in bytes: its own, and the overhead
-/// of the allocator.
+/// Memory of metadata with entries in bytes, including allocator overhead. Numerous or long entries add to it.
 pub(crate) const MEMORY: usize = 208;
 
-/// Metadata of a request, a reply or a failure: up to 256 keys with values, of at most 60 KiB in all, where each entry
-/// counts eight bytes more.
+/// Metadata of a request, a reply or a failure: at most 256 entries and 60 KiB in total, where each entry counts eight
+/// additional bytes.
 ///
-/// As in gRPC, keys are in lower case. A key that ends in `-bin` has bytes as its value, and any other key has
-/// printable ASCII. A key may have several values, in the order in which they were appended, each of which counts as an
-/// entry. Metadata is sent between native peers only.
+/// Like in gRPC, keys are lowercase. Keys that end in `-bin` have binary values; other values are printable ASCII. A
+/// key may have several values, in the order in which they were appended. Each value counts as an entry. Metadata is
+/// sent between native peers only.
 ///
 /// ```
 /// use frpc::Metadata;
@@ -48,18 +47,18 @@ pub(crate) const MEMORY: usize = 208;
 /// assert_eq!(metadata.len(), 1);
 /// ```
 ///
-/// `Debug` hides secrets: the values of `authorization`, of cookies, of keys whose last word is `token`, `key` or
-/// `secret`, and of those [marked](Self::mark_sensitive).
+/// `Debug` output hides secrets: the values of `authorization`, of cookies, of keys whose last word is `token`, `key`
+/// or `secret`, and of keys [marked](Self::mark_sensitive) as sensitive.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Metadata(Entries);
 
 impl Metadata {
-    /// Creates metadata without entries.
+    /// Creates empty metadata.
     pub const fn new() -> Self {
         Self(Entries::new())
     }
 
-    /// Sets the text of a key, and replaces its previous values.
+    /// Sets the text of a key, replacing its previous values.
     ///
     /// # Errors
     /// If the key or the text has invalid characters, the key ends in `-bin`, or a limit is exceeded.
@@ -67,7 +66,7 @@ impl Metadata {
         self.put(key.as_ref(), text.as_ref().as_bytes(), false)
     }
 
-    /// Adds a text to the values of a key.
+    /// Appends a text to the values of a key.
     ///
     /// ```
     /// use frpc::Metadata;
@@ -80,7 +79,7 @@ impl Metadata {
     /// ```
     ///
     /// # Errors
-    /// As [`insert`](Self::insert).
+    /// Like [`insert`](Self::insert).
     pub fn append(&mut self, key: impl AsRef<str>, text: impl AsRef<str>) -> Result<(), MetadataError> {
         let key = key.as_ref();
         if is_binary(key.as_bytes()) {
@@ -89,10 +88,10 @@ impl Metadata {
         self.add(key.as_bytes(), text.as_ref().as_bytes())
     }
 
-    /// Adds bytes to the values of a key that ends in `-bin`.
+    /// Appends bytes to the values of a key that ends in `-bin`.
     ///
     /// # Errors
-    /// As [`insert_bin`](Self::insert_bin).
+    /// Like [`insert_bin`](Self::insert_bin).
     pub fn append_bin(&mut self, key: impl AsRef<str>, value: impl AsRef<[u8]>) -> Result<(), MetadataError> {
         let key = key.as_ref();
         if !is_binary(key.as_bytes()) {
@@ -101,7 +100,7 @@ impl Metadata {
         self.add(key.as_bytes(), value.as_ref())
     }
 
-    /// Sets the bytes of a key that ends in `-bin`, and replaces its previous values.
+    /// Sets the bytes of a key that ends in `-bin`, replacing its previous values.
     ///
     /// # Errors
     /// If the key has invalid characters or does not end in `-bin`, or a limit is exceeded.
@@ -109,23 +108,23 @@ impl Metadata {
         self.put(key.as_ref(), value.as_ref(), true)
     }
 
-    /// The text of a key, the first if there are several.
+    /// Returns the first text of a key.
     pub fn get(&self, key: &str) -> Option<&str> {
         let value = self.find(key).filter(|_| !is_binary(key.as_bytes()))?;
         std::str::from_utf8(value).ok()
     }
 
-    /// The bytes of a key that ends in `-bin`, the first if there are several.
+    /// Returns the first binary value of a key that ends in `-bin`.
     pub fn get_bin(&self, key: &str) -> Option<&[u8]> {
         self.find(key).filter(|_| is_binary(key.as_bytes()))
     }
 
-    /// The texts of a key, in order.
+    /// Returns the texts of a key in order.
     pub fn get_all(&self, key: &str) -> impl Iterator<Item = &str> {
         self.values(key, false).filter_map(|value| std::str::from_utf8(value).ok())
     }
 
-    /// The values of a key that ends in `-bin`, in order.
+    /// Returns the values of a key that ends in `-bin` in order.
     pub fn get_all_bin(&self, key: &str) -> impl Iterator<Item = &[u8]> {
         self.values(key, true)
     }
@@ -135,28 +134,28 @@ impl Metadata {
         self.0.iter().filter(move |entry| is_any && entry.key == key.as_bytes()).map(|entry| entry.value)
     }
 
-    /// Removes all values of a key. Returns whether it was there.
+    /// Removes all values of a key. Returns whether the key existed.
     pub fn remove(&mut self, key: &str) -> bool {
         self.0.remove(key.as_bytes())
     }
 
-    /// Hides the values of a key in `Debug` until it is set again. Returns whether the key is there. The peer does not
-    /// learn this.
+    /// Hides the values of a key in `Debug` output until it is set again. Returns whether the key exists. The mark is
+    /// not sent to the peer.
     pub fn mark_sensitive(&mut self, key: &str) -> bool {
         self.0.mark_sensitive(key.as_bytes())
     }
 
-    /// Keys and values in the order of insertion.
+    /// Returns keys and values in the order of insertion.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.0.iter().map(|entry| (entry.name(), entry.value))
     }
 
-    /// All entries as items of a prefix. `None` if they have marks, which are not sent.
+    /// Returns all entries encoded as prefix items, or `None` if they have marks, which are not sent.
     pub(crate) fn plain_items(&self) -> Option<&[u8]> {
         self.0.plain_bytes()
     }
 
-    /// Writes all entries, as items of a prefix.
+    /// Encodes all entries as prefix items.
     pub(crate) fn put_items(&self, buffer: &mut Vec<u8>) {
         self.0.put(buffer);
     }
@@ -166,17 +165,17 @@ impl Metadata {
         self.0.clear();
     }
 
-    /// The number of values.
+    /// Returns the number of values.
     pub fn len(&self) -> usize {
         self.0.count()
     }
 
-    /// Whether there are no keys.
+    /// Returns whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.0.count() == 0
     }
 
-    /// The approximate memory, in bytes.
+    /// Returns the approximate memory in bytes.
     pub(crate) fn memory(&self) -> usize {
         if self.is_empty() { 0 } else { MEMORY + self.0.memory() }
     }
@@ -192,23 +191,23 @@ impl Metadata {
         self.set(key.as_bytes(), value)
     }
 
-    /// Sets a value of the kind that the key determines.
+    /// Sets a value of the kind determined by the key.
     pub(crate) fn set(&mut self, key: &[u8], value: &[u8]) -> Result<(), MetadataError> {
         self.enter(key, value, true)
     }
 
-    /// Adds a value of the kind that the key determines.
+    /// Appends a value of the kind determined by the key.
     pub(crate) fn add(&mut self, key: &[u8], value: &[u8]) -> Result<(), MetadataError> {
         self.enter(key, value, false)
     }
 
     #[inline(always)]
     fn enter(&mut self, key: &[u8], value: &[u8], replaces: bool) -> Result<(), MetadataError> {
-        // Few values are bytes, so the kind of the key is mostly not looked at.
+        // Most values are printable, so the kind of the key is rarely checked.
         if !is_key(key) || !(is_printable(value) || is_binary(key)) {
             return Err(refused(key));
         }
-        // The first entry mostly is the only one, and short.
+        // Usually the first entry is short and the only one.
         if self.is_empty() && self.0.push_first(key, value) {
             return Ok(());
         }
@@ -235,12 +234,12 @@ impl Metadata {
     }
 }
 
-/// Why an entry is refused whose key or text has wrong characters.
+/// Returns the error for a key or text with invalid characters.
 fn refused(key: &[u8]) -> MetadataError {
     if is_any_key(key) { MetadataError::Text(shown(key)) } else { MetadataError::Key(shown(key)) }
 }
 
-/// The bytes that keys consist of.
+/// The bytes that are valid in keys.
 const IN_KEYS: [bool; 256] = {
     let mut allowed = [false; 256];
     let mut byte = 0;
@@ -251,11 +250,11 @@ const IN_KEYS: [bool; 256] = {
     allowed
 };
 
-/// Whether bytes are a key.
+/// Returns whether the bytes form a valid key.
 #[inline(always)]
 fn is_key(key: &[u8]) -> bool {
     const HALF: usize = LANES / 2;
-    // Most keys have small letters and hyphens alone, and two halves that may overlap.
+    // Fast path: most keys contain only lowercase letters and hyphens, and fit into two halves that may overlap.
     if let (Some(first), Some(last), ..=LANES) = (key.first_chunk::<HALF>(), key.last_chunk::<HALF>(), key.len()) {
         let both: [u8; LANES] = std::array::from_fn(|at| if at < HALF { first[at] } else { last[at - HALF] });
         if is_zero(both.map(other)) {
@@ -269,20 +268,20 @@ fn is_any_key(key: &[u8]) -> bool {
     !key.is_empty() && key.len() <= KEY_MAX && key.iter().all(|byte| IN_KEYS[usize::from(*byte)])
 }
 
-/// Not zero if a byte is neither a small letter nor a hyphen.
+/// Returns a non-zero value if the byte is neither a lowercase letter nor a hyphen.
 fn other(byte: u8) -> u8 {
     byte.wrapping_sub(b'a').saturating_sub(b'z' - b'a').min(byte ^ b'-')
 }
 
-/// The bytes of a text that are looked at together, which the compiler does by a few vector instructions.
+/// Number of bytes checked together, for which the compiler emits a few vector instructions.
 const LANES: usize = 16;
 
-/// Whether a text is printable ASCII. It stops at the first bytes that are not: of a loop that does not, the compiler makes
-/// one for very long texts, of a hundred times as much code.
+/// Returns whether a text is printable ASCII. Stops at the first invalid group, because without the early exit the
+/// compiler emits a loop for very long texts with a hundred times as much code.
 fn is_printable(text: &[u8]) -> bool {
     const TWO: usize = 2 * LANES;
     const FOUR: usize = 2 * TWO;
-    // Most texts have two pairs of lanes that may overlap, and are looked at without a loop.
+    // Fast path: most texts fit into two groups that may overlap, and need no loop.
     if let (Some(first), Some(last), ..=FOUR) = (text.first_chunk::<TWO>(), text.last_chunk::<TWO>(), text.len()) {
         let (first, last) = (unprintable(first), unprintable(last));
         return is_zero(std::array::from_fn(|at| first[at] | first[LANES + at] | last[at] | last[LANES + at]));

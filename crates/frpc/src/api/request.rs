@@ -12,7 +12,8 @@ use std::time::Duration;
 
 /// A request: a message or a stream of messages, with metadata, extensions and a timeout.
 ///
-/// Methods of generated clients take either the message itself or a `Request` with it. Handlers always get a `Request`.
+/// Methods of generated clients accept either the message or a `Request` that contains it. Handlers always receive a
+/// `Request`.
 ///
 /// ```
 /// use samples::greeter::{GreeterClient, Name};
@@ -40,14 +41,14 @@ pub struct Request<T> {
     extras: OptionalExtras,
 }
 
-/// The origin of a request. By default, this program made it.
+/// Origin of a request. By default, this program created it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origin {
-    /// The connection of the request, if only as bytes of another protocol.
+    /// The connection of the request, including connections that carry another protocol.
     pub(crate) transport: Option<Connection>,
-    /// That is an adapter connection, which cannot send or call.
+    /// Whether the connection is an adapter connection, which cannot send or call.
     pub(crate) is_adapter: bool,
-    /// The peer requests a hand-off.
+    /// Set if the peer requests a hand-off.
     pub(crate) hand_off: Option<HandOff>,
 }
 
@@ -68,7 +69,7 @@ impl<T> Request<T> {
         Self { message, timeout: None, origin: Origin::default(), extras: OptionalExtras::default() }
     }
 
-    /// All parts.
+    /// Splits the request into all its parts.
     pub(crate) fn into_parts_with_extras(self) -> (T, Option<Duration>, Origin, OptionalExtras) {
         (self.message, self.timeout, self.origin, self.extras)
     }
@@ -82,22 +83,22 @@ impl<T> Request<T> {
         Self { message, timeout, origin, extras }
     }
 
-    /// The message, and its metadata and extensions.
+    /// Splits the request into the message and its metadata and extensions.
     pub(crate) fn into_parts(self) -> (T, OptionalExtras) {
         (self.message, self.extras)
     }
 
-    /// A reference to the message.
+    /// Returns a reference to the message.
     pub fn get_ref(&self) -> &T {
         &self.message
     }
 
-    /// A mutable reference to the message.
+    /// Returns a mutable reference to the message.
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.message
     }
 
-    /// The message, by value.
+    /// Returns the message by value.
     #[inline(always)]
     pub fn into_inner(self) -> T {
         self.message
@@ -108,36 +109,36 @@ impl<T> Request<T> {
         Request { message: map(self.message), timeout: self.timeout, origin: self.origin, extras: self.extras }
     }
 
-    /// Sets the timeout of the call, in place of the channel's default. The time of
-    /// [middleware](crate::Channel::with_middleware) at this end counts.
+    /// Sets the timeout of the call, which replaces the channel's default. It includes the time spent in
+    /// [middleware](crate::Channel::with_middleware) at this end.
     ///
-    /// This end enforces it, even if the peer does not: the call fails with
-    /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded). A native server gets the timeout, ends the handler in
-    /// time, and limits the calls that the handler makes to the same deadline.
+    /// This end enforces the timeout even if the peer does not: the call fails with
+    /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded). A native server receives the timeout, cancels the handler
+    /// in time, and applies the deadline to the calls that the handler makes.
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.timeout = Some(timeout);
     }
 
-    /// The timeout of the call, if there is one. In a handler it is the time that the caller still waited when the
-    /// request was read.
+    /// Returns the timeout of the call, if any. In a handler it is the remaining time of the caller when the request
+    /// was read.
     pub fn timeout(&self) -> Option<Duration> {
         self.timeout
     }
 
-    /// In a handler: the address of the peer, if its transport has one.
+    /// Returns the address of the peer in a handler, if its transport has one.
     pub fn remote_addr(&self) -> Option<SocketAddr> {
         self.origin.transport.as_ref()?.peer_addr()
     }
 
-    /// In a handler: the verified certificates of the peer, its own first, if it has presented some; also if the call
-    /// came by another protocol on the port of the services.
+    /// Returns the verified certificates of the peer in a handler, the peer's own first, if it presented any. Includes
+    /// calls over other protocols on the port of the services.
     #[cfg(feature = "tls")]
     pub fn peer_certificates(&self) -> Option<&Arc<[frisbee::tls::CertificateDer<'static>]>> {
         self.origin.peer_certificates()
     }
 
-    /// In a handler: the request for a hand-off of the connection; see [`hand_off`](crate::hand_off). `None` for an
-    /// ordinary call.
+    /// Returns the request for a hand-off of the connection in a handler; see [`hand_off`](crate::hand_off). `None` for
+    /// ordinary calls.
     ///
     /// ```
     /// use frpc::{Request, Status};
@@ -150,13 +151,13 @@ impl<T> Request<T> {
         self.origin.hand_off.as_ref()
     }
 
-    /// In a handler: the connection of the request; `None` if it came by another protocol. Handlers, streams and
-    /// mounted routers of a connection share its [attachments](Connection::attachments).
+    /// Returns the connection of the request in a handler, or `None` if it arrived over another protocol. Handlers,
+    /// streams and mounted routers of a connection share its [attachments](Connection::attachments).
     pub fn connection(&self) -> Option<&Connection> {
         self.origin.connection()
     }
 
-    /// In a handler: the attachments of the connection of the request, also if it came by another protocol.
+    /// Returns the attachments of the request's connection in a handler, including requests over other protocols.
     pub fn attachments(&self) -> Option<&Attachments> {
         self.origin.transport.as_ref().map(Connection::attachments)
     }
@@ -188,13 +189,13 @@ impl<T: fmt::Debug> fmt::Debug for Request<T> {
     }
 }
 
-/// The argument of client methods: a message, or a [`Request`] with one.
+/// Argument of client methods: a message, or a [`Request`] that contains one.
 #[diagnostic::on_unimplemented(
     message = "the method expects `{T}` or `Request<{T}>`, found `{Self}`",
     label = "expected `{T}` or `Request<{T}>`"
 )]
 pub trait IntoRequest<T> {
-    /// Makes the request.
+    /// Converts the argument to a request.
     fn into_request(self) -> Request<T>;
 }
 
@@ -210,10 +211,10 @@ impl<T> IntoRequest<T> for Request<T> {
     }
 }
 
-/// The argument of client methods that stream requests: a stream of messages, or a [`Request`] with one.
+/// Argument of client methods that stream requests: a stream of messages, or a [`Request`] that contains one.
 ///
-/// [`iter`](crate::iter) makes a stream of an iterator, and [`RequestStream::channel`](crate::RequestStream::channel)
-/// makes one with a sender.
+/// [`iter`](crate::iter) creates a stream from an iterator. [`RequestStream::channel`](crate::RequestStream::channel)
+/// creates a stream with a sender.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a stream of requests",
     label = "not a `Stream` that is `Send` and `'static`, nor a `Request` with one",
@@ -222,10 +223,10 @@ impl<T> IntoRequest<T> for Request<T> {
 pub trait IntoStreamingRequest {
     /// The type of the stream.
     type Stream: Stream<Item = Self::Message> + Send + 'static;
-    /// The type of its messages.
+    /// The type of the stream's messages.
     type Message;
 
-    /// Makes the request.
+    /// Converts the argument to a request.
     fn into_streaming_request(self) -> Request<Self::Stream>;
 }
 

@@ -36,7 +36,7 @@ impl<T> Response<T> {
         Self { message, extras: OptionalExtras::default() }
     }
 
-    /// All parts.
+    /// Splits the response into all its parts.
     pub(crate) fn into_parts_with_extras(self) -> (T, OptionalExtras) {
         (self.message, self.extras)
     }
@@ -45,17 +45,17 @@ impl<T> Response<T> {
         Self { message, extras }
     }
 
-    /// A reference to the message.
+    /// Returns a reference to the message.
     pub fn get_ref(&self) -> &T {
         &self.message
     }
 
-    /// A mutable reference to the message.
+    /// Returns a mutable reference to the message.
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.message
     }
 
-    /// The message, by value.
+    /// Returns the message by value.
     pub fn into_inner(self) -> T {
         self.message
     }

@@ -5,9 +5,9 @@ use crate::api::metadata::Metadata;
 use bytes::Bytes;
 use std::fmt;
 
-/// The status of a failed call: a code and a message, and between native peers details and metadata.
+/// The status of a failed call: a code and a message, plus details and metadata between native peers.
 ///
-/// A compat peer gets the message alone, and a failure that a compat peer reports has [`Code::Unknown`].
+/// A compat peer receives only the message. A failure reported by a compat peer has [`Code::Unknown`].
 ///
 /// ```
 /// use frpc::{Code, Metadata, Status};
@@ -23,11 +23,11 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Status(Box<StatusInner>);
 
-/// In a box: results stay small, and passing them on stays cheap.
+/// Boxed, so that results are small and cheap to return.
 #[derive(Clone, PartialEq, Eq)]
 struct StatusInner {
     code: Code,
-    /// The call cannot have run.
+    /// Whether the call certainly has not run.
     not_run: bool,
     message: Box<str>,
     details: Bytes,
@@ -47,9 +47,9 @@ impl Status {
         }))
     }
 
-    /// Sets the details. Their format is up to the programs; the crate `frpc-details` adds details in the format of gRPC.
-    /// Details and metadata together have to fit into 64 KiB: longer details are not sent, which is
-    /// logged for debugging.
+    /// Sets the details. Programs choose their format; the crate `frpc-details` adds details in the format of gRPC.
+    /// Details and metadata together are limited to 64 KiB. Longer details are not sent, which is logged at debug
+    /// level.
     pub fn with_details(mut self, details: impl Into<Bytes>) -> Self {
         self.0.details = details.into();
         self
@@ -61,31 +61,31 @@ impl Status {
         self
     }
 
-    /// The code.
+    /// Returns the code.
     pub fn code(&self) -> Code {
         self.0.code
     }
 
-    /// The message.
+    /// Returns the message.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The details, which are empty if there are none.
+    /// Returns the details, or an empty slice.
     pub fn details(&self) -> &[u8] {
         &self.0.details
     }
 
-    /// The metadata, if there is any.
+    /// Returns the metadata, if any.
     pub fn metadata(&self) -> Option<&Metadata> {
         Some(&self.0.metadata).filter(|metadata| !metadata.is_empty())
     }
 
-    /// Whether the call may have run on the server. If not, it can be made again without harm.
+    /// Returns whether the call may have run on the server. If not, it is safe to retry.
     ///
-    /// The call has not run if it was not sent, or if a native server refused it before middleware and handler:
-    /// there is no such method, the layouts do not fit, the deadline had passed, the request cannot be read, or there
-    /// is no room. After any other failure that the server reports, the call may have run.
+    /// The call has not run if it was not sent, or if a native server rejected it before middleware and handler: the
+    /// method does not exist, the layouts are incompatible, the deadline had passed, the request cannot be decoded, or
+    /// the server is out of capacity. After any other failure reported by the server, the call may have run.
     ///
     /// ```
     /// use frpc::Status;
@@ -99,19 +99,19 @@ impl Status {
         !self.0.not_run
     }
 
-    /// Notes that the call has not run: it was not sent, or was refused.
+    /// Marks the call as not run: it was not sent, or was rejected.
     pub(crate) fn not_run(mut self) -> Self {
         self.0.not_run = true;
         self
     }
 
-    /// Notes that the call may have run: the attempt that failed was not the first.
+    /// Marks the call as possibly run, because the failed attempt was not the first.
     pub(crate) fn may_run(mut self) -> Self {
         self.0.not_run = false;
         self
     }
 
-    /// The code and details for the prefix, if there is more than the message.
+    /// Returns the code and details for the prefix, unless the message alone suffices.
     pub(crate) fn in_prefix(&self) -> Option<(Code, &[u8])> {
         let details = self.details();
         (self.code() != Code::Unknown || !details.is_empty()).then_some((self.code(), details))

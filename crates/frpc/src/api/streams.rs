@@ -1,4 +1,4 @@
-//! Streams that programs make: the replies of a handler, and the requests of a client.
+//! Streams created by programs: the replies of a handler and the requests of a client.
 
 use super::try_send::TrySendError;
 use crate::Status;
@@ -26,7 +26,7 @@ pub struct ResponseStream<M>(Source<Result<M, Status>>);
 /// The sender of a [`ResponseStream`] or [`RequestStream`]. Dropping it ends the stream.
 pub struct MessageSender<T>(mpsc::Sender<T>, Arc<SenderConnection>);
 
-/// The sender of a [`ResponseStream`]: of messages, or an error that fails the call.
+/// The sender of a [`ResponseStream`]. It sends messages, or an error that fails the call.
 pub type ResponseSender<M> = MessageSender<Result<M, Status>>;
 
 /// The requests of a client, from a [`RequestSender`].
@@ -58,8 +58,8 @@ pub struct RequestStream<M>(mpsc::Receiver<M>, Arc<SenderConnection>);
 /// The sender of a [`RequestStream`].
 pub type RequestSender<M> = MessageSender<M>;
 
-/// What [`ResponseStream::new`] takes: a [`Stream`] of messages, each of them `Ok`, or an error that fails the call.
-/// Every such stream has this trait.
+/// Argument of [`ResponseStream::new`]: a [`Stream`] whose items are `Ok` with a message, or an error that fails the
+/// call. Implemented for every such stream.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a stream of responses",
     label = "not a `Stream` whose items are `Result<_, Status>` and that is `Send` and `'static`",
@@ -76,8 +76,8 @@ enum Source<T> {
     Channel(mpsc::Receiver<T>, Arc<SenderConnection>),
 }
 
-/// The connection that carries the messages, once there is one. A sender needs it to report why its messages have no
-/// receiver any more.
+/// The connection that carries the messages, once it is known. A sender uses it to report why its messages are no
+/// longer received.
 struct SenderConnection {
     connection: OnceLock<Connection>,
     is_of_replies: bool,
@@ -88,7 +88,7 @@ impl SenderConnection {
         let _ = self.connection.set(connection.clone());
     }
 
-    /// Why messages have no receiver any more.
+    /// Returns the reason why messages are no longer received.
     fn over(&self) -> Status {
         match (self.connection.get().and_then(Connection::close_reason), self.is_of_replies) {
             (None | Some(CloseReason::ClosedByPeer), true) => Status::cancelled("the caller is gone"),
@@ -99,12 +99,12 @@ impl SenderConnection {
 }
 
 impl<M> ResponseStream<M> {
-    /// Replies with the items of a stream. The first error fails the call.
+    /// Creates a stream of replies from a stream of items. The first error fails the call.
     pub fn new(stream: impl Responses<M>) -> Self {
         Self(Source::Boxed(Box::pin(stream)))
     }
 
-    /// Creates a stream and its sender, with room for `capacity` messages, at least one.
+    /// Creates a stream and its sender with a buffer of `capacity` messages, at least one.
     ///
     /// ```
     /// use frpc::{Response, ResponseStream, Status};
@@ -125,7 +125,7 @@ impl<M> ResponseStream<M> {
         (sender, Self(Source::Channel(receiver, carrier)))
     }
 
-    /// Notes the connection that carries the messages.
+    /// Records the connection that carries the messages.
     pub(crate) fn carried_by(&self, connection: &Connection) {
         if let Source::Channel(_, carrier) = &self.0 {
             carrier.set(connection);
@@ -140,11 +140,11 @@ impl<T> MessageSender<T> {
         (Self(sender, carrier.clone()), receiver, carrier)
     }
 
-    /// Sends an item once there is room. A status from a handler fails the call.
+    /// Sends an item, waiting for space in the buffer. An error sent by a handler fails the call.
     ///
     /// # Errors
-    /// With [`Cancelled`](crate::Code::Cancelled) if the call is over, or its caller is no longer there or does not wait
-    /// any more; with [`Unavailable`](crate::Code::Unavailable) if the connection was lost.
+    /// [`Cancelled`](crate::Code::Cancelled) if the call has ended, or its caller has disconnected or stopped waiting.
+    /// [`Unavailable`](crate::Code::Unavailable) if the connection was lost.
     ///
     /// # Cancel safety
     /// Dropping the future before it is ready sends nothing.
@@ -152,16 +152,16 @@ impl<T> MessageSender<T> {
         self.0.send(item).await.map_err(|_| self.1.over())
     }
 
-    /// Sends an item if there is room, and does not wait otherwise.
+    /// Sends an item without waiting.
     ///
     /// # Errors
-    /// [`TrySendError::Full`] if there is no room. [`TrySendError::Closed`] if the receiver is gone, with the status of
-    /// [`send`](Self::send). Both give the item back.
+    /// [`TrySendError::Full`] if the buffer is full. [`TrySendError::Closed`] if the receiver was dropped, with the
+    /// status of [`send`](Self::send). Both return the item.
     pub fn try_send(&self, item: T) -> Result<(), TrySendError<T>> {
         self.0.try_send(item).map_err(|error| TrySendError::new(error, || self.1.over()))
     }
 
-    /// Waits until the peer no longer receives, or the call has ended.
+    /// Waits until the peer stops receiving or the call has ended.
     ///
     /// # Cancel safety
     /// Safe; it may be called any number of times.
@@ -171,7 +171,7 @@ impl<T> MessageSender<T> {
 }
 
 impl<M> RequestStream<M> {
-    /// Creates a stream and its sender, with room for `capacity` messages, at least one.
+    /// Creates a stream and its sender with a buffer of `capacity` messages, at least one.
     ///
     /// ```
     /// use frpc::RequestStream;
@@ -185,18 +185,18 @@ impl<M> RequestStream<M> {
     }
 }
 
-/// Notes the connection that carries the requests of a [`RequestStream`]. Other streams have no sender that needs it.
+/// Records the connection that carries the requests of a [`RequestStream`]. Other streams have no sender that needs it.
 pub(crate) fn carried_by<S: Stream + 'static>(messages: &S, connection: &Connection)
 where
     S::Item: 'static,
 {
-    // The stream may have any type, and only this one has a native sender.
+    // The stream may have any type. Only `RequestStream` has a native sender.
     if let Some(RequestStream(_, carrier)) = (messages as &dyn Any).downcast_ref::<RequestStream<S::Item>>() {
         carrier.set(connection);
     }
 }
 
-/// A stream of the items of an iterator, all of them ready.
+/// Creates a stream from an iterator. All items are ready immediately.
 ///
 /// ```
 /// use samples::greeter::{Greeting, Name};

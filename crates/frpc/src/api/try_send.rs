@@ -1,20 +1,20 @@
-//! What sending without waiting fails with.
+//! The error of sending without waiting.
 
 use crate::Status;
 use std::fmt;
 use tokio::sync::mpsc::error::TrySendError as Refused;
 
-/// Why a message was not sent by a method that does not wait; it gives the message back.
+/// Error of a send that does not wait. Contains the unsent message.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum TrySendError<T> {
-    /// There is no room at present.
+    /// The buffer is full.
     Full(T),
-    /// The receiver is gone.
+    /// The receiver was dropped.
     Closed {
         /// The unsent item.
         item: T,
-        /// Why.
+        /// The reason.
         status: Status,
     },
 }
@@ -27,7 +27,7 @@ impl<T> TrySendError<T> {
         }
     }
 
-    /// The unsent item.
+    /// Returns the unsent item.
     pub fn into_inner(self) -> T {
         match self {
             Self::Full(item) | Self::Closed { item, .. } => item,
@@ -46,7 +46,7 @@ impl<T> fmt::Display for TrySendError<T> {
 
 impl<T: fmt::Debug> std::error::Error for TrySendError<T> {}
 
-/// The item is lost.
+/// Discards the item.
 impl<T> From<TrySendError<T>> for Status {
     fn from(error: TrySendError<T>) -> Self {
         match error {

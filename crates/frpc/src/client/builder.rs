@@ -1,4 +1,4 @@
-//! The settings of a channel, and the ways to connect one.
+//! Settings of a channel, and the functions that connect it.
 
 use crate::api::BoxFuture;
 use crate::api::middleware::Chain;
@@ -22,13 +22,13 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 
-/// The default timeout of connecting.
+/// Default timeout of connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a call waits for a lost connection to be replaced.
+/// Default time for which a call waits for a lost connection to be replaced.
 const RECONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The name of a server that a connector reaches.
+/// Name of a server that is reached through a connector.
 const CONNECTOR: &str = "the server";
 
 impl Channel {
@@ -47,16 +47,16 @@ impl Channel {
     /// If no address of the name accepts the connection within 10 s.
     ///
     /// # Cancel safety
-    /// Dropping the future cancels the attempt; there is no channel then, and an open connection is closed.
+    /// Dropping the future cancels the attempt and closes a connection that is already open.
     pub async fn connect(address: impl Into<String>) -> Result<Self, Error> {
         Self::builder().connect(address).await
     }
 
-    /// Creates a channel over a transport: anything that reads and writes bytes. The connection cannot be replaced:
-    /// when it is lost, calls fail with [`Unavailable`](crate::Code::Unavailable).
+    /// Creates a channel over a transport, which may be any byte stream. A lost connection cannot be replaced: calls
+    /// then fail with [`Unavailable`](crate::Code::Unavailable).
     ///
     /// # Errors
-    /// None: only TLS and services, which a builder sets, can fail.
+    /// None. Only TLS and services can fail, and both require a builder.
     ///
     /// # Cancel safety
     /// Dropping the future cancels the attempt and drops the transport.
@@ -67,7 +67,7 @@ impl Channel {
         Self::builder().connect_io(io).await
     }
 
-    /// The default settings.
+    /// Creates a builder with the default settings.
     pub fn builder() -> ChannelBuilder {
         ChannelBuilder::new()
     }
@@ -79,23 +79,23 @@ connection_setters!(ChannelBuilder, |builder: &Self| {
 });
 
 forwarded_setters! { ChannelBuilder:
-    /// Sets how long the server may take to show whether it is a native peer; see
-    /// [`frisbee::ClientBuilder::peer_kind_timeout`]. Default: 5 s.
+    /// Sets the timeout for detecting whether the server is a native peer; see
+    /// [`frisbee::ClientBuilder::peer_kind_timeout`]. Defaults to 5 s.
     peer_kind_timeout(timeout: Duration);
 
-    /// Sets the form of headers: [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
+    /// Sets the form of headers. Servers on frisbee-go up to v0.10.2 require [`HeaderForm::Old`].
     header_form(form: HeaderForm);
 
-    /// Offers to share memory with servers on Unix sockets, also at addresses that begin with `unix:`; see
-    /// [`frisbee::ClientBuilder::shared_memory`]. Default: only at those that begin with `unix+shm:`.
+    /// Offers shared memory to servers on Unix sockets, including addresses that begin with `unix:`; see
+    /// [`frisbee::ClientBuilder::shared_memory`]. By default only addresses that begin with `unix+shm:` do so.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     shared_memory(connector: crate::shm::Connector);
 
-    /// Speaks TLS; see [`frisbee::ClientBuilder::tls`]. Default: no TLS.
+    /// Enables TLS; see [`frisbee::ClientBuilder::tls`]. Disabled by default.
     #[cfg(feature = "tls")]
     tls(tls: frisbee::tls::ClientTls);
 
-    /// Sets the name in the server's certificate. Default: the host of the address.
+    /// Sets the name expected in the server's certificate. Defaults to the host of the address.
     #[cfg(feature = "tls")]
     server_name(name: impl Into<String>);
 }
@@ -140,7 +140,7 @@ pub struct ChannelBuilder {
 }
 
 impl ChannelBuilder {
-    /// The default settings.
+    /// Creates a builder with the default settings.
     pub(crate) fn new() -> Self {
         Self {
             inner: Client::builder(),
@@ -155,32 +155,32 @@ impl ChannelBuilder {
         }
     }
 
-    /// Runs a middleware around the calls that the channel makes, inside of earlier ones, as
-    /// [`Channel::with_middleware`] does. A service that this end [offers](Self::add_service) brings its own
-    /// middleware: `add_service(AgentServer::new(agent).with_middleware(…))`.
+    /// Adds a middleware to the calls of the channel, inside of those added earlier, like [`Channel::with_middleware`].
+    /// It does not apply to a service that this end [offers](Self::add_service), which has its own middleware:
+    /// `add_service(AgentServer::new(agent).with_middleware(…))`.
     pub fn middleware(mut self, middleware: impl Middleware) -> Self {
         self.chain.push(middleware);
         self
     }
 
-    /// Sets the default timeout of calls. Default: 30 s, and then the server does not learn it.
+    /// Sets the default timeout of calls. Defaults to 30 s; this default is not sent to the server.
     ///
-    /// For a streaming call the timeout bounds the opening until the first message can be sent, and the wait for a
-    /// single reply after the last message. The streams themselves have no time limit unless the request has a timeout.
+    /// For a streaming call, the timeout limits two waits: until the first message can be sent, and for a single reply
+    /// after the last message. The streams themselves have no time limit unless the request has a timeout.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         (self.options.timeout, self.options.sends_timeout) = (Some(timeout), true);
         self
     }
 
-    /// Removes the default timeout. A Go server never answers a request that it cannot decode.
+    /// Removes the default timeout. Calls may then wait forever, because a Go server never answers a request that it
+    /// cannot decode.
     pub fn dangerous_no_timeout(mut self) -> Self {
         (self.options.timeout, self.options.sends_timeout) = (None, false);
         self
     }
 
-    /// Whether to refuse calls to a compat server whose message its wire cannot express, with
-    /// [`FailedPrecondition`](crate::Code::FailedPrecondition). Default: `false`; absent fields are sent as their
-    /// defaults.
+    /// Sets whether calls to a compat server fail with [`FailedPrecondition`](crate::Code::FailedPrecondition) if its
+    /// wire format cannot express the message. Defaults to `false`: absent fields are sent as their default values.
     pub fn strict_presence(mut self, strict: bool) -> Self {
         self.options.strict = strict;
         self
@@ -193,48 +193,51 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets how long a call that was not sent waits for a lost connection to be replaced. Default: 5 s. Connecting goes
-    /// on afterwards, for later calls.
+    /// Sets how long an unsent call waits for a lost connection to be replaced. Defaults to 5 s. Reconnecting continues
+    /// afterwards for later calls.
     ///
-    /// A call does not wait where something has answered that speaks another protocol: it fails at once and says which,
-    /// and the port is not dialled again for 1 to 2 s.
+    /// If the peer speaks another protocol, the call fails immediately with an error that names it. The port is not
+    /// dialled again for 1 to 2 s.
     pub fn reconnect_timeout(mut self, reconnect_timeout: Duration) -> Self {
         self.reconnect_timeout = reconnect_timeout;
         self
     }
 
-    /// Sets the most attempts at one unary call of a method that the schema declares idempotent (`idempotency_level`),
-    /// the first and a [hedged](Self::hedge_after) one included; 1 turns retries off. Default: 2. An attempt that was
-    /// not sent does not count. Other calls are sent at most once.
+    /// Sets the maximum number of attempts of a unary call whose method the schema declares idempotent
+    /// (`idempotency_level`). The number includes the first attempt and a [hedged](Self::hedge_after) one; 1 disables
+    /// retries. Defaults to 2. Unsent attempts do not count. All other calls are sent at most once.
     ///
-    /// A retry follows a lost connection, or at a channel to several servers the answer
-    /// [`Unavailable`](crate::Code::Unavailable), after a pause of 5 to 10 ms that doubles with each further retry, up to
-    /// 1 s. All calls of a channel share a budget: ten retries, and one for each ten calls that succeed.
+    /// A call is retried if its connection was lost or, on a channel to several servers, if the reply is
+    /// [`Unavailable`](crate::Code::Unavailable). The pause before the first retry is 5 to 10 ms. It doubles with each
+    /// further retry, up to 1 s. All calls of a channel share a budget of ten retries, plus one for every ten
+    /// successful calls.
     pub fn attempts_max(mut self, attempts: u32) -> Self {
         self.attempts_max = attempts.max(1);
         self
     }
 
-    /// Sets the time after which a call without an answer is made at a second server as well: it is hedged. Only unary calls
-    /// of methods are that the schema declares idempotent (`idempotency_level`), since both servers may run them. The first
-    /// answer counts, and the other call is cancelled. Default: never.
+    /// Sets the time after which an unanswered call is hedged: a second server receives the call too, and the first
+    /// reply wins. The other call is cancelled. Only unary calls of methods that the schema declares idempotent
+    /// (`idempotency_level`) are hedged, because both servers may run them. Disabled by default.
     ///
-    /// At most 2 % of such calls are hedged, and each takes one of the retries that the channel has: ten, and one for each
-    /// ten calls that succeed. So servers in trouble do not get more work for it. A time that one call in a hundred takes
-    /// makes good use of them. A hedged call is one call for observers, which are notified of the second attempt as of a
-    /// [retry](crate::observe::Observer::retry); both attempts have the deadline of the call, and its metadata. Each call
-    /// that can be hedged allocates its future and a timer. A channel to a single server hedges nothing.
+    /// At most 2 % of such calls are hedged. Each hedge also takes one retry from the channel's budget of ten, plus one
+    /// for every ten successful calls. This limits the additional load on servers in trouble. The 99th percentile of
+    /// the call duration is a good value.
+    ///
+    /// Observers see one call, and the second attempt as a [retry](crate::observe::Observer::retry). Both attempts have
+    /// the deadline and the metadata of the call. Each call that can be hedged allocates its future and a timer. A
+    /// channel to a single server never hedges.
     pub fn hedge_after(mut self, time: Duration) -> Self {
         self.hedge_after = Some(time);
         self
     }
 
-    /// Compresses the requests of these methods, with names like `package.Service/Method`, and their streamed messages,
-    /// for servers that [take it](Self::accept_compressed); the channel takes it as well then. Default: nothing is
-    /// compressed.
+    /// Compresses the requests and streamed messages of these methods, with names like `package.Service/Method`, for
+    /// servers that [accept compression](Self::accept_compressed). The channel then accepts compressed messages too. By
+    /// default nothing is compressed.
     ///
-    /// [`ServerBuilder::compress`](crate::ServerBuilder::compress) has the details and exceptions. Calls of a server to
-    /// its clients, and replies to them, are not packed. A name that no method has is ignored.
+    /// [`ServerBuilder::compress`](crate::ServerBuilder::compress) describes the details and exceptions. Calls of a
+    /// server to its clients, and the replies to them, are not compressed. Unknown method names are ignored.
     #[cfg(feature = "zstd")]
     pub fn compress<M: Into<String>>(mut self, methods: impl IntoIterator<Item = M>) -> Self {
         let packing = Arc::make_mut(self.offering().packing.get_or_insert_default());
@@ -255,16 +258,16 @@ impl ChannelBuilder {
     /// ```
     ///
     /// # Errors
-    /// As [`Channel::connect`], and if two services or mounted routers overlap.
+    /// Like [`Channel::connect`], and if two services or mounted routers overlap.
     ///
     /// # Cancel safety
-    /// Dropping the future cancels the attempt; there is no channel then, and an open connection is closed.
+    /// Dropping the future cancels the attempt and closes a connection that is already open.
     pub async fn connect(self, address: impl Into<String>) -> Result<Channel, Error> {
         self.connect_using(Dialler::address(address.into())?).await
     }
 
-    /// Connects by a function that makes a transport: anything that reads and writes bytes. The function is called
-    /// again when the connection has been lost and a call needs one.
+    /// Connects through a function that returns a transport, which may be any byte stream. The function is called again
+    /// when a call needs a connection after the previous one was lost.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -285,10 +288,10 @@ impl ChannelBuilder {
     /// ```
     ///
     /// # Errors
-    /// The first error of the function, or if it takes longer than [`connect_timeout`](Self::connect_timeout).
+    /// The first error of the function, or a timeout after [`connect_timeout`](Self::connect_timeout).
     ///
     /// # Cancel safety
-    /// Dropping the future cancels the attempt; there is no channel then, and an open connection is closed.
+    /// Dropping the future cancels the attempt and closes a connection that is already open.
     pub async fn connect_with_connector<C, F, T>(self, connector: C) -> Result<Channel, Error>
     where
         C: Fn() -> F + Send + Sync + 'static,
@@ -299,7 +302,7 @@ impl ChannelBuilder {
         self.connect_using(dialler).await
     }
 
-    /// Creates a channel to an address without connecting yet. The first call connects, and waits as after a [lost
+    /// Creates a channel to an address without connecting. The first call connects and waits like after a [lost
     /// connection](Self::reconnect_timeout); so does [`Channel::stay_connected`].
     ///
     /// ```
@@ -313,8 +316,7 @@ impl ChannelBuilder {
     /// ```
     ///
     /// # Errors
-    /// If the address is not of the form that [`connect`](Self::connect) takes, or if two services or mounted routers
-    /// overlap.
+    /// If the address is not valid for [`connect`](Self::connect), or if two services or mounted routers overlap.
     ///
     /// # Panics
     /// Outside of a tokio runtime, which drives the connection.
@@ -322,8 +324,8 @@ impl ChannelBuilder {
         self.connect_lazy_by(Dialler::address(address.into())?)
     }
 
-    /// Creates a channel over transports of a [connector](Self::connect_with_connector) without connecting yet, as
-    /// [`connect_lazy`](Self::connect_lazy) does.
+    /// Creates a channel over the transports of a [connector](Self::connect_with_connector) without connecting, like
+    /// [`connect_lazy`](Self::connect_lazy).
     ///
     /// # Errors
     /// If two services or mounted routers overlap.
@@ -340,11 +342,11 @@ impl ChannelBuilder {
         self.connect_lazy_by(dialler)
     }
 
-    /// Creates a channel whose calls get their connections from a [`Picker`], such as the fleet of the crate `frpc-balance`.
-    /// The function makes it with the links of the [`LinkFactory`]; see the [module](crate::picker) for an example.
+    /// Creates a channel that takes its connections from a [`Picker`], such as the fleet of the crate `frpc-balance`.
+    /// The function creates the picker from links of the [`LinkFactory`]; the [module](crate::picker) has an example.
     ///
     /// # Errors
-    /// Those of the function, and if two services or mounted routers overlap.
+    /// The error of the function, or an error if two services or mounted routers overlap.
     ///
     /// # Panics
     /// Outside of a tokio runtime, which drives the connections.
@@ -357,7 +359,7 @@ impl ChannelBuilder {
         Ok(self.channel(picker, &offer))
     }
 
-    /// Creates a channel over a transport, as [`Channel::connect_io`] does.
+    /// Creates a channel over a transport, like [`Channel::connect_io`].
     ///
     /// # Errors
     /// If the TLS handshake fails, or two services or mounted routers overlap.
@@ -371,7 +373,7 @@ impl ChannelBuilder {
         self.connect_using(Dialler::transport(io)).await
     }
 
-    /// The future is boxed here, so that programs do not compile the client once more.
+    /// Connects with `dialler`. The future is boxed here, so that programs do not compile the client again.
     fn connect_using(mut self, dialler: Dialler) -> BoxFuture<'static, Result<Channel, Error>> {
         Box::pin(async move {
             let offer = self.offer()?;
@@ -387,7 +389,7 @@ impl ChannelBuilder {
         Ok(self.channel(Arc::new(links), &offer))
     }
 
-    /// The offer on every connection.
+    /// Returns the services offered on every connection.
     fn offer(&mut self) -> Result<Arc<ServiceOffer>, Error> {
         self.log_settings.iter().for_each(|log| log(self));
         let offer = std::mem::take(&mut self.offering).done()?;

@@ -1,4 +1,4 @@
-//! The channel: a client's handle for calls, over connections that are replaced when they are lost.
+//! The channel: a client's handle for calls. Lost connections are replaced.
 
 use crate::api::hand_off::HandOffSlot;
 use crate::api::middleware::{CallKind, Chain};
@@ -25,22 +25,22 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-/// A handle for calls to a server, any number of them at once over one connection.
+/// A handle for concurrent calls to a server over one connection.
 ///
-/// Calls may be made and polled on any thread, also outside of a tokio runtime. The runtime of the channel's creation
-/// has to exist.
+/// Calls may be made and polled on any thread, including outside of a tokio runtime. The runtime in which the channel
+/// was created must still exist.
 ///
-/// Clones share the connection. When 16 384 calls are in flight, or as many as the server accepts, further calls wait.
-/// A connection that is lost, or whose server is about to stop, is replaced. Calls that were not sent go to the new
-/// connection. Calls that were sent fail with a status that [may have run](Status::may_have_run), unless the method is
-/// unary and idempotent by its `idempotency_level`: such a call is made once more, after a short pause; see
-/// [`attempts_max`](crate::ChannelBuilder::attempts_max). No other call is sent twice.
+/// Clones share the connection. Further calls wait when 16 384 calls are in flight, or fewer if the server's limit is
+/// lower. A connection is replaced when it is lost or its server begins to shut down. Unsent calls move to the new
+/// connection. Calls that were sent fail with a status that [may have run](Status::may_have_run). Unary calls of
+/// methods that are idempotent by their `idempotency_level` are the exception: they are retried after a short pause;
+/// see [`attempts_max`](crate::ChannelBuilder::attempts_max). No other call is sent twice.
 ///
-/// The crate `frpc-balance` makes channels to several servers, with a connection to each.
+/// The crate `frpc-balance` creates channels to several servers, with a connection to each.
 ///
-/// A channel owns its connections. They close when the last clone, call and stream of the channel is gone, or when the
-/// channel is [closed](Self::close) and its calls and streams have ended. A [`Connection`] is a handle that owns
-/// nothing: dropping it does not close the connection.
+/// A channel owns its connections. They close when the last clone, call and stream of the channel is dropped, or when
+/// the channel is [closed](Self::close) and its calls and streams have ended. A [`Connection`] is a non-owning handle:
+/// dropping it does not close the connection.
 ///
 /// ```
 /// use samples::greeter::{GreeterClient, Name};
@@ -64,7 +64,7 @@ use tokio::time::Instant;
 #[derive(Clone)]
 pub struct Channel {
     pub(crate) inner: Arc<ChannelShared>,
-    /// The layers around each call. `None` if there are none, so that other calls pay for a single look.
+    /// The layers around each call. `None` without layers, so that plain calls need a single check.
     pub(crate) layers: Option<Arc<Layers>>,
 }
 
@@ -73,16 +73,16 @@ pub struct Channel {
 pub(crate) struct Layers {
     /// The middleware around calls.
     pub(crate) chain: Option<Arc<Chain>>,
-    /// If present, unary calls request a hand-off and put the transport here.
+    /// If present, unary calls request a hand-off and store the transport here.
     pub(crate) handed: Option<(HandOffSlot, hand_off::MakeCall)>,
-    /// The call around those of the channel, if an observer knows it: they are not observed themselves.
+    /// The observed call that contains the calls of this channel. They are then not observed themselves.
     pub(crate) observed: Option<CallStart>,
-    /// Calls of idempotent methods are hedged.
+    /// Whether calls of idempotent methods are hedged.
     pub(crate) hedges: bool,
 }
 
 impl Layers {
-    /// The same, unless there are none.
+    /// Returns the layers, or `None` if there are none.
     pub(crate) fn present(self) -> Option<Arc<Self>> {
         let Self { chain, handed, observed, hedges } = &self;
         let is_present = chain.is_some() || handed.is_some() || observed.is_some() || *hedges;
@@ -92,16 +92,16 @@ impl Layers {
 
 pub(crate) struct ChannelShared {
     pub(crate) picker: Arc<dyn Picker>,
-    /// Each successful call earns a tenth of a retry.
+    /// Retry budget. Each successful call earns a tenth of a retry.
     pub(crate) retries: AttemptBudget<10>,
-    /// When calls are hedged. Each that can be earns a fiftieth of a hedge.
+    /// Time after which calls are hedged. Each call that can be hedged earns a fiftieth of a hedge.
     pub(crate) hedge_after: Option<Duration>,
     pub(crate) hedges: AttemptBudget<2>,
-    /// The most attempts at an idempotent call.
+    /// Maximum number of attempts of an idempotent call.
     pub(crate) attempts_max: u32,
-    /// The options of calls, and of the opening of streams, by default.
+    /// Default options of calls and of opening streams.
     pub(crate) options: CallOptions,
-    /// The runtime for the timers of calls that are made outside of any runtime.
+    /// Runtime for the timers of calls that are made outside of a runtime.
     pub(crate) runtime: Handle,
     pub(crate) observer: Option<Arc<Observers>>,
 }
@@ -115,17 +115,16 @@ impl LoadSource for ChannelShared {
 impl Channel {
     /// Creates a channel to the peer of an existing connection, which either end may have dialled.
     ///
-    /// In this way a server calls services that a client offers by
-    /// [`ChannelBuilder::add_service`](crate::ChannelBuilder::add_service): from a handler by
-    /// [`Request::channel`], or from [`ServerBuilder::on_connect`](crate::ServerBuilder::on_connect). The generated
-    /// clients are the same. All channels of a connection share its limit of calls in flight. Calls fail with
-    /// [`Unavailable`](crate::Code::Unavailable) when the connection has ended, and with
-    /// [`Unimplemented`](crate::Code::Unimplemented) if the client is plain or offers no service. They are observed as the
-    /// other calls of this end. Dropping the channel
-    /// does not close the connection.
+    /// Servers use this to call services that a client offers with
+    /// [`ChannelBuilder::add_service`](crate::ChannelBuilder::add_service): in a handler through [`Request::channel`],
+    /// or in [`ServerBuilder::on_connect`](crate::ServerBuilder::on_connect). The generated clients are the same. All
+    /// channels of a connection share its limit of calls in flight. Calls fail with
+    /// [`Unavailable`](crate::Code::Unavailable) after the connection has ended, and with
+    /// [`Unimplemented`](crate::Code::Unimplemented) if the client is plain or offers no service. They are observed
+    /// like the other calls of this end. Dropping the channel does not close the connection.
     ///
-    /// The connection has to belong to a [`Server`](crate::Server) or a [`Channel`] of this crate. On other connections
-    /// calls fail.
+    /// The connection must belong to a [`Server`](crate::Server) or a [`Channel`] of this crate. Calls on other
+    /// connections fail.
     pub fn from_connection(connection: &Connection) -> Self {
         let end = ConnectionEnd::of(connection);
         let picker = Arc::new(Links::bound(Link::of(connection, &end)));
@@ -144,8 +143,8 @@ impl Channel {
         }
     }
 
-    /// Creates a channel whose unary calls request a hand-off of the connection, and the slot where the transport is
-    /// found if the handler accepts; see [`hand_off`](crate::hand_off). Streaming calls are made as usual.
+    /// Creates a channel whose unary calls request a hand-off of the connection, and the slot that receives the
+    /// transport if the handler accepts; see [`hand_off`](crate::hand_off). Streaming calls are not affected.
     ///
     /// ```no_run
     /// # async fn open(channel: frpc::Channel) -> Result<(), frpc::Status> { Ok(()) }
@@ -161,8 +160,8 @@ impl Channel {
         (self.with(|layers| layers.handed = Some((handed.clone(), hand_off::call))), handed)
     }
 
-    /// Creates a channel with a middleware around its calls, inside of the middleware that `self` has. `self` and its
-    /// clones do not change.
+    /// Creates a channel with a middleware around its calls, inside of the existing middleware. `self` and its clones
+    /// do not change.
     ///
     /// ```
     /// # async fn example(channel: frpc::Channel) -> Result<(), Box<dyn std::error::Error>> {
@@ -179,12 +178,12 @@ impl Channel {
         self.with(|layers| layers.chain = chain.present())
     }
 
-    /// Keeps the channel connected: a connection that is lost, or whose server is about to stop, is replaced at once,
-    /// and after growing pauses if that fails. Without this the next call replaces it. For clients that are called more
-    /// often than they call. Channels to several servers stay connected in any case.
+    /// Keeps the channel connected. A connection that is lost, or whose server begins to shut down, is replaced
+    /// immediately, with a growing pause after each failure. Without this function the next call replaces it. Use it
+    /// for clients that receive more calls than they make. Channels to several servers always stay connected.
     ///
-    /// The future is ready when the channel is [closed](Self::close), or when the connection of a channel [made from
-    /// one](Self::from_connection) has ended. Of a channel to several servers it is never ready.
+    /// The future resolves when the channel is [closed](Self::close), or when the connection of a channel [created from
+    /// one](Self::from_connection) has ended. It never resolves for a channel to several servers.
     ///
     /// ```
     /// # async fn example(channel: frpc::Channel) -> Result<(), Box<dyn std::error::Error>> {
@@ -195,36 +194,36 @@ impl Channel {
     /// ```
     ///
     /// # Cancel safety
-    /// Safe: dropping the future ends the effect.
+    /// Safe. Dropping the future ends the effect.
     pub async fn stay_connected(&self) {
         self.inner.picker.stay_connected().await;
     }
 
-    /// Closes the channel and all its clones. Calls that have not been sent, and all later calls, fail at once with
+    /// Closes the channel and all its clones. Unsent and later calls fail immediately with
     /// [`FailedPrecondition`](crate::Code::FailedPrecondition). Calls and streams in progress continue, and the
-    /// connections close when the last of them has ended. The connection of a channel [made from
-    /// one](Self::from_connection) stays open, since the channel does not own it, and its calls that wait for a slot are
+    /// connections close when the last of them has ended. The connection of a channel [created from
+    /// one](Self::from_connection) stays open, because the channel does not own it; its calls that wait for a slot are
     /// still sent.
     ///
-    /// Closing a [`Connection`] of the channel is different: when it [has closed](Connection::closed), the next call
-    /// makes a new one.
+    /// Closing a [`Connection`] of the channel has another effect: once it [has closed](Connection::closed), the next
+    /// call opens a new one.
     pub fn close(&self) {
         self.inner.picker.close();
     }
 
-    /// The current connection. `None` if it is lost and has not been replaced. Of several connections, one that a call
-    /// might use.
+    /// Returns the current connection, or `None` if it was lost and has not been replaced. With several connections,
+    /// returns one that a call might use.
     pub fn connection(&self) -> Option<Connection> {
         self.inner.picker.link().map(|link| link.connection.clone())
     }
 
-    /// Polls a call in the channel's runtime if it is polled outside of any runtime: its timers need one.
+    /// Runs a call, in the channel's runtime if it is polled outside of any, because its timers need one.
     pub(crate) async fn in_runtime<F: Future>(&self, call: F) -> F::Output {
         let mut call = pin!(call);
         poll_fn(|context| self.poll_in_runtime(|| call.as_mut().poll(context))).await
     }
 
-    /// Polls a part of a call in the channel's runtime, if that happens outside of any.
+    /// Polls a part of a call, in the channel's runtime if the current thread has none.
     pub(crate) fn poll_in_runtime<T>(&self, poll: impl FnOnce() -> T) -> T {
         // A task is in a runtime, and the check for one is fast.
         let is_outside = tokio::task::try_id().is_none() && Handle::try_current().is_err();
@@ -232,19 +231,19 @@ impl Channel {
         poll()
     }
 
-    /// The channel with other layers around calls.
+    /// Returns a channel with changed layers around its calls.
     fn with(&self, change: impl FnOnce(&mut Layers)) -> Self {
         let mut layers = self.layers.as_deref().cloned().unwrap_or_default();
         change(&mut layers);
         Self { inner: self.inner.clone(), layers: layers.present() }
     }
 
-    /// The middleware around calls.
+    /// Returns the middleware around calls.
     pub(crate) fn chain(&self) -> Option<Arc<Chain>> {
         self.layers.as_ref()?.chain.clone()
     }
 
-    /// The channel for calls within its middleware, of a call that an observer knows as `observed`.
+    /// Returns the channel for calls within its middleware. `observed` is the call that contains them.
     pub(crate) fn within(&self, observed: Option<CallStart>) -> Self {
         let layers = self.layers.as_deref();
         let outer = layers.filter(|layers| observed.is_some() || layers.handed.is_some() || layers.hedges);
@@ -252,7 +251,7 @@ impl Channel {
         Self { inner: self.inner.clone(), layers }
     }
 
-    /// A call that begins, as its observer knows it. `start` is given if it has begun before.
+    /// Reports the begin of a call to the observer. `start` is given if the call has already begun.
     pub(crate) fn observe(&self, method: &Method, kind: CallKind, start: Option<CallStart>) -> Option<ObservedCall> {
         let observer = self.inner.observer.as_ref()?;
         if self.layers.as_ref().is_some_and(|layers| layers.observed.is_some()) {
@@ -261,13 +260,13 @@ impl Channel {
         let method_observer = observer.method_observer(ObservedMethod::new(CallSide::Client, *method, kind));
         Some(match start {
             Some(start) if observer.has_observer() => method_observer.start(start, 0),
-            // The table of calls keeps no trace of calls that are only counted.
+            // The table of calls stores no trace of calls that are only counted.
             Some(start) => method_observer.start(CallStart { trace: context::trace(), ..start }, 0),
             None => method_observer.begin(context::trace()),
         })
     }
 
-    /// A connection for a call with the deadline `until`. The start of the wait for a connection is kept in `since`.
+    /// Returns a connection for a call with the deadline `until`. Stores the start of the wait in `since`.
     pub(crate) async fn link_for(
         &self,
         call: &PendingCall<'_>,
@@ -285,13 +284,14 @@ impl Channel {
         }
     }
 
-    /// The picker that was set by [`connect_picker`](crate::ChannelBuilder::connect_picker), if it has this type.
+    /// Returns the picker set by [`connect_picker`](crate::ChannelBuilder::connect_picker) if it has this type.
     pub fn picker<P: Picker>(&self) -> Option<&P> {
         let picker: &dyn Any = &*self.inner.picker;
         picker.downcast_ref()
     }
 
-    /// The options of a call with this timeout of its own, in a handler within those of the handler's call.
+    /// Returns the options of a call with the timeout `own`. In a handler they are limited by those of the handler's
+    /// call.
     pub(crate) fn options(&self, own: Option<Duration>) -> CallOptions {
         let CallOptions { timeout, sends_timeout, strict } = self.inner.options;
         CallOptions {
@@ -303,7 +303,8 @@ impl Channel {
 }
 
 impl<T> Request<T> {
-    /// In a handler: a channel to the caller, over the connection of the request; see [`Channel::from_connection`].
+    /// Returns a channel to the caller, over the connection of the request, in a handler; see
+    /// [`Channel::from_connection`].
     ///
     /// ```
     /// use frpc::{Request, Status};

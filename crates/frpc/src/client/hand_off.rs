@@ -1,4 +1,4 @@
-//! The calling end of calls that request a hand-off.
+//! The client side of calls that request a hand-off.
 
 use crate::api::BoxedCall;
 use crate::api::hand_off::HandOffSlot;
@@ -39,14 +39,14 @@ pub(crate) fn call<'a>(
     }))
 }
 
-/// [`call`], for programs that use it.
+/// The type of [`call`]. Only programs that use hand-offs link it.
 pub(crate) type MakeCall =
     for<'a> fn(&'a Channel, PendingCall<'a>, &'a AnyMessage, ReadReply, &'a HandOffSlot) -> BoxedCall<'a, AnyReply>;
 
-/// Reads a reply. [`read_reply`] for a type of replies.
+/// Function that decodes a reply: [`read_reply`] for one reply type.
 pub(crate) type ReadReply = fn(&Bytes, DecodeOptions, &Connection) -> Result<Response<AnyReply>, Status>;
 
-/// Reads a reply of any type.
+/// Decodes a reply of any type.
 pub(crate) fn read_reply<B: Message + Send + 'static>(
     body: &Bytes,
     reading: DecodeOptions,
@@ -65,7 +65,7 @@ struct HandOffCall<'a> {
 }
 
 impl HandOffCall<'_> {
-    /// Sends the request, on a new connection if the current one ends before. `is_requested` notes that it was sent.
+    /// Sends the request, on a new connection if the current one ends first. Sets `is_requested` once it was sent.
     async fn request(&self, message: &AnyMessage, is_requested: &mut bool) -> Result<Response<AnyReply>, Status> {
         let Self { channel, call, .. } = *self;
         let method = call.method;
@@ -101,7 +101,7 @@ impl HandOffCall<'_> {
         }
     }
 
-    /// Reads the reply, and puts the transport into its slot.
+    /// Decodes the reply and stores the transport in its slot.
     fn take(
         &self,
         answered: Result<HandOffAccepted, HandOffError>,
@@ -115,7 +115,7 @@ impl HandOffCall<'_> {
             }
             Err(HandOffError::Refused(reply)) => return (self.read_reply)(&reply, reading, by),
             Err(HandOffError::Closed(reason)) => return Err(closed_status(&reason)),
-            // No handler is called for these.
+            // The server calls no handler in these cases.
             Err(error @ HandOffError::Busy) => Status::failed_precondition(error.to_string()),
             Err(error @ HandOffError::TooLong(_)) => Status::resource_exhausted(error.to_string()),
             Err(HandOffError::NotServed) => {

@@ -1,9 +1,9 @@
-//! The seam for the choice among servers: a [`Picker`] has the connection for each call of a channel.
+//! The interface for load balancing: a [`Picker`] chooses the connection for each call of a channel.
 //!
-//! A channel to one server has a picker of its own. Other pickers are passed to
-//! [`ChannelBuilder::connect_picker`](crate::ChannelBuilder::connect_picker), such as the fleet of the crate `frpc-balance`.
-//! A picker makes [`Links`], each the successive connections to one server, by its [`LinkFactory`], and observes each server
-//! by a [`ServerObserver`].
+//! A channel to one server has a built-in picker. Other pickers, such as the fleet of the crate `frpc-balance`, are
+//! passed to [`ChannelBuilder::connect_picker`](crate::ChannelBuilder::connect_picker). A picker creates [`Links`] with
+//! its [`LinkFactory`]; each holds the successive connections to one server. A [`ServerObserver`] reports the events of
+//! a server.
 //!
 //! ```
 //! use frpc::observe::ServerLoad;
@@ -71,29 +71,29 @@ use std::time::{Duration, Instant};
 
 /// Chooses the connection for each call of a channel: to its only server, or to one of several.
 pub trait Picker: Any + Send + Sync {
-    /// The connection for a call. Does not wait. [`PendingCall::avoid`] excludes the server of a link.
+    /// Returns the connection for a call without waiting. [`PendingCall::avoid`] excludes the server of a link.
     fn pick(&self, call: &PendingCall<'_>) -> Pick;
 
-    /// Waits for a connection, until the end of the [`WaitPolicy`].
+    /// Waits for a connection until the end of the [`WaitPolicy`].
     ///
     /// # Errors
-    /// If there is none in time, or can be none any more. The call counts as not sent.
+    /// If no connection is available in time, or ever again. The call counts as not sent.
     fn connect(&self, wait: WaitPolicy) -> BoxFuture<'_, Result<PickedConnection, Status>>;
 
-    /// A connection that a call might use.
+    /// Returns a connection that a call might use.
     fn link(&self) -> Option<Arc<Link>>;
 
-    /// Replaces lost connections, without calls as well, for as long as that is possible.
+    /// Replaces lost connections, even without calls, for as long as that is possible.
     fn stay_connected(&self) -> BoxFuture<'_, ()>;
 
-    /// Closes the channel: no further call gets a connection.
+    /// Closes the channel. Further calls get no connection.
     fn close(&self);
 
-    /// The load of each server.
+    /// Returns the load of each server.
     fn loads(&self) -> Vec<ServerLoad>;
 
-    /// Whether calls choose among several servers, so that a call can be [hedged](crate::ChannelBuilder::hedge_after).
-    /// Default: no.
+    /// Returns whether calls choose among several servers, so that a call can be
+    /// [hedged](crate::ChannelBuilder::hedge_after). Defaults to `false`.
     fn has_several(&self) -> bool {
         false
     }
@@ -103,7 +103,7 @@ pub trait Picker: Any + Send + Sync {
 pub enum Pick {
     /// The call is sent on this connection.
     Ready(PickedConnection),
-    /// No connection takes the call now. [`Picker::connect`] waits for one.
+    /// No connection accepts the call now. [`Picker::connect`] waits for one.
     Connecting,
     /// The call fails, and counts as not sent.
     Failed(Status),
@@ -112,18 +112,18 @@ pub enum Pick {
 /// The connection for a call.
 pub struct PickedConnection {
     pub(crate) link: Arc<Link>,
-    /// The call is a trial of its server, and is hedged after this time.
+    /// Set if the call probes its server. It is hedged after this time.
     pub(crate) trial: Option<Duration>,
 }
 
 impl PickedConnection {
-    /// A call on this connection.
+    /// Creates the choice of this connection.
     pub fn new(link: Arc<Link>) -> Self {
         Self { link, trial: None }
     }
 
-    /// A call that tries its server out. If it is unary and idempotent, another server gets it as well after this time;
-    /// see [`ServerEvent::Overtaken`].
+    /// Marks the call as a probe of its server. If it is unary and idempotent, it is also sent to another server after
+    /// this time; see [`ServerEvent::Overtaken`].
     #[must_use]
     pub fn trial(link: Arc<Link>, after: Duration) -> Self {
         Self { link, trial: Some(after) }
@@ -133,15 +133,15 @@ impl PickedConnection {
 /// How long a call waits for a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct WaitPolicy {
-    /// When the wait began. It ends with the reconnect timeout of the channel.
+    /// Start of the wait. It ends with the reconnect timeout of the channel.
     pub(crate) since: tokio::time::Instant,
-    /// The deadline of the call.
+    /// Deadline of the call.
     pub(crate) until: Option<Instant>,
 }
 
 impl WaitPolicy {
-    /// The end of the wait by the [reconnect timeout](LinkFactory::reconnect_timeout) of the channel, and whether the
-    /// deadline of the call comes first.
+    /// Returns the end of the wait according to the [reconnect timeout](LinkFactory::reconnect_timeout) of the channel,
+    /// and whether the deadline of the call comes first.
     pub fn end(&self, reconnect_timeout: Duration) -> (Option<tokio::time::Instant>, bool) {
         let (by_timeout, deadline) =
             (self.since.checked_add(reconnect_timeout), self.until.map(tokio::time::Instant::from_std));
@@ -154,45 +154,46 @@ impl WaitPolicy {
 }
 
 impl PendingCall<'_> {
-    /// Whether the call is unary.
+    /// Returns whether the call is unary.
     pub fn is_unary(&self) -> bool {
         self.kind == crate::CallKind::Unary
     }
 
-    /// Whether the method may run more than once without harm.
+    /// Returns whether the method may safely run more than once.
     pub fn is_idempotent(&self) -> bool {
         self.method.idempotent
     }
 
-    /// The link of another attempt at this call, which is in flight. The call should go to another server, or fail.
+    /// Returns the link of another attempt of this call that is in flight. The call should use another server, or fail.
     pub fn avoid(&self) -> Option<&Arc<Link>> {
         self.avoid
     }
 }
 
 impl Link {
-    /// The connection.
+    /// Returns the connection.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// Whether the peer has sent something, so that it is known to be alive.
+    /// Returns whether the peer has sent any data, which proves that it is alive.
     pub fn is_alive(&self) -> bool {
         self.calls.has_shown()
     }
 
-    /// Whether the connection takes new calls.
+    /// Returns whether the connection accepts new calls.
     pub fn takes_calls(&self) -> bool {
         !self.calls.is_retired()
     }
 
-    /// Has the next call on this connection timed, unless one is; see [`ServerEvent::Timed`].
+    /// Measures the duration of the next call on this connection, unless one is already measured; see
+    /// [`ServerEvent::Timed`].
     pub fn time_next_call(&self) {
         self.calls.calls.lock().time_next();
     }
 
-    /// The calls and streams in progress on a link that its [`Links`] and the caller hold too. Each holds the link, so the
-    /// number of strong references to it grows by one with each.
+    /// Returns the number of calls and streams in progress on a link, which its [`Links`] and the caller also hold.
+    /// Each call holds a strong reference to the link.
     pub fn in_progress(link: &Arc<Self>) -> usize {
         Arc::strong_count(link).saturating_sub(2)
     }

@@ -5,9 +5,10 @@ use frisbee::{ClientSettings, SettingError};
 use polyglot::NESTING_CEILING;
 use std::time::Duration;
 
-/// Settings of a [`ChannelBuilder`]. The fields are documented at the builder's methods of the same names.
+/// Settings of a [`ChannelBuilder`]. Each field is documented at the builder's method of the same name.
 ///
-/// With the feature `serde`, any format of serde reads and writes them, as it does [`ServerSettings`](crate::ServerSettings).
+/// With the feature `serde`, they can be read and written in any serde format, like
+/// [`ServerSettings`](crate::ServerSettings).
 ///
 /// ```
 /// let mut settings = frpc::ChannelSettings::default();
@@ -40,10 +41,10 @@ impl Default for ChannelSettings {
 }
 
 impl ChannelBuilder {
-    /// Sets everything that `settings` has. Later calls of other setters prevail.
+    /// Applies all values of `settings`. Later calls of other setters override them.
     ///
     /// # Errors
-    /// If a value is out of range, or contradicts another.
+    /// If a value is out of range or contradicts another.
     pub fn settings(mut self, settings: &ChannelSettings) -> Result<Self, SettingError> {
         let ChannelSettings { client, timeout, reconnect_timeout, strict_presence, nesting_max } = settings;
         if !(1..=NESTING_CEILING).contains(nesting_max) {
@@ -64,7 +65,7 @@ impl ChannelBuilder {
             .nesting_max(*nesting_max))
     }
 
-    /// The settings in effect.
+    /// Returns the settings in effect.
     pub fn to_settings(&self) -> ChannelSettings {
         ChannelSettings {
             client: self.inner.to_settings(),

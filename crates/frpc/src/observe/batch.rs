@@ -1,4 +1,4 @@
-//! The seam for counters: ended calls in batches, and the servers of channels.
+//! The interface for counters: completed calls in batches, and the servers of channels.
 
 use crate::Code;
 use crate::observe::ObservedMethod;
@@ -6,17 +6,17 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Weak;
 
-/// Observes calls in batches when they have ended, which costs less than an [`Observer`](super::Observer).
+/// Observes completed calls in batches, which is cheaper than an [`Observer`](super::Observer).
 ///
-/// Set by `batch_observer` of the builders of [servers](crate::ServerBuilder::batch_observer) and
-/// [channels](crate::ChannelBuilder::batch_observer). The counters of the crate `frpc-telemetry` are one.
+/// Register it with `batch_observer` of the builders of [servers](crate::ServerBuilder::batch_observer) and
+/// [channels](crate::ChannelBuilder::batch_observer). The crate `frpc-telemetry` has counters that implement it.
 ///
-/// The functions run on threads that drive connections, some of them under the lock of the calls of a connection. They must
-/// be fast, must not block and must not make calls.
+/// The functions run on threads that drive connections, some of them while the lock of a connection's calls is held.
+/// They must be fast, must not block and must not make calls.
 ///
-/// Durations are known by the turns of connections. At a client a call takes from sending its request until the turn in
-/// which the reply came. At a server it takes from the turn in which the request came until the end of that turn, when the
-/// replies leave, or until a pending handler has finished.
+/// Durations have the resolution of a connection's turns. At a client a duration extends from sending the request to
+/// the turn that received the reply. At a server it extends from the turn that received the request to the end of that
+/// turn, when replies are written, or to the completion of a pending handler.
 ///
 /// ```
 /// use frpc::Code;
@@ -49,44 +49,45 @@ use std::sync::Weak;
 /// assert_eq!(failures.0.load(Ordering::Relaxed), 0);
 /// ```
 pub trait BatchObserver: Any + Send + Sync {
-    /// Registers a method, whose calls are reported with the number that is returned. Called several times for one method,
-    /// which should get the same number.
+    /// Registers a method and returns the number under which its calls are reported. Called several times for one
+    /// method, and should then return the same number.
     fn register(&self, about: &ObservedMethod) -> u32;
 
-    /// Calls of a method have ended with one code, and took so many nanoseconds each.
+    /// Reports calls of a method that ended with one code, each of which took `nanos` nanoseconds.
     fn ended(&self, method: u32, code: Code, calls: u64, nanos: u64);
 
-    /// A call that was reported as ended with [`Code::Ok`] has ended with another code: its caller dropped it before it
-    /// took the reply, or the reply could not be decoded.
+    /// Corrects the code of a call that was reported with [`Code::Ok`]: its caller dropped it before receiving the
+    /// reply, or the reply could not be decoded.
     fn reclassified(&self, method: u32, code: Code, nanos: u64);
 
-    /// At a client: an attempt at a call has failed with a code, and another attempt is made.
+    /// Reports, at a client, an attempt that failed with a code and is followed by another attempt.
     fn retried(&self, method: u32, code: Code) {
         let _ = (method, code);
     }
 
-    /// At a client: a reply has come to a call that had ended, as for [`Observer::late_reply`](super::Observer::late_reply).
+    /// Reports, at a client, a reply to a call that had already ended, like
+    /// [`Observer::late_reply`](super::Observer::late_reply).
     fn late_reply(&self) {}
 
-    /// At a server: a request was refused without a method.
+    /// Reports, at a server, a request that was rejected without a method.
     fn unserved(&self) {}
 
-    /// At a client: an attempt to connect has ended.
+    /// Reports, at a client, the end of an attempt to connect.
     fn dialled(&self, is_connected: bool) {
         let _ = is_connected;
     }
 
-    /// A channel was created whose calls are observed.
+    /// Reports a new channel whose calls are observed.
     fn channel(&self, servers: ChannelServers) {
         let _ = servers;
     }
 }
 
-/// The servers of a channel. It does not keep the channel alive.
+/// The servers of a channel. Does not keep the channel alive.
 #[derive(Clone)]
 pub struct ChannelServers(Weak<dyn LoadSource>);
 
-/// A channel, which knows the load of its servers.
+/// A channel that can report the load of its servers.
 pub(crate) trait LoadSource: Send + Sync {
     fn loads(&self) -> Vec<ServerLoad>;
 }
@@ -96,13 +97,13 @@ impl ChannelServers {
         Self(channel)
     }
 
-    /// Whether the channel still exists.
+    /// Returns whether the channel still exists.
     pub fn is_alive(&self) -> bool {
         self.0.strong_count() > 0
     }
 
-    /// The current load of each server; none if the channel no longer exists, or if its connections come from a function
-    /// of the program.
+    /// Returns the current load of each server. Empty if the channel no longer exists, or if its connections come from
+    /// a function of the program.
     pub fn loads(&self) -> Vec<ServerLoad> {
         self.0.upgrade().map(|channel| channel.loads()).unwrap_or_default()
     }
@@ -114,22 +115,22 @@ impl fmt::Debug for ChannelServers {
     }
 }
 
-/// The load of a server by the channels that call it.
+/// The load that channels put on a server.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct ServerLoad {
-    /// The server as the program, or the resolver of the channel, names it.
+    /// Name of the server, as given by the program or the channel's resolver.
     pub server: String,
-    /// The connections to it that take calls: one for each channel.
+    /// Number of connections to the server that accept calls, one per channel.
     pub connections: u64,
-    /// The calls and streams in progress on these.
+    /// Number of calls and streams in progress on these connections.
     pub in_progress: u64,
-    /// The channels that doubt it: it has answered that it cannot work, and not otherwise since.
+    /// Number of channels that consider the server unhealthy: it replied that it cannot work, and nothing else since.
     pub doubts: u64,
 }
 
 impl ServerLoad {
-    /// The load by one channel. `in_progress` is `None` without a connection.
+    /// Creates the load of one channel. `in_progress` is `None` without a connection.
     pub fn new(server: impl Into<String>, in_progress: Option<usize>, is_doubted: bool) -> Self {
         Self {
             server: server.into(),

@@ -1,4 +1,4 @@
-//! Who observes the calls of an end, and a call that is observed from its begin to its end.
+//! The observers of one end, and observed calls from begin to end.
 
 use crate::observe::{BatchObserver, CallEnd, ChannelServers, ObservedMethod, Observer, Token, TraceContext};
 use crate::{Code, Status, clock};
@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Who observes the calls of an end.
+/// The observers of the calls of one end.
 #[derive(Clone, Default)]
 pub(crate) struct Observers {
     pub(crate) batches: Option<Arc<dyn BatchObserver>>,
@@ -19,20 +19,20 @@ pub(crate) struct Observers {
 pub(crate) struct MethodObserver {
     pub(crate) observers: Arc<Observers>,
     pub(crate) about: ObservedMethod,
-    /// Its number at the observer of batches, if there is one.
+    /// Number of the method at the batch observer, if there is one.
     pub(crate) row: Option<u32>,
-    /// An observer is notified of each call.
+    /// Whether an observer is notified of each call.
     pub(crate) has_observer: bool,
-    /// Of the unary call that is served at the moment: its token, and the length of its request.
+    /// Token of the unary call that is currently served, and the length of its request.
     pub(crate) token: Token,
     pub(crate) request: u64,
-    /// Of that call: its trace context, which its handler's calls inherit.
+    /// Trace context of that call, inherited by its handler's calls.
     pub(crate) trace: Option<TraceContext>,
-    /// When that call began, if it belongs to no turn.
+    /// Start of that call, if it belongs to no turn.
     pub(crate) began: Option<Instant>,
 }
 
-/// The bytes of a call: of its request, and of its reply.
+/// Sizes of a call's request and reply in bytes.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct CallSizes {
     pub(crate) request: u64,
@@ -40,13 +40,13 @@ pub(crate) struct CallSizes {
 }
 
 impl Observers {
-    /// The observer of batches, if it has this type.
+    /// Returns the batch observer if it has this type.
     pub(crate) fn batches<T: BatchObserver>(&self) -> Option<&T> {
         let batches: &dyn Any = &**self.batches.as_ref()?;
         batches.downcast_ref()
     }
 
-    /// Reports a channel that was created.
+    /// Reports a new channel.
     pub(crate) fn channel(&self, servers: &ChannelServers) {
         self.batches.iter().for_each(|batches| batches.channel(servers.clone()));
     }
@@ -57,7 +57,7 @@ impl Observers {
         MethodObserver { observers: self.clone(), about, row, has_observer, token, request, trace, began }
     }
 
-    /// Whether an observer is notified of each call.
+    /// Returns whether an observer is notified of each call.
     pub(crate) fn has_observer(&self) -> bool {
         self.observer.is_some()
     }
@@ -73,26 +73,26 @@ impl Observers {
         }
     }
 
-    /// The number of a method at the observer of batches, if there is one.
+    /// Returns the number of a method at the batch observer, if there is one.
     pub(crate) fn register(&self, about: &ObservedMethod) -> Option<u32> {
         self.batches.as_ref().map(|batches| batches.register(about))
     }
 
-    /// Reports calls that have ended, and took so long each.
+    /// Reports completed calls, each of which took `nanos`.
     pub(crate) fn ended(&self, row: u32, code: Code, calls: u64, nanos: u64) {
         if let Some(batches) = &self.batches {
             batches.ended(row, code, calls, nanos);
         }
     }
 
-    /// Reports the code of a call that was reported as ended with OK.
+    /// Corrects the code of a call that was reported as successful.
     pub(crate) fn reclassified(&self, row: u32, code: Code, nanos: u64) {
         if let Some(batches) = &self.batches {
             batches.reclassified(row, code, nanos);
         }
     }
 
-    /// Notes a failed attempt at a call, after which another one is made.
+    /// Reports a failed attempt that is followed by another one.
     pub(crate) fn retry(
         &self,
         about: &ObservedMethod,
@@ -138,27 +138,27 @@ impl MethodObserver {
         self.start(CallStart { at: clock::now(), token, trace }, 0)
     }
 
-    /// A call that has begun before.
+    /// Creates an observed call from one that has already begun.
     pub(crate) fn start(&self, start: CallStart, request: u64) -> ObservedCall {
         ObservedCall { method_observer: self.clone(), start, request, is_over: false }
     }
 
-    /// Counts a call that is refused at once.
+    /// Reports a call that is rejected immediately.
     pub(crate) fn refuse(&self, code: Code) {
         self.begin(None).end(code, 0);
     }
 }
 
-/// A call that has begun, as its observer knows it.
+/// The observer's view of a call that has begun.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallStart {
     pub(crate) at: Instant,
     pub(crate) token: Token,
-    /// The context to pass on: at a client with its request, at a server to the calls of its handler.
+    /// The trace context to propagate: at a client with its request, at a server to the handler's calls.
     pub(crate) trace: Option<TraceContext>,
 }
 
-/// A call that is observed. Dropped before its end, it has been cancelled.
+/// An observed call. Dropping it before its end reports it as cancelled.
 pub(crate) struct ObservedCall {
     method_observer: MethodObserver,
     start: CallStart,
@@ -167,17 +167,17 @@ pub(crate) struct ObservedCall {
 }
 
 impl ObservedCall {
-    /// The call as its observer knows it.
+    /// Returns the observer's view of the call.
     pub(crate) fn start(&self) -> CallStart {
         self.start
     }
 
-    /// The trace context that it passes on.
+    /// Returns the trace context that the call propagates.
     pub(crate) fn trace(&self) -> Option<TraceContext> {
         self.start.trace
     }
 
-    /// The trace context that a call passes on: by its observer if it has one, and otherwise as it came.
+    /// Returns the trace context that a call propagates: its observer's, or the original one without an observer.
     pub(crate) fn forwarded_trace(
         observed_call: Option<&Self>,
         received: Option<TraceContext>,
@@ -189,12 +189,12 @@ impl ObservedCall {
         self.finish(code, reply);
     }
 
-    /// Sets the length of the request, which of a stream is known when it ends.
+    /// Sets the length of the request. For a stream it is known only at the end.
     pub(crate) fn set_request(&mut self, bytes: u64) {
         self.request = bytes;
     }
 
-    /// Ends the call, if it has not ended before.
+    /// Ends the call unless it has already ended.
     pub(crate) fn finish(&mut self, code: Code, reply: u64) {
         if std::mem::replace(&mut self.is_over, true) {
             return;
@@ -208,7 +208,7 @@ impl ObservedCall {
         }
     }
 
-    /// Ends the call with the result of the work that it consists of.
+    /// Runs the call's work and ends the call with the result.
     pub(crate) async fn over<T>(self, work: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
         let result = work.await;
         self.end(result.as_ref().map_or_else(Status::code, |_| Code::Ok), 0);
@@ -222,7 +222,7 @@ impl Drop for ObservedCall {
     }
 }
 
-/// A duration in nanoseconds.
+/// Converts a duration to nanoseconds.
 pub(crate) fn nanos(duration: Duration) -> u64 {
     duration.as_secs().wrapping_mul(1_000_000_000).wrapping_add(u64::from(duration.subsec_nanos()))
 }

@@ -1,14 +1,14 @@
-//! Trace contexts: which trace a call belongs to, and how that is written. How they are inherited is in `context.rs`.
+//! Trace contexts and their encodings. `context.rs` implements how they are inherited.
 
 use std::fmt;
 
-/// The place of a call in a distributed trace: the id of the trace, the id of the span that the next calls belong to,
-/// and whether the trace is recorded.
+/// The position of a call in a distributed trace: the trace id, the parent span id for further calls, and whether the
+/// trace is recorded.
 ///
-/// A context travels with calls between native peers in 29 bytes, and comes in by the
-/// [protocol adapters](crate::ServerBuilder::adapter) as the metadata `traceparent` of W3C Trace Context. Calls
-/// that a handler makes inherit it as they inherit its deadline. It is made by an [`Observer`](super::Observer), such as
-/// that of the crate `frpc-telemetry`; without one it is passed on as it came.
+/// Between native peers a context takes 29 bytes per call. [Protocol adapters](crate::ServerBuilder::adapter) read it
+/// from the metadata `traceparent` of W3C Trace Context. Calls made by a handler inherit it together with the deadline.
+/// Contexts are created by an [`Observer`](super::Observer), such as that of the crate `frpc-telemetry`. Without one
+/// they are propagated unchanged.
 ///
 /// ```
 /// use frpc::observe::TraceContext;
@@ -31,18 +31,18 @@ pub struct TraceContext {
 }
 
 impl TraceContext {
-    /// The length in bytes of a context on the wire: the id of the trace, that of the span, and the flags.
+    /// Length of an encoded context in bytes: trace id, span id and flags.
     pub(crate) const LEN: usize = 25;
 
-    /// The recording bit of the flags.
+    /// The "sampled" bit of the flags.
     const SAMPLED: u8 = 1;
 
-    /// A context that this program makes. `None` if one of the ids is zero, which means none.
+    /// Creates a local context. Returns `None` if one of the ids is zero, which is invalid.
     pub fn new(trace_id: [u8; 16], span_id: [u8; 8], is_sampled: bool) -> Option<Self> {
         Self { trace: trace_id, span: span_id, flags: u8::from(is_sampled), is_remote: false }.valid()
     }
 
-    /// Reads a `traceparent` of version 00, or the part of a later one that is as in 00.
+    /// Parses a `traceparent` of version 00, or the compatible part of a later version.
     pub fn from_traceparent(text: &str) -> Option<Self> {
         let mut parts = text.splitn(5, '-');
         let [version] = hex::<1>(parts.next()?)?;
@@ -52,27 +52,27 @@ impl TraceContext {
         Self { trace, span, flags, is_remote: true }.valid().filter(|_| is_known)
     }
 
-    /// The id of the trace. Never zero.
+    /// Returns the trace id, which is never zero.
     pub fn trace_id(&self) -> [u8; 16] {
         self.trace
     }
 
-    /// The id of the span that the next calls belong to. Never zero.
+    /// Returns the parent span id for further calls, which is never zero.
     pub fn span_id(&self) -> [u8; 8] {
         self.span
     }
 
-    /// Whether the creator of the context records the trace.
+    /// Returns whether the creator of the context records the trace.
     pub fn is_sampled(&self) -> bool {
         self.flags & Self::SAMPLED != 0
     }
 
-    /// Whether the context was sent by a peer, which may state any values.
+    /// Returns whether a peer sent the context. Its values are then untrusted.
     pub fn is_remote(&self) -> bool {
         self.is_remote
     }
 
-    /// Its wire form.
+    /// Encodes the context.
     pub(crate) fn to_bytes(self) -> [u8; Self::LEN] {
         let mut bytes = [self.flags; Self::LEN];
         bytes[..16].copy_from_slice(&self.trace);
@@ -80,7 +80,7 @@ impl TraceContext {
         bytes
     }
 
-    /// Reads a peer's bytes. `None` if they are no context; later versions may add to its end.
+    /// Decodes a peer's context. Returns `None` if it is invalid. Later versions may append bytes.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (trace, rest) = bytes.split_first_chunk::<16>()?;
         let (span, rest) = rest.split_first_chunk::<8>()?;
@@ -93,7 +93,7 @@ impl TraceContext {
     }
 }
 
-/// Bytes in hexadecimal digits, which are in lower case.
+/// Parses lowercase hexadecimal digits.
 fn hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let mut bytes = [0; N];
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
@@ -111,7 +111,7 @@ fn hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-/// As a `traceparent`.
+/// Formats the context as a `traceparent`.
 impl fmt::Display for TraceContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (trace, span) = (u128::from_be_bytes(self.trace), u64::from_be_bytes(self.span));

@@ -1,4 +1,4 @@
-//! The settings of a server, and the ways to bind one.
+//! Settings of a server, and the functions that bind it.
 
 #[cfg(unix)]
 use super::UnixServer;
@@ -21,7 +21,7 @@ use tokio::net::{ToSocketAddrs, lookup_host};
 type Binding = dyn FnOnce(io::Result<Vec<SocketAddr>>) -> Result<Server, Error> + Send;
 
 impl Server {
-    /// The default settings.
+    /// Creates a builder with the default settings.
     pub fn builder() -> ServerBuilder {
         ServerBuilder {
             inner: frisbee::Server::builder(),
@@ -74,75 +74,75 @@ connection_setters!(ServerBuilder, |builder: &Self| {
 });
 
 forwarded_setters! { ServerBuilder:
-    /// Sets how long a client may take to send its first header. Default: 10 s.
+    /// Sets the timeout for a client's first header. Defaults to 10 s.
     first_header_timeout(timeout: Duration);
 
-    /// Sets how many bytes may be held for clients, over all connections. Default: 256 MiB. Requests beyond it are
-    /// refused with `ResourceExhausted` before a handler begins; see [`frisbee::ServerBuilder::memory_max`].
+    /// Sets the maximum number of bytes buffered for clients, over all connections. Defaults to 256 MiB. Requests
+    /// beyond it fail with `ResourceExhausted` before a handler runs; see [`frisbee::ServerBuilder::memory_max`].
     memory_max(bytes: usize);
 
-    /// Sets how many connections may be open that wait for the client's first packet, or for its part of a TLS
-    /// handshake. Default: 4096. When one more comes, the oldest is closed; see
-    /// [`frisbee::ServerBuilder::silent_max`].
+    /// Sets the maximum number of open connections that wait for the client's first packet or for its part of a TLS
+    /// handshake. Defaults to 4096. A further connection evicts the oldest; see [`frisbee::ServerBuilder::silent_max`].
     silent_max(count: usize);
 
-    /// Expects each connection to begin with a header of the PROXY protocol, version 1 or 2, with the address of a load
-    /// balancer's client: that of calls, of the log and of shares of memory from then on. Default: none is expected.
-    /// **Let the load balancer alone reach the port**; see [`frisbee::ServerBuilder::proxy_protocol`].
+    /// Requires each connection to begin with a PROXY protocol header, version 1 or 2, that contains the address of the
+    /// load balancer's client. Calls, logs and memory shares use this address. Disabled by default. **Only the load
+    /// balancer may have access to the port**; see [`frisbee::ServerBuilder::proxy_protocol`].
     proxy_protocol();
 
-    /// Sets how long connections may take to finish after a shutdown has begun. Default: 20 s.
+    /// Sets how long connections may take to finish after a shutdown has begun. Defaults to 20 s.
     shutdown_timeout(timeout: Duration);
 
-    /// Sets the age at which a connection is drained, within a tenth of it that varies at random. Default: any age.
+    /// Sets the maximum age of connections, after which they are drained. It varies at random by up to a tenth.
+    /// Unlimited by default.
     ///
-    /// A client makes new calls on a new connection, and the old one is closed when its calls have ended: no call is
-    /// lost. Connections of other protocols end with GOAWAY on HTTP/2, `connection: close` on HTTP/1.1 and code 1001 on
-    /// WebSocket. See [`frisbee::ServerBuilder::max_connection_age`].
+    /// No call is lost: the client makes new calls on a new connection, and the old one closes when its calls have
+    /// ended. Connections of other protocols end with GOAWAY on HTTP/2, `connection: close` on HTTP/1.1 and code 1001
+    /// on WebSocket. See [`frisbee::ServerBuilder::max_connection_age`].
     max_connection_age(age: Duration);
 
-    /// Sets how long calls in progress may take after the [maximum age](Self::max_connection_age), until their
-    /// connection is closed. Default: any time.
+    /// Sets how long calls in progress may continue after the [maximum age](Self::max_connection_age) before their
+    /// connection is closed. Unlimited by default.
     max_connection_age_grace(grace: Duration);
 
-    /// Offers further protocols by ALPN in handshakes of TLS; see [`frisbee::ServerBuilder::alpn_protocols`].
+    /// Offers further protocols by ALPN in TLS handshakes; see [`frisbee::ServerBuilder::alpn_protocols`].
     alpn_protocols(protocols: impl IntoIterator<Item = impl Into<Vec<u8>>>);
 
-    /// Shares memory with clients that offer to on a Unix socket; see [`frisbee::ServerBuilder::shared_memory`]. Default:
-    /// with none.
+    /// Shares memory with clients on a Unix socket that offer it; see [`frisbee::ServerBuilder::shared_memory`].
+    /// Disabled by default.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     shared_memory(sharing: crate::shm::ListenerBuilder);
 
-    /// Speaks TLS on every connection; see [`frisbee::ServerBuilder::tls`]. Default: no TLS.
+    /// Requires TLS on every connection; see [`frisbee::ServerBuilder::tls`]. Disabled by default.
     #[cfg(feature = "tls")]
     tls(tls: frisbee::tls::ServerTls);
 
-    /// Speaks TLS on connections that begin with its handshake, and serves others in plain text on the same port; see
-    /// [`frisbee::ServerBuilder::tls_or_plain`]. In place of [`tls`](Self::tls). Calls by plain connections have no
-    /// [`peer_certificates`](crate::Request::peer_certificates); a middleware may refuse them.
+    /// Accepts both TLS and plaintext on the same port; see [`frisbee::ServerBuilder::tls_or_plain`]. Replaces
+    /// [`tls`](Self::tls). Calls over plaintext connections have no
+    /// [`peer_certificates`](crate::Request::peer_certificates); a middleware can reject them.
     #[cfg(feature = "tls")]
     tls_or_plain(tls: frisbee::tls::ServerTls);
 }
 
 impl ServerBuilder {
-    /// Sets everything that `settings` has. Later calls of other setters prevail.
+    /// Applies all values of `settings`. Later calls of other setters override them.
     ///
     /// # Errors
-    /// If a value is out of range, or contradicts another.
+    /// If a value is out of range or contradicts another.
     pub fn settings(mut self, settings: &ServerSettings) -> Result<Self, SettingError> {
         self.inner = self.inner.settings(settings)?;
         Ok(self)
     }
 
-    /// The settings in effect.
+    /// Returns the settings in effect.
     pub fn to_settings(&self) -> ServerSettings {
         self.inner.to_settings()
     }
 
-    /// Runs a middleware around the calls of all services, inside of earlier ones. Calls of clients that request [the
-    /// connection](crate::hand_off) are included.
+    /// Adds a middleware to the calls of all services, inside of those added earlier. It includes calls that request
+    /// [the connection](crate::hand_off).
     ///
-    /// Inside of it runs the middleware of a service and of a method, which the service brings:
+    /// The middleware of a service, and that of a method, run inside of it. They are set on the service:
     ///
     /// ```
     /// use samples::greeter::GreeterServer;
@@ -170,16 +170,16 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets where handlers run. Default: [`Policy::Inline`]. [`Policy::AtMost`] limits the handlers of one unary method
-    /// on one connection; those of streaming methods run as with [`Policy::Concurrent`] then. For a limit across the
-    /// server use [`middleware`](Self::middleware) and the crate `frpc-tower`.
+    /// Sets where handlers run. Defaults to [`Policy::Inline`]. [`Policy::AtMost`] limits the handlers of one unary
+    /// method on one connection; those of streaming methods then run like with [`Policy::Concurrent`]. For a limit
+    /// across the server, use [`middleware`](Self::middleware) and the crate `frpc-tower`.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.offering().policy = policy;
         self
     }
 
-    /// Sets where the handlers of one method run. Its name is `package.Service/Method`. [`Policy::AtMost`] is for unary
-    /// methods only.
+    /// Sets where the handlers of one method run. Its name has the form `package.Service/Method`. [`Policy::AtMost`]
+    /// requires a unary method.
     ///
     /// ```
     /// use frpc::{Policy, Server};
@@ -191,24 +191,24 @@ impl ServerBuilder {
         self
     }
 
-    /// Lets callers of a unary method request a hand-off of the connection; the handler decides each time. The name of
-    /// the method is `package.Service/Method`. See [`hand_off`](crate::hand_off). Such requests by other methods fail
-    /// with [`Unimplemented`](crate::Code::Unimplemented), before a handler is called.
+    /// Allows callers of a unary method to request a hand-off of the connection; the handler decides for each call. The
+    /// name of the method has the form `package.Service/Method`. See [`hand_off`](crate::hand_off). For other methods
+    /// such requests fail with [`Unimplemented`](crate::Code::Unimplemented) before a handler runs.
     pub fn method_hand_off(mut self, method: impl Into<String>) -> Self {
         self.offering().method(method.into()).hands_off = true;
         self
     }
 
-    /// Compresses the replies of these methods, with names like `package.Service/Method`, and their streamed messages,
-    /// for clients that [take it](Self::accept_compressed); the server takes it as well then. Default: nothing is
-    /// compressed.
+    /// Compresses the replies and streamed messages of these methods, with names like `package.Service/Method`, for
+    /// clients that [accept compression](Self::accept_compressed). The server then accepts compressed messages too. By
+    /// default nothing is compressed.
     ///
-    /// Messages of 1 KiB and more are packed by zstd, one by one, where that saves a sixteenth or more. Errors,
-    /// hand-offs and topics are not packed, nor is anything for Go, for peers that have not said that they unpack, and for
-    /// other protocols. [`bind`](Self::bind) fails if there is no such method.
+    /// Messages of 1 KiB or more are compressed individually by zstd if that saves at least a sixteenth. Errors,
+    /// hand-offs and topics are never compressed, nor is anything sent to Go, to peers that have not announced support,
+    /// or over other protocols. [`bind`](Self::bind) fails if a method does not exist.
     ///
-    /// **The compressed length of a message reveals content.** Do not name methods whose messages have a secret
-    /// together with text that another party has chosen: docs/compression.md.
+    /// **The compressed length of a message reveals content.** Do not name methods whose messages combine a secret with
+    /// text chosen by another party: docs/compression.md.
     ///
     /// ```
     /// use samples::greeter::{GreeterClient, GreeterServer};
@@ -234,12 +234,12 @@ impl ServerBuilder {
         self.accept_compressed()
     }
 
-    /// Adds a handler of adapter connections, which begin with something else than a frame, so that another protocol
-    /// shares the port of the services.
+    /// Adds a handler of adapter connections, which do not begin with a frame. Another protocol can thus share the port
+    /// of the services.
     ///
-    /// `accepts` gets the first bytes of a connection, one at least, and `serve` the transport with all bytes; see
-    /// [`frisbee::ServerBuilder::adapter`]. By [`AdapterContext::methods`] it calls the services of this server, within
-    /// their middleware, policies, deadlines and limits.
+    /// `accepts` receives the first bytes of a connection, at least one. `serve` receives the transport with all bytes;
+    /// see [`frisbee::ServerBuilder::adapter`]. It calls the services of this server through
+    /// [`AdapterContext::methods`]. Their middleware, policies, deadlines and limits apply.
     pub fn adapter<A, S, F>(mut self, accepts: A, serve: S) -> Self
     where
         A: Fn(&[u8]) -> bool + Send + Sync + 'static,
@@ -252,8 +252,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Adds a listener for adapter peers without connections; see [`frisbee::ServerBuilder::adapter_listener`]. Peers
-    /// that it [enters](AdapterPeers::enter) call the services of this server by [`AdapterContext::methods`].
+    /// Adds a listener for connectionless adapter peers; see [`frisbee::ServerBuilder::adapter_listener`]. Peers that
+    /// it [enters](AdapterPeers::enter) call the services of this server through [`AdapterContext::methods`].
     pub fn adapter_listener<L, F>(mut self, listen: L) -> Self
     where
         L: Fn(AdapterPeers) -> F + Send + Sync + 'static,
@@ -265,21 +265,21 @@ impl ServerBuilder {
         self
     }
 
-    /// Notes the calls in progress of each connection, with their age and deadline, for an
-    /// [`Inspector`](crate::Inspector). Default: they are not noted.
+    /// Records the calls in progress of each connection, with their age and deadline, for an
+    /// [`Inspector`](crate::Inspector). Disabled by default.
     ///
-    /// Noted are calls whose handlers wait, or stream. A handler that is ready at once costs nothing more; one that waits
-    /// costs an allocation and an entry in a table of its connection.
+    /// Only calls with a waiting handler or a stream are recorded. A handler that is ready immediately has no
+    /// additional cost. One that waits costs an allocation and an entry in a table of its connection.
     pub fn inspectable(mut self) -> Self {
         self.offering().is_inspectable = true;
         self
     }
 
-    /// Binds a listening socket at `host:port`, such as `127.0.0.1:8080` or `[::]:8080`; port 0 is a free one.
+    /// Binds a listening socket at `host:port`, such as `127.0.0.1:8080` or `[::]:8080`. Port 0 selects a free port.
     ///
     /// # Errors
     /// If no address can be bound, if two services or mounted routers overlap, or if a policy, a hand-off or a
-    /// middleware names a method that does not exist; policies and hand-offs are for unary methods only.
+    /// middleware names a method that does not exist. Policies and hand-offs are for unary methods only.
     ///
     /// # Cancel safety
     /// Dropping the future binds nothing.
@@ -288,7 +288,8 @@ impl ServerBuilder {
         bind(lookup_host(address).await.map(Iterator::collect))
     }
 
-    /// Binds a server to the addresses of a name. It is boxed, so that programs do not compile it once more.
+    /// Binds a server to the addresses of a name. The result is boxed, so that programs do not compile the server
+    /// again.
     fn binding(self, name: String) -> Result<Box<Binding>, Error> {
         let (inner, endpoint, offer) = self.done()?;
         Ok(Box::new(move |addresses| Ok(Server { inner: inner.bind_resolved(name, addresses, endpoint)?, offer })))
@@ -305,17 +306,17 @@ impl ServerBuilder {
     /// ```
     ///
     /// # Errors
-    /// As [`bind`](Self::bind), and if another server listens there.
+    /// Like [`bind`](Self::bind), and if another server listens there.
     ///
     /// # Cancel safety
-    /// The future is ready at once.
+    /// The future is ready immediately.
     #[cfg(unix)]
     pub async fn bind_unix(self, path: impl AsRef<std::path::Path>) -> Result<UnixServer, Error> {
         let (inner, endpoint, offer) = self.done()?;
         Ok(UnixServer { inner: inner.bind_unix(path, endpoint).await?, offer })
     }
 
-    /// Makes a server of a TCP socket that listens already, such as one that the process before has passed; see
+    /// Creates a server from a TCP socket that already listens, such as one inherited from the previous process; see
     /// [`frisbee::ServerBuilder::listen_on`].
     ///
     /// ```
@@ -328,7 +329,7 @@ impl ServerBuilder {
     /// ```
     ///
     /// # Errors
-    /// As [`bind`](Self::bind), and if the socket does not listen.
+    /// Like [`bind`](Self::bind), and if the socket does not listen.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -337,11 +338,11 @@ impl ServerBuilder {
         Ok(Server { inner: inner.listen_on(listener, endpoint)?, offer })
     }
 
-    /// Makes a server of a Unix socket that listens already, whose file stays when the server is dropped; see
+    /// Creates a server from a Unix socket that already listens. Its file remains when the server is dropped; see
     /// [`frisbee::ServerBuilder::listen_on_unix`].
     ///
     /// # Errors
-    /// As [`listen_on`](Self::listen_on).
+    /// Like [`listen_on`](Self::listen_on).
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -351,10 +352,10 @@ impl ServerBuilder {
         Ok(UnixServer { inner: inner.listen_on_unix(listener, endpoint)?, offer })
     }
 
-    /// Creates a server without a socket, for connections that the program brings.
+    /// Creates a server without a socket. The program supplies the connections.
     ///
     /// # Errors
-    /// As [`bind`](Self::bind).
+    /// Like [`bind`](Self::bind).
     ///
     /// # Panics
     /// Outside of a tokio runtime.

@@ -14,17 +14,17 @@ use std::borrow::Cow;
 /// The error text that ends one direction of a stream with a compat peer.
 pub(crate) const EOF: &str = "EOF";
 
-/// The rare properties of a message. In one byte, so that most messages pay for a single check of it.
+/// Rare properties of a message. Packed into one byte, so that most messages need a single check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Flags(u8);
 
 impl Flags {
-    /// The message is packed if it is long enough.
+    /// Compress the message if it is long enough.
     pub(crate) const PACKED: Self = Self(1);
-    /// A message that would lose fields in the flat form is refused.
+    /// Reject a message that would lose fields in the flat form.
     pub(crate) const LOSSLESS: Self = Self(2);
 
-    /// This flag, if it is set.
+    /// Returns this flag if `is_set`.
     pub(crate) fn when(self, is_set: bool) -> Self {
         if is_set { self } else { Self::default() }
     }
@@ -33,33 +33,33 @@ impl Flags {
         Self(self.0 | others.0)
     }
 
-    /// Whether one of some flags is set.
+    /// Returns whether any of the flags is set.
     pub(crate) fn has(self, flags: Self) -> bool {
         self.0 & flags.0 != 0
     }
 }
 
-/// The longest body with [`CONTAINER_MEMORY_MAX`] for its lists and maps: the longest body by default.
+/// Maximum length of a body with [`CONTAINER_MEMORY_MAX`] for its lists and maps: the default maximum length of bodies.
 const USUAL_MAX: usize = frisbee::BODY_MAX as usize;
 
-/// How messages of a peer are read.
+/// Options for decoding a peer's messages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecodeOptions {
-    /// The number of fields that may be missing at the end.
+    /// Number of fields that may be missing at the end.
     pub(crate) missing: u32,
-    /// How deep messages may nest.
+    /// Maximum nesting depth of messages.
     pub(crate) nesting: Nesting,
-    /// This end has said that it decompresses messages.
+    /// Whether this end has announced that it decompresses messages.
     pub(crate) decompresses: bool,
 }
 
 impl DecodeOptions {
-    /// For messages without missing fields that are not compressed.
+    /// Creates options for uncompressed messages without missing fields.
     pub(crate) fn whole(nesting: Nesting) -> Self {
         Self { missing: 0, nesting, decompresses: false }
     }
 
-    /// A decoder of a body that shares its memory.
+    /// Creates a decoder whose values share the body's memory.
     fn shared(self, body: &Bytes) -> Decoder<'_> {
         let decoder = Decoder::shared(body).with_trailing_defaults(self.missing).with_nesting(self.nesting);
         // Checked here, since further state in a decoder costs every call.
@@ -71,7 +71,7 @@ impl DecodeOptions {
         decoder.with_container_memory(memory.max(CONTAINER_MEMORY_MAX))
     }
 
-    /// A decoder of a body that copies all of it.
+    /// Creates a decoder that copies the body.
     pub(crate) fn copied(self, body: &[u8]) -> Decoder<'_> {
         Decoder::new(body).with_trailing_defaults(self.missing).with_nesting(self.nesting)
     }
@@ -183,7 +183,7 @@ fn gather(mut packet: PacketWriter<'_>, bulk: Vec<Bulk>) {
     std::mem::forget(packet);
 }
 
-/// Writes a message after its prefix, packed if it is long enough, and completes the packet.
+/// Writes a message after its prefix, compressed if it is long enough, and completes the packet.
 #[cold]
 fn put_packed(mut packet: PacketWriter<'_>, message: &dyn EncodeBody, form: Form) -> Result<(), PutError> {
     let start = packet.buffer().len();
@@ -197,18 +197,18 @@ fn put_packed(mut packet: PacketWriter<'_>, message: &dyn EncodeBody, form: Form
     packet.finish().map_err(PutError::TooLong)
 }
 
-/// Writes a packet whose body is an error. If it is too long for a packet, its text is cut, and metadata and
-/// details are left out.
+/// Writes a packet whose body is an error. If it is too long for a packet, its text is truncated, and metadata and
+/// details are omitted.
 pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Form) {
     put_failure(outbox, id, operation, status, style, false);
 }
 
-/// Writes an error as [`put_error`] does, for a call that has not been run. A native peer learns this.
+/// Writes an error like [`put_error`], for a call that has not run. A native peer is informed of this.
 pub(crate) fn put_refusal(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Form) {
     put_failure(outbox, id, operation, status, style, true);
 }
 
-/// Writes an error, as [`put_refusal`] does if it is one, and else as [`put_error`].
+/// Writes an error like [`put_refusal`] if it is a refusal, and like [`put_error`] otherwise.
 pub(crate) fn put_failure(
     outbox: &mut Outbox,
     id: PacketId,
@@ -231,7 +231,7 @@ pub(crate) fn put_failure(
         put_text(packet.buffer(), text);
         packet.finish()
     };
-    // A compat peer would take it for the end of the stream. In replies it is a text like any other.
+    // A compat peer would interpret it as the end of the stream. In replies it is an ordinary text.
     let is_end = !rich && operation == Operation::STREAM && status.message() == EOF;
     let text = if is_end { Cow::Owned(format!("{}: {EOF}", status.code())) } else { status.message().into() };
     let text = &*text;
@@ -241,7 +241,7 @@ pub(crate) fn put_failure(
     }
 }
 
-/// The beginning of a text, of at most so many bytes.
+/// Returns the beginning of a text, at most `max` bytes long.
 fn beginning(text: &str, max: usize) -> &str {
     let mut end = max.min(text.len());
     while !text.is_char_boundary(end) {
@@ -263,7 +263,7 @@ pub(crate) fn put_end(outbox: &mut Outbox, id: PacketId) {
     debug_assert!(ended.is_ok(), "a short packet is within every limit");
 }
 
-/// The body of an error, as a native peer writes it.
+/// Encodes an error as a native peer does.
 pub(crate) fn error(status: &Status) -> Bytes {
     let mut body = Vec::new();
     prefix::put(&mut body, PrefixFields { status: status.in_prefix(), ..PrefixFields::default() });
@@ -274,12 +274,12 @@ pub(crate) fn error(status: &Status) -> Bytes {
 /// The message of a reply and its metadata, or the status of a failure.
 pub(crate) type ReplyParts<'a, M> = Result<(&'a M, Option<&'a Metadata>), &'a Status>;
 
-/// The parts of a reply.
+/// Returns the parts of a reply.
 pub(crate) fn reply_parts<M>(reply: &Result<Response<M>, Status>) -> ReplyParts<'_, M> {
     reply.as_ref().map(|reply| (reply.get_ref(), Extras::sent(reply.extras.as_deref())))
 }
 
-/// Answers a call. A message may have a report, and be packed.
+/// Writes the reply of a call. A message may have a report and be compressed.
 #[inline(always)]
 pub(crate) fn put_reply<M: EncodeBody>(
     outbox: &mut Outbox,
@@ -311,12 +311,12 @@ pub(crate) fn alone(put: impl FnOnce(&mut Outbox)) -> Bytes {
     packet
 }
 
-/// Reads a body after its prefix. Long `Bytes` and `Utf8Bytes` share its memory.
+/// Decodes a body after its prefix. Long `Bytes` and `Utf8Bytes` share its memory.
 pub(crate) fn message<M: Message>(body: &Bytes, reading: DecodeOptions) -> Result<Root<M>, DecodeError> {
     polyglot::decode_root(&mut reading.shared(body))
 }
 
-/// Reads a reply that came by a connection, and may be packed. Long `Bytes` and `Utf8Bytes` share its memory.
+/// Decodes a reply from a connection, which may be compressed. Long `Bytes` and `Utf8Bytes` share its memory.
 pub(crate) fn reply<M: Message>(body: &Bytes, reading: DecodeOptions, by: &Connection) -> Result<Response<M>, Status> {
     let mut body = body.clone();
     let prefix = prefix::take(&mut body).map_err(|error| error.of_reply("reply"))?;
@@ -327,7 +327,7 @@ pub(crate) fn reply<M: Message>(body: &Bytes, reading: DecodeOptions, by: &Conne
     }
 }
 
-/// Reads the message of a reply without missing fields, copying all of it. `None` for other replies, which [`reply`] reads.
+/// Decodes a reply without missing fields by copying it. Returns `None` for other replies, which [`reply`] decodes.
 #[inline(always)]
 pub(crate) fn whole_reply<M: Message>(mut body: &[u8], nesting: Nesting) -> Option<Response<M>> {
     // Only then: one that is not there would be copied as well.
@@ -345,7 +345,7 @@ pub(crate) struct Received<M> {
     pub(crate) memory: usize,
 }
 
-/// Reads an unpacked request after its prefix.
+/// Decodes an uncompressed request after its prefix.
 #[inline(always)]
 pub(crate) fn request<M: Message>(body: &Bytes, reading: DecodeOptions) -> Result<Received<M>, Status> {
     let mut decoder = reading.shared(body);
@@ -405,7 +405,7 @@ pub(crate) fn cancel(operation: Operation) -> Vec<u8> {
     content
 }
 
-/// The operation of a call that is cancelled.
+/// Returns the operation of a cancelled call.
 pub(crate) fn cancelled(content: &[u8]) -> Option<u16> {
     frisbee::tlv::whole_varint(content).and_then(|operation| u16::try_from(operation).ok())
 }

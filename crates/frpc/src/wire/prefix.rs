@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// The first byte of a prefix. Messages begin with `00`, `06` or `08`.
 const PREFIX: u8 = 0x10;
 
-/// The longest prefix that is read, in bytes.
+/// Maximum length of a prefix that is read, in bytes.
 const PREFIX_MAX: u64 = 64 * 1024;
 
 /// The bytes around the details of a status: type, length and code.
@@ -31,19 +31,19 @@ const AROUND_DETAILS: usize = 16;
 const TIMEOUT: u8 = 1;
 /// One entry of metadata: the length of the key, the key, and the value.
 const METADATA: u8 = metadata::ENTRY;
-/// gRPC's number of a status, and its details.
+/// The gRPC code of a status, and its details.
 const STATUS: u8 = 3;
 /// The call has not been run. Empty.
 const REFUSED: u8 = 5;
-/// The place of the call in a trace: the id of the trace, the id of the span, the flags.
+/// The trace context of the call: trace id, span id and flags.
 const TRACE: u8 = 6;
-/// How busy the end is that replies: the calls that it works on, and the time that a further one takes, in microseconds.
+/// The load of the replying end: the calls in progress, and the time that a further one takes in microseconds.
 const REPORT: u8 = 7;
 
-/// The first item that the receiver has to understand.
+/// First item type that the receiver must understand.
 const MUST_UNDERSTAND: u8 = 128;
 
-/// The length of a prefix that has a trace context and nothing else.
+/// Length of a prefix that contains only a trace context.
 pub(crate) const TRACE_ALONE_LEN: usize = TRACE_ALONE.len() + TraceContext::LEN;
 
 /// The first bytes of such a prefix.
@@ -58,11 +58,11 @@ pub(crate) struct Prefix {
     pub(crate) extras: OptionalExtras,
     pub(crate) failure: Option<Failure>,
     pub(crate) trace: Option<TraceContext>,
-    /// The end of the timeout, once the call is admitted.
+    /// End of the timeout, set once the call is admitted.
     pub(crate) deadline: Option<Instant>,
-    /// When the rules no longer admit the caller, once they have.
+    /// Expiry of the caller's authorization, set once the caller is admitted.
     pub(crate) expires: Option<Instant>,
-    /// The approximate memory of the metadata in bytes, once the call is admitted.
+    /// Approximate memory of the metadata in bytes, set once the call is admitted.
     pub(crate) memory: usize,
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct Prefix {
 #[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct Failure {
     pub(crate) code: Code,
-    /// The call has not been run.
+    /// Whether the call has not run.
     pub(crate) is_refusal: bool,
     pub(crate) details: Bytes,
 }
@@ -83,7 +83,7 @@ impl Failure {
 }
 
 impl Prefix {
-    /// The metadata alone.
+    /// Returns only the metadata.
     pub(crate) fn into_metadata(self) -> Metadata {
         self.extras.into_metadata().unwrap_or_default()
     }
@@ -93,7 +93,7 @@ impl Prefix {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PrefixError {
     Malformed,
-    /// This item must be understood, and is unknown.
+    /// This item is unknown but must be understood.
     Unknown(u8),
 }
 
@@ -109,7 +109,7 @@ impl PrefixError {
         }
     }
 
-    /// The status of a request with such a prefix, which is not run.
+    /// Returns the status of a request with such a prefix, which is not run.
     #[cold]
     pub(crate) fn of_request(self) -> Status {
         let text = self.text("request");
@@ -120,7 +120,7 @@ impl PrefixError {
         .not_run()
     }
 
-    /// The status of a call whose reply has such a prefix.
+    /// Returns the status of a call whose reply has such a prefix.
     #[cold]
     pub(crate) fn of_reply(self, what: &str) -> Status {
         Status::internal(self.text(what))
@@ -133,14 +133,14 @@ pub(crate) struct PrefixFields<'a> {
     pub(crate) timeout: Option<Duration>,
     pub(crate) metadata: Option<&'a Metadata>,
     pub(crate) status: Option<(Code, &'a [u8])>,
-    /// The call has not been run.
+    /// Whether the call has not run.
     pub(crate) refused: bool,
     pub(crate) trace: Option<&'a TraceContext>,
     pub(crate) report: Option<Report>,
 }
 
 impl PrefixFields<'_> {
-    /// Whether there is nothing to write.
+    /// Returns whether there is nothing to write.
     #[inline(always)] // Nearly all messages have no prefix.
     pub(crate) fn is_empty(&self) -> bool {
         let Self { timeout, metadata, status, refused, trace, report } = self;
@@ -162,7 +162,7 @@ pub(crate) fn put(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
     }
 }
 
-/// Writes a prefix with metadata and nothing else.
+/// Writes a prefix that contains only metadata.
 fn put_metadata(buffer: &mut Vec<u8>, metadata: &Metadata) {
     match metadata.plain_items() {
         Some([]) => {}
@@ -198,7 +198,7 @@ fn put_items(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
         metadata.put_items(buffer);
     }
     if let Some((code, mut details)) = status {
-        // Details that would make the prefix too long are left out, so that the rest can be read.
+        // Details that would make the prefix too long are omitted, so that the rest can be read.
         if buffer.len() - begin + details.len() + AROUND_DETAILS > PREFIX_MAX as usize {
             // At debug level: a peer can cause this at any rate.
             tracing::debug!(length = details.len(), "dropped the details of a status: too long");
