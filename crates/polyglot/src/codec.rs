@@ -1,4 +1,4 @@
-//! [`Codec`]: which types can be the fields of a message, and how options, lists and maps of them are written and read.
+//! [`Codec`]: the types that can be fields of a message, and the encoding of options, lists and maps of them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
@@ -7,13 +7,12 @@ use crate::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind};
 
 /// The wire form of a field.
 ///
-/// Scalars, strings, bytes and messages are codecs of themselves, so that [`Encoder::field`] and [`Decoder::field`] take
-/// the kind on the wire from the Rust type. An option, list or map of codecs is the codec of an option, list or map of their
-/// values.
+/// Scalars, strings, bytes and messages are their own codecs, so [`Encoder::field`] and [`Decoder::field`] infer the
+/// wire kind from the Rust type. An option, list or map of codecs encodes an option, list or map of their values.
 ///
-/// Enum fields are `i32` in the structs that prost makes, and so are int32 fields: [`Index`](crate::Index) is the
-/// codec that distinguishes them. For types of other crates write a codec, and use it with
-/// [`Encoder::field_as`] and [`Decoder::field_as`].
+/// In the structs that prost generates, both enum and int32 fields are `i32`. The codec [`Index`](crate::Index)
+/// distinguishes them. For types of other crates, implement a codec and use it with [`Encoder::field_as`] and
+/// [`Decoder::field_as`].
 ///
 /// ```
 /// use std::time::Duration;
@@ -63,27 +62,27 @@ pub trait Codec {
     /// If the value cannot be encoded.
     fn encode(value: &Self::Target, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
 
-    /// Reads one value. As an element of a list or map, a message that is nil becomes its default.
+    /// Reads one value. A nil message in a list or map becomes the default message.
     ///
     /// # Errors
     ///
     /// If the value is missing or malformed.
     fn decode(from: &mut Decoder<'_>) -> Result<Self::Target, DecodeError>;
 
-    /// As [`decode`](Self::decode), over a value that is no longer needed and whose memory is used again. After an
-    /// error its content is unspecified.
+    /// Like [`decode`](Self::decode), but overwrites `value` and reuses its allocations. After an error the content of
+    /// `value` is unspecified.
     ///
     /// # Errors
     ///
-    /// As [`decode`](Self::decode).
+    /// Like [`decode`](Self::decode).
     #[inline]
     fn decode_over(value: &mut Self::Target, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
         *value = Self::decode(from)?;
         Ok(())
     }
 
-    /// Whether the flat form cannot distinguish this value from an absent one. Negative zero is not the default of a
-    /// float, and a message is never absent when it is there.
+    /// Returns whether the flat form cannot distinguish this value from an absent one. Negative zero is not a float's
+    /// default, and a present message is never a default.
     fn is_default(value: &Self::Target) -> bool;
 }
 
@@ -173,7 +172,8 @@ impl<C: Codec> Codec for Vec<C> {
     }
 }
 
-/// Maps: the bounds of their keys, and how an empty one is made for a number of pairs.
+/// Implements [`Codec`] for a map type. Takes the bounds of its keys and an expression that creates an empty map with a
+/// capacity.
 macro_rules! map {
     ([$($bounds:tt)+] $map:ident, |$len:ident| $empty:expr) => {
         impl<K: Key + $($bounds)+, C: Codec> Codec for $map<K, C> {
@@ -191,7 +191,7 @@ macro_rules! map {
                 Ok(())
             }
 
-            /// Reads pairs in their order, so that of two equal keys the last wins.
+            /// Reads the pairs in wire order. The last value of a duplicate key wins.
             #[inline]
             fn decode(from: &mut Decoder<'_>) -> Result<$map<K, C::Target>, DecodeError> {
                 let $len = from.map(K::KIND, C::KIND)?;

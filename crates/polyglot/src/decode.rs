@@ -1,4 +1,4 @@
-//! [`Decoder`]: bytes to values, one method per kind, each bounded by the remaining input.
+//! [`Decoder`]: reads values from bytes, with one method per kind. Every read is bounded by the remaining input.
 
 mod cursor;
 mod fields;
@@ -13,8 +13,8 @@ use strings::{long_text, string, string_over};
 
 /// Reads values from bytes.
 ///
-/// A method that reads a single value, or the head of a list or map, and fails leaves the decoder where it was. After
-/// an error within a list, map or message the position of the decoder is unspecified.
+/// If reading a single value or the head of a list or map fails, the position does not change. After an error within a
+/// list, map or message, the position is unspecified.
 ///
 /// ```
 /// use polyglot::Decoder;
@@ -33,9 +33,9 @@ pub struct Decoder<'a> {
     /// The length of the whole input: `rest` is its last `rest.len()` bytes.
     end: usize,
     shared: Option<&'a Bytes>,
-    /// Something that was read is a slice of `shared`.
+    /// Whether a value was read as a slice of `shared`.
     has_sliced: bool,
-    /// How many levels may still begin.
+    /// Remaining nesting levels.
     levels: u32,
     nesting: Nesting,
     container_memory: usize,
@@ -43,7 +43,7 @@ pub struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// A decoder over `input`. [`Bytes`] and [`Utf8Bytes`] are copied out of it.
+    /// Creates a decoder of `input` that copies [`Bytes`] and [`Utf8Bytes`].
     ///
     /// ```
     /// let mut decoder = polyglot::Decoder::new(&[7, 1]);
@@ -65,8 +65,9 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// A decoder over `input`. [`Bytes`] and [`Utf8Bytes`] of [`BULK_MIN`] and more are slices of it, not copies, and
-    /// keep it alive. Shorter ones are copied: the input may itself be a slice of a buffer a thousand times as long.
+    /// Creates a decoder of `input` that reads [`Bytes`] and [`Utf8Bytes`] of at least [`BULK_MIN`] bytes as slices of
+    /// the input, which they keep alive. Shorter ones are copied, because the input may itself be a slice of a much
+    /// longer buffer.
     ///
     /// ```
     /// use bytes::Bytes;
@@ -84,10 +85,11 @@ impl<'a> Decoder<'a> {
         Self { shared: Some(input), ..Self::new(input) }
     }
 
-    /// The same decoder with another limit than [`CONTAINER_MEMORY_MAX`].
+    /// Sets the maximum memory of containers. Defaults to [`CONTAINER_MEMORY_MAX`].
     ///
-    /// Elements of lists and maps count by number times size, and so do boxed messages. The memory that elements point
-    /// to (the text of a string) is bounded by the input; the spare slots of a hash table are not counted.
+    /// Each element of a list or map and each boxed message counts with its size in memory. The memory that elements
+    /// point to, such as the text of a string, is not counted because the input bounds it. The spare slots of hash
+    /// tables are not counted either.
     ///
     /// ```
     /// use polyglot::{Decoder, Kind};
@@ -101,7 +103,7 @@ impl<'a> Decoder<'a> {
         Self { container_memory: bytes, ..self }
     }
 
-    /// The same decoder, letting messages nest as deep as this instead of [`NESTING_MAX`](crate::NESTING_MAX).
+    /// Sets the maximum nesting depth of messages. Defaults to [`NESTING_MAX`](crate::NESTING_MAX).
     ///
     /// ```
     /// use polyglot::{Decoder, Nesting};
@@ -119,54 +121,55 @@ impl<'a> Decoder<'a> {
         Self { levels: nesting.levels(), nesting, ..self }
     }
 
-    /// A decoder over input that another one has decoded before, whatever its settings.
+    /// Creates a decoder of input that has already been decoded. It has the maximum nesting depth, so it accepts all
+    /// that any other decoder did.
     #[inline]
     pub(crate) fn again(input: &'a [u8]) -> Self {
         Self::new(input).with_nesting(Nesting::DEEPEST)
     }
 
-    /// The limit on nesting.
+    /// Returns the maximum nesting depth.
     #[inline]
     pub(crate) fn nesting(&self) -> Nesting {
         self.nesting
     }
 
-    /// The same decoder, for input of a peer whose schema is older: up to `count` fields at the end of the root
-    /// message may be missing and become defaults.
+    /// Allows up to `count` trailing fields of the root message to be missing, as in messages of a peer with an older
+    /// schema. Missing fields become defaults.
     #[inline]
     #[must_use]
     pub fn with_trailing_defaults(self, count: u32) -> Self {
         Self { trailing_defaults: count, ..self }
     }
 
-    /// Whether long [`Bytes`] and [`Utf8Bytes`] are slices of the input.
+    /// Returns whether long [`Bytes`] and [`Utf8Bytes`] are read as slices of the input.
     #[inline]
     pub(crate) fn is_shared(&self) -> bool {
         self.shared.is_some()
     }
 
-    /// Whether something that was read is a slice of the [shared](Self::shared) input, and keeps it alive.
+    /// Returns whether a value was read as a slice of the [shared](Self::shared) input, which it keeps alive.
     #[inline]
     #[must_use]
     pub fn has_sliced(&self) -> bool {
         self.has_sliced
     }
 
-    /// How many bytes of [container memory](Self::with_container_memory) are left.
+    /// Returns the remaining [container memory](Self::with_container_memory) in bytes.
     #[inline]
     #[must_use]
     pub fn container_memory(&self) -> usize {
         self.container_memory
     }
 
-    /// The number of bytes not read yet.
+    /// Returns the number of unread bytes.
     #[inline]
     #[must_use]
     pub fn remaining(&self) -> usize {
         self.rest.len()
     }
 
-    /// The number of bytes read.
+    /// Returns the number of bytes read.
     ///
     /// ```
     /// let mut decoder = polyglot::Decoder::new(&[7, 1, 7, 0]);
@@ -180,7 +183,7 @@ impl<'a> Decoder<'a> {
         self.end.wrapping_sub(self.rest.len()) // `rest` is a tail of the input.
     }
 
-    /// The bytes not read yet.
+    /// Returns the unread bytes.
     ///
     /// ```
     /// let mut decoder = polyglot::Decoder::new(&[7, 1, 7, 0]);
@@ -194,14 +197,14 @@ impl<'a> Decoder<'a> {
         self.rest
     }
 
-    /// How many fields at the end of the root may be missing.
+    /// Returns the number of trailing fields of the root message that may be missing.
     #[inline]
     pub(crate) fn trailing_defaults(&self) -> u32 {
         self.trailing_defaults
     }
 
-    /// Reads the rest, for messages that are kept as they are. A long rest of a [shared](Self::shared) input shares its
-    /// memory; short copies share a block of memory.
+    /// Reads all remaining bytes, for messages that are stored undecoded. A long rest of a [shared](Self::shared) input
+    /// is a slice of it. Short copies share a block of memory.
     ///
     /// ```
     /// let mut decoder = polyglot::Decoder::new(&[7, 1, 7, 0]);
@@ -216,7 +219,7 @@ impl<'a> Decoder<'a> {
                 input.slice(self.position()..)
             }
             _ => {
-                // Counted like containers, so that keeping many of them is charged in full.
+                // Counted as container memory, because each stored copy can keep a whole block alive.
                 self.container_memory = self.container_memory.saturating_sub(short_copies::surplus(self.rest.len()));
                 short_copies::copy(self.rest)
             }
@@ -225,7 +228,7 @@ impl<'a> Decoder<'a> {
         rest
     }
 
-    /// The kind of the next value, if there is one and its first byte is a kind.
+    /// Returns the kind of the next value; `None` at the end of the input or if its first byte is not a kind.
     ///
     /// ```
     /// use polyglot::{Decoder, Kind};
@@ -239,7 +242,7 @@ impl<'a> Decoder<'a> {
         self.rest.first().copied().and_then(Kind::from_byte)
     }
 
-    /// Reads a nil, if one is next.
+    /// Reads a nil if one is next. Returns whether it did.
     ///
     /// ```
     /// let mut decoder = polyglot::Decoder::new(&[0, 7, 1]);
@@ -262,7 +265,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     ///
-    /// If the next value is not nil, or there is none.
+    /// If the next value is missing or not nil.
     #[inline]
     pub fn nil(&mut self) -> Result<(), DecodeError> {
         if self.take_nil() { Ok(()) } else { Err(self.unexpected(Kind::Nil)) }
@@ -319,14 +322,14 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     ///
-    /// As [`str`](Self::str).
+    /// Like [`str`](Self::str).
     ///
     /// ```
     /// let mut decoder = polyglot::Decoder::new(&[5, 10, 2, b'h', b'i']);
     /// assert_eq!(decoder.string()?, "hi".to_owned());
     /// # Ok::<(), polyglot::DecodeError>(())
     /// ```
-    #[inline(always)] // A look at its head, and a call that knows nothing of this decoder.
+    #[inline(always)] // Only checks the head and calls a function without a reference to this decoder.
     pub fn string(&mut self) -> Result<String, DecodeError> {
         let (content, rest) = self.sized(Kind::String)?;
         match string(content) {
@@ -338,13 +341,13 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// As [`string`](Self::string), over a text that is no longer needed and whose memory is used again. After an error
-    /// its content is unspecified.
+    /// Like [`string`](Self::string), but overwrites `text` and reuses its allocation. After an error the content of
+    /// `text` is unspecified.
     ///
     /// # Errors
     ///
-    /// As [`str`](Self::str).
-    #[inline(always)] // As `string`.
+    /// Like [`str`](Self::str).
+    #[inline(always)] // Like `string`.
     pub(crate) fn string_over(&mut self, text: &mut String) -> Result<(), DecodeError> {
         let (content, rest) = self.sized(Kind::String)?;
         if !string_over(content, text) {
@@ -372,7 +375,7 @@ impl<'a> Decoder<'a> {
         Ok(content)
     }
 
-    /// Reads bytes over others that are no longer needed and whose memory is used again.
+    /// Reads bytes into `bytes`, overwriting its content and reusing its allocation.
     #[inline]
     pub(crate) fn bytes_over(&mut self, bytes: &mut Vec<u8>) -> Result<(), DecodeError> {
         let content = self.slice()?;
@@ -381,12 +384,12 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Reads bytes: a slice of the input if the decoder was made by [`shared`](Self::shared) and they are no fewer than
-    /// [`BULK_MIN`], else a copy.
+    /// Reads bytes. If the decoder was created by [`shared`](Self::shared), values of at least [`BULK_MIN`] bytes are
+    /// slices of the input; others are copied.
     ///
     /// # Errors
     ///
-    /// As [`slice`](Self::slice).
+    /// Like [`slice`](Self::slice).
     ///
     /// ```
     /// let mut decoder = polyglot::Decoder::new(&[4, 10, 2, 1, 2]);
@@ -406,12 +409,12 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Reads a string: a slice of the input if the decoder was made by [`shared`](Self::shared) and it is no shorter
-    /// than [`BULK_MIN`], else a copy.
+    /// Reads a string. If the decoder was created by [`shared`](Self::shared), strings of at least [`BULK_MIN`] bytes
+    /// are slices of the input; others are copied.
     ///
     /// # Errors
     ///
-    /// As [`str`](Self::str).
+    /// Like [`str`](Self::str).
     #[inline]
     pub fn utf8_bytes(&mut self) -> Result<Utf8Bytes, DecodeError> {
         let text = self.str()?;
@@ -440,7 +443,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     ///
-    /// If no such list is next, or the remaining input cannot hold so many elements.
+    /// If no such list is next, or the remaining input is too short for its number of elements.
     #[inline]
     pub fn list(&mut self, element: Kind) -> Result<usize, DecodeError> {
         match self.rest {
@@ -452,12 +455,12 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads the head of a map whose keys and values are of these kinds, and returns the number of pairs. A nil
-    /// counts as an empty map.
+    /// Reads the head of a map with keys and values of these kinds, and returns the number of pairs. A nil is an empty
+    /// map.
     ///
     /// # Errors
     ///
-    /// If no such map is next, or the remaining input cannot hold so many pairs.
+    /// If no such map is next, or the remaining input is too short for its number of pairs.
     #[inline]
     pub fn map(&mut self, key: Kind, value: Kind) -> Result<usize, DecodeError> {
         match self.rest {
@@ -477,7 +480,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Charges memory for `count` things of type `T` before it is allocated.
+    /// Deducts the memory of `count` values of type `T` from the container memory. Called before the allocation.
     #[inline]
     pub(crate) fn charge<T>(&mut self, count: usize) -> Result<(), DecodeError> {
         let needed = count.saturating_mul(size_of::<T>());
@@ -490,12 +493,13 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads the head of a oneof of the rich form, if one is next: the member's index in the declaration, from 1, or 0
-    /// for none. For codecs without generated code; others use [`oneof`](Self::oneof).
+    /// Reads the head of a oneof of the rich form, if one is next. Returns the member's one-based index in the
+    /// declaration, or 0 if no member is set. Intended for codecs without generated code; others use
+    /// [`oneof`](Self::oneof).
     ///
     /// # Errors
     ///
-    /// If the head is cut off.
+    /// If the head is truncated.
     #[inline]
     pub fn member_head(&mut self) -> Result<Option<u32>, DecodeError> {
         match self.rest {
@@ -504,7 +508,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The error for a value of kind `expected` that is not there, or not to its end.
+    /// Returns the error for a missing or truncated value of kind `expected`.
     #[inline(always)]
     fn unexpected(&self, expected: Kind) -> DecodeError {
         self.cursor().unexpected(expected)
@@ -539,7 +543,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The content of a string or bytes value, and the input after it. The cursor does not move.
+    /// Returns the content of a string or bytes value and the input after it. Does not advance.
     #[inline]
     fn sized(&self, kind: Kind) -> Result<(&'a [u8], &'a [u8]), DecodeError> {
         if let [found, 0x0a, length, rest @ ..] = self.rest
@@ -552,11 +556,11 @@ impl<'a> Decoder<'a> {
         self.cursor().sized(kind)
     }
 
-    /// Finishes the head of a list or map at its length, whose elements take at least `smallest` bytes each.
+    /// Reads the length at the end of the head of a list or map. Each element takes at least `smallest` bytes.
     #[inline]
     fn container(&mut self, kind: Kind, length: &'a [u8], smallest: usize) -> Result<usize, DecodeError> {
         let (length, rest) = self.cursor().length(kind, length)?;
-        // Not more elements than the bytes that are left can hold. No kind is without size.
+        // The remaining input bounds the number of elements, because every kind has a minimum size above zero.
         if length as usize > rest.len().checked_div(smallest).unwrap_or(0) {
             return Err(self.error(DecodeReason::TooManyElements { kind, length, left: rest.len() }));
         }
@@ -565,7 +569,8 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Methods that read numbers: the type, how its bytes are read, its value by these, and an example of bytes and their value.
+/// Defines the methods that read numbers. Takes the type, the method that reads its bytes, the conversion, and an
+/// example.
 macro_rules! numbers {
     ($($what:literal $type:ident $kind:ident $read:ident $missing:literal |$read_value:ident| $value:expr, $bytes:literal $example:literal;)*) => {
         impl Decoder<'_> {$(
@@ -589,7 +594,7 @@ macro_rules! numbers {
     };
 }
 
-// Surplus bits of varints are dropped. Signed integers are zigzag.
+// Excess bits of varints are dropped. Signed integers use zigzag encoding.
 numbers! {
     "a u8" u8 U8 fixed "" |bytes| u8::from_be_bytes(bytes), "[8, 200]" "200";
     "a u16" u16 U16 varint ", or its varint is cut off or longer than 3 bytes" |varint| varint as u16, "[9, 0xac, 2]" "300";

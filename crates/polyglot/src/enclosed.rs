@@ -1,18 +1,18 @@
-//! Bodies whose message is one bytes value: the message itself has a form that polyglot does not know.
+//! Bodies whose message is one bytes value. The message itself has a foreign encoding.
 //!
-//! The envelope is that of every other body: nil is the default message, an error takes its place, and
-//! bytes after it are left unread.
+//! The envelope is the same as for other bodies: nil is the default message, an error can replace the message, and
+//! trailing bytes are left unread.
 
 use bytes::Bytes;
 
 use crate::{DecodeError, Decoder, EncodeError, EncodeReason, Encoder, Kind, Root};
 
-/// A message that a body encloses, as it was written.
+/// The encoded message enclosed in a body.
 #[derive(Clone, Debug)]
 pub enum RawMessage<'a> {
-    /// A part of the input, which it keeps alive.
+    /// A slice of shared input, which it keeps alive.
     Shared(Bytes),
-    /// A part of the input.
+    /// A borrowed slice of the input.
     Slice(&'a [u8]),
 }
 
@@ -26,7 +26,7 @@ impl AsRef<[u8]> for RawMessage<'_> {
 }
 
 impl Encoder<'_> {
-    /// Writes a body that encloses a message of `len` bytes, which `write` appends to the buffer.
+    /// Writes a body that encloses a message of `len` bytes. `write` appends the message to the buffer.
     ///
     /// ```
     /// use polyglot::{Decoder, Encoder, Root};
@@ -42,7 +42,7 @@ impl Encoder<'_> {
     ///
     /// # Errors
     ///
-    /// If `len` exceeds 2^32 - 1, or `write` appends another number of bytes; everything written is removed.
+    /// If `len` exceeds 2^32 - 1, or `write` appends a different number of bytes. The output is then restored.
     #[inline]
     pub fn enclosed(&mut self, len: usize, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), EncodeError> {
         let mark = self.mark();
@@ -59,12 +59,12 @@ impl Encoder<'_> {
 }
 
 impl<'a> Decoder<'a> {
-    /// Reads a body that encloses a message, and shares long ones with the input if the decoder [does](Self::shared). Nil
-    /// is an empty message. An example is at [`Encoder::enclosed`].
+    /// Reads a body that encloses a message. Long messages share the memory of the input if the decoder is
+    /// [shared](Self::shared). Nil is an empty message. See [`Encoder::enclosed`] for an example.
     ///
     /// # Errors
     ///
-    /// If there is neither a bytes value nor an error.
+    /// If the body is neither nil, a bytes value nor an error.
     #[inline]
     pub fn enclosed(&mut self) -> Result<Root<RawMessage<'a>>, DecodeError> {
         if self.peek() == Some(Kind::Error) {

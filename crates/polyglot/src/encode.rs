@@ -1,4 +1,4 @@
-//! [`Encoder`]: values to bytes, one method per kind. It knows nothing of messages and fields.
+//! [`Encoder`]: writes values as bytes, with one method per kind.
 
 use bytes::Bytes;
 
@@ -33,12 +33,12 @@ pub struct Encoder<'a> {
     lost_presence: bool,
 }
 
-/// Copies content to memory that can be shared.
+/// Function that copies content to shared memory.
 type Copy = fn(&[u8]) -> Bytes;
 
 /// The encoding of presence, for `optional` fields and the members of a oneof.
 ///
-/// Everything else is the same in both forms, and decoders accept both.
+/// All other values have the same encoding in both forms. Decoders accept both forms.
 ///
 /// ```
 /// use polyglot::{EncodeError, Encoder, Form};
@@ -58,32 +58,32 @@ type Copy = fn(&[u8]) -> Bytes;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// The form of the Go original: every field is present, an absent one as its default value.
+    /// The form of the Go original. Absent fields are written as their default values.
     #[default]
     Flat,
-    /// An absent `optional` field is nil; a oneof is written at the position of its first member and names the member
-    /// that is set.
+    /// An absent `optional` field is nil. A oneof is written at the position of its first member, with the index of the
+    /// set member.
     Extended,
 }
 
-/// Bytes that an encoder has set aside instead of copying them.
+/// Bytes that an encoder recorded instead of copying them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bulk {
-    /// Where the bytes belong: between `out[..at]` and `out[at..]`, where `out` is the buffer without any bulk.
+    /// Position of the bytes: between `out[..at]` and `out[at..]`, where `out` is the buffer without any bulk.
     pub at: usize,
     /// The bytes.
     pub bytes: Bytes,
 }
 
 impl<'a> Encoder<'a> {
-    /// An encoder that appends everything to `out`.
+    /// Creates an encoder that appends everything to `out`.
     #[inline]
     pub fn new(out: &'a mut Vec<u8>) -> Self {
         Self { out, bulk: None, copy: None, form: Form::Flat, depth: 0, lost_presence: false }
     }
 
-    /// An encoder that appends to `out`, but records [`Bytes`] and [`Utf8Bytes`] of at least [`BULK_MIN`] bytes in
-    /// `bulk` instead of copying them, offsets ascending.
+    /// Creates an encoder that appends to `out`, but records [`Bytes`] and [`Utf8Bytes`] of at least [`BULK_MIN`] bytes
+    /// in `bulk` instead of copying them. Offsets ascend.
     ///
     /// ```
     /// use bytes::Bytes;
@@ -103,8 +103,8 @@ impl<'a> Encoder<'a> {
         Self { out, bulk: Some(bulk), copy: None, form: Form::Flat, depth: 0, lost_presence: false }
     }
 
-    /// The same encoder, if it is [`gathering`](Self::gathering), letting `copy` copy strings and bytes that are not
-    /// shared from [`LONG_MIN`] bytes on, instead of growing the buffer for them.
+    /// Sets a function that copies unshared strings and bytes of at least [`LONG_MIN`] bytes. They are then recorded as
+    /// bulk instead of growing the buffer. Only affects a [`gathering`](Self::gathering) encoder.
     ///
     /// ```
     /// use bytes::Bytes;
@@ -123,22 +123,22 @@ impl<'a> Encoder<'a> {
         Self { copy: Some(copy), ..self }
     }
 
-    /// The same encoder, writing presence in another form than [`Form::Flat`].
+    /// Sets the encoding of presence. Defaults to [`Form::Flat`].
     #[inline]
     #[must_use]
     pub fn with_form(self, form: Form) -> Self {
         Self { form, ..self }
     }
 
-    /// How this encoder writes presence.
+    /// Returns the encoding of presence.
     #[inline]
     #[must_use]
     pub fn form(&self) -> Form {
         self.form
     }
 
-    /// Whether the flat form lost something that was written: an absent `optional` field, or a oneof whose member has
-    /// its default value. The extended form loses nothing.
+    /// Returns whether the flat form lost presence information: an absent `optional` field, or a oneof whose set member
+    /// has its default value. Always false in the extended form.
     #[inline]
     #[must_use]
     pub fn lost_presence(&self) -> bool {
@@ -178,7 +178,7 @@ impl<'a> Encoder<'a> {
     ///
     /// # Errors
     ///
-    /// If they are more than 2^32 - 1.
+    /// If the value is longer than 2^32 - 1 bytes.
     ///
     /// ```
     /// let mut out = Vec::new();
@@ -191,17 +191,17 @@ impl<'a> Encoder<'a> {
         self.sized(Kind::Bytes, value)
     }
 
-    /// Writes bytes, or sets them aside: see [`gathering`](Self::gathering).
+    /// Writes bytes, or records them as [bulk](Self::gathering).
     ///
     /// # Errors
     ///
-    /// If they are more than 2^32 - 1.
+    /// If the value is longer than 2^32 - 1 bytes.
     #[inline]
     pub fn shared(&mut self, value: &Bytes) -> Result<(), EncodeError> {
         self.shared_as(Kind::Bytes, value)
     }
 
-    /// Writes a string, or sets it aside: see [`gathering`](Self::gathering).
+    /// Writes a string, or records it as [bulk](Self::gathering).
     ///
     /// # Errors
     ///
@@ -231,7 +231,7 @@ impl<'a> Encoder<'a> {
         self.string(text)
     }
 
-    /// Writes the head of a list, which `len` values of kind `element` must follow ([`Kind::Any`] for messages).
+    /// Writes the head of a list. `len` values of kind `element` must follow ([`Kind::Any`] for messages).
     ///
     /// # Errors
     ///
@@ -258,7 +258,7 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// Writes the head of a map, which `len` pairs of a key and a value must follow.
+    /// Writes the head of a map. `len` pairs of a key and a value must follow.
     ///
     /// # Errors
     ///
@@ -285,7 +285,7 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// Writes values that an encoder of the same [form](Self::form) has written before.
+    /// Appends values already encoded in the same [form](Self::form).
     ///
     /// ```
     /// use polyglot::Encoder;
@@ -301,18 +301,19 @@ impl<'a> Encoder<'a> {
         self.out.extend_from_slice(values);
     }
 
-    /// Writes the head of a message, which its fields must follow. [`message`](Self::message) also counts the level.
+    /// Writes the head of a message. Its fields must follow. Unlike [`message`](Self::message), does not count the
+    /// nesting level.
     #[inline]
     pub fn message_head(&mut self) {
-        // No flag has a meaning; they are 0.
+        // The flags are reserved and 0.
         self.u8(0);
     }
 
-    /// Writes a message, whose fields `fields` writes.
+    /// Writes a message, using `fields` for its fields.
     ///
     /// # Errors
     ///
-    /// If messages nest deeper than [`NESTING_CEILING`], and the errors of `fields`.
+    /// If messages nest deeper than [`NESTING_CEILING`], or `fields` fails.
     #[inline]
     pub fn message(&mut self, fields: impl FnOnce(&mut Self) -> Result<(), EncodeError>) -> Result<(), EncodeError> {
         if self.depth >= NESTING_CEILING {
@@ -325,16 +326,17 @@ impl<'a> Encoder<'a> {
         result
     }
 
-    /// Begins the root, which is never too deep. Its fields and [`end_root`](Self::end_root) must follow.
+    /// Writes the head of the root without checking the nesting limit. The caller must then write its fields and call
+    /// [`end_root`](Self::end_root).
     #[inline(always)]
     pub(crate) fn begin_root(&mut self) -> OutputMark {
         let mark = self.mark();
         self.message_head();
-        self.depth = self.depth.wrapping_add(1); // As in `message`: mostly it is the first.
+        self.depth = self.depth.wrapping_add(1); // Like in `message`; usually the first level.
         mark
     }
 
-    /// Ends the root; if it has failed, everything is removed that was written since the mark.
+    /// Ends the root. If encoding failed, removes everything written since the mark.
     #[inline(always)]
     pub(crate) fn end_root(
         &mut self,
@@ -352,7 +354,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Writes a field. Its name appears in errors only.
+    /// Writes a field. Its name is only used in errors.
     ///
     /// # Errors
     ///
@@ -375,7 +377,8 @@ impl<'a> Encoder<'a> {
         self.field_as::<T>(name, value)
     }
 
-    /// Writes a field by a [`Codec`], for types that do not determine their encoding: [`Index`](crate::Index) for enums.
+    /// Writes a field with an explicit [`Codec`], for types that do not determine their encoding. Enums use
+    /// [`Index`](crate::Index).
     ///
     /// # Errors
     ///
@@ -388,20 +391,21 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Notes that the flat form [has lost](Self::lost_presence) something. For codecs without generated code.
+    /// Records that the flat form [lost presence](Self::lost_presence). Intended for codecs without generated code.
     #[inline]
     pub fn note_lost_presence(&mut self) {
         self.lost_presence = true;
     }
 
-    /// Writes the head of a oneof of the rich form, which the value of the member must follow: the member's index in
-    /// the declaration, from 1, or 0 for none. For codecs without generated code; others use [`oneof`](Self::oneof).
+    /// Writes the head of a oneof of the rich form: the member's one-based index in the declaration, or 0 if no member
+    /// is set. The member's value must follow. Intended for codecs without generated code; others use
+    /// [`oneof`](Self::oneof).
     #[inline]
     pub fn member_head(&mut self, member: u32) {
         varint::write(self.out, Kind::Any.byte(), u64::from(member));
     }
 
-    /// The current end of the output, to return to after an error.
+    /// Returns the current end of the output, for [`rewind`](Self::rewind) after an error.
     #[inline]
     pub(crate) fn mark(&self) -> OutputMark {
         OutputMark {
@@ -418,7 +422,8 @@ impl<'a> Encoder<'a> {
         truncate(self.out, self.bulk.as_deref_mut(), mark);
     }
 
-    /// Writes the head of a bytes value and reserves its content, which the caller appends to the returned buffer.
+    /// Writes the head of a bytes value and reserves space for its content. The caller appends the content to the
+    /// returned buffer.
     #[inline]
     pub(crate) fn bytes_head(&mut self, len: usize) -> Result<&mut Vec<u8>, EncodeError> {
         self.out.reserve(len.saturating_add(7)); // The head takes 7 bytes at most.
@@ -439,7 +444,7 @@ impl<'a> Encoder<'a> {
     #[inline]
     fn sized(&mut self, kind: Kind, content: &[u8]) -> Result<(), EncodeError> {
         if content.len() >= 0x80 {
-            // Without the encoder, whose parts may then stay in registers.
+            // Does not pass `self`, so that its fields can stay in registers.
             return long_sized(self.out, self.bulk.as_deref_mut(), self.copy, kind, content);
         }
         head(self.out, kind, content.len())?;
@@ -448,7 +453,7 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// Methods that write scalars: the type, the bytes, and an example of a value and its bytes.
+/// Defines the methods that write scalars. Takes the type, the code that writes its bytes, and an example.
 macro_rules! scalars {
     ($($what:literal $type:ident: |$out:ident, $value:ident| $write:expr, $example:literal $bytes:literal;)*) => {
         impl Encoder<'_> {$(
@@ -502,14 +507,14 @@ fn long_sized(
     {
         return set_aside(out, bulk, copy, kind, content);
     }
-    // One growth for the head (7 bytes at most) and the content.
+    // Grows the buffer once for the head (7 bytes at most) and the content.
     out.reserve(content.len().saturating_add(7));
     head(out, kind, content.len())?;
     out.extend_from_slice(content);
     Ok(())
 }
 
-/// Has a long value copied by the `copy` function.
+/// Copies a long value with `copy` and records it as bulk.
 #[cold]
 fn set_aside(
     out: &mut Vec<u8>,
@@ -541,7 +546,7 @@ pub(crate) struct OutputMark {
 }
 
 /// Appends the head of a string or bytes value of `len` bytes.
-#[inline(always)] // For lengths known to be short, nothing else remains.
+#[inline(always)] // Constant-folds for lengths known to be short.
 fn head(out: &mut Vec<u8>, kind: Kind, len: usize) -> Result<(), EncodeError> {
     if len >= 0x80 {
         return long_head(out, kind, len);
@@ -558,7 +563,7 @@ fn long_head(out: &mut Vec<u8>, kind: Kind, len: usize) -> Result<(), EncodeErro
     Ok(())
 }
 
-/// Lengths are u32 on the wire.
+/// Checks that a length fits into the u32 of the wire.
 #[inline]
 fn length(kind: Kind, length: usize) -> Result<u64, EncodeError> {
     match u32::try_from(length) {

@@ -1,4 +1,4 @@
-//! Enums: a number in Rust, the index of the declaration on the wire.
+//! Enums: a number in Rust, and an index into the declaration on the wire.
 
 use std::marker::PhantomData;
 
@@ -6,10 +6,9 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, EncodeReason
 
 /// An enum of the schema. Implemented by generated code.
 ///
-/// The wire has the index of the value in the declaration, from 0, not its number. An index that the schema
-/// does not know is kept as the number `i32::MIN + index`, and goes out as that index again. Any other number that the
-/// schema does not declare is written as itself in the [extended](crate::Form::Extended) form, and cannot be written in the
-/// flat one.
+/// An enum value is encoded as its zero-based index in the declaration, not as its number. An index unknown to the
+/// schema is decoded as the number `i32::MIN + index` and encoded as the same index again. Any other undeclared number
+/// is written as itself in the [extended](crate::Form::Extended) form. The flat form cannot encode it.
 ///
 /// ```
 /// use polyglot::{Decoder, Encoder, Enumeration, Index};
@@ -49,10 +48,10 @@ pub trait Enumeration {
     /// The full name, for errors: `package.Outer.Inner`.
     const NAME: &'static str;
 
-    /// The index of a number in the declaration, from 0; of the first of several aliases.
+    /// Returns the zero-based index of a number in the declaration. Aliases have the index of the first.
     fn index(number: i32) -> Option<u32>;
 
-    /// The number at an index of the declaration, aliases counted.
+    /// Returns the number at an index of the declaration. Aliases have indexes of their own.
     fn number(index: u32) -> Option<i32>;
 }
 
@@ -91,12 +90,11 @@ impl<E: Enumeration> Codec for Index<E> {
     }
 }
 
-/// How many indexes above those of the schema are written as indexes in the extended form. A description of a schema has
-/// fewer values.
+/// Number of indexes beyond the schema that the extended form writes as indexes. A description of a schema has fewer
+/// values.
 pub const KEPT_INDEXES: u32 = 1 << 16;
 
-/// Writes a number that the schema does not declare. In the flat form it may stand for any index that the schema does not
-/// know.
+/// Writes a number that the schema does not declare. In the flat form it may represent any index unknown to the schema.
 #[cold]
 fn put_undeclared<E: Enumeration>(number: i32, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     let index = number.wrapping_sub(i32::MIN) as u32;
@@ -109,13 +107,14 @@ fn put_undeclared<E: Enumeration>(number: i32, to: &mut Encoder<'_>) -> Result<(
     Ok(())
 }
 
-/// Reads a number that the writer's schema does not declare, in place of an index, whose `error` remains if there is none.
+/// Reads a number in place of an index, which the writer sends if its schema does not declare the number. Returns
+/// `error` if no number is next.
 #[cold]
 fn take_number(from: &mut Decoder<'_>, error: DecodeError) -> Result<i32, DecodeError> {
     if from.peek() == Some(Kind::I32) { from.i32() } else { Err(error) }
 }
 
-/// The number that encodes an index unknown to the schema.
+/// Returns the number that represents an index unknown to the schema.
 #[cold]
 fn keep<E: Enumeration>(index: u32, offset: usize) -> Result<i32, DecodeError> {
     let number = i32::MIN.wrapping_add_unsigned(index);

@@ -1,11 +1,11 @@
-//! The reasons of errors.
+//! Reasons of decoding and encoding errors.
 
 use std::fmt;
 
 use crate::path_error::PathError;
 use crate::{Kind, NESTING_CEILING};
 
-/// The input does not hold the expected value: the peer is at fault, or the two schemas differ.
+/// The error of invalid input. Either the peer is faulty, or the schemas differ.
 ///
 /// ```
 /// use polyglot::{DecodeReason, Decoder, Kind};
@@ -30,14 +30,14 @@ pub enum DecodeReason {
     WrongKind {
         /// The expected kind.
         expected: Kind,
-        /// The byte in its place, which need not be a kind.
+        /// The byte found, which need not be a valid kind.
         found: u8,
     },
-    /// A list or map holds other kinds than it should.
+    /// A list or map has elements of an unexpected kind.
     WrongElementKind {
         /// The expected kind.
         expected: Kind,
-        /// The byte in its place, which need not be a kind.
+        /// The byte found, which need not be a valid kind.
         found: u8,
     },
     /// A varint has more bytes than its kind allows.
@@ -55,61 +55,60 @@ pub enum DecodeReason {
         kind: Kind,
         /// The declared length.
         length: u32,
-        /// The number of bytes not read yet.
+        /// The number of unread bytes.
         left: usize,
     },
-    /// A list or map says to have more elements than the bytes that are left can hold.
+    /// A list or map declares more elements than the remaining input can hold.
     TooManyElements {
         /// [`Kind::List`] or [`Kind::Map`].
         kind: Kind,
         /// The declared length.
         length: u32,
-        /// The number of bytes not read yet.
+        /// The number of unread bytes.
         left: usize,
     },
     /// Lists, maps and boxes would take more memory than
     /// [`Decoder::with_container_memory`](crate::Decoder::with_container_memory) allows.
     ContainerMemory {
-        /// The bytes that this one needs.
+        /// The number of bytes required.
         needed: usize,
-        /// The bytes not read yet.
+        /// The remaining number of bytes.
         left: usize,
     },
-    /// Messages nest deeper than [they may](crate::Decoder::with_nesting).
+    /// Messages nest deeper than [allowed](crate::Decoder::with_nesting).
     NestingTooDeep {
-        /// How many levels they may have.
+        /// The maximum number of levels.
         max: u32,
     },
     /// An error in place of a message inside another message.
     NestedError,
-    /// A oneof of the rich form names a member that the schema does not have.
+    /// A oneof of the rich form has a member unknown to the schema.
     UnknownMember {
-        /// The member's index in the declaration, from 1.
+        /// The member's one-based index in the declaration.
         member: u32,
     },
-    /// The message that a body [encloses](crate::Decoder::enclosed) is bad, in the words of its codec.
+    /// The message [enclosed](crate::Decoder::enclosed) in the body is invalid. Contains the error text of its codec.
     Content(String),
-    /// An enum's index is unknown and cannot be kept: it is 2^31 or more, or its substitute is a declared number.
+    /// An unknown enum index that cannot be preserved: it is at least 2^31, or its substitute is a declared number.
     EnumIndex {
         /// The full name of the enum.
         enumeration: &'static str,
         /// The index.
         index: u32,
     },
-    /// During [translation](crate::layout), a value of another kind than scalars, strings, bytes, and lists and maps of
-    /// these.
+    /// During [translation](crate::layout), a value other than a scalar, string, bytes, or a list or map of these.
     NotScalar {
-        /// The byte in its place.
+        /// The byte found.
         found: u8,
     },
-    /// During [translation](crate::layout), an enum number that the reader's schema lacks and that its form cannot state.
+    /// During [translation](crate::layout), an enum number that the reader's schema lacks and its form cannot encode.
     EnumNumber(i32),
     /// A [translated](crate::layout) body exceeds a limit.
     TranslationTooLong {
         /// The limit in bytes.
         max: usize,
     },
-    /// [Translating](crate::layout) a body moves too many bytes to bring its fields into the reader's order.
+    /// [Translating](crate::layout) a body moves too many bytes to reorder its fields.
     TooManyMoves {
         /// The limit in bytes.
         max: usize,
@@ -151,7 +150,7 @@ impl fmt::Display for DecodeReason {
     }
 }
 
-/// The value cannot be encoded. The caller's fault.
+/// The error of a value that cannot be encoded. The caller is faulty.
 ///
 /// ```
 /// use polyglot::{EncodeReason, Encoder, Enumeration, Index};
@@ -186,16 +185,16 @@ pub enum EncodeReason {
     },
     /// Messages nest deeper than [`NESTING_CEILING`](crate::NESTING_CEILING).
     NestingTooDeep,
-    /// An [`Undecoded`](crate::Undecoded) body does not hold the message, in the words of its decoding.
+    /// An [`Undecoded`](crate::Undecoded) body is invalid. Contains the text of the decoding error.
     Unreadable(String),
-    /// An [enclosed](crate::Encoder::enclosed) message is not as long as its codec has said.
+    /// The length of an [enclosed](crate::Encoder::enclosed) message differs from the announced one.
     Content {
         /// The length that was announced.
         announced: usize,
         /// The length that was written.
         written: usize,
     },
-    /// A number that the enum does not declare, and that does not encode an unknown index either.
+    /// A number that the enum does not declare and that does not represent an unknown index.
     UnknownNumber {
         /// The full name of the enum.
         enumeration: &'static str,

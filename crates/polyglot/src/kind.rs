@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// Kinds: the byte, the name, and the fewest bytes that an element of a list, or a key or value of a map, of this kind takes.
+/// Defines the kinds. Takes the byte, the name, and the minimum size of a list element or a map's key or value.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $byte:literal, $name:literal, $smallest:literal;)*) => {
-        /// The kind of a value, stated by its first byte.
+        /// The kind of a value, given by its first byte.
         ///
         /// ```
         /// use polyglot::Kind;
@@ -22,14 +22,14 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            /// The byte of this kind.
+            /// Returns the byte of this kind.
             #[inline]
             #[must_use]
             pub const fn byte(self) -> u8 {
                 self as u8
             }
 
-            /// The kind of a byte, if any.
+            /// Returns the kind with this byte, if any.
             #[must_use]
             pub const fn from_byte(byte: u8) -> Option<Self> {
                 match byte {
@@ -38,9 +38,10 @@ macro_rules! kinds {
                 }
             }
 
-            /// The fewest bytes that a list element or a map's key or value of this kind takes, its own kind byte included.
+            /// Returns the minimum size in bytes of a list element, or a map's key or value, of this kind. Includes its
+            /// kind byte.
             ///
-            /// Never zero: the number of elements is bounded by the bytes that are left.
+            /// Never zero, so the remaining input bounds the number of elements.
             #[inline]
             #[must_use]
             pub const fn smallest(self) -> usize {
@@ -63,21 +64,21 @@ macro_rules! kinds {
 kinds! {
     /// Nothing: an absent message, map or optional field.
     Nil = 0x00, "nil", 1;
-    /// Values of one kind, their number in front. Its head also names their kind.
+    /// Values of one kind, preceded by that kind and their number.
     List = 0x01, "list", 4;
-    /// Pairs of a key and a value, their number in front.
+    /// Pairs of a key and a value, preceded by both kinds and their number.
     Map = 0x02, "map", 5;
-    /// A message, which may be nil, in the heads of lists and maps; the beginning of a oneof in the rich form.
+    /// In heads of lists and maps, a message that may be nil. Otherwise the start of a oneof in the rich form.
     Any = 0x03, "message", 1;
-    /// Bytes, their number in front.
+    /// Length-prefixed bytes.
     Bytes = 0x04, "bytes", 3;
-    /// UTF-8, the number of bytes in front.
+    /// Length-prefixed UTF-8.
     String = 0x05, "string", 3;
-    /// A string in place of a message: the reason of its absence.
+    /// An error text in place of a message.
     Error = 0x06, "error", 4;
     /// One byte, 0 or 1.
     Bool = 0x07, "bool", 2;
-    /// One byte; also the beginning of every message, whose flags it holds.
+    /// One byte. Also starts every message, whose flags it contains.
     U8 = 0x08, "u8", 2;
     /// A varint of at most 3 bytes.
     U16 = 0x09, "u16", 2;

@@ -1,13 +1,13 @@
 //! Layouts of services and messages, and translation of bodies between two of them. No I/O.
 //!
-//! A [`Description`] states numbers, types and wire order, which is all that an end needs to read a body of another
-//! version of its schema. Two ends with the same [`Fingerprint`] need nothing of this. Otherwise a [`Plan`] translates
+//! A [`Description`] contains the field numbers, types and wire order that a peer needs to read bodies of another
+//! version of its schema. Peers with the same [`Fingerprint`] need no translation. Otherwise a [`Plan`] translates
 //! bodies from one layout to the other in one pass, without decoding them.
 //!
 //! # Compatibility
 //!
-//! Fields and enum values are identified by number, types by their use. The rules are those of protobuf, whose WIRE category
-//! of `buf breaking` allows all but the changes marked with an asterisk:
+//! Fields and enum values are identified by number, types by their use. The rules follow protobuf. The WIRE category of
+//! `buf breaking` allows all changes but those marked with an asterisk:
 //!
 //! | change | translation |
 //! |---|---|
@@ -25,14 +25,14 @@
 //! | other types of one kind here, such as `int32` to `sint32` * | unchanged |
 //! | single to list, message to bytes, other types * | a [`Refusal`], which names the field |
 //!
-//! Unknown fields are lost, as in prost. Readers of the flat form learn nothing of presence, and cannot be sent an enum
-//! number that they lack.
+//! Unknown fields are lost, like in prost. The flat form conveys neither presence nor enum numbers that the reader
+//! lacks.
 //!
 //! # Limits
 //!
-//! Descriptions and bodies come from peers. A description has at most [`DESCRIPTION_MAX`] bytes, [`TYPES_MAX`] types and
-//! [`PARTS_MAX`] fields and values. A plan has at most as many pairs of types as both ends have types, and 65 536 fields. A
-//! translation takes time in proportion to its input and output; its output and nesting have [`Limits`].
+//! Descriptions and bodies come from peers. A description has at most [`DESCRIPTION_MAX`] bytes, [`TYPES_MAX`] types
+//! and [`PARTS_MAX`] fields and values. A plan has at most as many pairs of types as both peers have types, and 65 536
+//! fields. A translation takes time in proportion to its input and output; its output and nesting have [`Limits`].
 
 mod conversion;
 mod description;

@@ -1,15 +1,15 @@
-//! The Polyglot encoding: every value begins with a byte that names its kind.
+//! The Polyglot encoding, in which every value begins with a byte for its kind.
 //!
-//! This crate turns Rust values into Polyglot and back, wire-compatible with the Go original, and treats every byte it
-//! reads as hostile: no input makes it panic, overflow the stack, or allocate more than the input and the
-//! [limits](crate#limits) justify. It knows nothing of frames, connections or calls.
+//! This crate encodes and decodes Rust values, wire-compatible with the Go original. All input is untrusted: no input
+//! makes the crate panic, overflow the stack, or allocate more than the input and the [limits](crate#limits) justify.
+//! Frames, connections and calls are not part of this crate.
 //!
-//! Three layers, each usable alone:
+//! It has three layers, each of which can be used independently:
 //!
 //! * [`Encoder`] and [`Decoder`] write and read single values: one method per [`Kind`].
-//! * [`Codec`] says which Rust types can be fields; [`Fields`] is what generated code implements; [`Message`] is a
-//!   whole body, which [`encode_root`] and [`decode_root`] handle.
-//! * [`View`] is the borrowed counterpart: a view of a message points into the input and allocates nothing.
+//! * [`Codec`] is implemented by Rust types that can be fields, [`Fields`] by generated messages. [`Message`] is a
+//!   whole body, for [`encode_root`] and [`decode_root`].
+//! * [`View`] is the borrowed counterpart. A view of a message borrows from the input and does not allocate.
 //!
 //! ```
 //! use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Fields, Root};
@@ -51,12 +51,11 @@
 //!
 //! # Limits
 //!
-//! * Messages that are decoded nest [`NESTING_MAX`] deep, unless [`Decoder::with_nesting`] says otherwise, and
-//!   [`NESTING_CEILING`] at most; messages that are encoded [`NESTING_CEILING`].
-//! * The length of a list or map is believed only as far as the bytes that are left can hold that many of the smallest
-//!   elements of its kind.
-//! * The memory of all lists, maps and boxes of one decoding is at most [`CONTAINER_MEMORY_MAX`], unless
-//!   [`Decoder::with_container_memory`] says otherwise.
+//! * Decoded messages nest up to [`NESTING_MAX`] levels, which [`Decoder::with_nesting`] can change up to
+//!   [`NESTING_CEILING`]. Encoded messages nest up to [`NESTING_CEILING`] levels.
+//! * The length of a list or map is rejected if the remaining input cannot hold that many elements of minimum size.
+//! * The memory of all lists, maps and boxes of one decoder is at most [`CONTAINER_MEMORY_MAX`], which
+//!   [`Decoder::with_container_memory`] can change.
 //! * The length of strings and bytes is checked against the remaining input before anything is allocated.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]

@@ -4,8 +4,8 @@ use crate::{Codec, DecodeError, Decoder, EncodeError, Encoder, Kind, MessageView
 
 /// A type that can be a body: the request or reply of a call, or a message of a stream.
 ///
-/// Every type with [`Fields`] is one, in the Polyglot form. A type without them brings a form of its own, as the
-/// messages of builds with the protobuf codec do; such a type cannot be a field of a Polyglot message.
+/// Every type with [`Fields`] implements it, in the Polyglot encoding. Types with another encoding, such as messages of
+/// builds with the protobuf codec, cannot be fields of a Polyglot message.
 ///
 /// ```
 /// use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Message, Root};
@@ -33,22 +33,22 @@ pub trait Message: Default {
     ///
     /// # Errors
     ///
-    /// If the message cannot be encoded; everything written of it is removed.
+    /// If the message cannot be encoded. The output is then restored.
     fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
 
-    /// Reads a body. Bytes after the message or error are left unread: newer peers may have added them.
+    /// Reads a body. Bytes after the message or error are left unread, because newer peers may have added fields.
     ///
     /// # Errors
     ///
-    /// If there is neither a message nor an error, or it is bad.
+    /// If the input is neither a valid message nor an error.
     fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError>;
 
-    /// As [`decode_root`](Self::decode_root), over a message that is no longer needed and whose memory is used again.
-    /// Unless a message is read, the content of this one is unspecified.
+    /// Like [`decode_root`](Self::decode_root), but overwrites `self` and reuses its allocations. Unless a message is
+    /// read, the content of `self` is unspecified.
     ///
     /// # Errors
     ///
-    /// As [`decode_root`](Self::decode_root).
+    /// Like [`decode_root`](Self::decode_root).
     #[inline]
     fn decode_root_over(&mut self, from: &mut Decoder<'_>) -> Result<Root<()>, DecodeError> {
         Ok(match Self::decode_root(from)? {
@@ -61,7 +61,7 @@ pub trait Message: Default {
     }
 }
 
-/// The fields of a message of the schema, in the Polyglot form. Implemented by generated code.
+/// The fields of a message in the Polyglot encoding. Implemented by generated code.
 ///
 /// Fields are in wire order: single scalars, strings, bytes and enums first, then repeated fields, then messages and
 /// maps, each group in the order of declaration. [The crate's page](crate) has an example.
@@ -87,12 +87,12 @@ pub trait Fields: Default {
     /// If a field is missing or malformed.
     fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError>;
 
-    /// As [`decode_fields`](Self::decode_fields), over a message that is no longer needed and whose memory is used
-    /// again. After an error its content is unspecified.
+    /// Like [`decode_fields`](Self::decode_fields), but overwrites `self` and reuses its allocations. After an error
+    /// the content of `self` is unspecified.
     ///
     /// # Errors
     ///
-    /// As [`decode_fields`](Self::decode_fields).
+    /// Like [`decode_fields`](Self::decode_fields).
     #[inline]
     fn decode_fields_over(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
         *self = Self::decode_fields(from)?;
@@ -125,13 +125,13 @@ pub enum Root<M> {
 ///
 /// # Errors
 ///
-/// If the message cannot be encoded; everything written of it is removed.
+/// If the message cannot be encoded. The output is then restored.
 #[inline(always)]
 pub fn encode_root<M: Message>(message: &M, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     message.encode_root(to)
 }
 
-/// Reads a body. Bytes after the message or error are left unread: newer peers may have added them.
+/// Reads a body. Bytes after the message or error are left unread, because newer peers may have added fields.
 ///
 /// ```
 /// use polyglot::{Decoder, Root, decode_root};
@@ -144,7 +144,7 @@ pub fn encode_root<M: Message>(message: &M, to: &mut Encoder<'_>) -> Result<(), 
 ///
 /// # Errors
 ///
-/// If there is neither a message nor an error, or it is bad.
+/// If the input is neither a valid message nor an error.
 #[inline(always)]
 pub fn decode_root<M: Message>(from: &mut Decoder<'_>) -> Result<Root<M>, DecodeError> {
     M::decode_root(from)
@@ -155,7 +155,7 @@ impl<M: Fields> Message for M {
 
     #[inline(always)]
     fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        // No closure: fields would be inlined less likely.
+        // Not a closure, because the compiler would be less likely to inline the fields.
         let mark = to.begin_root();
         let encoded = self.encode_fields(to);
         to.end_root(mark, encoded, <M as Fields>::NAME)
@@ -173,7 +173,7 @@ impl<M: Fields> Message for M {
     #[inline(always)]
     fn decode_root_over(&mut self, from: &mut Decoder<'_>) -> Result<Root<()>, DecodeError> {
         if !from.begin_root() {
-            *self = M::default(); // If the root is nil.
+            *self = M::default(); // In case the root is nil.
             return no_message(<M as Fields>::NAME, from);
         }
         let decoded = self.decode_fields_over(from);
@@ -181,7 +181,7 @@ impl<M: Fields> Message for M {
     }
 }
 
-/// Writes a body in the Polyglot form, whose fields `fields` writes.
+/// Writes a body in the Polyglot encoding, using `fields` for its fields.
 #[inline(always)]
 pub(crate) fn encode_as(
     name: &'static str,
@@ -193,7 +193,7 @@ pub(crate) fn encode_as(
     to.end_root(mark, encoded, name)
 }
 
-/// Reads a body in the Polyglot form, whose fields `fields` reads.
+/// Reads a body in the Polyglot encoding, using `fields` for its fields.
 #[inline(always)]
 pub(crate) fn decode_as<'a, M: Default>(
     name: &'static str,
@@ -234,7 +234,7 @@ fn end_root<M>(
 ///
 /// # Errors
 ///
-/// As [`decode_root`].
+/// Like [`decode_root`].
 #[inline]
 pub fn view_root<'a, V: MessageView<'a>>(from: &mut Decoder<'a>) -> Result<Root<V>, DecodeError> {
     decode_as(V::NAME, from, V::decode_fields)
@@ -249,7 +249,7 @@ impl<M: Fields> Codec for M {
         to.message(|to| message.encode_fields(to))
     }
 
-    /// Nil becomes the default message, as in lists and maps. A single message field is an option.
+    /// Reads a nil as the default message, which applies to lists and maps. Single message fields are options.
     #[inline]
     fn decode(from: &mut Decoder<'_>) -> Result<M, DecodeError> {
         from.message(M::decode_fields).map(Option::unwrap_or_default)
@@ -269,7 +269,7 @@ impl<M: Fields> Codec for M {
     }
 }
 
-/// Messages that contain themselves are boxed.
+/// Recursive messages are boxed.
 impl<M: Fields> Fields for Box<M> {
     const NAME: &'static str = M::NAME;
 

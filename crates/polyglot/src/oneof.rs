@@ -1,14 +1,14 @@
-//! Oneofs: every member a field of its own in the flat form, one tagged value in the rich form.
+//! Oneofs: separate fields in the flat form, one tagged value in the rich form.
 
 use crate::codec::encode_default;
 use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, Encoder, Form, Kind};
 
-/// A oneof of the schema: the enum that has a variant for each member. Implemented by generated code.
+/// A oneof, as an enum with a variant for each member. Implemented by generated code.
 ///
-/// In the flat form the Go original knows no oneof: each member is an ordinary field at its own position, always there,
-/// and on reading the last that is not its default wins. In the rich form the oneof is at the position of its first
-/// member in wire order, `03` and a varint that says which member (from 1 in the order of declaration, 0 for none),
-/// then the value. Generated code writes and reads both:
+/// The flat form of the Go original has no oneofs. Each member is an ordinary field that is always present, and the
+/// last member that is not its default wins. In the rich form the oneof is at the position of its first member in wire
+/// order. It consists of `03`, a varint with the one-based member in the order of declaration (0 if none is set), and
+/// the value. Generated code writes and reads both:
 ///
 /// ```
 /// use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Fields, Form, Oneof, Root};
@@ -79,16 +79,16 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, Encoder, For
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Oneof: Sized {
-    /// Writes the member that is set, in the rich form: calls [`Encoder::member`] with the
-    /// member's index in the declaration, from 1.
+    /// Writes the set member in the rich form. Calls [`Encoder::member`] with the member's one-based index in the
+    /// declaration.
     ///
     /// # Errors
     ///
     /// If its value cannot be encoded.
     fn encode_member(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
 
-    /// Reads the value of the member at an index of the declaration, from 1; `None`, and nothing read, if there is no
-    /// such member.
+    /// Reads the value of the member with this one-based index in the declaration. Reads nothing and returns `None` if
+    /// there is no such member.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ pub trait Oneof: Sized {
 }
 
 impl Encoder<'_> {
-    /// Writes a oneof at the position of its first member. In the flat form this writes nothing.
+    /// Writes a oneof at the position of its first member. Does nothing in the flat form.
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// Writes the member that is set, in the rich form. For [`Oneof::encode_member`].
+    /// Writes the set member in the rich form. Called by [`Oneof::encode_member`].
     ///
     /// # Errors
     ///
@@ -127,8 +127,7 @@ impl Encoder<'_> {
         C::encode(value, self).map_err(|error| error.in_field(name))
     }
 
-    /// Writes a member at its own position, `None` if another or none is set. In the rich form
-    /// this writes nothing.
+    /// Writes a member at its own position; `None` if it is not set. Does nothing in the rich form.
     ///
     /// # Errors
     ///
@@ -149,11 +148,11 @@ impl Encoder<'_> {
 }
 
 impl Decoder<'_> {
-    /// Begins to read a oneof at the position of its first member. In the rich form this reads all of it.
+    /// Begins to read a oneof at the position of its first member. In the rich form, reads the whole oneof.
     ///
     /// # Errors
     ///
-    /// If it names a member that the schema does not have, or its value is bad.
+    /// If the member is unknown to the schema, or its value is invalid.
     #[inline]
     pub fn oneof<O: Oneof>(&mut self, name: &'static str) -> Result<OneofDecoder<O>, DecodeError> {
         self.oneof_by(name, O::decode_member)
@@ -161,7 +160,7 @@ impl Decoder<'_> {
 }
 
 impl<'a> Decoder<'a> {
-    /// Begins to read a oneof whose members `decode_member` reads.
+    /// Begins to read a oneof, using `decode_member` for its members.
     #[inline]
     pub(crate) fn oneof_by<O>(
         &mut self,
@@ -182,7 +181,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// A oneof that is being read: see [`Decoder::oneof`].
+/// A oneof being read. See [`Decoder::oneof`].
 #[derive(Debug)]
 #[must_use]
 pub struct OneofDecoder<O> {
@@ -196,8 +195,8 @@ impl<O> OneofDecoder<O> {
         self.value = Some(value);
     }
 
-    /// Reads a member at its own position; it becomes the value unless it is its default. In the
-    /// rich form this reads nothing.
+    /// Reads a member at its own position, which becomes the value unless it is its default. Does nothing in the rich
+    /// form.
     ///
     /// # Errors
     ///
@@ -223,7 +222,7 @@ impl<O> OneofDecoder<O> {
         Ok(())
     }
 
-    /// The member that is set, if one is.
+    /// Returns the set member, if any.
     #[inline]
     pub fn into_option(self) -> Option<O> {
         self.value

@@ -1,12 +1,12 @@
 //! [`PathError`]: an error with its reason and the path of fields that leads to the value.
 //!
-//! It is one pointer wide, so that results stay small on the hot path; everything that builds it is cold.
+//! The error is one pointer wide to keep results small on the hot path. All functions that build it are cold.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// An error of a codec: its reason `R`, the path of fields that leads to the value, and for errors of decoding the
-/// `Offset` of the value, which is `()` for those of encoding.
+/// An error of a codec, with its reason `R` and the path of fields to the value. Decoding errors also have the `Offset`
+/// of the value, which is `()` for encoding errors.
 ///
 /// [`DecodeError`](crate::DecodeError), [`EncodeError`](crate::EncodeError) and the errors of the crate `frpc-json` are
 /// this type with reasons of their own.
@@ -29,7 +29,7 @@ struct Inner<R, Offset> {
 }
 
 impl<R> PathError<R, usize> {
-    /// An error of decoding a value that begins at this offset.
+    /// Creates a decoding error for the value at this offset.
     #[cold]
     #[inline(never)]
     #[doc(hidden)]
@@ -38,7 +38,7 @@ impl<R> PathError<R, usize> {
         Self(Box::new(Inner { reason, offset, path: Path::default() }))
     }
 
-    /// Where the offending value begins, in bytes from the beginning of the input.
+    /// Returns the offset of the invalid value in the input, in bytes.
     ///
     /// ```
     /// let error = polyglot::Decoder::new(&[7, 2]).bool().expect_err("2 is no bool");
@@ -51,7 +51,7 @@ impl<R> PathError<R, usize> {
 }
 
 impl<R> PathError<R, ()> {
-    /// An error of encoding.
+    /// Creates an encoding error.
     #[cold]
     #[inline(never)]
     #[doc(hidden)]
@@ -62,47 +62,47 @@ impl<R> PathError<R, ()> {
 }
 
 impl<R, Offset> PathError<R, Offset> {
-    /// The reason.
+    /// Returns the reason.
     #[must_use]
     pub fn reason(&self) -> &R {
         &self.0.reason
     }
 
-    /// The fields that lead to the value, like `orders[3].customer.name` or `prices["apple"]`; empty for a value that is
-    /// no field.
+    /// Returns the path of fields to the value, such as `orders[3].customer.name` or `prices["apple"]`. Empty for a
+    /// value that is not a field.
     #[must_use]
     pub fn field(&self) -> String {
         self.0.path.to_string()
     }
 
-    /// The full name of the outermost message, if there is one.
+    /// Returns the full name of the outermost message, if any.
     #[must_use]
     pub fn message(&self) -> Option<&str> {
         self.0.path.message.as_deref()
     }
 
-    /// The error of a value that contains this field.
+    /// Prepends a field to the path.
     #[doc(hidden)]
     #[must_use]
     pub fn in_field(self, name: impl Into<Cow<'static, str>>) -> Self {
         self.within(Step::Field(name.into()))
     }
 
-    /// The error of a list that contains this element.
+    /// Prepends an element of a list to the path.
     #[doc(hidden)]
     #[must_use]
     pub fn in_element(self, index: usize) -> Self {
         self.within(Step::Element(index))
     }
 
-    /// The error of a map that contains the entry of this key.
+    /// Prepends an entry of a map to the path.
     #[doc(hidden)]
     #[must_use]
     pub fn in_entry(self, key: impl Into<String>) -> Self {
         self.within(Step::Entry(key.into()))
     }
 
-    /// The error of a message of this name.
+    /// Sets the name of the outermost message.
     #[doc(hidden)]
     #[must_use]
     pub fn in_message(mut self, name: impl Into<Cow<'static, str>>) -> Self {
@@ -154,7 +154,7 @@ where
 {
 }
 
-/// The way to a value, innermost step first, because errors travel outwards.
+/// The path to a value. The innermost step is first, because errors propagate outwards.
 #[derive(Default)]
 struct Path {
     steps: Vec<Step>,
@@ -167,7 +167,7 @@ enum Step {
     Entry(String),
 }
 
-/// The number of steps of a long path that are shown, at each of its ends.
+/// Number of steps displayed at each end of a long path.
 const SHOWN: usize = 6;
 
 impl Path {
@@ -184,7 +184,7 @@ impl Path {
         }
     }
 
-    /// Writes `count` steps from the outermost, after skipping the first ones.
+    /// Writes `count` steps, outermost first, after skipping the first `skipped` ones.
     fn write_steps(&self, f: &mut fmt::Formatter<'_>, skipped: usize, count: usize) -> fmt::Result {
         for (position, step) in self.steps.iter().rev().enumerate().skip(skipped).take(count) {
             match step {
@@ -204,7 +204,7 @@ impl fmt::Display for Path {
     }
 }
 
-/// A path for display, with its middle left out if it is long: a message nested too deeply has a hundred steps.
+/// A path for display. Omits the middle of long paths, because a message nested too deeply has a hundred steps.
 struct ShortPath<'a>(&'a Path);
 
 impl fmt::Display for ShortPath<'_> {

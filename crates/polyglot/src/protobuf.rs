@@ -1,9 +1,9 @@
-//! The protobuf codec, on prost: a body is one bytes value with a message in protobuf's encoding.
+//! The protobuf codec, based on prost. A body is one bytes value that contains a message in protobuf's encoding.
 //!
-//! It is for services whose messages have to evolve as protobuf's do. Go's fRPC is no possible peer of these. The codec
-//! belongs to the types, and a build chooses it for the types that it generates.
+//! It is intended for services whose messages evolve by the rules of protobuf. Go's fRPC does not support it. The codec
+//! is a property of the types and is chosen by the build that generates them.
 //!
-//! Messages may nest 100 levels deep, which is a constant of prost's and not a setting of the decoder.
+//! Messages may nest 100 levels deep. This is a constant of prost and not a setting of the decoder.
 
 mod memory;
 pub mod utf8_bytes;
@@ -24,11 +24,11 @@ where
     encoded.map_err(|error| error.in_message(M::NAME))
 }
 
-/// Reads a body. Long `Bytes` and `Utf8Bytes` share its memory if the decoder does.
+/// Reads a body. Long `Bytes` and `Utf8Bytes` share the memory of the input if the decoder is shared.
 ///
 /// # Errors
-/// If there is neither a message nor an error, the message is malformed, or it would take more memory than the decoder
-/// grants.
+/// If the input is neither a message nor an error, the message is malformed, or it would exceed the memory limit of the
+/// decoder.
 pub fn decode_protobuf<M>(from: &mut Decoder<'_>) -> Result<Root<M>, DecodeError>
 where
     M: crate::Message + prost::Message + Protobuf,

@@ -10,9 +10,10 @@ use bytes::Bytes;
 
 /// Text in shared memory: to `String` what [`Bytes`] is to `Vec<u8>`.
 ///
-/// A clone copies no text. As a field of a message it is a string on the wire; from [`BULK_MIN`](crate::BULK_MIN) bytes
-/// on, encoding [sets it aside](crate::Encoder::gathering), and decoding checks it and then
-/// [slices it off](crate::Decoder::shared), where a `String` is copied. Such a slice keeps the whole input alive.
+/// Cloning does not copy the text. As a field of a message it is a string on the wire. From
+/// [`BULK_MIN`](crate::BULK_MIN) bytes on it is not copied, unlike a `String`: encoding [records it as
+/// bulk](crate::Encoder::gathering), and decoding validates it and returns a [slice of the
+/// input](crate::Decoder::shared), which keeps the whole input alive.
 ///
 /// ```
 /// use polyglot::Utf8Bytes;
@@ -32,21 +33,21 @@ pub struct Utf8Bytes(
 );
 
 impl Utf8Bytes {
-    /// An empty text.
+    /// Creates an empty text.
     #[inline]
     #[must_use]
     pub const fn new() -> Self {
         Self(Bytes::new())
     }
 
-    /// A text of the program, which is not copied.
+    /// Creates a text from a static string without copying it.
     #[inline]
     #[must_use]
     pub const fn from_static(text: &'static str) -> Self {
         Self(Bytes::from_static(text.as_bytes()))
     }
 
-    /// A part of `whole` that shares its memory.
+    /// Returns `part` as a slice that shares the memory of `whole`.
     ///
     /// # Panics
     ///
@@ -56,7 +57,7 @@ impl Utf8Bytes {
         Self(whole.slice_ref(part.as_bytes()))
     }
 
-    /// A part of this text that shares its memory.
+    /// Returns `part` as a slice that shares the memory of this text.
     ///
     /// ```
     /// let line = polyglot::Utf8Bytes::from_static("author=Austen");
@@ -94,17 +95,17 @@ impl Utf8Bytes {
         unsafe { std::str::from_utf8_unchecked(&self.0) }
     }
 
-    /// The text as bytes.
+    /// Returns the text as bytes.
     #[inline]
     #[must_use]
     pub const fn as_bytes(&self) -> &Bytes {
         &self.0
     }
 
-    /// Makes the text empty, and releases its memory.
+    /// Clears the text and releases its memory.
     #[inline]
     pub fn clear(&mut self) {
-        *self = Self::new(); // `Bytes` keep their memory when they are cleared.
+        *self = Self::new(); // `Bytes::clear` would keep the memory alive.
     }
 }
 
@@ -138,7 +139,7 @@ impl Borrow<str> for Utf8Bytes {
     }
 }
 
-/// As `str`, which can be borrowed from it.
+/// Hashes like `str`, because `Utf8Bytes` implements `Borrow<str>`.
 impl Hash for Utf8Bytes {
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
@@ -158,7 +159,7 @@ impl fmt::Display for Utf8Bytes {
     }
 }
 
-/// Without copying the text.
+/// Does not copy the text.
 impl From<String> for Utf8Bytes {
     #[inline]
     fn from(text: String) -> Self {
@@ -166,7 +167,7 @@ impl From<String> for Utf8Bytes {
     }
 }
 
-/// A copy. See [`Utf8Bytes::from_static`].
+/// Copies the text. [`Utf8Bytes::from_static`] does not.
 impl From<&str> for Utf8Bytes {
     #[inline]
     fn from(text: &str) -> Self {
@@ -184,7 +185,7 @@ impl From<Cow<'_, str>> for Utf8Bytes {
     }
 }
 
-/// Without copying the text.
+/// Does not copy the text.
 impl From<Utf8Bytes> for Bytes {
     #[inline]
     fn from(text: Utf8Bytes) -> Self {
@@ -192,7 +193,7 @@ impl From<Utf8Bytes> for Bytes {
     }
 }
 
-/// A copy.
+/// Copies the text.
 impl From<Utf8Bytes> for String {
     #[inline]
     fn from(text: Utf8Bytes) -> Self {
@@ -200,7 +201,7 @@ impl From<Utf8Bytes> for String {
     }
 }
 
-/// Without copying the text.
+/// Does not copy the text.
 impl TryFrom<Bytes> for Utf8Bytes {
     type Error = Utf8Error;
 
@@ -232,7 +233,7 @@ macro_rules! equal {
 
 equal! { str &str String [u8] &[u8] }
 
-/// As a string.
+/// Serialized as a string.
 #[cfg(feature = "serde")]
 mod with_serde {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

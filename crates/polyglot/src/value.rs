@@ -4,7 +4,8 @@ use bytes::Bytes;
 
 use crate::{Codec, DecodeError, Decoder, EncodeError, Encoder, Key, Kind, Utf8Bytes};
 
-/// Scalars: the type, its kind, the methods of encoder and decoder, the default, and whether it can be a key.
+/// Implements [`Codec`] for a scalar type. Takes its kind, its method of encoder and decoder, the check for its
+/// default, and `Key` if it can be a map's key.
 macro_rules! scalar {
     ($type:ty, $kind:ident, $method:ident, |$value:ident| $default:expr $(, $key:ident)?) => {
         impl Codec for $type {
@@ -41,8 +42,8 @@ scalar!(u64, U64, u64, |value| value == 0, Key);
 scalar!(f32, F32, f32, |value| value.to_bits() == 0);
 scalar!(f64, F64, f64, |value| value.to_bits() == 0);
 
-/// Strings and bytes, which are the default if they are empty: the type, its kind, how it is written and read, and how it is
-/// read over another if that uses memory again.
+/// Implements [`Codec`] for strings and bytes, whose default is empty. Takes the type, its kind, the functions that
+/// write and read it, and the function that reads it into an existing value if that reuses memory.
 macro_rules! text {
     ($type:ty, $kind:ident, $encode:expr, $decode:expr $(, $decode_over:expr)?) => {
         impl Codec for $type {

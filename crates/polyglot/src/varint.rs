@@ -1,6 +1,6 @@
 //! Varints: seven bits per byte, low bits first, the top bit set on all bytes but the last.
 //!
-//! Both directions treat eight bytes at once as one word instead of looping over them.
+//! Both directions process eight bytes at once as one word instead of looping over them.
 
 use crate::Kind;
 
@@ -18,7 +18,7 @@ const MORE: u64 = 0x8080_8080_8080_8080;
 /// The first value that needs more than the 8 bytes of a word.
 const WORD_END: u64 = 1 << 56;
 
-/// The most bytes of a varint of this kind: of as many bits as the kind has, of which each byte takes seven.
+/// Returns the maximum length in bytes of a varint of this kind. Each byte holds seven bits.
 pub(crate) const fn length_max(kind: Kind) -> u32 {
     match kind {
         Kind::U16 => 3,
@@ -39,8 +39,8 @@ pub(crate) fn write(out: &mut Vec<u8>, kind: u8, value: u64) {
     }
 }
 
-/// Reads a varint of at most `max` bytes and returns the input after it. Surplus high bits of the last byte are
-/// dropped, and forms longer than necessary are accepted, both as the Go original does.
+/// Reads a varint of at most `max` bytes and returns the input after it. Drops excess high bits of the last byte and
+/// accepts overlong forms, like the Go original.
 #[inline]
 pub(crate) fn read(input: &[u8], max: u32) -> Result<(u64, &[u8]), VarintFault> {
     match input {
@@ -88,7 +88,7 @@ fn read_long(input: &[u8], max: u32) -> Result<(u64, &[u8]), VarintFault> {
     read_bytewise(input, max)
 }
 
-/// At the end of the input, and for varints of nine and ten bytes.
+/// Reads a varint byte by byte, near the end of the input and for varints of nine and ten bytes.
 fn read_bytewise(input: &[u8], max: u32) -> Result<(u64, &[u8]), VarintFault> {
     let mut value = 0_u64;
     let mut rest = input;
@@ -104,7 +104,7 @@ fn read_bytewise(input: &[u8], max: u32) -> Result<(u64, &[u8]), VarintFault> {
     Err(VarintFault::TooLong)
 }
 
-/// Moves each group of seven bits of the low 56 into a byte of its own.
+/// Spreads the low 56 bits over eight bytes, seven bits each.
 #[inline]
 fn spread(value: u64) -> u64 {
     let halves = value & 0x0000_0000_0fff_ffff | (value & 0x00ff_ffff_f000_0000) << 4;
@@ -124,7 +124,7 @@ fn gather(word: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// The plain loop, to compare with.
+    /// A simple loop as a reference implementation.
     fn reference(mut value: u64) -> Vec<u8> {
         let mut out = vec![0xee];
         while value >= 0x80 {

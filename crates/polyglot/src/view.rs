@@ -1,8 +1,7 @@
-//! Views: messages that borrow from the input.
+//! Views: messages that borrow from the input without allocating.
 //!
-//! A message on the wire has no length, so nothing can skip it without knowing its fields. Lists, maps and nested
-//! messages are therefore walked, and so validated, when the view is decoded; their elements are decoded
-//! later, again from validated bytes. Nothing is allocated.
+//! Messages have no length on the wire, so skipping one requires its fields. Therefore decoding a view walks and
+//! validates its lists, maps and nested messages. Their elements are decoded from the validated bytes on access.
 
 use std::fmt;
 use std::iter::FusedIterator;
@@ -12,8 +11,8 @@ use crate::{DecodeError, Decoder, Kind};
 
 /// A type that can be a field of a borrowed message.
 ///
-/// Scalars, `&str` and `&[u8]`, [`MessageView`]s, options of them, [`List`], [`Map`] and [`Nested`].
-/// `decode` must be a function of the bytes it reads alone.
+/// Implemented by scalars, `&str` and `&[u8]`, [`MessageView`]s, options of them, [`List`], [`Map`] and [`Nested`]. The
+/// result of `decode` must only depend on the bytes that it reads.
 pub trait View<'a>: Default {
     /// The kind on the wire; [`Kind::Any`] for messages.
     const KIND: Kind;
@@ -25,8 +24,7 @@ pub trait View<'a>: Default {
     /// If the value is missing or malformed.
     fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError>;
 
-    /// Whether the flat form cannot distinguish this value from an absent one. A message is never absent when it is
-    /// there.
+    /// Returns whether the flat form cannot distinguish this value from an absent one. Never true for messages.
     #[inline]
     fn is_default(&self) -> bool {
         false
@@ -73,7 +71,7 @@ pub trait MessageView<'a>: Default {
 impl<'a, V: MessageView<'a>> View<'a> for V {
     const KIND: Kind = Kind::Any;
 
-    /// Nil becomes the default message, as in lists and maps. A single message field is an option.
+    /// Reads a nil as the default message, which applies to lists and maps. Single message fields are options.
     #[inline]
     fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         from.message(V::decode_fields).map(Option::unwrap_or_default)
@@ -130,19 +128,19 @@ pub struct List<'a, V> {
 }
 
 impl<'a, V: View<'a>> List<'a, V> {
-    /// The number of elements.
+    /// Returns the number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no elements.
+    /// Returns whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Validates the elements, which are next.
+    /// Validates and skips the elements.
     #[inline]
     fn of(len: usize, from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         let elements = walk(from, |from| {
@@ -151,7 +149,7 @@ impl<'a, V: View<'a>> List<'a, V> {
         Ok(Self { elements, len, element: PhantomData })
     }
 
-    /// The elements.
+    /// Returns the elements.
     pub fn iter(&self) -> Items<'a, V> {
         Items { from: Decoder::again(self.elements), left: self.len, element: PhantomData }
     }
@@ -174,24 +172,24 @@ pub struct Map<'a, K, V> {
 }
 
 impl<'a, K: View<'a>, V: View<'a>> Map<'a, K, V> {
-    /// The number of pairs.
+    /// Returns the number of pairs.
     #[must_use]
     pub fn len(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Whether there are no pairs.
+    /// Returns whether the map is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
 
-    /// The pairs. Of pairs with the same key, the last one counts.
+    /// Returns the pairs. The last pair of a duplicate key counts.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (K, V)> + FusedIterator + use<'a, K, V> {
         self.pairs.iter().map(|Pair(key, value)| (key, value))
     }
 
-    /// The value of a key, by linear search.
+    /// Returns the value of a key, by linear search.
     pub fn get(&self, key: &K) -> Option<V>
     where
         K: PartialEq,
@@ -223,22 +221,22 @@ impl<'a, K: View<'a>, V: View<'a>> View<'a> for Pair<K, V> {
     }
 }
 
-/// A message in the input that is decoded on access: for recursive messages, and for messages that few readers need.
+/// A message in the input that is decoded on access. Used for recursive messages and for rarely needed ones.
 #[derive(Clone, Copy, Default)]
 pub struct Nested<'a, V> {
-    /// The validated message with its head; empty for a default one.
+    /// The validated message with its head. Empty for a default message.
     message: &'a [u8],
     view: PhantomData<V>,
 }
 
 impl<'a, V: MessageView<'a>> Nested<'a, V> {
-    /// The message.
+    /// Decodes the message.
     pub fn get(&self) -> V {
-        // The same bytes were decoded before, so there is no error; an empty slice is the default.
+        // Cannot fail, because the same bytes were decoded before. An empty slice is the default message.
         V::decode(&mut Decoder::again(self.message)).unwrap_or_default()
     }
 
-    /// The bytes of the message, its head included: a body of its own. Empty for a default message.
+    /// Returns the bytes of the message including its head, which are a complete body. Empty for a default message.
     #[must_use]
     pub fn as_bytes(&self) -> &'a [u8] {
         self.message
@@ -268,7 +266,7 @@ impl<'a, V: View<'a>> Iterator for Items<'a, V> {
     #[inline]
     fn next(&mut self) -> Option<V> {
         self.left = self.left.checked_sub(1)?;
-        // The same bytes were decoded before, so there is no error.
+        // Cannot fail, because the same bytes were decoded before.
         Some(V::decode(&mut self.from).unwrap_or_default())
     }
 
@@ -291,7 +289,7 @@ impl<'a, V: View<'a>> IntoIterator for &List<'a, V> {
     }
 }
 
-/// Lets `decode` read, and returns the bytes that it has read.
+/// Calls `decode` and returns the bytes that it read.
 #[inline]
 fn walk<'a>(
     from: &mut Decoder<'a>,

@@ -1,5 +1,4 @@
-//! The parts of generated views other than [`View`](crate::View): the link from a message to its view, undecoded
-//! messages, enums and oneofs.
+//! Support for generated views: the view type of a message, undecoded messages, enums and oneofs.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,7 +12,7 @@ use crate::{
 
 /// A message that has a view. Implemented by generated code.
 pub trait Viewed: Fields {
-    /// The message with everything borrowed from the input.
+    /// The view of the message, which borrows from the input.
     type View<'a>: MessageView<'a>;
 }
 
@@ -51,7 +50,7 @@ pub struct Undecoded<M> {
 }
 
 impl<M: Fields> Undecoded<M> {
-    /// The message in a body of its own, as a peer would get it.
+    /// Encodes a message into a new body.
     ///
     /// # Errors
     ///
@@ -62,11 +61,11 @@ impl<M: Fields> Undecoded<M> {
         Ok(Self { body: body.into(), nesting: Nesting::DEEPEST, container_memory: usize::MAX, ..Self::default() })
     }
 
-    /// The message with everything borrowed from the body. Each call decodes again.
+    /// Decodes the message as a view that borrows from the body. Each call decodes again.
     ///
     /// # Errors
     ///
-    /// If the body does not hold the message.
+    /// If the body is not a valid message.
     pub fn view(&self) -> Result<M::View<'_>, DecodeError>
     where
         M: Viewed,
@@ -80,11 +79,11 @@ impl<M: Fields> Undecoded<M> {
         }
     }
 
-    /// The message, owned. Long `Bytes` and `Utf8Bytes` share the body's memory.
+    /// Decodes the message. Long `Bytes` and `Utf8Bytes` share the body's memory.
     ///
     /// # Errors
     ///
-    /// If the body does not hold the message.
+    /// If the body is not a valid message.
     pub fn decode(&self) -> Result<M, DecodeError> {
         if self.body.is_empty() {
             return Ok(M::default());
@@ -95,7 +94,7 @@ impl<M: Fields> Undecoded<M> {
         }
     }
 
-    /// The body, including bytes after the message.
+    /// Returns the body, including bytes after the message.
     #[must_use]
     pub fn as_bytes(&self) -> &Bytes {
         &self.body
@@ -117,7 +116,7 @@ impl<M: Fields> Undecoded<M> {
 impl<M: Fields> Message for Undecoded<M> {
     const NAME: &'static str = <M as Fields>::NAME;
 
-    /// Decodes the message and encodes it again: the form of the body need not be that of the peer.
+    /// Decodes and re-encodes the message, because the body may have another form than the peer's.
     fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
         let message = self.decode().map_err(|error| {
             EncodeError::new(EncodeReason::Unreadable(error.to_string())).in_message(<M as Fields>::NAME)
@@ -125,7 +124,7 @@ impl<M: Fields> Message for Undecoded<M> {
         message.encode_root(to)
     }
 
-    /// Takes the body unchecked; errors appear when it is read.
+    /// Stores the body without validating it. Errors are reported when it is decoded.
     fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
         if from.peek() == Some(Kind::Error) {
             let text = from.error_text().map_err(|error| error.in_message(<M as Fields>::NAME))?;
@@ -165,14 +164,14 @@ impl<M> fmt::Debug for Undecoded<M> {
     }
 }
 
-/// The number of an enum's value in a view, in lists and maps. Single fields are the number itself.
+/// An enum's number in a list or map of a view. Single fields are plain numbers.
 pub struct Number<E> {
     number: i32,
     enumeration: PhantomData<fn() -> E>,
 }
 
 impl<E> Number<E> {
-    /// The number; that of an unknown value as [`Enumeration`] says.
+    /// Returns the number. See [`Enumeration`] for unknown values.
     #[must_use]
     pub fn get(self) -> i32 {
         self.number
@@ -223,8 +222,8 @@ impl<E> fmt::Debug for Number<E> {
 
 /// The borrowed counterpart of [`Oneof`](crate::Oneof). Implemented by generated code.
 pub trait OneofView<'a>: Sized {
-    /// Reads the value of the member at an index of the declaration, from 1; `None`, and nothing read, if there is no
-    /// such member.
+    /// Reads the value of the member with this one-based index in the declaration. Reads nothing and returns `None` if
+    /// there is no such member.
     ///
     /// # Errors
     ///
@@ -233,11 +232,11 @@ pub trait OneofView<'a>: Sized {
 }
 
 impl<'a> Decoder<'a> {
-    /// Begins to read a oneof as a view: as [`oneof`](Self::oneof).
+    /// Like [`oneof`](Self::oneof), but reads a view.
     ///
     /// # Errors
     ///
-    /// If it names a member that the schema does not have, or its value is bad.
+    /// If the member is unknown to the schema, or its value is invalid.
     #[inline]
     pub fn oneof_view<O: OneofView<'a>>(&mut self, name: &'static str) -> Result<OneofDecoder<O>, DecodeError> {
         self.oneof_by(name, O::decode_member)
@@ -245,7 +244,7 @@ impl<'a> Decoder<'a> {
 }
 
 impl<O> OneofDecoder<O> {
-    /// Reads a member at its own position as a view: as [`member`](Self::member).
+    /// Like [`member`](Self::member), but reads a view.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
-//! Protobuf's well-known types, as prost maps them: wrappers are plain values, `Empty` is `()`, and with the feature
+//! Protobuf's well-known types, with prost's mapping. Wrappers are plain values, `Empty` is `()`, and with the feature
 //! `prost-types` the others are structs of that crate. On the wire they are ordinary messages.
 //!
-//! Generated code names the wrapper of a field, since the type of the value does not show it:
+//! Generated code states the wrapper of a field, because the type of the value does not determine it:
 //!
 //! ```
 //! use polyglot::{Decoder, Encoder, wellknown::StringValue};
@@ -24,15 +24,15 @@ use crate::{
     Codec, DecodeError, Decoder, EncodeError, Encoder, Fields, Kind, Message, MessageView, Root, View, Viewed,
 };
 
-/// The [`Codec`] of a value that is the only field of a message.
+/// The [`Codec`] of a value wrapped in a message as its only field.
 #[derive(Debug)]
 pub struct Wrapped<T>(PhantomData<T>);
 
-/// The [`Codec`] of a value in a box; for fields that `boxed` has made boxes, and whose type is no message.
+/// The [`Codec`] of a boxed value, for fields with the build option `boxed` whose type is not a message.
 #[derive(Debug)]
 pub struct Boxed<C>(PhantomData<C>);
 
-/// A wrapper in a view: [`View`] of the value in it.
+/// The [`View`] of a wrapper, which contains its value.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub struct Unwrapped<V>(pub V);
 
@@ -92,13 +92,13 @@ impl<'a, V: View<'a>> View<'a> for Unwrapped<V> {
     }
 }
 
-/// Wrappers: the name of the message and the type in Rust.
+/// Defines the wrappers. Takes the name of the message and the type in Rust.
 macro_rules! wrappers {
     ($($name:ident $type:ty;)*) => {$(
         #[doc = concat!("The codec of `google.protobuf.", stringify!($name), "`.")]
         pub type $name = Wrapped<$type>;
 
-        /// The wrapper around it, as a request or reply.
+        /// As a request or reply, the value is wrapped.
         impl Message for $type {
             const NAME: &'static str = concat!("google.protobuf.", stringify!($name));
 
@@ -168,7 +168,7 @@ mod structs {
 
     use crate::{DecodeError, Decoder, EncodeError, Encoder, Enumeration, Fields, Index, Oneof};
 
-    /// A message with fields in wire order.
+    /// Implements [`Fields`] for a message with fields in wire order.
     macro_rules! message {
         ($type:ident: $($field:ident),*) => {
             impl Fields for $type {
@@ -194,7 +194,7 @@ mod structs {
     message!(Struct: fields);
     message!(Timestamp: seconds, nanos);
 
-    /// The member of a value that a pattern matches.
+    /// Returns the member of a value if it matches a pattern.
     macro_rules! member {
         ($value:expr, $variant:ident) => {
             match &$value.kind {
@@ -269,13 +269,13 @@ mod structs {
 
 #[cfg(feature = "prost-types")]
 mod views {
-    //! The views of those structs. Timestamps and durations have nothing to borrow: they are views themselves.
+    //! The views of these structs. Timestamps and durations are their own views, because they do not borrow.
 
     use prost_types::{Any, Duration, FieldMask, ListValue, NullValue, SourceContext, Struct, Timestamp, Value};
 
     use crate::{DecodeError, Decoder, Fields, Index, List, Map, MessageView, OneofView, Viewed};
 
-    /// The view of a message with fields in wire order.
+    /// Defines the view of a message with fields in wire order.
     macro_rules! view {
         ($view:ident of $type:ident: $($field:ident $field_type:ty),*) => {
             #[doc = concat!("A view of a `google.protobuf.", stringify!($type), "`.")]
@@ -305,7 +305,7 @@ mod views {
     view!(SourceContextView of SourceContext: file_name &'a str);
     view!(StructView of Struct: fields Map<'a, &'a str, ValueView<'a>>);
 
-    /// A message that borrows nothing.
+    /// Implements [`MessageView`] for a message without borrowed fields.
     macro_rules! own_view {
         ($($type:ident)*) => {$(
             impl<'a> MessageView<'a> for $type {

@@ -1,4 +1,4 @@
-//! The position of a decoder, for rare cases that are not inlined: values in their long form, and errors.
+//! The position of a decoder, for rare cases that are not inlined: long encodings of values, and errors.
 //!
 //! Passing `&Decoder` would force it into memory. These functions take two of its fields by value, so the decoder stays in
 //! registers.
@@ -23,7 +23,7 @@ impl<'a> Decoder<'a> {
         Cursor { rest: self.rest, end: self.end }
     }
 
-    /// An error at the current position.
+    /// Creates an error at the current position.
     #[inline(always)]
     pub(crate) fn error(&self, reason: DecodeReason) -> DecodeError {
         DecodeError::new(reason, self.position())
@@ -31,7 +31,7 @@ impl<'a> Decoder<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// The number of bytes read.
+    /// Returns the number of bytes read.
     #[inline]
     pub(super) fn position(self) -> usize {
         self.end.wrapping_sub(self.rest.len()) // `rest` is a tail of the input.
@@ -42,7 +42,7 @@ impl<'a> Cursor<'a> {
         DecodeError::new(reason, self.position())
     }
 
-    /// The error for a value of kind `expected` that is missing or truncated.
+    /// Returns the error for a missing or truncated value of kind `expected`.
     #[cold]
     #[inline(never)]
     pub(super) fn unexpected(self, expected: Kind) -> DecodeError {
@@ -54,7 +54,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// `kind` and the varint after it.
+    /// Reads `kind` and the varint after it.
     #[inline(never)]
     pub(super) fn varint(self, kind: Kind, max: u32) -> Split<'a, u64> {
         match self.rest {
@@ -65,7 +65,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The content of a string or bytes value.
+    /// Reads the content of a string or bytes value.
     #[inline(never)]
     pub(super) fn sized(self, kind: Kind) -> Split<'a, &'a [u8]> {
         let [found, length @ ..] = self.rest else { return Err(self.unexpected(kind)) };
@@ -77,7 +77,7 @@ impl<'a> Cursor<'a> {
         rest.split_at_checked(length as usize).ok_or_else(beyond_end)
     }
 
-    /// The text of an error.
+    /// Reads the text of an error.
     #[cold]
     #[inline(never)]
     pub(super) fn error_text(self) -> Split<'a, &'a str> {
@@ -87,7 +87,7 @@ impl<'a> Cursor<'a> {
         Ok((text, decoder.rest))
     }
 
-    /// A root that is nil or the text of an error.
+    /// Reads a root that is nil or the text of an error.
     #[cold]
     #[inline(never)]
     pub(super) fn no_root(self) -> Split<'a, Option<String>> {
@@ -98,7 +98,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The length of a `kind` at the beginning of `input`, which is a tail of the rest.
+    /// Reads the length of a `kind` at the start of `input`, which is a suffix of `rest`.
     #[inline]
     pub(super) fn length(self, kind: Kind, input: &'a [u8]) -> Split<'a, u32> {
         let [0x0a, varint @ ..] = input else {
@@ -108,7 +108,7 @@ impl<'a> Cursor<'a> {
             });
         };
         match varint::read(varint, 5) {
-            Ok((length, rest)) => Ok((length as u32, rest)), // Surplus bits are dropped.
+            Ok((length, rest)) => Ok((length as u32, rest)), // Excess bits are dropped.
             Err(fault) => Err(self.varint_error(kind, fault)),
         }
     }

@@ -1,21 +1,20 @@
-//! Messages and their fields: the limit on nesting, fields that may be missing, and names in errors.
+//! Messages and their fields: nesting limit, optional trailing fields, and field names in errors.
 
 use super::Decoder;
 use crate::{Codec, DecodeError, DecodeReason, Kind, View};
 
 impl<'a> Decoder<'a> {
-    /// Reads a message, whose fields `fields` reads; `None` if it is nil.
+    /// Reads a message, using `fields` for its fields. Returns `None` if the message is nil.
     ///
     /// # Errors
     ///
-    /// If the next value is not a message, if messages nest deeper than
-    /// [allowed](Self::with_nesting), and the errors of `fields`.
+    /// If the next value is not a message, messages nest deeper than [allowed](Self::with_nesting), or `fields` fails.
     #[inline]
     pub fn message<T>(
         &mut self,
         fields: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
     ) -> Result<Option<T>, DecodeError> {
-        // The flags are without meaning.
+        // The flags are reserved.
         let [0x08, _flags, rest @ ..] = self.rest else { return self.no_message() };
         let before = self.levels;
         let Some(levels) = before.checked_sub(1) else {
@@ -28,7 +27,8 @@ impl<'a> Decoder<'a> {
         message.map(Some)
     }
 
-    /// Begins the root if it is a message, whose fields and [`end_root`](Self::end_root) must follow.
+    /// Reads the head of the root if it is a message. The caller must then read its fields and call
+    /// [`end_root`](Self::end_root).
     #[inline(always)]
     pub(crate) fn begin_root(&mut self) -> bool {
         let [0x08, _flags, rest @ ..] = self.rest else { return false };
@@ -42,7 +42,7 @@ impl<'a> Decoder<'a> {
         self.levels = self.nesting.levels();
     }
 
-    /// Reads the substitute for the root: nil, or the text of an error.
+    /// Reads a nil, or the text of an error, in place of the root.
     #[inline(always)]
     pub(crate) fn no_root(&mut self) -> Result<Option<String>, DecodeError> {
         let (error, rest) = self.cursor().no_root()?;
@@ -50,7 +50,7 @@ impl<'a> Decoder<'a> {
         Ok(error)
     }
 
-    /// Reads the substitute for a message: nil, or else an error.
+    /// Reads a nil in place of a message. Fails for any other value.
     #[inline]
     fn no_message<T>(&mut self) -> Result<Option<T>, DecodeError> {
         match self.rest {
@@ -63,7 +63,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a field. Its name appears in errors only.
+    /// Reads a field. Its name is only used in errors.
     ///
     /// # Errors
     ///
@@ -81,12 +81,12 @@ impl<'a> Decoder<'a> {
         self.field_as::<T>(name)
     }
 
-    /// As [`field`](Self::field), over a value that is no longer needed and whose memory is used again. After an error
-    /// its content is unspecified.
+    /// Like [`field`](Self::field), but overwrites `value` and reuses its allocations. After an error the content of
+    /// `value` is unspecified.
     ///
     /// # Errors
     ///
-    /// As [`field`](Self::field).
+    /// Like [`field`](Self::field).
     #[inline]
     pub fn field_over<T: Codec<Target = T> + Default>(
         &mut self,
@@ -103,7 +103,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a field by a [`Codec`], for types that do not determine their encoding: [`Index`](crate::Index) for enums.
+    /// Reads a field with an explicit [`Codec`], for types that do not determine their encoding. Enums use
+    /// [`Index`](crate::Index).
     ///
     /// # Errors
     ///
@@ -112,7 +113,7 @@ impl<'a> Decoder<'a> {
     pub fn field_as<C: Codec>(&mut self, name: &'static str) -> Result<C::Target, DecodeError> {
         let left = self.rest.len();
         match C::decode(self) {
-            // Not by a closure, whose reference to this decoder would keep it in memory.
+            // Not a closure, because its reference to this decoder would force it out of registers.
             Ok(value) => Ok(value),
             Err(error) => self.default_for_missing(error, left, name),
         }
@@ -129,10 +130,11 @@ impl<'a> Decoder<'a> {
         V::decode(self).or_else(|error| self.default_for_missing(error, left, name))
     }
 
-    /// The default for a field at the end of the root that an older peer does not know; else the error.
+    /// Returns the default for a trailing field of the root that an older peer does not send. Otherwise returns the
+    /// error.
     ///
-    /// `left` is how many bytes were left before the field.
-    #[inline(always)] // What is left of it is a call of `failed`, which has no reference to this decoder.
+    /// `left` is the number of bytes that remained before the field.
+    #[inline(always)] // Leaves only a call of `failed`, which has no reference to this decoder.
     fn default_for_missing<T: Default>(
         &mut self,
         error: DecodeError,
@@ -150,7 +152,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// The error of a field that cannot be read; `None` if it may be missing.
+/// Returns the error of an unreadable field; `None` if the field may be missing.
 #[cold]
 #[inline(never)]
 fn failed(error: DecodeError, is_missing: bool, trailing_defaults: u32, name: &'static str) -> Option<DecodeError> {

@@ -1,32 +1,32 @@
-//! Short-lived copies of short values, in memory that is reused.
+//! Short-lived copies of short values in reused memory.
 
 use bytes::{Bytes, BytesMut};
 use std::cell::Cell;
 
-/// The size of the memory that copies share, in bytes. Keeping one of them keeps all of it alive, so it is about as
-/// much as a handler's task takes.
+/// Size in bytes of a block that copies share. It is small, about the size of a handler's task, because one live copy
+/// keeps the whole block alive.
 const SHARED: usize = 2 << 10;
 
-/// Longer values get memory of their own.
+/// Maximum length of a copy in a shared block. Longer values have their own allocation.
 const SHORT_MAX: usize = SHARED / 2;
 
 thread_local! {
     static ROOM: Cell<BytesMut> = Cell::default();
 }
 
-/// The memory beyond its own that a copy of this many bytes may keep alive.
+/// Returns the additional memory that a copy of `length` bytes can keep alive.
 pub(super) fn surplus(length: usize) -> usize {
     if length > SHORT_MAX { 0 } else { SHARED.saturating_sub(length) }
 }
 
-/// A copy. One that is dropped before many others are made takes nothing from the allocator.
+/// Copies bytes. Short-lived copies do not allocate, because their block is reused.
 pub(super) fn copy(bytes: &[u8]) -> Bytes {
     if bytes.len() > SHORT_MAX {
         return Bytes::copy_from_slice(bytes);
     }
     let mut room = ROOM.take();
     if room.capacity() < bytes.len() {
-        // If no copy in it is alive, this starts over at its beginning.
+        // Reuses the block from its start if no copy in it is alive.
         room.reserve(SHARED);
     }
     room.extend_from_slice(bytes);
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn short_copies_share_a_block_and_long_ones_do_not() {
-        // In a thread of its own, whose memory is unused.
+        // A new thread starts with an unused block.
         let offsets = std::thread::spawn(|| {
             let lengths = [100, SHORT_MAX, SHORT_MAX + 1, SHARED - SHORT_MAX - 100];
             let copies: Vec<_> = lengths.into_iter().map(|length| copy(&vec![7; length])).collect();

@@ -1,15 +1,15 @@
-//! Strings: the check for UTF-8, and the copy. Short ones are mostly ASCII; long ones are checked by vectors.
+//! UTF-8 validation and copying of strings. Short strings are mostly ASCII; long ones are validated with SIMD.
 
 use std::string::FromUtf8Error;
 
 use crate::limits::BULK_MIN;
 
-/// The part of a long string that is checked and copied at one time, in bytes. Source and destination together fit
-/// into the first-level cache of today's processors, which has at least 32 KiB.
+/// Size in bytes of the chunks in which long strings are validated and copied. Source and destination together fit into
+/// an L1 cache of 32 KiB.
 const COPIED_AT_ONCE: usize = 16 * 1024;
 
-/// Checks and copies a string.
-#[inline(never)] // Once for all messages.
+/// Validates and copies a string.
+#[inline(never)] // A single copy for all message types.
 pub(super) fn string(content: &[u8]) -> Option<String> {
     if content.len() >= BULK_MIN {
         return long_string(content);
@@ -17,7 +17,7 @@ pub(super) fn string(content: &[u8]) -> Option<String> {
     checked(content.to_vec()).ok()
 }
 
-/// `String::from_utf8`, with a check for ASCII first, which most texts are: 60 instructions fewer for 32 bytes.
+/// Like `String::from_utf8`, with a fast path for ASCII. It saves 60 instructions for 32 bytes.
 #[inline(always)]
 #[allow(unsafe_code)]
 fn checked(bytes: Vec<u8>) -> Result<String, FromUtf8Error> {
@@ -28,8 +28,8 @@ fn checked(bytes: Vec<u8>) -> Result<String, FromUtf8Error> {
     String::from_utf8(bytes)
 }
 
-/// As [`string`], over another text. Whether it is a string.
-#[inline(always)] // Its caller is a loop over messages.
+/// Like [`string`], but overwrites `text` and reuses its allocation. Returns whether the content is valid UTF-8.
+#[inline(always)] // Called in a loop over messages.
 pub(super) fn string_over(content: &[u8], text: &mut String) -> bool {
     if content.len() >= BULK_MIN {
         text.clear();
@@ -40,7 +40,7 @@ pub(super) fn string_over(content: &[u8], text: &mut String) -> bool {
     bytes.extend_from_slice(content);
     match checked(bytes) {
         Ok(string) => {
-            // There is nothing to drop.
+            // The old string has no allocation to drop.
             std::mem::forget(std::mem::replace(text, string));
             true
         }
@@ -48,15 +48,15 @@ pub(super) fn string_over(content: &[u8], text: &mut String) -> bool {
     }
 }
 
-/// Checks a long string, by vectors where the processor has them.
+/// Validates a long string, using SIMD where available.
 #[cold]
 #[inline(never)]
 pub(super) fn long_text(content: &[u8]) -> Option<&str> {
     simdutf8::basic::from_utf8(content).ok()
 }
 
-/// Copies a long string in pieces, each while the processor's cache has it from the check: a text of 1 MiB is read from
-/// memory once and not twice.
+/// Validates and copies a long string in chunks. Each chunk is still in the cache when it is copied, so the text is
+/// read from memory once.
 #[cold]
 #[inline(never)]
 fn long_string(content: &[u8]) -> Option<String> {
@@ -65,14 +65,15 @@ fn long_string(content: &[u8]) -> Option<String> {
     Some(text)
 }
 
-/// As [`long_string`], appended to `text`.
+/// Like [`long_string`], but appends to `text`.
 #[cold]
 #[inline(never)]
 fn long_string_into(content: &[u8], text: &mut String) -> Option<()> {
     text.reserve_exact(content.len());
     let mut rest = content;
     while rest.len() > COPIED_AT_ONCE {
-        // Where a character begins, as it does with one byte of any four: the others begin with the bits 10.
+        // Finds a character boundary. Any four consecutive bytes of UTF-8 contain one, because only continuation bytes
+        // begin with the bits 10.
         let begins = |end: &usize| rest.get(*end).is_some_and(|byte| byte & 0xc0 != 0x80);
         let end = (COPIED_AT_ONCE - 3..=COPIED_AT_ONCE).rev().find(begins)?;
         let (piece, behind) = rest.split_at_checked(end)?;

@@ -1,32 +1,32 @@
-//! The table of compatibility: which types a value may change to, and how.
+//! Compatibility of types, and the conversions between them.
 
 use super::Fingerprint;
 use super::description::{Description, Field, Shape, Type, TypeLayout};
 use crate::Kind;
 use std::fmt;
 
-/// How a single value becomes one of another type.
+/// Conversion of a single value to another type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Conversion {
-    /// It has the same bytes.
+    /// The encoding is the same.
     Copy,
-    /// A number becomes another by a cast of C++.
+    /// A number to another, like a cast in C++.
     Number(Number, Number),
-    /// An enum becomes another: their types.
+    /// An enum to another, by their types.
     Enum(u16, u16),
-    /// An enum, by its type, becomes a number.
+    /// An enum, by its type, to a number.
     EnumToNumber(u16, Number),
-    /// A number becomes an enum, by its type.
+    /// A number to an enum, by its type.
     NumberToEnum(Number, u16),
-    /// Bytes become a string, if they are UTF-8.
+    /// Bytes to a string. Fails unless they are UTF-8.
     BytesToString,
-    /// A string becomes bytes.
+    /// A string to bytes.
     StringToBytes,
-    /// A message becomes another: their types.
+    /// A message to another, by their types.
     Message(u32, u32),
 }
 
-/// A number on the wire, which protobuf has as the same varint or bits in all types that it may change to.
+/// The encoding of a number. In protobuf, all types that a number may change to share a varint or bit pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Number {
@@ -66,7 +66,7 @@ impl Number {
     }
 }
 
-/// The groups of numbers within which protobuf allows a change.
+/// Returns the group of number types within which protobuf allows a change.
 fn group(of: Type) -> u8 {
     match of {
         Type::Bool | Type::Int32 | Type::Int64 | Type::Uint32 | Type::Uint64 | Type::Enum(_) => 0,
@@ -77,7 +77,7 @@ fn group(of: Type) -> u8 {
     }
 }
 
-/// Returns how a value of one type becomes one of another; `None` if it cannot.
+/// Returns the conversion between two types; `None` if they are incompatible.
 pub(super) fn conversion(from: Type, to: Type) -> Option<Conversion> {
     match (from, to) {
         (Type::Message(from), Type::Message(to)) => Some(Conversion::Message(from, to)),
@@ -87,14 +87,14 @@ pub(super) fn conversion(from: Type, to: Type) -> Option<Conversion> {
         (Type::Enum(from), to) if group(to) == 0 => Some(Conversion::EnumToNumber(from as u16, Number::of(to)?)),
         (from, Type::Enum(to)) if group(from) == 0 => Some(Conversion::NumberToEnum(Number::of(from)?, to as u16)),
         (Type::Message(_) | Type::Enum(_), _) | (_, Type::Message(_) | Type::Enum(_)) => None,
-        // Not what protobuf does with `int32` and `sint32`, for example, but what this encoding has always done.
+        // Differs from protobuf, for example for `int32` and `sint32`, but this encoding has always done so.
         (from, to) if from.kind() == to.kind() => Some(Conversion::Copy),
         (from, to) if group(from) == group(to) => Some(Conversion::Number(Number::of(from)?, Number::of(to)?)),
         _ => None,
     }
 }
 
-/// Two fields of one number whose types cannot become each other.
+/// Two fields with the same number and incompatible types.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     pub(super) types: [u32; 2],
@@ -102,9 +102,9 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Returns a text that states the field and its type at both ends.
+    /// Returns a text with the field and its type at both peers.
     ///
-    /// `own` is the description of this end and `names` the names of its types and fields; `own_writes` tells whether the
+    /// `own` is the local description and `names` the names of its types and fields. `own_writes` states whether the
     /// plan translates from it or to it.
     #[must_use]
     pub fn describe(&self, own: &Description, names: &str, own_writes: bool, peer: Fingerprint) -> String {
@@ -135,7 +135,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Whether two fields hold a single value, or a list or map.
+/// Returns whether a field holds a single value, not a list or map.
 pub(super) fn is_single(field: &Field) -> bool {
     !matches!(field.shape, Shape::Repeated | Shape::Map(_))
 }

@@ -4,9 +4,9 @@ use super::Fingerprint;
 use crate::Kind;
 use std::fmt;
 
-/// The layout of a service, or of a message and the types in it.
+/// The layout of a service, or of a message and the types that it contains.
 ///
-/// Its encoding is canonical, since [`parse`](Self::parse) accepts no other:
+/// The encoding is canonical, because [`parse`](Self::parse) rejects all others:
 ///
 /// ```text
 /// 01                       format
@@ -17,7 +17,7 @@ use std::fmt;
 /// name of the service, or of the message if there are no methods (type 0 is the message)
 /// ```
 ///
-/// Numbers are varints, except for the tag and the key type, which take a byte. Names follow their length. A tag is the
+/// Numbers are varints, except for the tag and the key type, which take a byte. Names are length-prefixed. A tag is the
 /// shape (0 implicit, 1 optional, 2 repeated, 3 map, 4 member of a oneof) times 32, and protobuf's number of the type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
@@ -84,7 +84,7 @@ pub struct Method {
     pub reply: u32,
 }
 
-/// Types: the name in Rust, protobuf's number and name, and the kind on the wire.
+/// Defines the types. Takes the name in Rust, protobuf's number and name, and the kind on the wire.
 macro_rules! types {
     ($($name:ident = $code:literal, $text:literal, $kind:ident;)*) => {
         /// The type of a value, as protobuf distinguishes them.
@@ -98,7 +98,7 @@ macro_rules! types {
         }
 
         impl Type {
-            /// The number of the type in protobuf's descriptors.
+            /// Returns the number of the type in protobuf's descriptors.
             pub(super) const fn code(self) -> u8 {
                 match self {
                     $(Self::$name => $code,)*
@@ -107,7 +107,7 @@ macro_rules! types {
                 }
             }
 
-            /// The type of a number in protobuf's descriptors; messages and enums are of type 0.
+            /// Returns the type with a number in protobuf's descriptors. Messages and enums get the index 0.
             pub(super) const fn from_code(code: u8) -> Option<Self> {
                 match code {
                     $($code => Some(Self::$name),)*
@@ -117,7 +117,7 @@ macro_rules! types {
                 }
             }
 
-            /// The kind of its values on the wire, as in the heads of lists and maps.
+            /// Returns the wire kind of its values, which heads of lists and maps contain.
             pub(super) const fn kind(self) -> Kind {
                 match self {
                     $(Self::$name => Kind::$kind,)*
@@ -158,7 +158,7 @@ types! {
 }
 
 impl Type {
-    /// The index of a message or enum.
+    /// Returns the index of a message or enum.
     pub(super) const fn index(self) -> Option<u32> {
         match self {
             Self::Message(index) | Self::Enum(index) => Some(index),
@@ -166,12 +166,12 @@ impl Type {
         }
     }
 
-    /// Whether keys of maps may have this type.
+    /// Returns whether keys of maps may have this type.
     pub(super) const fn is_key(self) -> bool {
         !matches!(self, Self::Double | Self::Float | Self::Bytes | Self::Message(_) | Self::Enum(_))
     }
 
-    /// The same type with another index.
+    /// Replaces the index of a message or enum.
     pub(super) const fn with_index(self, index: u32) -> Self {
         match self {
             Self::Message(_) => Self::Message(index),
@@ -182,7 +182,7 @@ impl Type {
 }
 
 impl Field {
-    /// The position of its group on the wire: single values, lists, then messages and maps.
+    /// Returns the position of the field's group on the wire: single values, then lists, then messages and maps.
     pub(super) const fn group(&self) -> u8 {
         match (self.shape, self.of) {
             (Shape::Map(_), _) => 2,

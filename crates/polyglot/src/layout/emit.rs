@@ -1,4 +1,4 @@
-//! The operations of a plan for one type of the writer, or one pair of types.
+//! Compiles the operations of a plan for a writer's type or a pair of types.
 
 use super::conversion::{Conversion, Number};
 use super::description::{Field, Type};
@@ -10,20 +10,20 @@ pub(super) struct Emitter<'a> {
     pub(super) to: &'a Side,
     pub(super) pairs: &'a [Pair],
     pub(super) program: &'a mut Program,
-    /// The first operation of the block.
+    /// Index of the first operation of the block.
     pub(super) start: usize,
 }
 
-/// What the output of an item does if it is not set, and whether others may take its place.
+/// Destination of an item's output.
 #[derive(Clone, Copy)]
 enum Output<'a> {
-    /// It follows that of the item before, so the default of the slot is written.
+    /// Directly after the previous item. The default of the slot is written if the item is not set.
     Direct(&'a Item),
-    /// It is a segment. Nothing is written.
+    /// A separate segment. Nothing is written if the item is not set.
     Segment { is_contested: bool },
 }
 
-/// An item of the writer, and its fields that the reader has as well.
+/// An item of the writer, and those of its fields that the reader also has.
 type Source<'a> = (&'a Item, &'a [Edge]);
 
 impl Emitter<'_> {
@@ -57,7 +57,7 @@ impl Emitter<'_> {
         self.push(if skip { Op::SkipTree { container, block } } else { Op::CopyTree { container, block } });
     }
 
-    /// Copies or skips a value that needs no layout, with those before it in this block.
+    /// Copies or skips a value that needs no layout. Extends the previous operation of the block if possible.
     fn walk_value(&mut self, skip: bool) {
         let last = self.program.ops.get_mut(self.start..).and_then(<[Op]>::last_mut);
         match (last, skip) {
@@ -72,7 +72,7 @@ impl Emitter<'_> {
         let (from, to) = (self.from, self.to);
         let (items, slots) = (from.items(pair.from), to.items(pair.to));
         let routes: Vec<&[Edge]> = pair.edges.chunk_by(|one, other| one.item == other.item).collect();
-        // How many items each slot comes from, and each oneof of the flat form.
+        // Number of sources of each slot, and of each oneof of the flat form.
         let mut sources = vec![0_u32; slots.len()];
         let mut groups = vec![0_u32; slots.len().wrapping_add(1)];
         let group = |slot: &Item| {
@@ -108,7 +108,7 @@ impl Emitter<'_> {
             let of = group(slot);
             let is_contested = sources.get(edge.slot).is_some_and(|count| *count > 1)
                 || (of > 0 && groups.get(usize::from(of)).is_some_and(|count| *count > 1));
-            let place = edge.slot as u16; // Fewer than `PARTS_MAX` of descriptions.
+            let place = edge.slot as u16; // Below `PARTS_MAX` of descriptions.
             self.push(Op::Segment { place, rank: edge.number });
             self.value(item, slot, edges, Output::Segment { is_contested });
         }
@@ -121,7 +121,7 @@ impl Emitter<'_> {
         self.assemble(Order { places, groups: Some(groups) });
     }
 
-    /// Translates a message whose items and slots have one counterpart at most.
+    /// Translates a message whose items and slots have at most one counterpart each.
     fn simple(&mut self, items: &[Item], slots: &[Item], routes: &[&[Edge]]) {
         let mut is_sourced = vec![false; slots.len()];
         for edge in routes.iter().filter_map(|edges| edges.first()) {
@@ -129,7 +129,7 @@ impl Emitter<'_> {
                 *is_sourced = true;
             }
         }
-        // Items of the writer, and the slots where their output goes; a missing slot follows the one before.
+        // Pairs of a writer's item and its destination slot. A missing slot follows the slot before it.
         let mut steps: Vec<(Option<Source<'_>>, Option<usize>)> = Vec::new();
         let missing = |after: usize| {
             let slots = is_sourced.iter().enumerate().skip(after);
@@ -148,20 +148,20 @@ impl Emitter<'_> {
             }
         }
         let output: Vec<usize> = steps.iter().filter_map(|(_, slot)| *slot).collect();
-        // The first slots of the pieces that are in order.
+        // The first slots of the runs that are in order.
         let pieces: Vec<usize> = output
             .chunk_by(|one, other| one.wrapping_add(1) == *other)
             .filter_map(|piece| piece.first().copied())
             .collect();
         let is_ordered = pieces.len() <= 1;
-        // Fills of the same piece are one.
+        // Consecutive fills of a run are merged.
         let mut fill: Option<(usize, usize)> = None;
         let mut begun = 0_usize;
         for (item, slot) in steps {
             if slot.is_some() && !is_ordered && pieces.get(begun) == slot.as_ref() {
                 self.end_fill(&mut fill);
                 self.push(Op::Segment { place: 0, rank: 0 });
-                begun = begun.wrapping_add(1); // At most as many as pieces.
+                begun = begun.wrapping_add(1); // At most the number of runs.
             }
             let to = slot.and_then(|slot| slots.get(slot));
             match (item, to) {
@@ -293,7 +293,7 @@ impl Emitter<'_> {
         self.push(Op::Fill { length, at });
     }
 
-    /// Adds the default of a slot to the bytes of the program.
+    /// Appends the default of a slot to the bytes of the program.
     fn default(&mut self, slot: &Item) -> (u16, u32) {
         let at = self.program.bytes.len();
         self.to.put_default(slot, &mut self.program.bytes);
@@ -325,7 +325,7 @@ impl Emitter<'_> {
 }
 
 impl Number {
-    /// The number of a half of an argument.
+    /// Returns the number type encoded in one half of an argument.
     pub(super) fn of_half(half: u32) -> Self {
         const ALL: [Number; 7] =
             [Number::Bool, Number::I32, Number::I64, Number::U32, Number::U64, Number::Zigzag32, Number::Zigzag64];

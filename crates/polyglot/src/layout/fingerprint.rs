@@ -5,8 +5,8 @@ use std::fmt;
 /// The first 16 bytes of the SHA-256 of an encoded [`Description`](super::Description), displayed as 32 hexadecimal
 /// digits.
 ///
-/// A cache of plans serves all peers of a process. The hash is cryptographic because a forged collision would corrupt the
-/// calls of others.
+/// The hash is cryptographic because all peers of a process share a cache of plans, so a forged collision would corrupt
+/// the calls of other peers.
 ///
 /// ```
 /// use polyglot::layout::Fingerprint;

@@ -4,17 +4,17 @@ use super::description::{Description, Field, Method, Shape, Type, TypeLayout};
 use std::collections::HashSet;
 use std::fmt;
 
-/// The longest description, in bytes: the most that a packet of the protocol carries. A schema of 50 messages of 12 fields
-/// takes 2 kB.
+/// Maximum length of a description in bytes, which is that of a packet of the protocol. A schema of 50 messages with 12
+/// fields each takes 2 kB.
 pub const DESCRIPTION_MAX: usize = 64 << 10;
 
-/// The most types of a description. Each takes two bytes or more on the wire, and about a hundred in a plan.
+/// Maximum number of types of a description. Each takes at least two bytes on the wire and about a hundred in a plan.
 pub const TYPES_MAX: usize = 4096;
 
-/// The most fields and enum values of a description, together.
+/// Maximum number of fields and enum values of a description in total.
 pub const PARTS_MAX: usize = 20_000;
 
-/// Bytes that are not a canonical description within the limits.
+/// The error of bytes that are not a canonical description or exceed the limits.
 ///
 /// ```
 /// use polyglot::layout::Description;
@@ -37,7 +37,7 @@ impl fmt::Display for DescriptionError {
 impl std::error::Error for DescriptionError {}
 
 impl Description {
-    /// Parses an encoded description. What it returns encodes to the same bytes.
+    /// Parses an encoded description. The result encodes to the same bytes.
     ///
     /// # Errors
     ///
@@ -56,7 +56,7 @@ type Result<T, E = &'static str> = std::result::Result<T, E>;
 struct Parser<'a> {
     rest: &'a [u8],
     length: usize,
-    /// How many fields and values may follow.
+    /// Remaining number of fields and values.
     parts: usize,
 }
 
@@ -80,7 +80,7 @@ impl<'a> Parser<'a> {
         }
         let mut methods = Vec::new();
         let mut names = HashSet::new();
-        // Each takes four bytes or more.
+        // Each method takes at least four bytes.
         for _ in 0..self.number(DESCRIPTION_MAX, "too many methods")? {
             let name = self.name()?;
             if !names.insert(name) {
@@ -105,7 +105,7 @@ impl<'a> Parser<'a> {
     fn message(&mut self) -> Result<Vec<Field>> {
         let mut fields: Vec<Field> = Vec::new();
         let mut numbers = HashSet::new();
-        // For each oneof the indices of its members.
+        // The member indices of each oneof.
         let mut oneofs: Vec<Vec<u16>> = Vec::new();
         for _ in 0..self.parts()? {
             let number = self.number(0x1fff_ffff, "the number of a field exceeds 2^29 - 1")? as u32;
@@ -164,7 +164,7 @@ impl<'a> Parser<'a> {
         Ok(numbers)
     }
 
-    /// A number of fields or values.
+    /// Reads a number of fields or values and subtracts it from the remaining number.
     fn parts(&mut self) -> Result<usize> {
         let count = self.number(self.parts, "more than 20000 fields and values")?;
         self.parts = self.parts.wrapping_sub(count); // At most as many.
@@ -192,7 +192,7 @@ impl<'a> Parser<'a> {
         usize::try_from(self.varint()?).ok().filter(|number| *number <= max).ok_or(reason)
     }
 
-    /// A varint in its shortest form.
+    /// Reads a varint. Rejects all but its shortest form.
     fn varint(&mut self) -> Result<u64> {
         let mut value = 0_u64;
         for shift in (0..63).step_by(7) {
@@ -206,7 +206,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Checks that types are numbered in the order of their first use, and that messages and enums are used as such.
+/// Checks that types are numbered in the order of their first use and that references match messages and enums.
 fn check_uses(types: &[TypeLayout], methods: &[Method]) -> Result<()> {
     let mut next = 0_u32;
     let check = |next: &mut u32, of: Type| {

@@ -1,4 +1,4 @@
-//! Plans: what a translation does with each field, in the order of the writer.
+//! Plans: the operations of a translation for each field, in the order of the writer.
 
 use super::conversion::{Conversion, Refusal, conversion, is_single};
 use super::description::{Description, Field, Type};
@@ -8,17 +8,17 @@ use crate::{Form, Kind};
 use std::collections::HashMap;
 use std::fmt;
 
-/// The most fields of all pairs of types of a plan, those of both ends counted. A plan has about as many operations of 8
-/// bytes.
+/// Maximum number of fields of all pairs of types of a plan, counting both peers. A plan has about as many operations
+/// of 8 bytes each.
 const PARTS_MAX: usize = 65_536;
 
-/// How to translate bodies from one layout to another.
+/// A compiled translation of bodies from one layout to another.
 ///
 /// Bodies are read in both forms, and written in the form of the plan. See [`Plan::translate`] for an example.
 #[derive(Debug)]
 pub struct Plan {
     pub(super) extended: Program,
-    /// For bodies in the flat form, if it differs: whether it does is found at the first oneof.
+    /// The program for bodies in the flat form, if it differs. The form of a body is detected at its first oneof.
     pub(super) flat: Option<Program>,
     roots: HashMap<(u32, u32), Result<Option<Root>, Refusal>>,
 }
@@ -36,7 +36,7 @@ pub struct Root {
 pub enum PlanError {
     /// More pairs of types than types.
     Pairs,
-    /// More fields than 65 536, those of all pairs of types counted.
+    /// More than 65 536 fields in all pairs of types.
     Parts,
 }
 
@@ -55,13 +55,13 @@ impl std::error::Error for PlanError {}
 #[derive(Debug, Default)]
 pub(super) struct Program {
     pub(super) ops: Vec<Op>,
-    /// The operations of the types of the writer, which only walk, then those of pairs of types.
+    /// The operations of the writer's types, which only walk, followed by those of the pairs of types.
     pub(super) blocks: Vec<(u32, u32)>,
-    /// Defaults.
+    /// Encoded default values.
     pub(super) bytes: Vec<u8>,
     pub(super) oneofs: Vec<Vec<Member>>,
     pub(super) orders: Vec<Order>,
-    /// For each enum of the writer the numbers by index.
+    /// The numbers of each enum of the writer, by index.
     pub(super) numbers: Vec<Vec<i32>>,
     /// The enums of the reader.
     pub(super) indices: Vec<Indices>,
@@ -77,19 +77,19 @@ pub(super) struct Indices {
     pub(super) count: u32,
 }
 
-/// One step. Those marked with (*) are followed by one for the case that the value is not set.
+/// An operation. Those marked with (*) are followed by an operation for the case that the value is not set.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Op {
     /// Copies values that need no layout.
     Copy(u32),
-    /// Copies messages by a block of the writer.
+    /// Copies messages, using a block of the writer.
     CopyTree {
         container: Container,
         block: u32,
     },
     /// Copies a oneof.
     CopyOneof(u32),
-    /// Skips, as the three above copy.
+    /// Skips like the three above copy.
     Skip(u32),
     SkipTree {
         container: Container,
@@ -107,13 +107,13 @@ pub(super) enum Op {
         member: u16,
         arg: u32,
     },
-    /// As `Value`, if there is one (*).
+    /// Like `Value`, if the value is present (*).
     Present {
         how: How,
         member: u16,
         arg: u32,
     },
-    /// As `Value`, if it is not a default (*).
+    /// Like `Value`, if the value is not the default (*).
     NonDefault {
         how: How,
         member: u16,
@@ -126,19 +126,19 @@ pub(super) enum Op {
         kind: Kind,
         arg: u32,
     },
-    /// Translates a list or map to a list or map, whose kinds `kinds` has. It is followed by the entry of a message that
-    /// is nil.
+    /// Translates a list or map to a list or map with these `kinds`. Followed by an operation that writes the entry of
+    /// a nil message.
     Entries {
         change: Entries,
         kinds: u8,
         block: u32,
     },
-    /// Begins the output of a place, which counts if no output of a higher rank has the same place or group.
+    /// Begins the output of a place. It is used unless an output of higher rank has the same place or group.
     Segment {
         place: u16,
         rank: u32,
     },
-    /// Brings all segments of the message into the reader's order.
+    /// Reorders all segments of the message into the reader's order.
     Assemble(u32),
 }
 
@@ -158,7 +158,7 @@ pub(super) enum Entries {
     ListToMap,
 }
 
-/// A [`Conversion`], whose types are in an argument.
+/// A [`Conversion`] without its types, which are in an argument.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum How {
     Copy,
@@ -186,7 +186,7 @@ pub(super) struct Target {
     pub(super) how: How,
     pub(super) arg: u32,
     pub(super) member: u16,
-    /// The segment that it begins: place and rank.
+    /// The segment that the member begins: place and rank.
     pub(super) segment: Option<(u16, u32)>,
 }
 
@@ -200,21 +200,21 @@ pub(super) struct Order {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OrderPlace {
-    /// The bytes of a place without output.
+    /// The default of a place without output, in [`Program::bytes`].
     pub(super) length: u16,
     pub(super) at: u32,
-    /// The members of one group exclude each other; zero is no group.
+    /// Places of the same group are mutually exclusive. Zero means no group.
     pub(super) group: u16,
-    /// The index of its segment in the order of the writer.
+    /// The index of the place's segment in the order of the writer.
     pub(super) source: u16,
 }
 
 impl Plan {
-    /// Makes a plan for the messages `roots`: pairs of types of `from` and `to`, by their indices.
+    /// Creates a plan for the messages `roots`, which are pairs of type indices of `from` and `to`.
     ///
     /// # Errors
     ///
-    /// If the plan would exceed its limits, as hostile descriptions can make it.
+    /// If the plan would exceed its limits.
     pub fn new(from: &Description, to: &Description, roots: &[(u32, u32)], output: Form) -> Result<Self, PlanError> {
         let compile = |input| {
             let mut builder = Builder::new(Side::new(from, input), Side::new(to, output));
@@ -229,7 +229,7 @@ impl Plan {
         } else {
             (None, found.clone())
         };
-        // Whether a body is flat is found during its translation.
+        // The form of a body is only known during its translation.
         let found = found.into_iter().zip(flat_found).map(|(extended, flat)| {
             let (extended, flat) = (extended?, flat?);
             let root = Root { extended: extended.block, flat: flat.block };
@@ -238,35 +238,35 @@ impl Plan {
         Ok(Self { extended, flat, roots: roots.iter().copied().zip(found).collect() })
     }
 
-    /// Returns the translation of one of the messages of the plan; `None` if bodies need none.
+    /// Returns the translation of a message of the plan; `None` if bodies need no translation.
     ///
     /// # Errors
     ///
-    /// If a field in it cannot change from one type to the other.
+    /// If a field has incompatible types.
     pub fn root(&self, from: u32, to: u32) -> Result<Option<Root>, &Refusal> {
         self.roots.get(&(from, to)).map_or(Ok(None), |root| root.as_ref().copied())
     }
 }
 
-/// Two types, one of each end.
+/// A pair of a writer's and a reader's type.
 pub(super) struct Pair {
     pub(super) from: u32,
     pub(super) to: u32,
     pub(super) edges: Vec<Edge>,
     /// The pairs that contain this one.
     users: Vec<usize>,
-    /// Whether both types have the same bytes.
+    /// Whether both types have the same encoding.
     pub(super) is_same: bool,
     refusal: Option<Refusal>,
 }
 
-/// A field of the writer that the reader has as well.
+/// A field that both the writer and the reader have.
 #[derive(Clone, Copy)]
 pub(super) struct Edge {
-    /// The item of the writer, and of a oneof the member, from 1.
+    /// The item of the writer and, in a oneof, the one-based member.
     pub(super) item: usize,
     pub(super) member: u16,
-    /// The item of the reader, and of a oneof the member, from 1.
+    /// The item of the reader and, in a oneof, the one-based member.
     pub(super) slot: usize,
     pub(super) into: u16,
     pub(super) number: u32,
@@ -286,7 +286,7 @@ struct Builder {
     pairs: Vec<Pair>,
     index: HashMap<(u32, u32), u32>,
     same_enums: HashMap<(u16, u16), bool>,
-    /// How many fields may follow.
+    /// Remaining number of fields.
     parts: usize,
     program: Program,
 }
@@ -298,7 +298,7 @@ impl Builder {
         Self { from, to, pairs, index, same_enums, parts: PARTS_MAX, program }
     }
 
-    /// Finds all pairs of types that the roots contain.
+    /// Collects all pairs of types that the roots contain.
     fn discover(&mut self, roots: &[(u32, u32)]) -> Result<(), PlanError> {
         for (from, to) in roots {
             self.pair(*from, *to)?;
@@ -319,7 +319,7 @@ impl Builder {
             }
             at = at.wrapping_add(1); // Below the number of pairs.
         }
-        // A pair is the same unless it or one within it is found to differ.
+        // A pair is the same unless it or a nested pair differs.
         let differs = |pair: usize| self.pairs.get(pair).is_some_and(|pair| !self.is_same_apart_from_nested(pair));
         let mut open: Vec<usize> = (0..self.pairs.len()).filter(|pair| differs(*pair)).collect();
         while let Some(at) = open.pop() {
@@ -346,7 +346,7 @@ impl Builder {
         Ok(pair)
     }
 
-    /// Finds the fields that both types have.
+    /// Returns the fields that both types have.
     fn edges(&mut self, from: u32, to: u32) -> Result<(Vec<Edge>, Option<Refusal>), PlanError> {
         let fields = |side: &Side, node| side.items(node).iter().map(|item| item.fields.len()).sum::<usize>();
         let parts = fields(&self.from, from).saturating_add(fields(&self.to, to));
@@ -379,7 +379,7 @@ impl Builder {
         Ok((edges, refusal))
     }
 
-    /// Returns how one field becomes the other; `None` if it cannot.
+    /// Returns the conversion between two fields; `None` if they are incompatible.
     fn change(&mut self, from: (&Field, Place), to: (&Field, Place)) -> Result<Option<Change>, PlanError> {
         let ((from, from_place), (to, to_place)) = (from, to);
         let (change, of, into) = match (from_place, to_place) {
@@ -405,7 +405,7 @@ impl Builder {
                 return Ok(Some(if is_single(from) { Change::Single(conversion) } else { Change::List(conversion) }));
             }
         };
-        // A refusal names the map, since its entries have no names.
+        // A refusal contains the name of the map, because its entries have no names.
         let is_convertible = |item: &Item| {
             let parts = self.from.items(of).iter().flat_map(|from| &from.fields);
             let found = item.fields.iter().flat_map(|to| parts.clone().map(move |from| (from, to)));
@@ -418,10 +418,11 @@ impl Builder {
         Ok(Some(Change::Entries(change, self.pair(of, into)?)))
     }
 
-    /// Whether two enums have the same values.
+    /// Returns whether two enums have the same values.
     fn is_same_enum(&mut self, from: u16, to: u16) -> bool {
         let (numbers, others) = (self.from.numbers(from), self.to.numbers(to));
-        // An index that the writer's schema lacks stays one. The flat form has no numbers in place of indices.
+        // An index unknown to the writer's schema stays an index. The flat form does not allow numbers in place of
+        // indices.
         let is_same = || self.to.form == Form::Extended && others == numbers;
         *self.same_enums.entry((from, to)).or_insert_with(is_same)
     }
@@ -487,7 +488,7 @@ impl Builder {
     }
 }
 
-/// Whether the first `count` items of both types have the same bytes, if the pairs in them are the same.
+/// Returns whether the first `count` items of both types have the same encoding, provided that nested pairs have.
 fn are_same_items(from: &Side, to: &Side, pair: &Pair, count: usize) -> bool {
     let mut edges = pair.edges.iter().peekable();
     let (items, slots) = (from.items(pair.from), to.items(pair.to));
@@ -512,7 +513,7 @@ impl Edge {
         }
     }
 
-    /// Whether the value has the same bytes at both ends, if the pair in it is the same.
+    /// Returns whether the value has the same encoding at both peers, provided that its nested pair has.
     pub(super) fn is_same(&self, item: &Item, slot: &Item, output: Form) -> bool {
         let is_message = matches!(self.change, Change::Single(Conversion::Message(..)));
         let is_same_place = match (item.place, slot.place) {
@@ -533,7 +534,7 @@ impl Edge {
     }
 }
 
-/// The program of a root, and whether bodies need it.
+/// The block of a root, and whether bodies need it.
 #[derive(Clone)]
 struct RootBlock {
     block: u32,

@@ -16,21 +16,21 @@ pub struct Schema<'a> {
 
 #[derive(Clone, Copy, Debug)]
 enum Declaration<'a> {
-    /// A message, and whether its fields have presence unless the schema says otherwise, as in proto2.
+    /// A message, and whether its fields have presence by default, like in proto2.
     Message(&'a DescriptorProto, bool),
     Enum(&'a EnumDescriptorProto),
 }
 
-/// A description, and the names that it lacks.
+/// A description, and the names of its types and fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
     /// The description.
     pub description: Description,
-    /// A line for each type: its full name, and for messages the names of the fields in wire order.
+    /// One line for each type: its full name, followed for messages by the names of the fields in wire order.
     pub names: String,
 }
 
-/// A type that is not in the schema or has no layout.
+/// The error of a type that is not in the schema or has no layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaError(String);
 
@@ -43,7 +43,7 @@ impl fmt::Display for SchemaError {
 impl std::error::Error for SchemaError {}
 
 impl<'a> Schema<'a> {
-    /// Collects the types of `files`, whose references must be full names with a leading dot, as compilers write them.
+    /// Collects the types of `files`. References must be full names with a leading dot, which compilers write.
     #[must_use]
     pub fn new(files: impl IntoIterator<Item = &'a FileDescriptorProto>) -> Self {
         let mut schema = Self::default();
@@ -68,7 +68,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// Describes a service by its full name and its methods in the order of operations.
+    /// Describes a service. Takes its full name and its methods in the order of operations.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl<'a> Schema<'a> {
         types.describe(name, found)
     }
 
-    /// Describes a message by its full name.
+    /// Describes the message with this full name.
     ///
     /// # Errors
     ///
@@ -123,7 +123,7 @@ impl<'a> Schema<'a> {
 /// Types in the order of their first use.
 struct Types<'s, 'a> {
     schema: &'s Schema<'a>,
-    /// With their leading dots.
+    /// Full names with their leading dots.
     names: Vec<String>,
     indices: HashMap<String, u32>,
 }
@@ -146,7 +146,7 @@ impl<'a> Types<'_, 'a> {
         }
     }
 
-    /// Describes the types found so far, and those in them.
+    /// Describes the types collected so far and the types that they contain.
     fn describe(mut self, name: &str, methods: Vec<Method>) -> Result<Described, SchemaError> {
         let mut types = Vec::new();
         let mut names = String::new();
@@ -158,7 +158,7 @@ impl<'a> Types<'_, 'a> {
                 }
                 Declaration::Message(message, has_presence) => {
                     let mut fields = self.fields(message, has_presence)?;
-                    // The order of declaration within each group is kept.
+                    // The sort is stable: each group keeps the order of declaration.
                     fields.sort_by_key(|(field, _)| field.group());
                     number_oneofs(&mut fields);
                     for (_, name) in &fields {
@@ -204,7 +204,7 @@ impl<'a> Types<'_, 'a> {
         fields.collect()
     }
 
-    /// Returns the key and value of a map.
+    /// Returns the key and value of a map; `None` for other fields.
     fn entry(&self, field: &FieldDescriptorProto) -> Result<Option<[&'a FieldDescriptorProto; 2]>, SchemaError> {
         if field.r#type() != Declared::Message || field.label() != Label::Repeated {
             return Ok(None);

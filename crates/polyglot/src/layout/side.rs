@@ -1,24 +1,24 @@
-//! The types of a description as one end writes or reads them in one form: in the flat form members of oneofs are fields
-//! of their own, and the entries of maps are messages in both.
+//! The types of a description in the form that a peer writes or reads. In the flat form members of oneofs are separate
+//! fields. In both forms the entries of maps are messages.
 
 use super::description::{Description, Field, Shape, Type, TypeLayout};
 use crate::Form;
 
-/// One end of a plan.
+/// The writer or the reader of a plan.
 pub(super) struct Side {
-    /// The types of the description, then the entries of maps. Enums have no items.
+    /// The types of the description, followed by the entries of maps. Enums have no items.
     pub(super) nodes: Vec<Vec<Item>>,
     /// The numbers of the enums of the description.
     pub(super) enums: Vec<Vec<i32>>,
     pub(super) form: Form,
 }
 
-/// What takes a place on the wire.
+/// A value on the wire: a field, or a oneof of the rich form.
 pub(super) struct Item {
     pub(super) place: Place,
-    /// The field; for a oneof its members in the order of their indices.
+    /// The field, or the members of a oneof in the order of their indices.
     pub(super) fields: Vec<Field>,
-    /// The oneof of a member that is a field of its own.
+    /// The oneof of a member that is a separate field.
     pub(super) oneof: Option<u16>,
 }
 
@@ -54,7 +54,7 @@ impl Side {
                         Place::Map(entry)
                     }
                     Shape::Member { oneof: of, .. } if form == Form::Extended => {
-                        // The first member gives the place.
+                        // The first member determines the position.
                         let is_oneof = |item: &&mut Item| item.oneof == Some(of);
                         if let Some(item) = items.iter_mut().find(is_oneof) {
                             item.fields.push(*field);
@@ -98,7 +98,7 @@ impl Side {
         self.nodes.iter().flatten().any(|item| item.oneof.is_some())
     }
 
-    /// Appends the bytes of an item that is not set.
+    /// Appends the encoding of an item that is not set.
     pub(super) fn put_default(&self, item: &Item, out: &mut Vec<u8>) {
         let of = item.fields.first().map_or(Type::Bool, |field| field.of);
         let kind = of.kind().byte();
@@ -113,7 +113,7 @@ impl Side {
             (Place::Optional, _) if self.form == Form::Extended => out.push(0),
             (_, Type::Enum(of)) => match self.numbers(of as u16).iter().position(|number| *number == 0) {
                 Some(index) => crate::varint::write(out, 0x0a, index as u64),
-                // In the order of declaration, zero is the first value of an enum of proto3.
+                // In proto3, the first declared value of an enum is zero.
                 None => out.extend_from_slice(&[if self.form == Form::Extended { 0x0c } else { 0x0a }, 0]),
             },
             (_, Type::String | Type::Bytes) => out.extend_from_slice(&[kind, 0x0a, 0]),
@@ -123,7 +123,7 @@ impl Side {
         }
     }
 
-    /// The kinds in the head of a map.
+    /// Returns the kinds in the head of a map.
     pub(super) fn entry_kinds(&self, entry: u32) -> [u8; 2] {
         let kind =
             |item: Option<&Item>| item.and_then(|item| item.fields.first()).map_or(0, |field| field.of.kind().byte());
@@ -132,7 +132,7 @@ impl Side {
     }
 }
 
-/// The entries of a map: their numbers are those of protobuf.
+/// Returns the items of a map's entries, with protobuf's numbers.
 fn entry_of(key: Type, value: Type) -> Vec<Item> {
     let item = |number, place, of| {
         let shape = if place == Place::Optional { Shape::Optional } else { Shape::Implicit };

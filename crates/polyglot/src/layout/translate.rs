@@ -1,29 +1,31 @@
-//! Translation: the operations of a plan over the bytes of a body, in one pass.
+//! Translation: executes the operations of a plan over the bytes of a body in one pass.
 //!
-//! Operations that copy only advance in the input. The next that changes the output appends all that was copied at once.
+//! Copying operations only advance the input. The next operation that changes the output appends all copied bytes at
+//! once.
 
 use super::conversion::Number;
 use super::plan::{Entries, How, Indices, Op, Order, OrderPlace, Plan, Program, Root, Target};
 use crate::{DecodeError, DecodeReason, Form, Kind, Nesting, varint};
 use std::ops::Range;
 
-/// How many times the limit of a body may be moved within the output to bring fields into the reader's order. Messages
-/// within messages are moved once for each level whose order differs.
+/// Maximum number of bytes moved within the output to reorder fields, as a multiple of the body limit. Nested messages
+/// are moved once for each level whose order differs.
 const MOVES: usize = 8;
 
 /// The limits of a translation.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The most bytes of output: the reader's limit for bodies. An empty message of two bytes may gain many defaults.
+    /// Maximum size of the output in bytes: the reader's limit for bodies. An empty message of two bytes may gain many
+    /// defaults.
     pub body: usize,
-    /// How deep messages may nest.
+    /// Maximum nesting depth of messages.
     pub nesting: Nesting,
 }
 
 /// The result of a translation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Translated {
-    /// The number of fields that were set and that the reader does not know.
+    /// The number of set fields that the reader does not know.
     pub skipped: u64,
     /// The number of operations and elements, at most 16 for each byte of input and output.
     #[doc(hidden)]
@@ -31,13 +33,13 @@ pub struct Translated {
 }
 
 impl Plan {
-    /// Appends the translation of `body` to `out`. Nothing is appended if it fails.
+    /// Appends the translation of `body` to `out`. Appends nothing if the translation fails.
     ///
-    /// A body that is nil or an error is copied.
+    /// Copies a body that is nil or an error.
     ///
     /// # Errors
     ///
-    /// If the body does not have the layout of the writer, cannot be converted, or exceeds the limits.
+    /// If the body does not match the layout of the writer, cannot be converted, or exceeds the limits.
     ///
     /// ```
     /// use polyglot::layout::{Description, Field, Limits, Plan, Shape, Type, TypeLayout};
@@ -83,7 +85,7 @@ impl Plan {
 }
 
 pub(super) enum Fault {
-    /// A oneof is not in the rich form.
+    /// A oneof is in the flat form.
     Flat(DecodeError),
     Error(DecodeError),
 }
@@ -106,13 +108,13 @@ struct Segment {
 
 pub(super) struct Run<'p, 'i, 'o> {
     pub(super) program: &'p Program,
-    /// The input that is not read yet.
+    /// The unread input.
     pub(super) rest: &'i [u8],
-    /// The input that is not copied yet: `rest` is its tail.
+    /// The input not yet copied. `rest` is a suffix of it.
     run: &'i [u8],
     length: usize,
     out: &'o mut Vec<u8>,
-    /// How many bytes may be appended.
+    /// Remaining number of bytes that may be appended.
     room: usize,
     pub(super) limits: Limits,
     pub(super) levels: u32,
@@ -142,7 +144,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         if self.rest.first() == Some(&Kind::U8.byte()) {
             self.message(block)?;
         } else {
-            // Nil or an error, which the reader checks.
+            // Nil or an error, which the reader validates.
             self.rest = &[];
         }
         self.flush()?;
@@ -162,10 +164,10 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         })
     }
 
-    /// Appends the input that was copied.
+    /// Appends the pending copied input.
     #[inline]
     fn flush(&mut self) -> Result<()> {
-        let length = self.run.len().wrapping_sub(self.rest.len()); // `rest` is a tail of `run`.
+        let length = self.run.len().wrapping_sub(self.rest.len()); // `rest` is a suffix of `run`.
         if let Some(copied) = self.run.get(..length).filter(|copied| !copied.is_empty()) {
             self.put(copied)?;
         }
@@ -201,7 +203,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         self.put(bytes.unwrap_or_default())
     }
 
-    /// Drops the input that was read since the last flush.
+    /// Discards the input read since the last flush.
     fn drop_run(&mut self) {
         self.run = self.rest;
     }
@@ -215,7 +217,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(())
     }
 
-    /// Translates the fields of a message, or an entry of a map.
+    /// Translates the fields of a message or of a map's entry.
     fn fields(&mut self, block: u32) -> Result<()> {
         let base = self.segments.len();
         let mut ops = self.ops(block).iter();
@@ -315,7 +317,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(true)
     }
 
-    /// Converts a value, after the head of a oneof if it is a member of one.
+    /// Converts a value. Writes the head of a oneof first if the value is a member of one.
     #[inline]
     fn member(&mut self, how: How, member: u16, arg: u32) -> Result<()> {
         if member > 0 {
@@ -361,7 +363,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(())
     }
 
-    /// Reads the content of a string or bytes, and copies it with another kind.
+    /// Reads a string or bytes and copies it with another kind. Returns its content.
     fn sized(&mut self, from: Kind, to: Kind) -> Result<&'i [u8]> {
         self.flush()?;
         let [kind, sized @ ..] = self.rest else { return Err(self.unexpected(from)) };
@@ -378,7 +380,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(content.get(..content.len().wrapping_sub(self.rest.len())).unwrap_or_default())
     }
 
-    /// Reads a number, as protobuf has it in a varint of 64 bits.
+    /// Reads a number as the 64-bit pattern of protobuf's varint.
     fn number(&mut self, of: Number) -> Result<u64> {
         self.flush()?;
         if of == Number::Bool {
@@ -403,7 +405,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         })
     }
 
-    /// Writes a number, truncated to its bits.
+    /// Writes a number, truncated to the width of its type.
     fn put_number(&mut self, of: Number, pattern: u64) -> Result<()> {
         let zigzag = |value: i64| ((value << 1) ^ (value >> 63)).cast_unsigned();
         match of {
@@ -415,7 +417,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         }
     }
 
-    /// Reads the index of an enum of the writer, or in its place a number that the writer's schema lacks.
+    /// Reads an index of the writer's enum, or in its place a number that the writer's schema lacks.
     fn enum_number(&mut self, of: u32) -> Result<i32> {
         if self.rest.first() == Some(&Kind::I32.byte()) {
             return Ok(self.number(Number::I32)? as i32);
@@ -423,7 +425,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         let index = self.number(Number::U32)? as u32;
         let numbers = self.program.numbers.get(of as usize);
         let number = numbers.and_then(|numbers| numbers.get(index as usize)).copied();
-        // As decoders keep an index that they do not know.
+        // Decoders represent an unknown index by the same number.
         Ok(number.unwrap_or(i32::MIN.wrapping_add_unsigned(index)))
     }
 
@@ -439,7 +441,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         if self.program.output == Form::Extended {
             return self.put_number(Number::I32, i64::from(number).cast_unsigned());
         }
-        // Encoders of the flat form let a number stand for an index that the schema does not know.
+        // Such a number represents an index unknown to the schema, like in encoders of the flat form.
         let index = number.wrapping_sub(i32::MIN).cast_unsigned();
         if number < 0 && index >= count {
             return self.put_varint(Kind::U32, u64::from(index));
@@ -447,7 +449,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Err(self.error(DecodeReason::EnumNumber(number)))
     }
 
-    /// Whether the next value is the default of its type.
+    /// Returns whether the next value is the default of its type.
     fn is_default(&self, how: How, arg: u32) -> bool {
         if let (How::Enum | How::EnumToNumber, [0x0a, index, ..]) = (how, self.rest) {
             let numbers = self.program.numbers.get(arg as usize >> 16);
@@ -462,7 +464,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         }
     }
 
-    /// Counts the next value unless it is absent, empty or a default.
+    /// Counts the next value as skipped unless it is absent, empty or the default.
     fn count_skipped(&mut self) {
         let is_empty = match self.rest {
             [0x00, ..] | [0x01, _, 0x0a, 0, ..] | [0x02, _, _, 0x0a, 0, ..] => true,
@@ -519,7 +521,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(())
     }
 
-    /// Brings the segments of a message, from `base`, into the order of the reader.
+    /// Reorders the segments of a message, which start at `base`, into the order of the reader.
     fn assemble(&mut self, order: u32, base: usize) -> Result<()> {
         self.flush()?;
         let program = self.program;
@@ -534,7 +536,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
             .ok_or_else(|| self.error(DecodeReason::TooManyMoves { max: self.limits.body.saturating_mul(MOVES) }))?;
         self.counts.steps = self.counts.steps.saturating_add(places.len() as u64);
         self.room = self.room.saturating_add(moved);
-        // The message in its order is appended, and takes the place of what was written.
+        // Appends the reordered message, which then replaces the original.
         match groups {
             None => {
                 for place in places {
@@ -569,7 +571,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
     }
 }
 
-/// Returns for each place the segment of the highest rank; of places of one group only one has a segment.
+/// Returns the segment of the highest rank for each place. Only one place of a group gets a segment.
 fn choose(segments: &[Segment], places: &[OrderPlace], groups: u16, end: usize) -> Vec<Option<Range<usize>>> {
     let mut chosen: Vec<Option<(Range<usize>, u32)>> = vec![None; places.len()];
     let mut winners: Vec<Option<usize>> = vec![None; usize::from(groups).wrapping_add(1)];

@@ -1,11 +1,11 @@
-//! Reading without output: values that need no layout, and messages by the blocks of the writer's types.
+//! Reads values without output: values that need no layout, and messages by the blocks of the writer's types.
 
 use super::plan::{Container, Member, Op};
 use super::translate::{Fault, Result, Run};
 use crate::{DecodeReason, Kind, varint};
 
 impl<'p, 'i> Run<'p, 'i, '_> {
-    /// Reads the head of a message. Returns whether it is not nil: its fields follow, one level deeper.
+    /// Reads the head of a message. Returns whether the message is not nil; its fields then follow, one level deeper.
     #[inline]
     pub(super) fn enter(&mut self) -> Result<bool> {
         match self.rest {
@@ -58,7 +58,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(())
     }
 
-    /// Reads a value that is not short, from `rest`. Returns the input after it.
+    /// Reads a long value from `rest`. Returns the input after it.
     #[inline(never)]
     fn long_value(&mut self, rest: &'i [u8]) -> Result<&'i [u8]> {
         match rest {
@@ -76,7 +76,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         }
     }
 
-    /// Reads elements, or keys and values, of these kinds. Returns the input after them.
+    /// Reads `count` elements, or pairs of key and value, of these kinds. Returns the input after them.
     fn elements(&mut self, kinds: &[u8], count: u64) -> Result<&'i [u8]> {
         let size = |kind: &u8| match kind {
             0x07 => Some(2_u64),
@@ -84,7 +84,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
             0x0f => Some(9),
             _ => None,
         };
-        // Values of fixed sizes are not looked at.
+        // Values of fixed size are skipped without validation.
         if let Some(size) = kinds.iter().map(size).sum::<Option<u64>>() {
             let length = usize::try_from(count.saturating_mul(size)).unwrap_or(usize::MAX);
             let expected = Kind::List;
@@ -100,7 +100,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(rest)
     }
 
-    /// Reads a scalar, string or bytes that is not short, from `rest`. Returns the input after it.
+    /// Reads a long scalar, string or bytes from `rest`. Returns the input after it.
     #[inline(never)]
     fn long_scalar(&mut self, rest: &'i [u8]) -> Result<&'i [u8]> {
         self.rest = rest;
@@ -135,10 +135,10 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         let [0x0a, length @ ..] = self.rest else { return Err(self.unexpected(Kind::U32)) };
         let (length, rest) = self.varint(length, 5)?;
         self.rest = rest;
-        Ok(length & u64::from(u32::MAX)) // Surplus bits are dropped, as by decoders.
+        Ok(length & u64::from(u32::MAX)) // Excess bits are dropped, like in decoders.
     }
 
-    /// Reads a message, or a list or map with messages.
+    /// Reads a message, or a list or map of messages.
     pub(super) fn tree(&mut self, container: Container, block: u32) -> Result<()> {
         let count = match container {
             Container::Single => return self.walk_message(block),
@@ -162,7 +162,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         self.length()
     }
 
-    /// Reads the head of a map of any kinds, which is empty if it is nil.
+    /// Reads the head of a map of any kinds. A nil is an empty map.
     pub(super) fn map_head(&mut self) -> Result<u64> {
         match self.rest {
             [0x00, rest @ ..] => {
@@ -194,13 +194,13 @@ impl<'p, 'i> Run<'p, 'i, '_> {
                 Op::CopyOneof(table) => {
                     self.walk_oneof(table)?;
                 }
-                _ => {} // Types of the writer have no others.
+                _ => {} // Blocks of the writer's types have no other operations.
             }
         }
         Ok(())
     }
 
-    /// Reads the head of a oneof of the rich form: the member, or 0.
+    /// Reads the head of a oneof of the rich form. Returns the member, or 0 if none is set.
     pub(super) fn oneof_head(&mut self) -> Result<u64> {
         let [0x03, member @ ..] = self.rest else {
             return Err(match self.unexpected(Kind::Any) {
@@ -212,7 +212,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(member)
     }
 
-    /// Returns a member of a oneof, from 1.
+    /// Returns the member of a oneof with this one-based index.
     pub(super) fn member_of(&self, table: u32, member: u64) -> Result<Member> {
         let index = usize::try_from(member).ok().and_then(|member| member.checked_sub(1));
         let members = self.program.oneofs.get(table as usize);
@@ -234,8 +234,8 @@ impl<'p, 'i> Run<'p, 'i, '_> {
     }
 }
 
-/// Reads a nil, a number, or a string or bytes of less than 128 bytes, at the beginning of `input`; `None` for other values
-/// and errors.
+/// Skips a nil, a number, or a string or bytes of less than 128 bytes at the start of `input`. Returns `None` for other
+/// values and errors.
 #[inline(always)]
 fn skip_short(input: &[u8]) -> Option<&[u8]> {
     match input {

@@ -1,8 +1,8 @@
 //! The memory of a message, computed from its bytes before it is decoded.
 //!
-//! An element of a list takes at least two bytes in protobuf's encoding, and a whole message in memory. The bytes are
-//! walked with prost's own readers, so that the walk sees the same as decoding. Generated code states the memory of
-//! each field.
+//! The input does not bound the memory, because a list element of two bytes in protobuf's encoding can be a whole
+//! message in memory. The estimate uses prost's own readers, so it interprets the bytes like decoding does. Generated
+//! code provides the memory of each field.
 
 use bytes::{Buf, BufMut};
 use prost::encoding::{self, DecodeContext, WireType};
@@ -10,19 +10,19 @@ use prost::{DecodeError, Message};
 
 /// A message whose codec is protobuf.
 pub trait Protobuf {
-    /// The memory of the field with this number. Nothing for fields that the message does not have.
+    /// Returns the memory of the field with this number. Unknown fields take no memory.
     fn field(_number: u32) -> Field {
         Field::PLAIN
     }
 }
 
-/// The memory of a field outside of its message. Text is not counted, since its length on the wire bounds it; nor are
-/// spare slots of lists.
+/// The memory of a field outside of its message. Text is not counted because its length on the wire bounds it. Spare
+/// slots of lists are not counted either.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// For the first element: containers begin with room for several.
+    /// Memory of the first element. Containers initially allocate several slots.
     first: usize,
-    /// For every other.
+    /// Memory of every further element.
     each: usize,
     values: Values,
 }
@@ -32,23 +32,23 @@ pub struct Field {
 enum Values {
     /// A value without further memory.
     Plain,
-    /// Numbers, consecutive if they are packed.
+    /// Varints, which may be packed.
     Varints,
-    /// As `Varints`, of so many bytes each.
+    /// Like `Varints`, but with this fixed size in bytes.
     Fixed(usize),
     Messages(fn(u32) -> Field),
-    /// The entries of a map, and the contents of its values if they are messages.
+    /// Map entries, with the fields of their values if these are messages.
     Entries(Option<fn(u32) -> Field>),
 }
 
 impl Field {
-    /// Lies within its message.
+    /// A field without memory outside of its message.
     pub const PLAIN: Self = Self { first: 0, each: 0, values: Values::Plain };
 
     /// A `Vec<T>`.
     #[must_use]
     pub const fn list<T>() -> Self {
-        // As the standard library begins.
+        // The initial capacities of the standard library.
         let slots = match size_of::<T>() {
             0..=1 => 8,
             2..=1024 => 4,
@@ -69,7 +69,7 @@ impl Field {
         Self { values: Values::Fixed(size_of::<T>()), ..Self::list::<T>() }
     }
 
-    /// A `Box<T>`, perhaps in an option.
+    /// `Box<T>` or `Option<Box<T>>`.
     #[must_use]
     pub const fn boxed<T>() -> Self {
         Self { first: size_of::<T>(), each: size_of::<T>(), values: Values::Plain }
@@ -78,9 +78,9 @@ impl Field {
     /// A `HashMap<K, V>`.
     #[must_use]
     pub const fn map<K, V>() -> Self {
-        /// The size of the smallest table.
+        /// Slots of the smallest table.
         const SLOTS: usize = 4;
-        /// A byte for each slot and a group of them.
+        /// Control bytes: one for each slot and a trailing group.
         const CONTROL: usize = 20;
         let each = size_of::<(K, V)>();
         Self {
@@ -93,26 +93,26 @@ impl Field {
     /// A `BTreeMap<K, V>`.
     #[must_use]
     pub const fn btree_map<K, V>() -> Self {
-        /// The size of a node.
+        /// Slots of a node.
         const SLOTS: usize = 11;
         let each = size_of::<(K, V)>();
         Self { first: each.saturating_mul(SLOTS), each, values: Values::Entries(None) }
     }
 
-    /// The same field, which is no map and whose values are such messages.
+    /// Sets the messages in a field that is not a map.
     #[must_use]
     pub const fn of<M: Protobuf>(self) -> Self {
         Self { values: Values::Messages(M::field), ..self }
     }
 
-    /// The same map, whose values are such messages.
+    /// Sets the messages in the values of a map.
     #[must_use]
     pub const fn to<M: Protobuf>(self) -> Self {
         Self { values: Values::Entries(Some(M::field)), ..self }
     }
 }
 
-/// The memory that a message takes outside of its own struct.
+/// Returns the memory that a message takes outside of its own struct.
 ///
 /// ```
 /// use polyglot::protobuf::memory_of;
@@ -126,17 +126,18 @@ impl Field {
 /// ```
 ///
 /// # Errors
-/// If it is malformed in a way that decoding finds as well.
+/// If the message is malformed in a way that decoding also rejects.
 pub fn memory_of<M: Protobuf>(message: &[u8]) -> Result<usize, DecodeError> {
     let mut walk = MemoryWalk::of(Fields::Message(M::field));
     walk.merge(message)?;
     Ok(walk.memory)
 }
 
-/// A message. Only its sum is kept.
+/// A prost message that only sums up memory.
 struct MemoryWalk {
     fields: Fields,
-    /// Which lists, maps and boxes have begun. Those whose numbers are 64 apart share a bit: only room goes uncounted.
+    /// Bit set of the lists, maps and boxes seen so far. Fields whose numbers differ by a multiple of 64 share a bit,
+    /// which only leaves some spare slots uncounted.
     seen: u64,
     memory: usize,
 }
@@ -145,7 +146,7 @@ struct MemoryWalk {
 #[derive(Clone, Copy)]
 enum Fields {
     Message(fn(u32) -> Field),
-    /// Those of an entry, whose value may be a message.
+    /// The fields of a map entry, whose value may be a message.
     Entry(Option<fn(u32) -> Field>),
 }
 
@@ -155,7 +156,7 @@ impl MemoryWalk {
     }
 
     fn field(&self, number: u32) -> Field {
-        /// The number of the value in an entry; that of the key is 1.
+        /// The field number of an entry's value. The key has number 1.
         const VALUE: u32 = 2;
         match self.fields {
             Fields::Message(field) => field(number),
@@ -164,10 +165,10 @@ impl MemoryWalk {
         }
     }
 
-    /// Counts `elements` of a field.
+    /// Adds the memory of `elements` elements of a field.
     fn count(&mut self, number: u32, field: Field, elements: usize) {
         if elements == 0 || field.each == 0 {
-            return; // It takes nothing, and the field that shares its bit has not begun.
+            return; // Takes no memory and must not set the bit of another field.
         }
         let bit = 1_u64.rotate_left(number);
         let first = if self.seen & bit == 0 { field.first.saturating_sub(field.each) } else { 0 };
@@ -176,7 +177,7 @@ impl MemoryWalk {
     }
 }
 
-/// How many numbers are in the packed field that is next in `buf`, if it is all there.
+/// Returns the number of values in a packed field, or `None` if it is truncated.
 fn packed(mut content: &[u8], values: Values) -> Option<usize> {
     let len = usize::try_from(encoding::decode_varint(&mut content).ok()?).ok()?;
     let content = content.get(..len)?;
@@ -205,7 +206,7 @@ impl Message for MemoryWalk {
             Values::Messages(within) => (wire_type, Fields::Message(within)),
             // Prost reads an entry with any wire type.
             Values::Entries(value) => (WireType::LengthDelimited, Fields::Entry(value)),
-            // With a context of its own: passed over is less than what decoding takes, and must not end before it.
+            // A new context, because skipping must not hit the recursion limit before decoding does.
             _ => return encoding::skip_field(wire_type, number, buf, DecodeContext::default()),
         };
         let mut inner = Self { memory: self.memory, ..Self::of(fields) };
@@ -214,7 +215,7 @@ impl Message for MemoryWalk {
         end
     }
 
-    // Nothing is ever written.
+    // Never encoded.
     fn encode_raw(&self, _: &mut impl BufMut) {}
 
     fn encoded_len(&self) -> usize {
@@ -226,7 +227,7 @@ impl Message for MemoryWalk {
     }
 }
 
-/// Types and their fields with memory; without any, as requests of methods.
+/// Implements [`Protobuf`] for types, given their fields that take memory.
 macro_rules! fields {
     ($($type:ty { $($number:literal => $field:expr,)* })*) => {$(
         impl Protobuf for $type {

@@ -1,9 +1,9 @@
-//! prost, as its derives find it in messages with [`Utf8Bytes`](crate::Utf8Bytes): with readers and writers of strings
-//! and bytes for this type too.
+//! A replacement of the `prost` crate for derives in messages with [`Utf8Bytes`](crate::Utf8Bytes). It adds readers and
+//! writers of strings and bytes for this type.
 //!
-//! prost's derives know `String`, `Vec<u8>` and `Bytes` alone, but name a module for their types, `prost_path`. This is
-//! one. A field of `Utf8Bytes` is declared as bytes, or as a string where it is optional, so that its
-//! getter returns a `str`. On the wire both are the same.
+//! prost's derives only support `String`, `Vec<u8>` and `Bytes`, but their `prost_path` can name this module. A field
+//! of `Utf8Bytes` is declared as bytes, or as a string if it is optional, so that its getter returns a `str`. Both have
+//! the same encoding.
 
 pub use prost::*;
 
@@ -77,7 +77,7 @@ pub mod encoding {
             }
         }
 
-        /// prost's own error, which only its reader makes.
+        /// Returns prost's own error, which only its reader can create.
         fn not_utf8() -> DecodeError {
             let content = [1, 0xff];
             let read = strings::merge(
