@@ -1,10 +1,11 @@
-//! Base64: written with the standard alphabet and padding; read with either alphabet, with padding or without.
+//! Base64. Writes the standard alphabet with padding. Reads the standard and the URL-safe alphabet, with or without
+//! padding.
 
 use base64::Engine as _;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-/// Bits of the last letter that belong to no byte are ignored.
+/// Ignores trailing bits of the last letter.
 const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
     .with_decode_padding_mode(DecodePaddingMode::Indifferent)
     .with_decode_allow_trailing_bits(true);

@@ -1,21 +1,22 @@
-//! [`Codec`]: how fields are read and written. Options, lists and maps are in `containers.rs`.
+//! [`Codec`]: reading and writing of fields. Options, lists and maps are in `containers.rs`.
 
 use std::marker::PhantomData;
 
 use crate::{DecodeError, DecodeReason, EncodeError, Json, Reader, Writer};
 
-/// A way to read and write a field. Every [`Json`] value is its own codec.
+/// The JSON form of a field. Every [`Json`] value is its own codec.
 ///
-/// [`Enum`] and [`Null`] are codecs of enums, which are numbers in Rust, and [`Boxed`] of values in boxes. An option, list
-/// or map of codecs is the codec of an option, list or map of their values: `Vec<Enum<Color>>` that of a `Vec<i32>`.
+/// [`Enum`] and [`Null`] are codecs of enums, which are numbers in Rust, and [`Boxed`] is the codec of boxed values. An
+/// option, list or map of codecs encodes an option, list or map of their values. For example, `Vec<Enum<Color>>` is a
+/// codec of `Vec<i32>`.
 pub trait Codec {
     /// The value.
     type Target: Default;
 
-    /// Whether `null` is a value, and not an absent field.
+    /// Whether `null` is a value instead of an absent field.
     const IS_NULLABLE: bool;
 
-    /// Whether the value is that of an absent field.
+    /// Returns whether the value equals that of an absent field.
     fn is_default(value: &Self::Target) -> bool;
 
     /// Writes the value.
@@ -25,11 +26,12 @@ pub trait Codec {
     /// If it has no JSON form.
     fn encode(value: &Self::Target, to: &mut Writer<'_>) -> Result<(), EncodeError>;
 
-    /// Reads a value into `value`, which is the default. Returns false if the value is unknown and to be ignored.
+    /// Reads a value into `value`, which must be the default. Returns false if the value is unknown and must be
+    /// ignored.
     ///
     /// # Errors
     ///
-    /// If there is no such value.
+    /// If the next value is missing or invalid.
     fn decode(value: &mut Self::Target, from: &mut Reader<'_>) -> Result<bool, DecodeError>;
 }
 
@@ -53,7 +55,7 @@ impl<T: Json> Codec for T {
     }
 }
 
-/// The [`Codec`] of a value in a box: messages that contain themselves are boxed, and others by option.
+/// The [`Codec`] of a boxed value. Recursive messages are boxed, others by a build option.
 #[derive(Debug)]
 pub struct Boxed<C>(PhantomData<C>);
 
@@ -117,14 +119,14 @@ pub trait Enumeration {
     /// The full name, for errors: `package.Outer.Inner`.
     const NAME: &'static str;
 
-    /// The name of a number, of the first of several aliases.
+    /// Returns the name of a number. Aliases have the name of the first.
     fn name(number: i32) -> Option<&'static str>;
 
-    /// The number of a name, aliases included.
+    /// Returns the number of a name, including aliases.
     fn number(name: &str) -> Option<i32>;
 }
 
-/// The [`Codec`] of the numbers of an enum: their names, or the numbers that have none.
+/// The [`Codec`] of an enum's numbers. Writes their names, or the numbers themselves if they have none.
 #[derive(Debug)]
 pub struct Enum<E>(PhantomData<E>);
 
@@ -168,7 +170,7 @@ impl<E: Enumeration> Codec for Enum<E> {
     }
 }
 
-/// The [`Codec`] of `google.protobuf.NullValue`: always `null`, and on reading also its name and number.
+/// The [`Codec`] of `google.protobuf.NullValue`. Writes `null` and also reads its name and number.
 #[derive(Debug)]
 pub struct Null;
 

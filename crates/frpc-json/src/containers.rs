@@ -6,10 +6,10 @@ use std::hash::{BuildHasher, Hash};
 use crate::error::quoted;
 use crate::{Codec, DecodeError, EncodeError, Key, Reader, Writer};
 
-/// The first capacity of a list, in elements.
+/// Initial capacity of a list, in elements.
 const LIST_FIRST: usize = 4;
 
-/// A field with presence. `null` is an absent one, unless it is a value of the type.
+/// A field with presence. `null` is an absent field, unless it is a value of the type.
 impl<C: Codec> Codec for Option<C> {
     type Target = Option<C::Target>;
     const IS_NULLABLE: bool = C::IS_NULLABLE;
@@ -82,8 +82,8 @@ impl<C: Codec> Codec for Vec<C> {
     }
 }
 
-/// A map field: the type, and by the size of an entry the memory of a map with one and at most the memory of each further
-/// one, in bytes.
+/// Implements [`Codec`] for a map type. Takes the memory in bytes of a map with one entry and the maximum memory of
+/// each further entry, both computed from the size of an entry.
 macro_rules! map {
     ([$($bounds:tt)*] $map:ident<$($hasher:ident)?>, |$entry:ident| $first:expr, $each:expr) => {
         /// A map field.
@@ -101,7 +101,7 @@ macro_rules! map {
             }
 
             fn decode(map: &mut Self::Target, from: &mut Reader<'_>) -> Result<bool, DecodeError> {
-                #[allow(clippy::arithmetic_side_effects)] // The compiler computes it, and refuses overflow.
+                #[allow(clippy::arithmetic_side_effects)] // Evaluated at compile time, where overflow is an error.
                 let (first, each) = const {
                     let $entry = size_of::<(K, C::Target)>();
                     ($first, $each)
@@ -112,10 +112,10 @@ macro_rules! map {
     };
 }
 
-// The smallest table of the standard library has four slots, each with a control byte, and a group of 16 such bytes. A
-// table that has just grown is not quite half full.
+// The smallest table of the standard library has four slots with a control byte each, and a group of 16 control bytes.
+// A table that has just grown is slightly less than half full.
 map!([Eq + Hash] HashMap<S>, |entry| 4 * (entry + 1) + 16, 2 * (entry + 1) + entry / 2);
-// A node of the standard library has eleven slots, and is at least half full if it is not the only one.
+// A node of the standard library has eleven slots. All nodes but a single root are at least half full.
 map!([Ord] BTreeMap<>, |entry| 11 * entry + 16, 2 * entry + entry / 2 + 16);
 
 fn encode_entries<'m, K: Key + 'm, C: Codec<Target: 'm>>(
@@ -135,8 +135,8 @@ fn encode_entries<'m, K: Key + 'm, C: Codec<Target: 'm>>(
     Ok(())
 }
 
-/// Reads entries, whose memory is `first` for the first one and `each` for every other. `insert` returns false if there
-/// was one with this key.
+/// Reads entries, charging `first` bytes for the first entry and `each` for every further one. `insert` returns false
+/// for a duplicate key.
 fn decode_entries<K: Key, C: Codec>(
     first: usize,
     each: usize,

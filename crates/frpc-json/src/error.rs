@@ -1,4 +1,4 @@
-//! The reasons of errors.
+//! Reasons of decoding and encoding errors.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use polyglot::{NESTING_CEILING, PathError};
 
 use crate::limits::QUOTED_MAX;
 
-/// The input does not hold the expected message: its author is at fault, or the two schemas differ.
+/// The error of invalid input. Either its author is faulty, or the schemas differ.
 ///
 /// ```
 /// use frpc_json::{DecodeReason, from_json};
@@ -25,20 +25,20 @@ pub type DecodeError = PathError<DecodeReason, usize>;
 pub enum DecodeReason {
     /// An unexpected byte, or the end of the input.
     Unexpected {
-        /// The value or sign in its place.
+        /// The expected value or punctuation.
         expected: &'static str,
-        /// The byte, or none at the end of the input.
+        /// The byte found, or `None` at the end of the input.
         found: Option<u8>,
     },
     /// The input is not UTF-8.
     Utf8,
-    /// A string has a control character that is not escaped.
+    /// A string contains an unescaped control character.
     ControlCharacter(u8),
-    /// A backslash in a string is not followed by an escape.
+    /// A string contains an invalid escape.
     Escape,
-    /// A `\u` escape is half of a surrogate pair without the other half.
+    /// A `\u` escape is an unpaired surrogate.
     Surrogate,
-    /// A number or string is no value of the type of its field.
+    /// A number or string is not a valid value of the field's type.
     Invalid {
         /// The type.
         expected: &'static str,
@@ -59,7 +59,7 @@ pub enum DecodeReason {
         /// The beginning of the name.
         name: String,
     },
-    /// A key occurs twice in an object, perhaps as `json_name` and as original name.
+    /// An object has a duplicate key, possibly once as `json_name` and once as the original name.
     DuplicateKey(String),
     /// Two members of a oneof are set.
     SecondMember,
@@ -67,28 +67,28 @@ pub enum DecodeReason {
     TooManyFields {
         /// The full name of the message.
         message: Cow<'static, str>,
-        /// The number of fields that it has.
+        /// The number of its fields.
         fields: usize,
     },
-    /// Messages nest deeper than [they may](crate::Options::nesting_max).
+    /// Messages nest deeper than [allowed](crate::Options::nesting_max).
     NestingTooDeep {
-        /// How many levels they may have.
+        /// The maximum number of levels.
         max: u32,
     },
-    /// Lists, maps and boxes would take more memory than [they may](crate::Options::container_memory).
+    /// Lists, maps and boxes would take more memory than [allowed](crate::Options::container_memory).
     ContainerMemory {
-        /// The bytes that this one needs.
+        /// The number of bytes required.
         needed: usize,
-        /// The bytes not used yet.
+        /// The remaining number of bytes.
         left: usize,
     },
     /// The `@type` of an `Any` is missing.
     NoType,
     /// The `@type` of an `Any` is not one of the [known types](crate::Types).
     UnknownType(String),
-    /// So many `Any` within each other have `@type` so far back that searching for it takes too long.
+    /// Nested `Any` have `@type` so far back that the search for it exceeds its limit.
     TypeTooFar,
-    /// The type has a form of its own, and refuses the value.
+    /// The type has a special JSON form that does not allow the value.
     Refused(String),
 }
 
@@ -121,7 +121,8 @@ impl fmt::Display for DecodeReason {
     }
 }
 
-/// The message has no JSON. The caller's fault, or that of the peer who sent the message in another encoding.
+/// The error of a message without a JSON form. Either the caller is faulty, or the peer that sent the message in
+/// another encoding.
 pub type EncodeError = PathError<EncodeReason, ()>;
 
 /// The reason why a value cannot be encoded.
@@ -130,15 +131,15 @@ pub type EncodeError = PathError<EncodeReason, ()>;
 pub enum EncodeReason {
     /// Messages nest deeper than [`NESTING_CEILING`].
     NestingTooDeep,
-    /// The type has a form of its own, which the value does not fit.
+    /// The type has a special JSON form that cannot represent the value.
     Refused(String),
     /// The type of an `Any` is not one of the [known types](crate::Types).
     UnknownType(String),
-    /// The contents of all `Any` take more memory than [they may](crate::Options::container_memory).
+    /// The contents of all `Any` take more memory than [allowed](crate::Options::container_memory).
     ContainerMemory {
-        /// The bytes that this one needs.
+        /// The number of bytes required.
         needed: usize,
-        /// The bytes not used yet.
+        /// The remaining number of bytes.
         left: usize,
     },
 }
@@ -172,7 +173,7 @@ impl fmt::Display for UnexpectedByte {
     }
 }
 
-/// The beginning of a text, for an error.
+/// Returns the beginning of a text for an error.
 #[doc(hidden)]
 #[must_use]
 pub fn quoted(text: &str) -> String {

@@ -6,31 +6,31 @@ use crate::{DecodeError, DecodeReason, EncodeError, Options, Reader, Writer};
 
 /// A value with a JSON form: a scalar, a string, bytes or a message.
 ///
-/// Every type with [`Fields`] is one, as a JSON object. Well-known types have forms of their own: a `Timestamp` is a
-/// string, and a wrapper is the value in it.
+/// Types with [`Fields`] are JSON objects. Well-known types have special forms: a `Timestamp` is a string, and a
+/// wrapper is the value that it contains.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no JSON form",
     note = "build its schema with `frpc_build::configure().json(true)`",
     note = "types of `extern_path` bring their own: build them so too, or implement `frpc_json::Fields`"
 )]
 pub trait Json: Default {
-    /// The full name of the message, for errors and `Any`: `package.Outer.Inner`. Of a scalar it is that of its
+    /// The full name of the message, for errors and `Any`: `package.Outer.Inner`. Scalars have the name of their
     /// wrapper, such as `google.protobuf.Int32Value`.
     const NAME: &'static str;
 
-    /// Whether the value is the object of its fields, as all messages are that have no form of their own. In an `Any`
-    /// its fields are then members of the same object as `@type`.
+    /// Whether the value is an object of its fields. True for all messages without a special form. In an `Any` the
+    /// fields are then members of the same object as `@type`.
     const IS_OBJECT: bool = false;
 
-    /// Whether `null` is a value of the type, and not a field that is absent.
+    /// Whether `null` is a value of the type instead of an absent field.
     const IS_NULLABLE: bool = false;
 
-    /// The names of the fields of a message that is the object of its fields, in the order of declaration; none of
-    /// other values. Names are escaped as between quotation marks.
+    /// The JSON-escaped names of the fields in the order of declaration. Empty unless the value is an object of its
+    /// fields.
     const FIELD_NAMES: &'static [&'static str] = &[];
 
-    /// Whether the value is that of an absent field, so that a field without presence is not written. Never true of
-    /// messages.
+    /// Returns whether the value equals that of an absent field. Fields without presence are then omitted. Never true
+    /// for messages.
     #[inline]
     fn is_default(&self) -> bool {
         false
@@ -43,16 +43,16 @@ pub trait Json: Default {
     /// If the value has no JSON form.
     fn encode_json(&self, to: &mut Writer<'_>) -> Result<(), EncodeError>;
 
-    /// Reads a value into `self`, which is the default.
+    /// Reads a value into `self`, which must be the default.
     ///
     /// # Errors
     ///
-    /// If there is no such value. `self` is then of no use.
+    /// If the next value is missing or invalid. The content of `self` is then unspecified.
     fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError>;
 
-    /// Reads the fields of a message into `self`, which is the default, from an array in the order of declaration, as
-    /// positional parameters are written. Fields at the end may be missing, `null` leaves a field out. A value that is
-    /// no object of fields is read alone, without an array.
+    /// Reads the fields of a message into `self`, which must be the default, from an array in the order of declaration.
+    /// This is the form of positional parameters. Trailing fields may be missing, and `null` omits a field. A value
+    /// that is not an object of fields is read directly, without an array.
     ///
     /// ```
     /// use frpc_json::{Fields, Json, Options, Reader};
@@ -81,7 +81,7 @@ pub trait Json: Default {
     ///
     /// # Errors
     ///
-    /// As [`decode_json`](Self::decode_json), and if there are more values than fields.
+    /// Like [`decode_json`](Self::decode_json), or if there are more values than fields.
     fn decode_positional(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
         self.decode_json(from)
     }
@@ -98,14 +98,13 @@ pub trait Fields: Default {
     /// The full name: `package.Outer.Inner`.
     const NAME: &'static str;
 
-    /// The names of the fields in JSON, in the order of declaration. Names are escaped as between quotation marks:
-    /// with escapes, if it needs any.
+    /// The JSON-escaped names of the fields, in the order of declaration.
     const FIELDS: &'static [&'static str];
 
-    /// Whether an `Any` has the fields as members of its own object: [`Json::IS_OBJECT`].
+    /// Whether the fields are members of the same object as `@type` in an `Any`. See [`Json::IS_OBJECT`].
     const IS_OBJECT: bool = true;
 
-    /// The index of a field in [`FIELDS`](Self::FIELDS), by its name in JSON or its original name.
+    /// Returns the index of a field in [`FIELDS`](Self::FIELDS) by its JSON name or original name.
     fn field(name: &str) -> Option<usize>;
 
     /// Writes the fields that are present, in the order of declaration.
@@ -115,11 +114,11 @@ pub trait Fields: Default {
     /// If a field has no JSON form.
     fn encode_fields(&self, to: &mut Writer<'_>) -> Result<(), EncodeError>;
 
-    /// Reads the value of the field at this index of [`FIELDS`](Self::FIELDS), which was not read before.
+    /// Reads the value of the field at this index of [`FIELDS`](Self::FIELDS). Called once for each field at most.
     ///
     /// # Errors
     ///
-    /// If there is no such value.
+    /// If the next value is missing or invalid.
     fn decode_field(&mut self, field: usize, from: &mut Reader<'_>) -> Result<(), DecodeError>;
 }
 
@@ -148,7 +147,7 @@ pub fn from_json<M: Json>(json: &[u8]) -> Result<M, DecodeError> {
 ///
 /// # Errors
 ///
-/// If the message has no JSON form. Everything written of it is removed.
+/// If the message has no JSON form. The output is then restored.
 pub fn to_json<M: Json>(message: &M, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     Options::new().encode(message, out)
 }
@@ -167,7 +166,7 @@ impl<M: Fields> Json for M {
         let mut has_type = !from.mark_any(false);
         from.level(|from| {
             let mut seen = SeenFields::default();
-            // Writers keep to the order of declaration, so that the next field is probably the next one that is there.
+            // Writers use the order of declaration, so the next field in the input is probably the next declared one.
             let mut next = 0_usize;
             let mut is_field = from.first_field()?;
             while is_field {
@@ -217,7 +216,7 @@ fn in_field<M: Fields>(field: usize, error: DecodeError) -> DecodeError {
     error.in_field(M::FIELDS.get(field).copied().unwrap_or_default())
 }
 
-/// Treatment of a key that is no field of the message. `has_type` means that no `@type` may come any more.
+/// Handles a key that is not a field of the message. `@type` is rejected if `has_type` is set.
 #[cold]
 #[inline(never)]
 fn unknown_field<M: Fields>(name: &str, has_type: &mut bool, from: &mut Reader<'_>) -> Result<(), DecodeError> {
@@ -228,7 +227,7 @@ fn unknown_field<M: Fields>(name: &str, has_type: &mut bool, from: &mut Reader<'
     from.unknown_field(<M as Fields>::NAME, name)
 }
 
-/// The fields of an object that were there.
+/// The set of fields read from an object.
 #[derive(Default)]
 struct SeenFields {
     first: u64,
@@ -237,7 +236,7 @@ struct SeenFields {
 }
 
 impl SeenFields {
-    /// Returns false if the field was there before.
+    /// Adds a field. Returns false if it was already present.
     #[inline]
     fn insert(&mut self, field: usize) -> bool {
         if field >= 64 {

@@ -1,14 +1,14 @@
-//! Keys of maps, which are strings in JSON.
+//! Map keys, which are strings in JSON.
 
 use crate::Writer;
 use crate::reader::{fitting, integer_of};
 
 /// A type that can be a map's key: bool, an integer or a string.
 pub trait Key: Sized {
-    /// The type, for errors.
+    /// The name of the type, for errors.
     const EXPECTED: &'static str;
 
-    /// Reads a key from its text, without quotation marks.
+    /// Parses a key from its text without quotation marks.
     fn from_text(text: &str) -> Option<Self>;
 
     /// Writes the key, with quotation marks.

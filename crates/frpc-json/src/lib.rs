@@ -1,4 +1,4 @@
-//! The JSON mapping of proto3, for generated code: messages to JSON and back, without a tree in between.
+//! The JSON mapping of proto3 for generated code. Reads and writes messages without an intermediate tree.
 //!
 //! `frpc-build` generates an implementation of [`Fields`] for each message and one of [`Enumeration`] for each enum.
 //! [`to_json`] and [`from_json`] convert messages. [`Options`] sets limits for untrusted input and types for `Any`:
@@ -57,26 +57,26 @@
 //!
 //! # The mapping
 //!
-//! It is proto3's canonical one. The writer emits names in lowerCamelCase or by `json_name`, integers of 64 bits as
-//! strings, floats by their shortest digits or as `"NaN"`, `"Infinity"` and `"-Infinity"`, enums by name, and bytes as
-//! base64 with padding. It omits fields without presence that have their default. The reader also accepts:
+//! The mapping is the canonical one of proto3. The writer emits names in lowerCamelCase or by `json_name`, 64-bit
+//! integers as strings, floats with their shortest digits or as `"NaN"`, `"Infinity"` and `"-Infinity"`, enums by name,
+//! and bytes as base64 with padding. It omits fields without presence that have their default. The reader also accepts:
 //!
-//! * original names of fields too
-//! * integers as numbers and as strings, also with exponent or fraction, if their value is integral and in range
-//! * enums by number too, unknown numbers included
-//! * base64 of both alphabets, with padding or without
-//! * `null` as an absent field; not as an element of a list or map
+//! * original names of fields
+//! * integers as numbers or strings, including an exponent or fraction if the value is integral and in range
+//! * enums by number, including unknown numbers
+//! * base64 with either alphabet, with or without padding
+//! * `null` as an absent field, but not as an element of a list or map
 //!
-//! The reader rejects malformed JSON, unknown fields and names, unless [`Options::ignore_unknown`], keys that occur
-//! twice, also under two names, two members of one oneof, unpaired surrogates, and numbers out of range.
+//! The reader rejects malformed JSON, unknown fields and names (see [`Options::ignore_unknown`]), duplicate keys,
+//! including both names of one field, two members of one oneof, unpaired surrogates, and numbers out of range.
 //!
 //! # Limits
 //!
-//! Input is treated as hostile: the reader never panics or overflows the stack, and its time grows with the length of the
-//! input alone.
+//! Input is untrusted. The reader never panics or overflows the stack, and its time is linear in the length of the
+//! input.
 //!
 //! * Messages nest [`NESTING_MAX`] deep by default; [`Options::nesting_max`] changes it up to [`NESTING_CEILING`]. A `Struct` or `ListValue` within a `Value` is a level of its own.
-//! * The memory of all lists, maps and boxes of one decoding is at most [`CONTAINER_MEMORY_MAX`] by default;
+//! * The memory of all lists, maps and boxes of one reader is at most [`CONTAINER_MEMORY_MAX`] by default;
 //!   [`Options::container_memory`] changes it.
 //! * The text of a value is no longer than its JSON.
 

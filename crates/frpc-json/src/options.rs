@@ -1,4 +1,4 @@
-//! Options of a reader, and the types that `Any` may hold.
+//! Options of readers and writers, and the types that `Any` may contain.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use polyglot::Nesting;
 
 use crate::{CONTAINER_MEMORY_MAX, DecodeError, EncodeError, Json, NESTING_MAX, Reader, Writer};
 
-/// How JSON is read and written; by default as proto3's JSON mapping says, with [limits](crate#limits).
+/// Options of reading and writing JSON. Defaults to proto3's JSON mapping with [limits](crate#limits).
 ///
 /// ```
 /// use frpc_json::Options;
@@ -31,7 +31,7 @@ impl Default for Options<'_> {
 }
 
 impl<'t> Options<'t> {
-    /// The default options.
+    /// Creates the default options.
     ///
     /// ```
     /// let flag: bool = frpc_json::Options::new().decode(b"true")?;
@@ -43,8 +43,8 @@ impl<'t> Options<'t> {
         Self { nesting_max: NESTING_MAX, container_memory: CONTAINER_MEMORY_MAX, ignores_unknown: false, types: None }
     }
 
-    /// How deep messages that are read may nest, the root included, clamped to 1 to [`NESTING_CEILING`](crate::NESTING_CEILING). Default:
-    /// [`NESTING_MAX`].
+    /// Sets the maximum nesting depth of messages to read, including the root. Clamped to 1 to
+    /// [`NESTING_CEILING`](crate::NESTING_CEILING). Defaults to [`NESTING_MAX`].
     ///
     /// ```
     /// let options = frpc_json::Options::new().nesting_max(16);
@@ -54,9 +54,9 @@ impl<'t> Options<'t> {
         Self { nesting_max: Nesting::new(levels).levels(), ..self }
     }
 
-    /// How many bytes the elements of all lists and maps, and the boxed messages, of one decoding may take. Default:
-    /// [`CONTAINER_MEMORY_MAX`]. As many may the contents of all `Any` of one encoding, where those of types
-    /// that are not [bounded](AnyType::bounded) count by their bytes alone.
+    /// Sets the maximum memory in bytes of all list and map elements and boxed messages of one reader. Defaults to
+    /// [`CONTAINER_MEMORY_MAX`]. Also limits the contents of all `Any` of one writer, where types that are not
+    /// [bounded](AnyType::bounded) only count the length of their bytes.
     ///
     /// ```
     /// let options = frpc_json::Options::new().container_memory(16);
@@ -68,10 +68,9 @@ impl<'t> Options<'t> {
         Self { container_memory: bytes, ..self }
     }
 
-    /// Whether fields that a message does not have are skipped, and with them names that an enum does not have.
-    /// Default: `false`, both are errors.
+    /// Sets whether unknown fields and unknown enum names are skipped. Defaults to `false`: both are errors.
     ///
-    /// Of a key that is skipped it is not checked whether it occurs twice.
+    /// Skipped keys are not checked for duplicates.
     ///
     /// ```
     /// let options = frpc_json::Options::new().ignore_unknown(true);
@@ -81,13 +80,13 @@ impl<'t> Options<'t> {
         Self { ignores_unknown: ignore, ..self }
     }
 
-    /// The types that `Any` may hold. Default: none, and an `Any` that is not empty is an error.
+    /// Sets the types that `Any` may contain. Defaults to none: a non-empty `Any` is an error.
     #[must_use]
     pub const fn types(self, types: &'t Types) -> Self {
         Self { types: Some(types), ..self }
     }
 
-    /// Reads one value, with nothing but white space around it.
+    /// Reads one value, optionally surrounded by white space.
     ///
     /// # Errors
     ///
@@ -102,21 +101,22 @@ impl<'t> Options<'t> {
         self.decode_by(json, M::decode_json).map(|(message, _)| message)
     }
 
-    /// As [`decode`](Self::decode), with the memory that the lists, maps and boxed messages of the value take, in bytes.
+    /// Like [`decode`](Self::decode), but also returns the memory in bytes of the value's lists, maps and boxed
+    /// messages.
     ///
     /// # Errors
     ///
-    /// As [`decode`](Self::decode).
+    /// Like [`decode`](Self::decode).
     pub fn decode_measured<M: Json>(&self, json: &[u8]) -> Result<(M, usize), DecodeError> {
         self.decode_by(json, M::decode_json)
     }
 
-    /// As [`decode_measured`](Self::decode_measured), of an array of a message's fields in the order of declaration; see
-    /// [`Json::decode_positional`].
+    /// Like [`decode_measured`](Self::decode_measured), but reads an array of the message's fields in the order of
+    /// declaration. See [`Json::decode_positional`].
     ///
     /// # Errors
     ///
-    /// As [`decode`](Self::decode), and if there are more values than fields.
+    /// Like [`decode`](Self::decode), or if there are more values than fields.
     pub fn decode_positional<M: Json>(&self, json: &[u8]) -> Result<(M, usize), DecodeError> {
         self.decode_by(json, M::decode_positional)
     }
@@ -138,8 +138,8 @@ impl<'t> Options<'t> {
     ///
     /// # Errors
     ///
-    /// If the message has no JSON, which is true of some well-known types with certain values, and of messages that
-    /// nest too deep. Everything written of it is removed.
+    /// If the message has no JSON form, such as well-known types with certain values and messages that nest too deep.
+    /// The output is then restored.
     ///
     /// ```
     /// let mut out = Vec::new();
@@ -156,36 +156,36 @@ impl<'t> Options<'t> {
     }
 }
 
-/// The types that a `google.protobuf.Any` may hold, by their full names.
+/// The types that a `google.protobuf.Any` may contain, by their full names.
 ///
-/// JSON has the content of an `Any` in place of its bytes, so reading and writing it takes a type. The bytes are
-/// in protobuf's encoding, also with the Polyglot codec around them.
+/// JSON represents an `Any` by its content instead of its bytes, so reading and writing it requires the type. The bytes
+/// are in protobuf's encoding, even inside a message with the Polyglot codec.
 ///
-/// Writing an `Any` decodes its bytes by prost, which allocates as the bytes demand: up to some hundred times their
-/// length if a type has lists of large messages. To write the `Any` of a hostile peer, bound its bytes or
-/// register types by [`AnyType::bounded`].
+/// Writing an `Any` decodes its bytes with prost, which can allocate some hundred times their length if a type has
+/// lists of large messages. To write the `Any` of an untrusted peer, limit its length or register types with
+/// [`AnyType::bounded`].
 #[derive(Default)]
 pub struct Types {
     by_name: HashMap<&'static str, AnyType>,
 }
 
-/// The memory that bytes take as a message, `None` if they hold none.
+/// Function that returns the memory of an encoded message; `None` if the bytes are invalid.
 pub(crate) type Memory = fn(&[u8]) -> Option<usize>;
 
-/// A type that a `google.protobuf.Any` may hold, for [`Types::with_type`]. Generated code makes them.
+/// A type that a `google.protobuf.Any` may contain, for [`Types::with_type`]. Created by generated code.
 #[derive(Clone, Copy)]
 pub struct AnyType {
     pub(crate) name: &'static str,
-    /// Whether its fields are members of the same object as `@type`, not of a `value`.
+    /// Whether its fields are members of the same object as `@type` instead of a `value`.
     pub(crate) is_object: bool,
     pub(crate) encode: fn(&[u8], &mut Writer<'_>) -> Result<(), EncodeError>,
     pub(crate) decode: fn(&mut Reader<'_>) -> Result<Vec<u8>, DecodeError>,
-    /// The memory that the bytes take when they are decoded, if it is known.
+    /// Computes the memory of the decoded bytes, if known.
     pub(crate) memory: Option<Memory>,
 }
 
 impl AnyType {
-    /// The full name.
+    /// Returns the full name.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
@@ -199,19 +199,19 @@ impl fmt::Debug for AnyType {
 }
 
 impl Types {
-    /// No types, not even well-known ones.
+    /// Creates an empty set, without well-known types.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The type of a URL: its full name follows the last slash.
+    /// Returns the type of a URL, whose full name follows the last slash.
     pub(crate) fn get(&self, type_url: &str) -> Option<&AnyType> {
         let (_, name) = type_url.rsplit_once('/')?;
         self.by_name.get(name)
     }
 
-    /// Adds a type in the place of one of the same name.
+    /// Adds a type. Replaces a type with the same name.
     #[must_use]
     pub fn with_type(mut self, of: &AnyType) -> Self {
         self.by_name.insert(of.name, *of);

@@ -1,7 +1,7 @@
-//! [`Reader`]: JSON to values, one token after the other, each bounded by the remaining input.
+//! [`Reader`]: reads values from JSON, token by token. Every read is bounded by the remaining input.
 //!
-//! Owns the position, the structure of objects and arrays, and the limits. Strings are in `reader/strings.rs`, numbers
-//! in `reader/numbers.rs`, and what fields, lists and maps do with values in `reader/fields.rs`.
+//! Contains the position, the structure of objects and arrays, and the limits. Strings are in `reader/strings.rs`,
+//! numbers in `reader/numbers.rs`, and fields and members of oneofs in `reader/fields.rs`.
 
 mod fields;
 mod numbers;
@@ -19,7 +19,7 @@ pub use strings::plain_length;
 
 /// Reads values from JSON.
 ///
-/// Generated code reads messages with it. Used by hand it reads envelopes of messages, such as those of a protocol:
+/// Used by generated code for messages. It can also be used directly, for example for the envelopes of a protocol:
 ///
 /// ```
 /// use frpc_json::{Options, Reader};
@@ -40,13 +40,13 @@ pub struct Reader<'a> {
     text: &'a str,
     /// The offset of the next byte. `at <= text.len()`.
     at: usize,
-    /// How many more levels may be entered.
+    /// Remaining nesting levels.
     levels: u32,
-    /// How much memory containers may still take, in bytes.
+    /// Remaining container memory in bytes.
     memory: usize,
-    /// How many bytes may still be read twice.
+    /// Remaining number of bytes that may be read again.
     reread: usize,
-    /// Whether the next object is the content of an `Any`, so that it has `@type` in addition to its fields.
+    /// Whether the next object is the content of an `Any` and has `@type` in addition to its fields.
     is_any: bool,
     options: Options<'a>,
 }
@@ -54,7 +54,7 @@ pub struct Reader<'a> {
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 impl<'a> Reader<'a> {
-    /// Reads from the beginning of `json`, which is checked to be UTF-8 as a whole. A byte order mark is skipped.
+    /// Creates a reader of `json`, whose UTF-8 is validated at once. Skips a byte order mark.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
         };
         Ok(Self {
             text,
-            // Some editors and programs begin a text with a byte order mark.
+            // Some editors and programs write a byte order mark.
             at: if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 },
             levels: options.nesting_max,
             memory: options.container_memory,
@@ -86,12 +86,12 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// How much memory containers have taken, in bytes.
+    /// Returns the container memory used so far, in bytes.
     pub(crate) fn container_memory(&self) -> usize {
         self.options.container_memory.saturating_sub(self.memory)
     }
 
-    /// The offset of the next byte, from the beginning of the input.
+    /// Returns the offset of the next byte in the input.
     ///
     /// ```
     /// use frpc_json::{Options, Reader};
@@ -106,7 +106,7 @@ impl<'a> Reader<'a> {
         self.at
     }
 
-    /// The offset of the next value, after white space.
+    /// Skips white space and returns the offset of the next value.
     ///
     /// ```
     /// use frpc_json::{Options, Reader};
@@ -121,11 +121,11 @@ impl<'a> Reader<'a> {
         self.at
     }
 
-    /// Checks that nothing but white space is left.
+    /// Checks that only white space remains.
     ///
     /// # Errors
     ///
-    /// If there is more.
+    /// If more input follows.
     ///
     /// ```
     /// use frpc_json::{Options, Reader};
@@ -142,7 +142,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Peeks at the next byte that is not white space; none at the end of the input. It distinguishes kinds of values.
+    /// Returns the next byte after white space, which determines the kind of the value; `None` at the end of the input.
+    /// Does not consume the byte.
     ///
     /// ```
     /// use frpc_json::{Options, Reader};
@@ -214,11 +215,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads an object and calls `entry` for each key, unescaped, which has to read the value.
+    /// Reads an object. Calls `entry` with each unescaped key, and `entry` must read the value.
     ///
     /// # Errors
     ///
-    /// If there is no object, or `entry` fails. Keys that occur twice are left to `entry`.
+    /// If the next value is not an object, or `entry` fails. Duplicate keys are not detected.
     ///
     /// ```
     /// use frpc_json::{Options, Reader};
@@ -246,11 +247,11 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads an array and calls `element` for each element, which has to read it.
+    /// Reads an array. Calls `element` for each element, which it must read.
     ///
     /// # Errors
     ///
-    /// If there is no array, or `element` fails.
+    /// If the next value is not an array, or `element` fails.
     ///
     /// ```
     /// use frpc_json::{Options, Reader};
@@ -276,7 +277,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads the beginning of an object, and says whether a key follows.
+    /// Reads the beginning of an object. Returns whether a key follows.
     #[inline(always)]
     pub(crate) fn first_field(&mut self) -> Result<bool, DecodeError> {
         if !self.take(b'{') {
@@ -285,7 +286,7 @@ impl<'a> Reader<'a> {
         Ok(!self.take(b'}'))
     }
 
-    /// Reads the end of an object or a comma, and says whether a key follows.
+    /// Reads the end of an object or a comma. Returns whether a key follows.
     #[inline(always)]
     pub(crate) fn next_field(&mut self) -> Result<bool, DecodeError> {
         if self.take(b',') {
@@ -317,12 +318,12 @@ impl<'a> Reader<'a> {
         if self.take(b':') { Ok(key) } else { Err(self.unexpected("`:`")) }
     }
 
-    /// Reads the beginning of an array, and says whether an element follows, which has to be read then. `expected`
-    /// names the value in an error.
+    /// Reads the beginning of an array. Returns whether an element follows, which the caller must then read. `expected`
+    /// is the name of the value in errors.
     ///
     /// # Errors
     ///
-    /// If there is no array.
+    /// If the next value is not an array.
     #[inline]
     pub fn first_element(&mut self, expected: &'static str) -> Result<bool, DecodeError> {
         if !self.take(b'[') {
@@ -331,11 +332,11 @@ impl<'a> Reader<'a> {
         Ok(!self.take(b']'))
     }
 
-    /// Reads the end of an array or a comma, and says whether an element follows, which has to be read then.
+    /// Reads the end of an array or a comma. Returns whether an element follows, which the caller must then read.
     ///
     /// # Errors
     ///
-    /// If there is neither.
+    /// If neither is next.
     #[inline]
     pub fn next_element(&mut self) -> Result<bool, DecodeError> {
         if self.take(b',') {
@@ -366,8 +367,8 @@ impl<'a> Reader<'a> {
         Ok(self.text.get(start..self.at).unwrap_or_default())
     }
 
-    /// Reads a value of any kind and drops it. Objects and arrays in it may nest twice as deep as messages may at this
-    /// place, since a message takes an object, and another object or array if it is in a map or list.
+    /// Skips a value of any kind. Its objects and arrays may nest twice as deep as messages may here, because a message
+    /// in a map or list takes two levels of JSON.
     ///
     /// # Errors
     ///
@@ -385,7 +386,7 @@ impl<'a> Reader<'a> {
         self.skip_within(self.levels.saturating_mul(2))
     }
 
-    /// Drops a value around which so many objects and arrays may begin. Its stack is small next to that of messages.
+    /// Skips a value in which objects and arrays nest up to `levels` deep. Takes little stack compared with messages.
     fn skip_within(&mut self, levels: u32) -> Result<(), DecodeError> {
         match self.peek() {
             Some(b'"') => self.skip_string(),
@@ -420,7 +421,7 @@ impl<'a> Reader<'a> {
         if self.take(b':') { Ok(()) } else { Err(self.unexpected("`:`")) }
     }
 
-    /// Reads something a level deeper.
+    /// Calls `read` one level deeper.
     #[inline(always)]
     #[doc(hidden)]
     pub fn level<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, DecodeError>) -> Result<T, DecodeError> {
@@ -430,18 +431,18 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    /// Charges memory for `count` values to the remaining budget.
+    /// Deducts the memory of `count` values from the container memory.
     #[inline(always)]
     pub(crate) fn charge<T>(&mut self, count: usize) -> Result<(), DecodeError> {
         self.charge_bytes(size_of::<T>().saturating_mul(count))
     }
 
-    /// Takes memory from what [containers may have](Options::container_memory), in bytes: for values that grow with
-    /// their input to more than its length.
+    /// Deducts bytes from the remaining [container memory](Options::container_memory), for values that take more memory
+    /// than their input.
     ///
     /// # Errors
     ///
-    /// If so much is not left.
+    /// If too little memory remains.
     #[inline(always)]
     pub fn charge_bytes(&mut self, needed: usize) -> Result<(), DecodeError> {
         match self.memory.checked_sub(needed) {
@@ -457,15 +458,15 @@ impl<'a> Reader<'a> {
         &self.options
     }
 
-    /// Marks the next object as the content of an `Any`, if `is_any`, and says whether it was marked before.
+    /// Sets whether the next object is the content of an `Any`. Returns the previous setting.
     #[inline(always)]
     pub(crate) fn mark_any(&mut self, is_any: bool) -> bool {
         std::mem::replace(&mut self.is_any, is_any)
     }
 
-    /// Goes back to a position, to read the bytes from there again.
+    /// Returns to a previous position to read the bytes again.
     ///
-    /// Outer levels may read the same bytes again, so the number of bytes read ahead is limited.
+    /// The number of bytes read ahead is limited, because outer levels may read the same bytes again.
     pub(crate) fn rewind(&mut self, start: usize) -> Result<(), DecodeError> {
         let read = self.at.saturating_sub(start);
         self.at = start;
@@ -473,8 +474,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Refuses the value that began at `offset` for a reason of its own, for types that implement
-    /// [`Json`](crate::Json) themselves.
+    /// Creates an error for the value at `offset` with a custom reason, for manual implementations of
+    /// [`Json`](crate::Json).
     #[cold]
     #[inline(never)]
     pub fn refuse(offset: usize, reason: impl Into<String>) -> DecodeError {
@@ -488,7 +489,7 @@ impl<'a> Reader<'a> {
         DecodeError::new(reason, self.at)
     }
 
-    /// The next byte is not as it should be.
+    /// Creates an error for the next byte.
     #[cold]
     #[inline(never)]
     #[doc(hidden)]
@@ -497,7 +498,7 @@ impl<'a> Reader<'a> {
         self.error(DecodeReason::Unexpected { expected, found })
     }
 
-    /// Reads a string in a form that `parse` knows.
+    /// Reads a string and parses it with `parse`.
     pub(crate) fn parsed<T>(
         &mut self,
         expected: &'static str,
@@ -508,7 +509,7 @@ impl<'a> Reader<'a> {
         parse(&text).ok_or_else(|| Self::invalid(expected, &text, offset))
     }
 
-    /// The value that began at `offset` is no such value.
+    /// Creates an error for an invalid value at `offset`.
     #[cold]
     #[inline(never)]
     #[doc(hidden)]

@@ -6,7 +6,7 @@ use polyglot::Utf8Bytes;
 use crate::base64;
 use crate::{DecodeError, EncodeError, Json, Reader, Writer};
 
-/// Types by their names, and how each is compared with its default, written and read.
+/// Implements [`Json`] for types. Takes their names and the expressions that compare with the default, write and read.
 macro_rules! values {
     ($($type:ty, $name:literal,
         |$value:ident| $is_default:expr, |$to:ident| $write:expr, |$from:ident| $read:expr;)*) => {$(
@@ -41,7 +41,7 @@ values! {
     i64, "Int64Value", |value| *value == 0, |to| to.quoted_integer(*value), |from| from.integer_as("int64")?;
     u32, "UInt32Value", |value| *value == 0, |to| to.integer(*value), |from| from.integer_as("uint32")?;
     u64, "UInt64Value", |value| *value == 0, |to| to.quoted_integer(*value), |from| from.integer_as("uint64")?;
-    // Negative zero is not the default.
+    // Compares bits, because negative zero is not the default.
     f32, "FloatValue", |value| value.to_bits() == 0, |to| to.float(*value), |from| from.float("float")?;
     f64, "DoubleValue", |value| value.to_bits() == 0, |to| to.float(*value), |from| from.float("double")?;
     String, "StringValue", |value| value.is_empty(), |to| to.string(value), |from| from.string("string")?.into();

@@ -1,4 +1,4 @@
-//! [`Writer`]: values to JSON, without white space.
+//! [`Writer`]: writes values as JSON without white space.
 
 use std::borrow::Cow;
 
@@ -6,21 +6,21 @@ use crate::base64;
 use crate::reader::{is_plain, plain_length};
 use crate::{Codec, EncodeError, EncodeReason, NESTING_CEILING, Options};
 
-/// Writes values as JSON. Generated code writes messages with it.
+/// Writes values as JSON. Used by generated code for messages.
 ///
-/// Of a value that cannot be encoded a part may have been written; [`Options::encode`] removes it.
+/// A value that cannot be encoded may be written partially. [`Options::encode`] removes such output.
 #[derive(Debug)]
 pub struct Writer<'a> {
     out: &'a mut Vec<u8>,
-    /// How many more levels may be entered.
+    /// Remaining nesting levels.
     levels: u32,
-    /// How many more bytes the contents of `Any` may take in memory.
+    /// Remaining memory in bytes for contents of `Any`.
     memory: usize,
     options: Options<'a>,
 }
 
 impl<'a> Writer<'a> {
-    /// Appends to `out`.
+    /// Creates a writer that appends to `out`.
     ///
     /// ```
     /// use frpc_json::{Options, Writer};
@@ -56,14 +56,14 @@ impl<'a> Writer<'a> {
         T::encode(value, self)
     }
 
-    /// Refuses a value for a reason of its own, for types that implement [`Json`](crate::Json) themselves.
+    /// Creates an error with a custom reason, for manual implementations of [`Json`](crate::Json).
     #[cold]
     #[inline(never)]
     pub fn refuse(reason: impl Into<String>) -> EncodeError {
         EncodeError::new(EncodeReason::Refused(reason.into()))
     }
 
-    /// Writes JSON of the caller unchanged.
+    /// Appends JSON of the caller unchanged.
     ///
     /// ```
     /// use frpc_json::{Options, Writer};
@@ -78,11 +78,11 @@ impl<'a> Writer<'a> {
         self.out.extend_from_slice(json.as_bytes());
     }
 
-    /// Writes the object of a message, whose fields `fields` writes, and goes a level deeper for it.
+    /// Writes the object of a message one level deeper, using `fields` for its fields.
     ///
     /// # Errors
     ///
-    /// That of `fields`, or if messages nest too deep.
+    /// If messages nest too deep, or `fields` fails.
     ///
     /// ```
     /// use frpc_json::{Options, Writer};
@@ -103,8 +103,8 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// Writes a field, unless it is absent: a field without presence that has its default, an option without a value, an
-    /// empty list or map. `key` is the name in quotation marks, with a colon.
+    /// Writes a field unless it is absent: a default value without presence, `None`, or an empty list or map. `key` is
+    /// the quoted name with a colon.
     ///
     /// # Errors
     ///
@@ -128,7 +128,7 @@ impl<'a> Writer<'a> {
         self.field_as::<T>(key, value)
     }
 
-    /// As [`field`](Self::field), by way of a [`Codec`].
+    /// Like [`field`](Self::field), but with an explicit [`Codec`].
     ///
     /// # Errors
     ///
@@ -138,7 +138,7 @@ impl<'a> Writer<'a> {
         if C::is_default(value) { Ok(()) } else { self.member::<C>(key, value) }
     }
 
-    /// Writes the member of a oneof that is set.
+    /// Writes the set member of a oneof.
     ///
     /// # Errors
     ///
@@ -164,7 +164,7 @@ impl<'a> Writer<'a> {
         self.out.extend_from_slice(key.as_bytes());
     }
 
-    /// Writes a key of an object whose name is known at run time only.
+    /// Writes a key of an object whose name is only known at run time.
     #[doc(hidden)]
     pub fn name(&mut self, name: &str) {
         self.comma();
@@ -251,7 +251,7 @@ impl<'a> Writer<'a> {
         self.out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
     }
 
-    /// Writes an integer as a string, as readers whose numbers are doubles want those of 64 bits.
+    /// Writes an integer as a string. Used for 64-bit integers, because the numbers of many readers are doubles.
     #[inline]
     pub(crate) fn quoted_integer(&mut self, value: impl itoa::Integer) {
         self.out.push(b'"');
@@ -259,7 +259,7 @@ impl<'a> Writer<'a> {
         self.out.push(b'"');
     }
 
-    /// Writes a float by its shortest digits, or a string if it has none.
+    /// Writes a float with its shortest digits, or as a string if it is not finite.
     pub(crate) fn float(&mut self, value: impl zmij::Float + Into<f64>) {
         match value.into() {
             wide if wide.is_finite() => {
@@ -272,7 +272,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes something a level deeper.
+    /// Calls `write` one level deeper.
     #[inline(always)]
     #[doc(hidden)]
     pub fn level(&mut self, write: impl FnOnce(&mut Self) -> Result<(), EncodeError>) -> Result<(), EncodeError> {
@@ -283,7 +283,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Takes memory for the content of an `Any`.
+    /// Deducts memory for the content of an `Any`.
     #[doc(hidden)]
     pub fn charge(&mut self, needed: usize) -> Result<(), EncodeError> {
         let left = self.memory;
@@ -291,19 +291,19 @@ impl<'a> Writer<'a> {
         left.checked_sub(needed).map(|left| self.memory = left).ok_or_else(refused)
     }
 
-    /// The length of the output.
+    /// Returns the length of the output.
     #[doc(hidden)]
     #[must_use]
     pub fn position(&self) -> usize {
         self.out.len()
     }
 
-    /// A part of the output, for errors.
+    /// Returns a part of the output for errors.
     pub(crate) fn written(&self, start: usize, end: usize) -> Cow<'_, str> {
         String::from_utf8_lossy(self.out.get(start..end).unwrap_or_default())
     }
 
-    /// Inserts the type of an `Any` after the brace at `start`, before the fields of its content.
+    /// Inserts the `@type` of an `Any` after the brace at `start`, before the fields of its content.
     pub(crate) fn insert_type(&mut self, start: usize, type_url: &str) {
         let fields = self.out.split_off(start.wrapping_add(1));
         self.raw("\"@type\":");
@@ -319,7 +319,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The name in a key.
+/// Returns the name in a key.
 #[cold]
 fn name_of(key: &'static str) -> &'static str {
     key.strip_prefix('"').and_then(|key| key.strip_suffix("\":")).unwrap_or(key)

@@ -1,4 +1,4 @@
-//! What generated code calls for fields and members of oneofs.
+//! Methods for generated code: fields and members of oneofs.
 
 use std::borrow::Cow;
 
@@ -7,32 +7,32 @@ use crate::error::quoted;
 use crate::{Codec, DecodeError, DecodeReason};
 
 impl Reader<'_> {
-    /// Reads a value into `value`, which is the default.
+    /// Reads a value into `value`, which must be the default.
     ///
     /// # Errors
     ///
-    /// If there is no such value.
+    /// If the next value is missing or invalid.
     #[inline(always)]
     pub fn value<T: Codec<Target = T>>(&mut self, value: &mut T) -> Result<(), DecodeError> {
         T::decode(value, self).map(drop)
     }
 
-    /// Reads a field, which may be an option, list or map, into `value`, which is the default. `null` is an absent field,
-    /// unless it is a value of the type.
+    /// Reads a field, which may be an option, list or map, into `value`, which must be the default. `null` is an absent
+    /// field, unless it is a value of the type.
     ///
     /// # Errors
     ///
-    /// If there is no such value, or a key of a map occurs twice.
+    /// If the next value is missing or invalid, or a map has a duplicate key.
     #[inline(always)]
     pub fn field<T: Codec<Target = T>>(&mut self, value: &mut T) -> Result<(), DecodeError> {
         self.field_as::<T>(value)
     }
 
-    /// As [`field`](Self::field), by way of a [`Codec`].
+    /// Like [`field`](Self::field), but with an explicit [`Codec`].
     ///
     /// # Errors
     ///
-    /// As [`field`](Self::field).
+    /// Like [`field`](Self::field).
     #[inline(always)]
     pub fn field_as<C: Codec>(&mut self, value: &mut C::Target) -> Result<(), DecodeError> {
         if C::IS_NULLABLE || !self.null()? {
@@ -41,12 +41,12 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads a member of a oneof, which `variant` makes of the value; `null` is an absent one, unless it is a value of
-    /// the type.
+    /// Reads a member of a oneof, using `variant` to convert the value. `null` is an absent member, unless it is a
+    /// value of the type.
     ///
     /// # Errors
     ///
-    /// If there is no such value, or another member is set.
+    /// If the next value is missing or invalid, or another member is set.
     #[inline]
     pub fn member<C: Codec, O>(
         &mut self,
@@ -66,7 +66,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Skips the value of a field that a message does not have, or refuses the field.
+    /// Skips the value of an unknown field, or rejects the field.
     #[cold]
     #[inline(never)]
     #[doc(hidden)]
@@ -77,7 +77,7 @@ impl Reader<'_> {
         Err(self.error(DecodeReason::UnknownField { message: message.into(), name: quoted(name) }))
     }
 
-    /// A key has occurred before.
+    /// Creates an error for a duplicate key.
     #[cold]
     #[inline(never)]
     #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! Numbers: exact integers however they are written, and floats rounded once.
+//! Numbers. Integers are exact in any notation, and floats are rounded once.
 
 use super::Reader;
 use crate::DecodeError;
@@ -42,7 +42,7 @@ impl<'a> Reader<'a> {
             magnitude = magnitude.wrapping_mul(10).wrapping_add(u64::from(digit));
             count = count.wrapping_add(1);
         }
-        // 19 digits fit always.
+        // 19 digits always fit.
         let is_canonical = count == 1 || ((2..=19).contains(&count) && digits.first() != Some(&b'0'));
         let is_end = match digits.get(count) {
             Some(b'"') => is_quoted,
@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The integer that began at `offset` does not fit its type.
+    /// Creates an error for the integer at `offset`, which is out of range.
     #[cold]
     #[inline(never)]
     fn out_of_range(&self, expected: &'static str, offset: usize) -> DecodeError {
@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
         Self::invalid(expected, text.trim_matches('"'), offset)
     }
 
-    /// Reads an integer that has more digits than a word, an exponent, a fraction or escapes, or is none.
+    /// Reads an integer with many digits, an exponent, a fraction or escapes. Fails for other values.
     #[cold]
     #[inline(never)]
     fn unusual_integer(&mut self, is_quoted: bool, expected: &'static str) -> Result<Integer, DecodeError> {
@@ -90,7 +90,7 @@ impl<'a> Reader<'a> {
         integer_of(text).ok_or_else(|| Self::invalid(expected, text, offset))
     }
 
-    /// Reads a float, as a number or in a string, or one of the strings for values without digits.
+    /// Reads a float, as a number or in a string, including the strings for infinities and NaN.
     pub(crate) fn float<T: FromStr + PartialEq + From<f32>>(
         &mut self,
         expected: &'static str,
@@ -117,13 +117,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// An integer as a value of a type, if it fits.
+/// Converts an integer to a type if it is in range.
 #[inline]
 pub(crate) fn fitting<T: TryFrom<i64> + TryFrom<u64>>((is_negative, magnitude): Integer) -> Option<T> {
     if is_negative { T::try_from(0_i64.checked_sub_unsigned(magnitude)?).ok() } else { T::try_from(magnitude).ok() }
 }
 
-/// The length of the number at the beginning of `text`, in JSON's grammar; 0 if there is none.
+/// Returns the length of the JSON number at the beginning of `text`; 0 if there is none.
 fn number_length(text: &[u8]) -> usize {
     let digits_from =
         |at: usize| text.get(at..).unwrap_or_default().iter().take_while(|it| it.is_ascii_digit()).count();
@@ -151,7 +151,7 @@ fn number_length(text: &[u8]) -> usize {
     at
 }
 
-/// The value of a number, if it is integral and its magnitude fits a word.
+/// Returns the value of a number if it is integral and its magnitude fits 64 bits.
 pub(crate) fn integer_of(number: &str) -> Option<Integer> {
     if number.is_empty() || number_length(number.as_bytes()) != number.len() {
         return None;
@@ -159,7 +159,7 @@ pub(crate) fn integer_of(number: &str) -> Option<Integer> {
     let (is_negative, number) = number.strip_prefix('-').map_or((false, number), |rest| (true, rest));
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    // An exponent of more digits than a word leaves nothing of any number but zero.
+    // With an exponent beyond 64 bits, only zero is representable.
     let exponent = exponent.parse::<i64>().unwrap_or(if exponent.starts_with('-') { i64::MIN } else { i64::MAX });
     // The number of digits before the point once the exponent is applied.
     let mut before_point = exponent.saturating_add(i64::try_from(whole.len()).ok()?);
@@ -172,7 +172,7 @@ pub(crate) fn integer_of(number: &str) -> Option<Integer> {
         }
         before_point = before_point.saturating_sub(1);
     }
-    // Zeros that the exponent adds.
+    // Trailing zeros from the exponent.
     while before_point > 0 && magnitude != 0 {
         magnitude = magnitude.checked_mul(10)?;
         before_point = before_point.saturating_sub(1);

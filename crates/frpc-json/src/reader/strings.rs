@@ -1,4 +1,4 @@
-//! Strings: escapes and where a string ends; base64 is in `base64.rs`.
+//! Strings and their escapes. Base64 is in `base64.rs`.
 
 use std::borrow::Cow;
 
@@ -10,8 +10,8 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// If there is no string; `expected` says which was expected. If the string has a control character, an unknown
-    /// escape or half of a surrogate pair.
+    /// If the next value is not a string, or the string has a control character, an unknown escape or an unpaired
+    /// surrogate. `expected` describes the value in the error.
     ///
     /// ```
     /// use frpc_json::{Options, Reader};
@@ -35,7 +35,7 @@ impl<'a> Reader<'a> {
         self.escaped(plain).map(Cow::Owned)
     }
 
-    /// Reads the rest of a string that begins with `plain` and has an escape or something bad next.
+    /// Reads the rest of a string after its prefix `plain`, at an escape or an invalid byte.
     #[cold]
     #[inline(never)]
     fn escaped(&mut self, plain: &str) -> Result<String, DecodeError> {
@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a string and drops it.
+    /// Skips a string.
     pub(super) fn skip_string(&mut self) -> Result<(), DecodeError> {
         self.advance(1);
         loop {
@@ -63,7 +63,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the end of a string, and says whether it was there. An escape is left.
+    /// Reads the closing quotation mark if it is next. Returns whether it was. Leaves an escape unread.
     fn is_end(&mut self) -> Result<bool, DecodeError> {
         match self.text.as_bytes().get(self.at).copied() {
             Some(b'"') => {
@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads an escape, whose backslash is next.
+    /// Reads an escape, starting at its backslash.
     fn escape(&mut self) -> Result<char, DecodeError> {
         let start = self.at;
         let bad = |reason| DecodeError::new(reason, start);
@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
                 if let Some(letter) = char::from_u32(first) {
                     return Ok(letter);
                 }
-                // Half of a pair. Without its other half there is no character.
+                // A surrogate, which must be followed by its other half.
                 let second = self.unit().ok_or_else(|| bad(DecodeReason::Surrogate))?;
                 let pair = [first, second].map(|unit| u16::try_from(unit).unwrap_or_default());
                 return match char::decode_utf16(pair).next() {
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
         Some(unit)
     }
 
-    /// Goes to the next byte that is not simply itself, or to the end of the input.
+    /// Advances to the next special byte, or to the end of the input.
     #[inline(always)]
     fn skip_plain(&mut self) {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
@@ -126,8 +126,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// How many bytes from the beginning are simply themselves in a string: no quotation mark, backslash or control
-/// character. The first block is examined by words, since most strings are short.
+/// Returns the number of leading bytes that need no escape: no quotation mark, backslash or control character. The
+/// first block is examined in words, because most strings are short.
 #[inline(always)]
 pub fn plain_length(bytes: &[u8]) -> usize {
     match bytes.split_at_checked(BLOCK) {
@@ -139,10 +139,10 @@ pub fn plain_length(bytes: &[u8]) -> usize {
     }
 }
 
-/// Bytes that a few instructions examine at once.
+/// Number of bytes that are examined at once with SIMD.
 const BLOCK: usize = 64;
 
-/// As [`plain_length`], by words.
+/// Like [`plain_length`], but examines words.
 #[inline(always)]
 fn plain_words(bytes: &[u8]) -> usize {
     let (words, end) = bytes.as_chunks::<8>();
@@ -157,7 +157,7 @@ fn plain_words(bytes: &[u8]) -> usize {
     length.wrapping_add(end.iter().take_while(|byte| !is_special(**byte)).count())
 }
 
-/// As [`plain_length`], for texts that are probably long.
+/// Like [`plain_length`], but for probably long texts.
 #[inline(never)]
 fn long_plain_length(bytes: &[u8]) -> usize {
     let (blocks, _) = bytes.as_chunks::<BLOCK>();
@@ -165,13 +165,13 @@ fn long_plain_length(bytes: &[u8]) -> usize {
     plain.wrapping_add(plain_words(bytes.get(plain..).unwrap_or_default()))
 }
 
-/// Whether a block has a special byte. Without a branch, so that the compiler looks at sixteen bytes at a time.
+/// Returns whether a block has a special byte. Branchless, so that the compiler vectorizes it.
 #[inline(always)]
 fn has_special(block: &[u8; BLOCK]) -> bool {
     block.iter().fold(0_u8, |found, byte| found | u8::from(is_special(*byte))) != 0
 }
 
-/// Whether all bytes of a text are simply themselves in a string.
+/// Returns whether a text needs no escapes.
 #[inline(always)]
 pub(crate) fn is_plain(text: &[u8]) -> bool {
     let Some(last) = text.last_chunk::<8>() else { return !text.iter().any(|byte| is_special(*byte)) };
@@ -181,7 +181,7 @@ pub(crate) fn is_plain(text: &[u8]) -> bool {
     let (words, rest) = text.as_chunks::<8>();
     let mut found = words.iter().fold(0, |found, word| found | special_in(u64::from_le_bytes(*word)));
     if !rest.is_empty() {
-        // The last word begins within the one before.
+        // The last word overlaps the previous one.
         found |= special_in(u64::from_le_bytes(*last));
     }
     found == 0
@@ -192,13 +192,13 @@ fn is_special(byte: u8) -> bool {
     (byte < b' ') | (byte == b'"') | (byte == b'\\')
 }
 
-/// The high bits of the special bytes of a word. Those of bytes above the first special one, in the order of the
-/// input, may be wrong.
+/// Returns a word with the high bits of special bytes set. Bits of bytes after the first special one, in input order,
+/// may be wrong.
 #[inline(always)]
 fn special_in(word: u64) -> u64 {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
-    /// The bytes that are zero.
+    /// Returns a word with the high bits of zero bytes set.
     const fn zeros(word: u64) -> u64 {
         word.wrapping_sub(ONES) & !word
     }

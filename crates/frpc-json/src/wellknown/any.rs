@@ -1,4 +1,4 @@
-//! `Any`: its content in place of its bytes, which takes a table of types.
+//! `Any`, represented by its content instead of its bytes. Requires a table of types.
 
 use crate::error::quoted;
 use crate::{DecodeError, DecodeReason, EncodeError, EncodeReason, Reader, Writer};
@@ -9,14 +9,15 @@ const NAME: &str = "google.protobuf.Any";
 ///
 /// # Errors
 ///
-/// If its type is not one of the [known types](crate::Types), or its bytes do not hold a message of it that has JSON.
+/// If its type is not one of the [known types](crate::Types), or its bytes are not a message of this type with a JSON
+/// form.
 pub fn encode_any(type_url: &str, value: &[u8], to: &mut Writer<'_>) -> Result<(), EncodeError> {
     if type_url.is_empty() && value.is_empty() {
         return to.message(|_| Ok(()));
     }
     let content = to.options().types.and_then(|types| types.get(type_url));
     let content = content.ok_or_else(|| EncodeError::new(EncodeReason::UnknownType(quoted(type_url))))?;
-    // Texts of it may be as long as its bytes. Bytes without a message are refused when they are decoded.
+    // Texts may be as long as the bytes. Invalid bytes are rejected by the decoder.
     to.charge(content.memory.and_then(|memory| memory(value)).unwrap_or_default().saturating_add(value.len()))?;
     if !content.is_object {
         return to.message(|to| {
@@ -26,7 +27,7 @@ pub fn encode_any(type_url: &str, value: &[u8], to: &mut Writer<'_>) -> Result<(
             (content.encode)(value, to)
         });
     }
-    // The content opens and closes an object of its own; its fields go into that of the `Any`.
+    // The content writes its own object. The `@type` is then inserted into it.
     to.level(|to| {
         let start = to.position();
         (content.encode)(value, to)?;
@@ -35,18 +36,18 @@ pub fn encode_any(type_url: &str, value: &[u8], to: &mut Writer<'_>) -> Result<(
     })
 }
 
-/// Reads an `Any`, and returns its type's URL and the bytes.
+/// Reads an `Any`. Returns its type URL and bytes.
 ///
 /// # Errors
 ///
-/// If there is no object, it has no `@type` or one that is not [known](crate::Types), or the content is bad.
+/// If the next value is not an object, its `@type` is missing or not [known](crate::Types), or the content is invalid.
 pub fn decode_any(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
     from.level(in_object)
 }
 
 fn in_object(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
     let Some((type_url, offset)) = find_any_type(from)? else {
-        // Only the empty object has no type; ignoring the content of another would lose it silently.
+        // Only an empty object may lack a type. Ignoring the content of others would lose data silently.
         from.object(|_, from| Err(from.error(DecodeReason::NoType)))?;
         return Ok((String::new(), Vec::new()));
     };
@@ -75,17 +76,17 @@ fn in_object(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
     })?;
     match value {
         Some(value) => Ok((type_url, value)),
-        // As other implementations write it.
+        // Other implementations omit the `value`.
         None if type_url.ends_with(concat!("/", "google.protobuf.Empty")) => Ok((type_url, Vec::new())),
         None => Err(from.unexpected("\"value\"")),
     }
 }
 
-/// The `@type` of the object that is next, and its offset. The object is not read.
+/// Returns the `@type` of the next object and its offset. Does not consume the object.
 ///
 /// # Errors
 ///
-/// If there is no object, or `@type` follows too many other bytes.
+/// If the next value is not an object, or too many bytes precede `@type`.
 #[doc(hidden)]
 pub fn find_any_type(from: &mut Reader<'_>) -> Result<Option<(String, usize)>, DecodeError> {
     let start = from.position();
@@ -105,7 +106,7 @@ pub fn find_any_type(from: &mut Reader<'_>) -> Result<Option<(String, usize)>, D
 }
 
 impl crate::Types {
-    /// Adds a type. [`well_known`](Self::well_known) has those of protobuf.
+    /// Adds a type. [`well_known`](Self::well_known) contains those of protobuf.
     ///
     /// ```
     /// use frpc_json::{Options, Types, to_json};
@@ -123,8 +124,8 @@ impl crate::Types {
         self.with_type(&crate::AnyType::of::<M>())
     }
 
-    /// The well-known types: `Any` itself, `Duration`, `Empty`, `FieldMask`, `ListValue`, `SourceContext`, `Struct`,
-    /// `Timestamp`, `Value` and the wrappers.
+    /// Returns the well-known types: `Any` itself, `Duration`, `Empty`, `FieldMask`, `ListValue`, `SourceContext`,
+    /// `Struct`, `Timestamp`, `Value` and the wrappers.
     #[must_use]
     pub fn well_known() -> Self {
         use prost_types::{Any, Duration, FieldMask, ListValue, SourceContext, Struct, Timestamp, Value};
@@ -136,7 +137,7 @@ impl crate::Types {
 }
 
 impl crate::AnyType {
-    /// A message.
+    /// Describes a message type.
     #[must_use]
     pub const fn of<M: crate::Json + prost::Message>() -> Self {
         fn encode<M: crate::Json + prost::Message>(bytes: &[u8], to: &mut Writer<'_>) -> Result<(), EncodeError> {
@@ -153,9 +154,8 @@ impl crate::AnyType {
         Self { name: M::NAME, is_object: M::IS_OBJECT, encode: encode::<M>, decode: decode::<M>, memory: None }
     }
 
-    /// Bounds the memory of contents that are written, which is then charged to
-    /// [`container_memory`](crate::Options::container_memory). `memory` says how much bytes take when they are decoded,
-    /// without texts, `None` if they hold no such message.
+    /// Limits the memory of contents to write by [`container_memory`](crate::Options::container_memory). `memory`
+    /// returns the memory of decoded bytes without texts, or `None` if the bytes are invalid.
     #[must_use]
     pub const fn bounded(self, memory: fn(&[u8]) -> Option<usize>) -> Self {
         Self { memory: Some(memory), ..self }

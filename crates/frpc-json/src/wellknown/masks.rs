@@ -7,7 +7,7 @@ use crate::{DecodeError, EncodeError, Reader, Writer};
 ///
 /// # Errors
 ///
-/// If a path would not be the same after it has been read, as `foo__bar` or `fooBar`.
+/// If a path would not be read back unchanged, such as `foo__bar` or `fooBar`.
 pub fn encode_field_mask(paths: &[impl AsRef<str>], to: &mut Writer<'_>) -> Result<(), EncodeError> {
     let mut text = String::new();
     for (index, path) in paths.iter().map(AsRef::as_ref).enumerate() {
@@ -26,7 +26,7 @@ pub fn encode_field_mask(paths: &[impl AsRef<str>], to: &mut Writer<'_>) -> Resu
 ///
 /// # Errors
 ///
-/// If there is no string of such paths.
+/// If the next value is not a string of valid paths.
 pub fn decode_field_mask(from: &mut Reader<'_>) -> Result<Vec<String>, DecodeError> {
     const EXPECTED: &str = "field mask";
     let offset = from.value_offset();
@@ -40,7 +40,7 @@ pub fn decode_field_mask(from: &mut Reader<'_>) -> Result<Vec<String>, DecodeErr
     paths.ok_or_else(|| Reader::invalid(EXPECTED, &text, offset))
 }
 
-/// Appends a path in lowerCamelCase. Returns false if it cannot be brought back from there.
+/// Appends a path in lowerCamelCase. Returns false if the conversion is not reversible.
 fn push_camel(path: &str, text: &mut String) -> bool {
     let start = text.len();
     let mut is_behind_underscore = false;
@@ -58,7 +58,7 @@ fn push_camel(path: &str, text: &mut String) -> bool {
     !is_behind_underscore && has_names(text.get(start..).unwrap_or_default())
 }
 
-/// A path in snake_case, if it is one in lowerCamelCase.
+/// Converts a path from lowerCamelCase to snake_case. Returns `None` for other paths.
 fn snake(path: &str) -> Option<String> {
     if !has_names(path) {
         return None;
@@ -77,7 +77,7 @@ fn snake(path: &str) -> Option<String> {
     Some(text)
 }
 
-/// Whether each point separates two names, which begin with a letter.
+/// Returns whether the path consists of names that begin with a letter, separated by points.
 fn has_names(path: &str) -> bool {
     path.split('.').all(|name| name.starts_with(|first: char| first.is_ascii_alphabetic()))
 }

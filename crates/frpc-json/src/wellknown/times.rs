@@ -1,18 +1,19 @@
-//! `Timestamp` and `Duration`: RFC 3339 and decimal seconds, to the nanosecond.
+//! `Timestamp` in RFC 3339 and `Duration` in decimal seconds, with a resolution of nanoseconds.
 //!
-//! prost-types formats and parses them. It parses more forms than the mapping allows, so the form is checked first.
+//! prost-types formats and parses them. The form is checked first, because prost-types accepts more forms than the
+//! mapping allows.
 
 use prost_types::{Duration, Timestamp};
 
 use crate::{DecodeError, EncodeError, Reader, Writer};
 
-/// The first second of the year 1, since the beginning of 1970.
+/// First second of the year 1, relative to 1970.
 const SECONDS_MIN: i64 = -62_135_596_800;
 
-/// The last second of the year 9999.
+/// Last second of the year 9999, relative to 1970.
 const SECONDS_MAX: i64 = 253_402_300_799;
 
-/// The greatest length of a duration in seconds: about 10 000 years.
+/// Maximum duration in seconds, about 10 000 years.
 const DURATION_MAX: u64 = 315_576_000_000;
 
 const NANOS_PER_SECOND: i32 = 1_000_000_000;
@@ -35,7 +36,7 @@ pub fn encode_timestamp(seconds: i64, nanos: i32, to: &mut Writer<'_>) -> Result
 ///
 /// # Errors
 ///
-/// If there is no such string, or the time is not within the years 1 to 9999.
+/// If the next value is not such a string, or the time is not within the years 1 to 9999.
 pub fn decode_timestamp(from: &mut Reader<'_>) -> Result<(i64, i32), DecodeError> {
     from.parsed("timestamp", timestamp)
 }
@@ -60,7 +61,7 @@ pub fn encode_duration(seconds: i64, nanos: i32, to: &mut Writer<'_>) -> Result<
 ///
 /// # Errors
 ///
-/// If there is no such string, or the duration is longer than 315 576 000 000 seconds.
+/// If the next value is not such a string, or the duration is longer than 315 576 000 000 seconds.
 pub fn decode_duration(from: &mut Reader<'_>) -> Result<(i64, i32), DecodeError> {
     from.parsed("duration", duration)
 }
@@ -84,14 +85,14 @@ fn timestamp(text: &str) -> Option<(i64, i32)> {
     (SECONDS_MIN..=SECONDS_MAX).contains(&seconds).then_some((seconds, nanos))
 }
 
-/// The text after a fraction of one to nine digits, if it begins with a point.
+/// Strips a fraction of one to nine digits if the text begins with a point. Returns `None` if the fraction is invalid.
 fn without_fraction(text: &str) -> Option<&str> {
     let Some(fraction) = text.strip_prefix('.') else { return Some(text) };
     let rest = fraction.trim_start_matches(|letter: char| letter.is_ascii_digit());
     (1..=9).contains(&fraction.len().checked_sub(rest.len())?).then_some(rest)
 }
 
-/// Whether a text has this form, whose digits are the greatest at their positions.
+/// Returns whether a text has this form. Each digit of `form` is the maximum at its position.
 fn has_form(text: &str, form: &str) -> bool {
     let fits = |(byte, form): (u8, u8)| match form {
         b'0'..=b'9' => (b'0'..=form).contains(&byte),
