@@ -6,9 +6,9 @@ use std::fmt;
 
 /// A message in its encoded form, as a request or a reply of calls without generated code.
 ///
-/// [`Codec::body`](crate::Codec::body) makes one of a message. A received body holds the bytes after the
-/// prefix, unchecked: read it with [`Codec::decode`](crate::Codec::decode). It is written as it was received, so it
-/// should go to native peers only.
+/// [`Codec::body`](crate::Codec::body) creates it from a message. A received body contains the unvalidated bytes after
+/// the prefix; read it with [`Codec::decode`](crate::Codec::decode). It is sent as it was received, so it should only
+/// be sent to native peers.
 ///
 /// ```
 /// use frpc_dynamic::Body;
@@ -33,7 +33,7 @@ impl Body {
         Self { flat, extended, is_lossy }
     }
 
-    /// The message with these bytes, unchecked, for a native peer: the form of a compat peer may differ.
+    /// Creates a message from its encoding for a native peer, without validation. The form of a compat peer may differ.
     ///
     /// ```
     /// let body = frpc_dynamic::Body::native(&b"\x08\x00\x0c\x02"[..]);
@@ -45,7 +45,7 @@ impl Body {
         Self { flat: bytes.clone(), extended: bytes, is_lossy: false }
     }
 
-    /// The bytes, in the form that says most. Empty for the default message.
+    /// Returns the bytes in the extended form. Empty for the default message.
     #[must_use]
     pub fn as_bytes(&self) -> &Bytes {
         &self.extended

@@ -1,4 +1,4 @@
-//! Reads messages by their descriptors, within limits on depth and memory.
+//! Reads messages by their descriptors, with limits on nesting and memory.
 
 use crate::encode::is_default;
 use crate::layout::{Element, Field, Layout, Shape};
@@ -6,19 +6,18 @@ use crate::{Codec, DecodeError};
 use polyglot::{Decoder, Kind, Root};
 use prost_reflect::{DynamicMessage, MapKey, MessageDescriptor, Value};
 
-/// How many bytes a decoded message may take, unless [`Codec::with_memory_max`] says otherwise.
+/// Default maximum memory of a decoded message in bytes. [`Codec::with_memory_max`] sets another.
 ///
-/// A body of 5 MiB, the default limit of a frame, may be a list of 2.5 million bools, each as large as any
-/// other value here: 160 MB. Messages within messages take a kilobyte each and reach the limit at some hundred
-/// thousand.
+/// A body of 5 MiB, the default frame limit, can be a list of 2.5 million bools. They take 160 MB, because all dynamic
+/// values have the same size. Nested messages take a kilobyte each and reach the limit at some hundred thousand.
 pub const MEMORY_MAX: usize = 256 << 20;
 
-/// The overhead of a message with fields: the nodes of the B-tree that holds them, eleven to a node, at least half of
-/// them used.
+/// Overhead of a message with fields, which are stored in a B-tree. Each node has eleven slots and is at least half
+/// full.
 pub(crate) const NODE: usize = 12 * (size_of::<Value>() + 16);
 
-/// The most that a field with its default takes on the wire, a double: writers look at each field of a message, though
-/// members of a oneof, and the fields of nil, took no bytes.
+/// Maximum size of a default field on the wire, which is that of a double. Charged for each field of a message, because
+/// writers visit all fields, even those that took no bytes in the input.
 pub(crate) const DEFAULT: usize = 9;
 
 pub(crate) fn root(
@@ -39,16 +38,16 @@ pub(crate) fn root(
 
 struct Reader<'a> {
     codec: &'a Codec,
-    /// The memory that is left.
+    /// Remaining memory in bytes.
     memory: usize,
-    /// How many levels may still begin.
+    /// Remaining nesting levels.
     levels: u32,
-    /// How many fields at the end of the root may be missing.
+    /// Number of trailing fields of the root that may be missing.
     appended: u32,
 }
 
 impl Reader<'_> {
-    /// Reads a message; `None` if it is nil.
+    /// Reads a message. Returns `None` if it is nil.
     fn message(
         &mut self,
         descriptor: &MessageDescriptor,
@@ -67,7 +66,7 @@ impl Reader<'_> {
         let Some(levels) = self.levels.checked_sub(1) else {
             return Err(DecodeError::new(format!("messages nest deeper than {}", self.codec.nesting_max), at));
         };
-        from.u8()?; // The flags are without meaning.
+        from.u8()?; // The flags are reserved.
         let is_root = self.levels == self.codec.nesting_max;
         self.levels = levels;
         let layout = self.codec.layout(descriptor);
@@ -93,8 +92,8 @@ impl Reader<'_> {
         Ok(Some(message))
     }
 
-    /// Reads a field, and returns the one to set: for a oneof of the rich form the member. Nothing if it has its
-    /// default.
+    /// Reads a field. Returns the field to set, which is the member for a oneof of the rich form, or `None` if the
+    /// value is the default.
     fn field<'l>(
         &mut self,
         layout: &'l Layout,
@@ -118,7 +117,7 @@ impl Reader<'_> {
                 if !is_flat.get(*oneof).copied().unwrap_or(true) {
                     return Ok(None);
                 }
-                // Only messages can be nil, and the last member that is not its default wins.
+                // Only messages can be nil. The last member that is not its default wins.
                 let value = match of {
                     Element::Message(_) => self.present(of, from)?,
                     of => Some(self.value(of, from)?),
@@ -136,7 +135,7 @@ impl Reader<'_> {
             }
             Shape::Map(key, of) => {
                 let length = from.map(key.kind(), of.kind())?;
-                // Seven eighths of a hash table are used at most, and half of that right after it has grown.
+                // A hash table is at most seven eighths full, and half of that right after it has grown.
                 self.charge(length.saturating_mul(2 * size_of::<(MapKey, Value)>()), from)?;
                 let mut map = std::collections::HashMap::with_capacity(length);
                 for at in 0..length {
@@ -154,7 +153,7 @@ impl Reader<'_> {
         Ok(value.map(|value| (field, value)))
     }
 
-    /// Reads the value of a oneof of the rich form, whose head at `at` has named a member.
+    /// Reads the value of a oneof of the rich form after its head at `at`.
     fn member<'l>(
         &mut self,
         layout: &'l Layout,
@@ -209,7 +208,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Charges memory before it is allocated.
+    /// Deducts memory before it is allocated.
     fn charge(&mut self, bytes: usize, from: &Decoder<'_>) -> Result<(), DecodeError> {
         match self.memory.checked_sub(bytes) {
             Some(left) => {
@@ -224,7 +223,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a field reads anything: a oneof of the rich form has been read at its first member.
+/// Returns whether a field is read here. A oneof of the rich form has been read at its first member.
 fn reads(field: &Field, is_flat: &[bool]) -> bool {
     match field.shape {
         Shape::Member { oneof, .. } => is_flat.get(oneof).copied().unwrap_or(true),

@@ -12,7 +12,7 @@ pub(crate) fn message(codec: &Codec, message: &DynamicMessage, to: &mut Encoder<
 
 struct Writer<'a> {
     codec: &'a Codec,
-    /// The number of messages around the current value.
+    /// The nesting depth of the current value.
     depth: u32,
 }
 
@@ -77,7 +77,7 @@ impl Writer<'_> {
                 let value = message.get_field(&field.descriptor);
                 let map = value.as_map().ok_or_else(mismatch)?;
                 to.map(key.kind(), of.kind(), map.len()).map_err(EncodeError::of_value)?;
-                // In one order, so that the same message always has the same bytes.
+                // Sorted, so that equal messages have the same encoding.
                 let mut entries: Vec<_> = map.iter().collect();
                 entries.sort_by(|one, other| one.0.cmp(other.0));
                 for (at, (key, element)) in entries.into_iter().enumerate() {
@@ -145,14 +145,14 @@ fn absent(of: &Element, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
         Element::F64 => to.f64(0.0),
         Element::String => to.string("").map_err(EncodeError::of_value)?,
         Element::Bytes => to.bytes(&[]).map_err(EncodeError::of_value)?,
-        // The first value of an enum has the number 0 in proto3.
+        // In proto3, the first value of an enum is 0.
         Element::Enum(indexes) => to.u32(indexes.index_of(0).unwrap_or(0)),
         Element::Message(_) => to.nil(),
     }
     Ok(())
 }
 
-/// Whether the flat form cannot distinguish a value from an absent one. Negative zero is not the default of a float.
+/// Returns whether the flat form cannot distinguish a value from an absent one. Negative zero is not a float's default.
 pub(crate) fn is_default(value: &Value) -> bool {
     match value {
         Value::Bool(value) => !value,
@@ -180,7 +180,8 @@ fn map_key(key: &MapKey, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     Ok(())
 }
 
-/// `set_field` of prost-reflect refuses values of another type, so this does not occur.
+/// Returns the error for a value of the wrong type. Unreachable, because `set_field` of prost-reflect rejects such
+/// values.
 #[cold]
 fn mismatch() -> EncodeError {
     EncodeError::new("the value has another type than the field".to_owned())

@@ -1,8 +1,8 @@
-//! Errors, each with its reason and the path of fields that leads to the value.
+//! Errors with their reason and the path of fields to the value.
 
 use std::fmt;
 
-/// A message cannot be encoded.
+/// The error of a message that cannot be encoded.
 ///
 /// ```
 /// # use frpc_dynamic::{Codec, DynamicMessage};
@@ -24,7 +24,7 @@ pub struct EncodeError {
     reason: String,
 }
 
-/// The input does not hold the expected message: the peer is at fault, or the two schemas differ.
+/// The error of invalid input. Either the peer is faulty, or the schemas differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError {
     path: Path,
@@ -32,7 +32,7 @@ pub struct DecodeError {
     offset: usize,
 }
 
-/// The path of a value, innermost first while the error passes through the message.
+/// The path to a value. The innermost step is first while the error propagates outwards.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Path {
     message: String,
@@ -45,7 +45,7 @@ impl EncodeError {
         Self { path: Path::default(), reason }
     }
 
-    /// The error of a single value.
+    /// Converts the error of a single value.
     #[cold]
     #[expect(clippy::needless_pass_by_value, reason = "it is the argument of `map_err`")]
     pub(crate) fn of_value(error: polyglot::EncodeError) -> Self {
@@ -74,7 +74,7 @@ impl DecodeError {
         Self { path: Path::default(), reason: reason.into(), offset }
     }
 
-    /// The number of bytes of the input before the value that is bad.
+    /// Returns the offset of the invalid value in the input, in bytes.
     #[must_use]
     pub fn offset(&self) -> usize {
         self.offset

@@ -1,7 +1,7 @@
-//! The JSON mapping of proto3 for messages by descriptors, by the reader and the writer of frpc-json.
+//! The JSON mapping of proto3 for dynamic messages, using the reader and writer of frpc-json.
 //!
-//! Owns the functions that users call, their error, and the forms of messages. Reading is in `json/read.rs`, writing in
-//! `json/write.rs`, and the layout for people in `json/pretty.rs`.
+//! Contains the public functions, their error, and the JSON forms of messages. Reading is in `json/read.rs`, writing in
+//! `json/write.rs`, and pretty-printing in `json/pretty.rs`.
 
 mod pretty;
 mod read;
@@ -12,13 +12,13 @@ use frpc_json::{Options, Reader, Writer};
 use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, ReflectMessage as _};
 use std::fmt;
 
-/// Writes a message as JSON, without spaces, as generated code does. Fields without presence are left out if they have
-/// their default. Entries of maps are sorted by their keys.
+/// Writes a message as JSON without spaces, like generated code does. Omits fields without presence that have their
+/// default. Map entries are sorted by key.
 ///
 /// # Errors
 ///
-/// If a value has no JSON: a timestamp out of range, for example, or an `Any` whose type the schema of the message does
-/// not have. If the contents of all `Any` and the names take more than [`MEMORY_MAX`].
+/// If a value has no JSON form, such as a timestamp out of range or an `Any` with a type unknown to the schema of the
+/// message. If the contents of all `Any` and the names take more than [`MEMORY_MAX`].
 ///
 /// ```
 /// use frpc_dynamic::{DescriptorPool, from_json, to_json};
@@ -35,11 +35,11 @@ pub fn to_json(message: &DynamicMessage) -> Result<String, JsonError> {
     Ok(String::from_utf8(out).expect("bytes should be UTF-8"))
 }
 
-/// Writes a message as JSON for people: on several lines, with an indentation of two spaces.
+/// Writes a message as pretty-printed JSON, indented by two spaces.
 ///
 /// # Errors
 ///
-/// As [`to_json`].
+/// Like [`to_json`].
 ///
 /// ```
 /// use frpc_dynamic::{DescriptorPool, from_json, to_json_pretty};
@@ -53,12 +53,12 @@ pub fn to_json_pretty(message: &DynamicMessage) -> Result<String, JsonError> {
     Ok(pretty::indented(&to_json(message)?))
 }
 
-/// Reads a message from JSON, with the [limits](frpc_json#limits) and the strictness of generated code: unknown fields
-/// and keys that occur twice are refused.
+/// Reads a message from JSON with the [limits](frpc_json#limits) and strictness of generated code. Unknown fields and
+/// duplicate keys are rejected.
 ///
 /// # Errors
 ///
-/// If the input is not the JSON of such a message, exceeds a limit, or something follows it.
+/// If the input is not the JSON of such a message, exceeds a limit, or has trailing data.
 ///
 /// ```
 /// use frpc_dynamic::{DescriptorPool, from_json};
@@ -72,12 +72,12 @@ pub fn from_json(descriptor: &MessageDescriptor, json: &[u8]) -> Result<DynamicM
     read_all(descriptor, json, read::message)
 }
 
-/// Reads a message from an array of its fields in the order of declaration, otherwise as [`from_json`]. Fields at the end
-/// may be missing, and `null` omits a field. A message with a form of its own in JSON is read alone, without an array.
+/// Like [`from_json`], but reads an array of the message's fields in the order of declaration. Trailing fields may be
+/// missing, and `null` omits a field. A message with a special JSON form is read directly, without an array.
 ///
 /// # Errors
 ///
-/// As [`from_json`], and if there are more values than fields.
+/// Like [`from_json`], or if there are more values than fields.
 ///
 /// ```
 /// use frpc_dynamic::{DescriptorPool, from_json_positional, to_json};
@@ -104,13 +104,13 @@ fn read_all(
     read.map_err(|error| JsonError::Read(error.in_message(descriptor.full_name().to_owned())))
 }
 
-/// A message that cannot be written as JSON, or JSON that is not the message.
+/// The error of a conversion to or from JSON.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum JsonError {
-    /// The JSON is not that of the message.
+    /// The JSON does not match the message.
     Read(frpc_json::DecodeError),
-    /// The message has no JSON.
+    /// The message has no JSON form.
     Write(frpc_json::EncodeError),
 }
 
@@ -135,24 +135,24 @@ impl std::error::Error for JsonError {
 /// The form of a message in JSON.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Form {
-    /// As the object of its fields.
+    /// An object of the fields.
     Object,
     Any,
     Duration,
-    /// As an empty object, which in an `Any` is the `value`.
+    /// An empty object, which is the `value` in an `Any`.
     Empty,
     FieldMask,
     ListValue,
     Struct,
     Timestamp,
     Value,
-    /// As the value in it.
+    /// The value that it contains.
     Wrapper,
 }
 
 impl Form {
-    /// Well-known types have forms of their own, if their fields are the well-known ones: schemas are not trusted,
-    /// and may use their names for something else.
+    /// Returns the form of a message. Well-known types have special forms only if their fields are the expected ones,
+    /// because an untrusted schema may use their names for other messages.
     fn of(message: &MessageDescriptor) -> Self {
         let Some(name) = message.full_name().strip_prefix("google.protobuf.") else { return Self::Object };
         let has = |fields: &[fn(&FieldDescriptor) -> bool]| {
@@ -178,7 +178,7 @@ impl Form {
     }
 }
 
-/// The fields of well-known types.
+/// Predicates for the fields of well-known types.
 mod is {
     use super::{FieldDescriptor, Kind};
 
@@ -246,12 +246,13 @@ mod is {
     }
 }
 
-/// Whether a type is `google.protobuf.NullValue`, whose only value is `null`.
+/// Returns whether a type is `google.protobuf.NullValue`, whose only value is `null`.
 fn is_null(kind: &Kind) -> bool {
     kind.as_enum().is_some_and(|descriptor| descriptor.full_name() == "google.protobuf.NullValue")
 }
 
-/// The type in an `Any`, whose full name follows the last slash of its URL. Well-known types need not be in the schema.
+/// Returns the type of an `Any`, whose full name follows the last slash of the URL. Well-known types need not be in the
+/// schema.
 fn content(any: &MessageDescriptor, type_url: &str) -> Option<MessageDescriptor> {
     let (_, name) = type_url.rsplit_once('/')?;
     let well_known = || DescriptorPool::global().get_message_by_name(name);

@@ -1,5 +1,5 @@
-//! The fields of a message in the order of the wire, found once for each message. Codecs that make other values than
-//! [`DynamicMessage`](crate::DynamicMessage)s use it as well.
+//! Layouts: the fields of a message in wire order, computed once for each message. Also used by codecs of other values
+//! than [`DynamicMessage`](crate::DynamicMessage)s.
 
 use polyglot::{Decoder, Encoder, Form, KEPT_INDEXES, Kind};
 use prost_reflect::prost_types::EnumValueDescriptorProto;
@@ -7,7 +7,7 @@ use prost_reflect::{EnumDescriptor, FieldDescriptor, Kind as Declared, MessageDe
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The layouts that have been needed so far, by the full names of their messages.
+/// Cache of layouts, by the full names of their messages.
 #[derive(Debug, Default)]
 pub(crate) struct Layouts(Mutex<HashMap<String, Arc<Layout>>>);
 
@@ -15,7 +15,7 @@ impl Layouts {
     pub(crate) fn of(&self, message: &MessageDescriptor) -> Arc<Layout> {
         let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match cache.get(message.full_name()) {
-            // Another pool may have another message of this name.
+            // Another pool may have a different message with this name.
             Some(layout) if layout.message == *message => layout.clone(),
             _ => {
                 let layout = Arc::new(Layout::new(message));
@@ -26,12 +26,12 @@ impl Layouts {
     }
 }
 
-/// The fields of a message in the order of the wire.
+/// The fields of a message in wire order.
 #[derive(Debug)]
 pub struct Layout {
     message: MessageDescriptor,
     pub fields: Vec<Field>,
-    /// For each oneof, the indices of its members in `fields`, in the order of declaration.
+    /// The indices in `fields` of each oneof's members, in the order of declaration.
     pub oneofs: Vec<Vec<usize>>,
 }
 
@@ -54,7 +54,7 @@ pub enum Shape {
         of: Element,
         /// The index of the oneof in [`Layout::oneofs`].
         oneof: usize,
-        /// Whether the rich form has the oneof here.
+        /// Whether the rich form writes the oneof at this position.
         is_first: bool,
     },
     List(Element),
@@ -77,19 +77,19 @@ pub enum Element {
     Message(MessageDescriptor),
 }
 
-/// The numbers of an enum and their indices in the declaration.
+/// The numbers of an enum and their indices in the declaration, in both directions.
 #[derive(Debug)]
 pub struct Indexes {
     pub name: String,
     numbers: Vec<i32>,
-    /// Of the first of several aliases.
+    /// Aliases have the index of the first.
     indices: HashMap<i32, u32>,
 }
 
 impl Layout {
     pub fn new(message: &MessageDescriptor) -> Self {
         let mut declared: Vec<FieldDescriptor> = declared(message).collect();
-        // The numbers of the members of each oneof, in the order of declaration.
+        // The field numbers of each oneof's members, in the order of declaration.
         let mut members: Vec<Vec<u32>> = Vec::new();
         let mut by_oneof = HashMap::new();
         for field in &declared {
@@ -100,7 +100,7 @@ impl Layout {
                 None => members.push(vec![field.number()]),
             }
         }
-        // The order of declaration within each group is kept.
+        // The sort is stable: each group keeps the order of declaration.
         declared.sort_by_key(group);
         let mut seen = vec![false; members.len()];
         let fields: Vec<Field> = declared
@@ -130,19 +130,19 @@ impl Layout {
     }
 }
 
-/// The fields of a message in the order of declaration; `MessageDescriptor::fields` has that of their numbers.
+/// Returns the fields of a message in the order of declaration. `MessageDescriptor::fields` orders them by number.
 pub fn declared(message: &MessageDescriptor) -> impl Iterator<Item = FieldDescriptor> + '_ {
     let fields = message.descriptor_proto().field.iter();
     fields.filter_map(|field| message.get_field(u32::try_from(field.number()).ok()?))
 }
 
-/// The index of the oneof that a field belongs to, except the synthetic ones of `optional`.
+/// Returns the index of the oneof of a field, except synthetic ones of `optional` fields.
 fn oneof_of(field: &FieldDescriptor) -> Option<i32> {
     let declared = field.field_descriptor_proto();
     declared.oneof_index.filter(|_| !declared.proto3_optional())
 }
 
-/// Single values are first, then lists, then messages and maps.
+/// Returns the position of a field's group on the wire: single values, then lists, then messages and maps.
 fn group(field: &FieldDescriptor) -> u8 {
     match field.kind() {
         _ if field.is_map() => 2,
@@ -169,7 +169,7 @@ impl Element {
         }
     }
 
-    /// The kind on the wire, as in the heads of lists and maps.
+    /// Returns the wire kind, which heads of lists and maps contain.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Bool => Kind::Bool,
@@ -197,8 +197,8 @@ impl Indexes {
         Self { name: descriptor.full_name().to_owned(), numbers, indices }
     }
 
-    /// The number at an index of the declaration. One that the schema does not know is -2^31 and the index, unless that
-    /// is a number that the schema declares.
+    /// Returns the number at an index of the declaration. An unknown index is represented by -2^31 plus the index.
+    /// Returns `None` if the schema declares that number.
     pub fn number(&self, index: u32) -> Option<i32> {
         if let Some(number) = usize::try_from(index).ok().and_then(|index| self.numbers.get(index)) {
             return Some(*number);
@@ -207,8 +207,8 @@ impl Indexes {
         (number < 0 && !self.indices.contains_key(&number)).then_some(number)
     }
 
-    /// Writes a number: its index, or the number itself if the schema does not declare it and the form is the extended
-    /// one. `false`, and nothing is written, if the flat form cannot have it.
+    /// Writes a number as its index. In the extended form, undeclared numbers are written as themselves. Returns false
+    /// and writes nothing if the flat form cannot represent the number.
     #[must_use]
     pub fn encode(&self, number: i32, to: &mut Encoder<'_>) -> bool {
         let is_declared = self.indices.contains_key(&number);
@@ -221,7 +221,7 @@ impl Indexes {
         true
     }
 
-    /// Reads a number in either form. The inner error is an index that cannot be kept.
+    /// Reads a number in either form. The inner error is an index that cannot be represented.
     ///
     /// # Errors
     ///
@@ -234,7 +234,7 @@ impl Indexes {
         Ok(self.number(index).ok_or(index))
     }
 
-    /// The index of a number, as [`number`](Self::number) gives it back.
+    /// Returns the index of a number. Inverse of [`number`](Self::number).
     pub fn index_of(&self, number: i32) -> Option<u32> {
         if let Some(index) = self.indices.get(&number) {
             return Some(*index);

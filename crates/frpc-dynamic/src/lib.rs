@@ -1,10 +1,9 @@
-//! Messages of a schema that is known at run time only: for programs that call any service, or display traffic of
-//! others.
+//! Messages of a schema that is only known at run time, for programs that call any service or display traffic.
 //!
-//! Messages are [`DynamicMessage`]s of prost-reflect, with types of a `FileDescriptorSet`. A [`Codec`] reads and
-//! writes them in the Polyglot encoding, in both of its [forms](polyglot::Form), and in protobuf's; [`to_json`] and
-//! [`from_json`] in the JSON mapping of proto3. A [`Body`] is a message for frpc calls. frpc-build provides operations and layouts of
-//! services.
+//! Messages are [`DynamicMessage`]s of prost-reflect, with types of a `FileDescriptorSet`. A [`Codec`] reads and writes
+//! them in both [forms](polyglot::Form) of the Polyglot encoding and in protobuf's encoding. [`to_json`] and
+//! [`from_json`] use the JSON mapping of proto3. A [`Body`] is a message for frpc calls. frpc-build provides operations
+//! and layouts of services.
 //!
 //! ```
 //! use frpc_dynamic::{Codec, from_json, to_json};
@@ -31,14 +30,13 @@
 //!
 //! No input makes a [`Codec`] panic, overflow the stack or allocate more than its limits allow:
 //!
-//! * Messages nest [`polyglot::NESTING_MAX`] deep, unless [`Codec::with_nesting_max`] says otherwise.
-//! * The length of a list or map is believed only as far as the bytes that are left can hold that many elements, and
-//!   the length of strings and bytes only as far as there are bytes.
-//! * The memory of one message is at most [`MEMORY_MAX`], unless [`Codec::with_memory_max`] says otherwise. A dynamic
-//!   message takes more than a generated one, about a kilobyte, so the limit is another one as well.
+//! * Messages nest up to [`polyglot::NESTING_MAX`] levels, which [`Codec::with_nesting_max`] can change.
+//! * The length of a list, map, string or bytes is rejected if the remaining input is too short for it.
+//! * The memory of one message is at most [`MEMORY_MAX`], which [`Codec::with_memory_max`] can change. The limit
+//!   differs from that of generated code, because a dynamic message takes more memory, about a kilobyte.
 //!
-//! JSON is read with the [limits of generated code](frpc_json#limits). Where JSON is written, the contents of all `Any`
-//! and the names of the schema take at most [`MEMORY_MAX`].
+//! JSON is read with the [limits of generated code](frpc_json#limits). In written JSON, the contents of all `Any` and
+//! the names of the schema take at most [`MEMORY_MAX`].
 
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::indexing_slicing)]
@@ -71,7 +69,7 @@ use std::sync::Arc;
 
 /// Reads and writes messages by their descriptors, in the Polyglot encoding.
 ///
-/// It remembers the order of the fields of each message that it has met, so keep it.
+/// A codec caches the layout of each message, so it should be reused.
 #[derive(Debug)]
 pub struct Codec {
     layouts: Layouts,
@@ -86,13 +84,13 @@ impl Default for Codec {
 }
 
 impl Codec {
-    /// A codec with the default limits.
+    /// Creates a codec with the default limits.
     #[must_use]
     pub fn new() -> Self {
         Self { layouts: Layouts::default(), nesting_max: NESTING_MAX, memory_max: MEMORY_MAX }
     }
 
-    /// Sets how deep messages may nest when decoding, the root included: at least 1, and [`NESTING_CEILING`] at most.
+    /// Sets the maximum nesting depth of decoded messages, including the root. Clamped to 1 to [`NESTING_CEILING`].
     ///
     /// ```
     /// let codec = frpc_dynamic::Codec::new().with_nesting_max(16);
@@ -102,7 +100,7 @@ impl Codec {
         Self { nesting_max: levels.clamp(1, NESTING_CEILING), ..self }
     }
 
-    /// Sets how many bytes a decoded message may take, in place of [`MEMORY_MAX`].
+    /// Sets the maximum memory of a decoded message in bytes. Defaults to [`MEMORY_MAX`].
     ///
     /// ```
     /// let codec = frpc_dynamic::Codec::new().with_memory_max(64 << 20);
@@ -116,8 +114,8 @@ impl Codec {
     ///
     /// # Errors
     ///
-    /// If an enum has a number that has no place on the wire, or messages nest deeper than [`NESTING_CEILING`]. Parts
-    /// may have been written.
+    /// If an enum has a number without an encoding, or messages nest deeper than [`NESTING_CEILING`]. The output may
+    /// then be partial.
     ///
     /// ```
     /// use frpc_dynamic::{Codec, DescriptorPool, from_json};
@@ -134,11 +132,11 @@ impl Codec {
         encode::message(self, message, to)
     }
 
-    /// Reads a body. Bytes after the message or error are left unread: newer peers may have added them.
+    /// Reads a body. Bytes after the message or error are left unread, because newer peers may have added fields.
     ///
     /// # Errors
     ///
-    /// If there is neither a message nor an error, or it is bad.
+    /// If the input is neither a valid message nor an error.
     ///
     /// ```
     /// use frpc_dynamic::{Codec, DescriptorPool, from_json, to_json};
@@ -159,12 +157,12 @@ impl Codec {
         self.decode_appended(descriptor, from, 0)
     }
 
-    /// Reads a body of a peer whose schema may be older: up to `appended` fields at the end of the root message may be
+    /// Reads a body of a peer whose schema may be older. Up to `appended` trailing fields of the root message may be
     /// missing and become defaults.
     ///
     /// # Errors
     ///
-    /// As [`decode`](Self::decode).
+    /// Like [`decode`](Self::decode).
     pub fn decode_appended(
         &self,
         descriptor: &MessageDescriptor,
@@ -174,11 +172,11 @@ impl Codec {
         decode::root(self, descriptor, from, appended)
     }
 
-    /// Encodes a message for a call, in both forms: the peer decides which one is sent.
+    /// Encodes a message for a call in both forms. The peer determines which one is sent.
     ///
     /// # Errors
     ///
-    /// As [`encode`](Self::encode).
+    /// Like [`encode`](Self::encode).
     ///
     /// ```
     /// use frpc_dynamic::{Codec, DescriptorPool, from_json};

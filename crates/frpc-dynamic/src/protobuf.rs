@@ -1,7 +1,7 @@
-//! The protobuf encoding of messages by descriptors, for gateways between encodings.
+//! The protobuf encoding of dynamic messages, for gateways between encodings.
 //!
-//! prost-reflect allocates as the bytes demand: a packed list has one byte for each value, and takes 32 and more in memory. The
-//! memory of a message is therefore estimated in a walk over its bytes, before it is decoded.
+//! prost-reflect does not limit allocation: a packed list has one byte for each value, which takes at least 32 bytes in
+//! memory. Therefore the memory of a message is estimated from its bytes before it is decoded.
 
 use crate::decode::{DEFAULT, NODE};
 use crate::{Codec, DecodeError};
@@ -9,16 +9,16 @@ use prost_reflect::prost::Message as _;
 use prost_reflect::prost::encoding::{WireType, decode_key, decode_varint};
 use prost_reflect::{Cardinality, DynamicMessage, FieldDescriptor, Kind, MapKey, MessageDescriptor, Value};
 
-/// How deep prost decodes messages.
+/// Maximum nesting depth of prost.
 const NESTING: u32 = 100;
 
-/// The memory of a value in a list that grows, and thus has its elements twice for a while.
+/// Memory of a value in a growing list, which temporarily stores its elements twice.
 const ELEMENT: usize = 2 * size_of::<Value>();
 
-/// The memory of the entry of a map that grows.
+/// Memory of an entry in a growing map.
 const ENTRY: usize = 3 * size_of::<(MapKey, Value)>();
 
-/// The least memory of a block on the heap, such as a short text.
+/// Minimum size of a heap allocation, such as a short text.
 const BLOCK: usize = 32;
 
 /// Writes a message in protobuf's encoding.
@@ -36,8 +36,8 @@ pub fn to_protobuf(message: &DynamicMessage) -> Vec<u8> {
 }
 
 impl Codec {
-    /// Reads a message in protobuf's encoding, within the [memory](Self::with_memory_max) of this codec. Messages nest 100
-    /// levels deep, a constant of prost. Groups are refused.
+    /// Reads a message in protobuf's encoding, within the [memory](Self::with_memory_max) of this codec. Messages nest
+    /// up to 100 levels deep, a constant of prost. Groups are rejected.
     ///
     /// # Errors
     ///
@@ -59,7 +59,7 @@ impl Codec {
     }
 }
 
-/// The memory that a message takes when it is decoded, in bytes.
+/// Estimates the memory of a decoded message in bytes.
 pub(crate) fn memory(descriptor: &MessageDescriptor, bytes: &[u8]) -> Result<usize, DecodeError> {
     let mut walk = Walk { input: bytes.len(), left: usize::MAX, max: usize::MAX };
     walk.message(descriptor, bytes, NESTING)?;
@@ -67,18 +67,18 @@ pub(crate) fn memory(descriptor: &MessageDescriptor, bytes: &[u8]) -> Result<usi
     Ok(walk.max.saturating_sub(walk.left).saturating_add(bytes.len()))
 }
 
-/// The estimate of a message's memory.
+/// An estimate of a message's memory.
 struct Walk {
     /// The length of the whole input.
     input: usize,
-    /// The memory that is left of `max`.
+    /// Remaining memory of `max`.
     left: usize,
     max: usize,
 }
 
 impl Walk {
     fn message(&mut self, descriptor: &MessageDescriptor, mut from: &[u8], levels: u32) -> Result<(), DecodeError> {
-        // Decoding finds as well that messages nest too deep.
+        // Decoding also rejects messages that nest too deep.
         let Some(levels) = levels.checked_sub(1) else { return Ok(()) };
         while !from.is_empty() {
             let malformed = |_| DecodeError::new("malformed field", self.input);
@@ -110,13 +110,13 @@ impl Walk {
         is_delimited: bool,
         levels: u32,
     ) -> Result<(), DecodeError> {
-        // Unknown fields are kept.
+        // Unknown fields are preserved.
         let Some(field) = field else { return self.charge(ELEMENT + BLOCK, content) };
         let is_list = field.cardinality() == Cardinality::Repeated;
         match field.kind() {
             Kind::Message(within) if is_delimited => {
                 self.charge(if field.is_map() { ENTRY } else { ELEMENT }, content)?;
-                // The nodes of its fields.
+                // The B-tree nodes of its fields.
                 self.charge(if content.is_empty() { 0 } else { NODE }, content)?;
                 self.charge(within.fields().len().saturating_mul(DEFAULT), content)?;
                 self.message(&within, content, levels)
@@ -126,7 +126,7 @@ impl Walk {
                 let count = match kind {
                     Kind::Double | Kind::Fixed64 | Kind::Sfixed64 => content.len() / 8,
                     Kind::Float | Kind::Fixed32 | Kind::Sfixed32 => content.len() / 4,
-                    // The last byte of each.
+                    // Counts the last byte of each varint.
                     _ => content.iter().filter(|byte| **byte < 0x80).count(),
                 };
                 self.charge(count.saturating_mul(ELEMENT), content)
@@ -148,7 +148,7 @@ impl Walk {
         }
     }
 
-    /// An upper bound of the position: only the rest of the innermost message is known.
+    /// Returns an upper bound of the position, because only the rest of the innermost message is known.
     fn offset(&self, rest: &[u8]) -> usize {
         self.input.saturating_sub(rest.len())
     }

@@ -1,9 +1,10 @@
-//! The schemas of servers, which may be hostile. The library for descriptors trusts them further than its types say.
+//! Schemas of untrusted servers. The descriptor library does not defend against malicious schemas.
 //!
 //! # Decisions
 //!
-//! The library takes many times the memory of the bytes of a schema, and more time than in proportion to its parts. So
-//! parts are counted before any is decoded, and names and imports before the library gets them.
+//! The library takes many times the memory of an encoded schema, and its time is not linear in the number of parts.
+//! Therefore parts are counted before decoding, and names and imports are checked before they are passed to the
+//! library.
 
 use prost_reflect::prost::Message as _;
 use prost_reflect::prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
@@ -14,29 +15,30 @@ use prost_reflect::prost_types::{
 use prost_reflect::{DescriptorPool, Kind};
 use std::collections::{HashMap, HashSet};
 
-/// The parts of a schema, at most: some times those of large programs. The library takes two kilobytes for a message of
-/// five bytes, and compares some parts with all others.
+/// Maximum number of parts of a schema, several times that of large programs. The library takes two kilobytes for a
+/// message of five bytes, and compares some parts with all others.
 const PARTS_MAX: usize = 100_000;
 
-/// The longest full name, in bytes. The library keeps some copies of the full name of each part.
+/// Maximum length of a full name in bytes. The library stores several copies of the full name of each part.
 const NAME_MAX: usize = 512;
 
-/// The values of the enums of all fields, at most. A [layout](crate::layout) has those of each of its fields.
+/// Maximum number of enum values, summed over all fields. A [layout](crate::layout) stores the values of each of its
+/// fields.
 const VALUES_MAX: usize = 1 << 22;
 
-/// The paths of public imports from a file, at most: the library follows all of them, by recursion.
+/// Maximum number of public import paths from a file. The library follows all of them recursively.
 const PATHS_MAX: usize = 1000;
 
-/// The steps on all of these paths, at most.
+/// Maximum number of steps on all of these paths.
 const STEPS_MAX: usize = 10_000_000;
 
-/// The descriptors of an encoded `google.protobuf.FileDescriptorSet` whose files follow those that they import.
+/// Parses an encoded `google.protobuf.FileDescriptorSet`. Each file must follow its imports.
 ///
 /// # Errors
-/// If it is none, or invalid.
+/// If the bytes are not a valid set.
 pub fn pool(files: &[u8]) -> Result<DescriptorPool, String> {
     check(files)?;
-    // It panics at an unknown syntax, at some defaults, and where options have other types than Google's.
+    // The library panics on an unknown syntax, some defaults, and options with other types than Google's.
     let made = std::panic::catch_unwind(|| DescriptorPool::decode(files).map_err(|error| error.to_string()));
     let pool = made.unwrap_or_else(|_| Err("it is malformed".to_owned()))?;
     let values = pool.all_messages().map(|message| {
@@ -58,17 +60,17 @@ fn check(files: &[u8]) -> Result<(), String> {
     let set = FileDescriptorSet::decode(files).map_err(|error| error.to_string())?;
     check_imports(&set.file)?;
     for file in &set.file {
-        // Each part of the name of a package is a package.
+        // Each component of a package name is a package.
         subtract(&mut left, file.package().split('.').count())?;
         check_file(file)?;
     }
     Ok(())
 }
 
-/// As deep as prost reads messages.
+/// Maximum nesting depth of prost.
 const LEVELS_MAX: u32 = 100;
 
-/// A part of descriptors: its fields that are parts as well, as long texts in lists are.
+/// A part of descriptors, with its fields that are also counted as parts.
 struct Part(&'static [(u32, &'static Part)]);
 
 static SET: Part = Part(&[(1, &FILE)]);
@@ -100,7 +102,7 @@ static LOCATION: Part = Part(&[(6, &LEAF)]);
 static LEAF: Part = Part(&[]);
 
 impl Part {
-    /// Subtracts the parts in an encoded part from those that are left, before memory is allocated for them.
+    /// Subtracts the parts in an encoded part from the remaining number before they are allocated.
     fn count(&self, mut bytes: &[u8], levels: u32, left: &mut usize) -> Result<(), String> {
         while !bytes.is_empty() {
             let (tag, wire) = decode_key(&mut bytes).map_err(|error| error.to_string())?;
@@ -130,7 +132,7 @@ fn subtract(left: &mut usize, parts: usize) -> Result<(), String> {
 
 fn check_imports(files: &[FileDescriptorProto]) -> Result<(), String> {
     let names: HashSet<&str> = files.iter().map(FileDescriptorProto::name).collect();
-    // The paths from each file before, and the steps on them.
+    // The number of paths from each previous file, and of the steps on them.
     let mut paths: HashMap<&str, (usize, usize)> = HashMap::new();
     let mut steps = 0_usize;
     for file in files {
@@ -143,7 +145,7 @@ fn check_imports(files: &[FileDescriptorProto]) -> Result<(), String> {
             let import = usize::try_from(*at).ok().and_then(|at| file.dependency.get(at));
             import.map_or((1, 0), known)
         });
-        // The library looks for each import among the public ones.
+        // The library searches the public imports for each import.
         let own = (1_usize, file.dependency.len().saturating_mul(1 + file.public_dependency.len()));
         let (count, cost) =
             public.fold(own, |(count, cost), (paths, steps)| (count.saturating_add(paths), cost.saturating_add(steps)));
@@ -156,7 +158,7 @@ fn check_imports(files: &[FileDescriptorProto]) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks the lengths of names, and what the library does not.
+/// Checks the lengths of names, and properties that the library does not check.
 fn check_file(file: &FileDescriptorProto) -> Result<(), String> {
     full_name(0, file.name())?;
     let scope = full_name(0, file.package())?;
@@ -208,7 +210,7 @@ fn check_enums(scope: usize, enums: &[EnumDescriptorProto]) -> Result<(), String
     Ok(())
 }
 
-/// The length of a full name in a scope whose name has a length.
+/// Returns the length of a full name in a scope whose name has the length `scope`.
 fn full_name(scope: usize, name: &str) -> Result<usize, String> {
     let length = scope + name.len() + 1;
     if length > NAME_MAX {
@@ -217,7 +219,8 @@ fn full_name(scope: usize, name: &str) -> Result<usize, String> {
     Ok(length)
 }
 
-/// Compilers write full names, which begin with a dot. Others would be looked up in each scope around them.
+/// Rejects relative names. Compilers write full names with a leading dot; the library would search all enclosing scopes
+/// for others.
 fn check_reference(name: &str) -> Result<(), String> {
     if !name.is_empty() && !name.starts_with('.') {
         return Err(format!("the name of a type is relative: {name:?}"));
@@ -225,7 +228,7 @@ fn check_reference(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Ranges may not overlap: the library makes an error of each number in each range. Their ends are included.
+/// Rejects overlapping ranges with inclusive ends, because the library creates an error for each overlapping number.
 fn check_ranges(ranges: impl Iterator<Item = (i32, i32)>) -> Result<(), String> {
     let mut ranges: Vec<_> = ranges.collect();
     ranges.sort_unstable();
@@ -236,7 +239,7 @@ fn check_ranges(ranges: impl Iterator<Item = (i32, i32)>) -> Result<(), String> 
     Ok(())
 }
 
-/// Whether the fields are a key of a kind that keys may have, and a value.
+/// Returns whether the fields are a key of a valid type and a value.
 fn is_map_entry(message: &DescriptorProto) -> bool {
     let [key, value] = message.field.as_slice() else { return false };
     let is_single = |field: &FieldDescriptorProto| field.label() != Label::Repeated;
@@ -254,7 +257,7 @@ mod tests {
     use prost_reflect::prost_types::descriptor_proto::ReservedRange;
     use prost_reflect::prost_types::{EnumValueDescriptorProto, OneofDescriptorProto};
 
-    /// A file with this name, the names of others that it imports, and a message.
+    /// Returns a file with this name, imports and a message.
     fn file(name: &str, imports: &[&str]) -> FileDescriptorProto {
         let message = DescriptorProto { name: Some(format!("Of{name}")), ..DescriptorProto::default() };
         FileDescriptorProto {
@@ -281,7 +284,7 @@ mod tests {
         FieldDescriptorProto { name, number: Some(number), label, r#type: kind, ..FieldDescriptorProto::default() }
     }
 
-    /// A file with a map whose entries have these fields.
+    /// Returns a file with a map whose entries have these fields.
     fn map_of(fields: Vec<FieldDescriptorProto>) -> Vec<FileDescriptorProto> {
         let mut file = file("a", &[]);
         let options = Some(MessageOptions { map_entry: Some(true), ..MessageOptions::default() });

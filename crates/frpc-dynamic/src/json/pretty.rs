@@ -1,7 +1,7 @@
-//! JSON on several lines, for people.
+//! Pretty-printing of JSON.
 
-/// Puts each entry and element on a line of its own, two spaces deeper than its parent. `json` has no spaces
-/// outside of strings.
+/// Puts each entry and element on its own line, indented by two spaces more than its parent. `json` must not have
+/// spaces outside of strings.
 pub(super) fn indented(json: &str) -> String {
     let mut out = String::with_capacity(json.len().saturating_mul(2));
     let mut depth = 0_usize;
@@ -33,7 +33,7 @@ pub(super) fn indented(json: &str) -> String {
     out
 }
 
-/// The length in bytes of the token that begins with `letter`: a whole string, or one character.
+/// Returns the length in bytes of the token that begins with `letter`: a whole string, or one character.
 fn token_len(json: &str, letter: char) -> usize {
     if letter != '"' {
         return letter.len_utf8();
@@ -45,7 +45,7 @@ fn token_len(json: &str, letter: char) -> usize {
         is_end
     };
     let end = json.bytes().skip(1).position(is_end);
-    // Both quotation marks.
+    // Plus both quotation marks.
     end.map_or(json.len(), |inner| inner.saturating_add(2))
 }
 

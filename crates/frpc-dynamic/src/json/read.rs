@@ -1,4 +1,4 @@
-//! JSON to messages.
+//! Reads messages from JSON.
 
 use super::{Form, content, is_null};
 use crate::decode::DEFAULT;
@@ -11,7 +11,7 @@ use prost_reflect::{
 };
 use std::collections::{BTreeSet, HashMap};
 
-/// Reads a message in the form that it has in JSON.
+/// Reads a message in its JSON form.
 pub(super) fn message(descriptor: &MessageDescriptor, from: &mut Reader<'_>) -> Result<DynamicMessage, DecodeError> {
     let mut message = DynamicMessage::new(descriptor.clone());
     let to = &mut message;
@@ -37,7 +37,7 @@ pub(super) fn message(descriptor: &MessageDescriptor, from: &mut Reader<'_>) -> 
     Ok(message)
 }
 
-/// Reads a message from the array of its fields, and one with a form of its own alone.
+/// Reads a message from an array of its fields, or directly if it has a special form.
 pub(super) fn positional(descriptor: &MessageDescriptor, from: &mut Reader<'_>) -> Result<DynamicMessage, DecodeError> {
     if !matches!(Form::of(descriptor), Form::Object | Form::Empty) {
         return message(descriptor, from);
@@ -57,7 +57,7 @@ pub(super) fn positional(descriptor: &MessageDescriptor, from: &mut Reader<'_>) 
     Ok(message)
 }
 
-/// Reads the object of a message's fields, and `@type` unless that has been read.
+/// Reads an object of a message's fields, including `@type` unless it has been read.
 fn object(message: &mut DynamicMessage, from: &mut Reader<'_>, mut has_type: bool) -> Result<(), DecodeError> {
     let descriptor = message.descriptor();
     let mut seen = BTreeSet::new();
@@ -77,12 +77,12 @@ fn object(message: &mut DynamicMessage, from: &mut Reader<'_>, mut has_type: boo
     })
 }
 
-/// Reads the only field of a `ListValue` or `Struct`, which cannot be `null`.
+/// Reads the only field of a `ListValue` or `Struct`. It cannot be `null`.
 fn only_field(message: &mut DynamicMessage, expected: &'static str, from: &mut Reader<'_>) -> Result<(), DecodeError> {
     if from.peek() == Some(b'n') { Err(from.unexpected(expected)) } else { field(message, 1, from) }
 }
 
-/// Reads the value of a field, if the message has the field.
+/// Reads the value of a field, or skips it if the message has no such field.
 fn field(message: &mut DynamicMessage, number: u32, from: &mut Reader<'_>) -> Result<(), DecodeError> {
     let Some(field) = message.descriptor().get_field(number) else { return from.skip() };
     let kind = field.kind();
@@ -102,7 +102,7 @@ fn field(message: &mut DynamicMessage, number: u32, from: &mut Reader<'_>) -> Re
     put(message, &field, value, from)
 }
 
-/// Whether `null` is a value, and not an absent field.
+/// Returns whether `null` is a value instead of an absent field.
 fn is_nullable(kind: &Kind) -> bool {
     match kind {
         Kind::Message(message) => Form::of(message) == Form::Value,
@@ -113,7 +113,7 @@ fn is_nullable(kind: &Kind) -> bool {
 fn list(kind: &Kind, from: &mut Reader<'_>) -> Result<Value, DecodeError> {
     let mut list = Vec::new();
     from.array(|from| {
-        // A list that has just grown is half full.
+        // A list is half full right after it has grown.
         from.charge_bytes(2 * size_of::<Value>())?;
         list.push(value(kind, from).map_err(|error| error.in_element(list.len()))?);
         Ok(())
@@ -128,7 +128,7 @@ fn map(entry: &MessageDescriptor, from: &mut Reader<'_>) -> Result<Value, Decode
         let Some(key) = map_key(&key_kind, name) else {
             return Err(Reader::invalid("key of the map", name, from.position()));
         };
-        // Seven eighths of a table are used at most, and half of that right after it has grown.
+        // A table is at most seven eighths full, and half of that right after it has grown.
         from.charge_bytes(3 * size_of::<(MapKey, Value)>())?;
         let value = value(&kind, from).map_err(|error| error.in_entry(quoted(name)))?;
         match map.insert(key, value) {
@@ -164,7 +164,7 @@ fn value(kind: &Kind, from: &mut Reader<'_>) -> Result<Value, DecodeError> {
         Kind::Enum(_) if is_null(kind) && from.null()? => Value::EnumNumber(0),
         Kind::Enum(descriptor) => Value::EnumNumber(number(descriptor, from)?),
         Kind::Message(descriptor) => {
-            // Each message that has fields has a tree of them, whose first node has room for eleven.
+            // The fields of a message are stored in a B-tree, whose first node has eleven slots.
             from.charge_bytes(11 * size_of::<(u32, Value)>())?;
             from.charge_bytes(descriptor.fields().len().saturating_mul(DEFAULT))?;
             Value::Message(message(descriptor, from)?)
@@ -193,7 +193,7 @@ fn number(descriptor: &EnumDescriptor, from: &mut Reader<'_>) -> Result<i32, Dec
     }
 }
 
-/// Sets a field of a well-known type, which has it.
+/// Sets a field of a well-known type.
 fn set(message: &mut DynamicMessage, number: u32, value: Value, from: &Reader<'_>) -> Result<(), DecodeError> {
     match message.descriptor().get_field(number) {
         Some(field) => put(message, &field, value, from),
@@ -211,13 +211,13 @@ fn put(
     is_set.map_err(|_| Reader::refuse(from.position(), "the value does not fit the field"))
 }
 
-/// Sets the parts of a `Duration` or `Timestamp`.
+/// Sets the fields of a `Duration` or `Timestamp`.
 fn time(message: &mut DynamicMessage, (seconds, nanos): (i64, i32), from: &Reader<'_>) -> Result<(), DecodeError> {
     set(message, 1, Value::I64(seconds), from)?;
     set(message, 2, Value::I32(nanos), from)
 }
 
-/// Reads the kind of a `Value`: its members are numbered as declared.
+/// Reads the member of a `Value`. Members are numbered in the order of declaration.
 fn kind(message: &mut DynamicMessage, from: &mut Reader<'_>) -> Result<(), DecodeError> {
     match from.value_kind()? {
         ValueKind::Null => set(message, 1, Value::EnumNumber(0), from),
@@ -231,7 +231,7 @@ fn kind(message: &mut DynamicMessage, from: &mut Reader<'_>) -> Result<(), Decod
 
 fn any(message: &mut DynamicMessage, from: &mut Reader<'_>) -> Result<(), DecodeError> {
     let Some((type_url, offset)) = find_any_type(from)? else {
-        // Only the empty object has no type; ignoring the content of another would lose it silently.
+        // Only an empty object may lack a type. Ignoring the content of others would lose data silently.
         return from.object(|_, from| Err(from.error(DecodeReason::NoType)));
     };
     let Some(descriptor) = content(&message.descriptor(), &type_url) else {
@@ -248,7 +248,7 @@ fn any(message: &mut DynamicMessage, from: &mut Reader<'_>) -> Result<(), Decode
     set(message, 2, Value::Bytes(content.encode_to_vec().into()), from)
 }
 
-/// Reads the content of an `Any` that has a form of its own, from `value`.
+/// Reads the content of an `Any` with a special form from `value`.
 fn value_of(
     descriptor: &MessageDescriptor,
     any: &MessageDescriptor,
@@ -270,7 +270,7 @@ fn value_of(
     })?;
     match content {
         Some(content) => Ok(content),
-        // As other implementations write it.
+        // Other implementations omit the `value`.
         None if Form::of(descriptor) == Form::Empty => Ok(DynamicMessage::new(descriptor.clone())),
         None => Err(from.unexpected("\"value\"")),
     }

@@ -1,4 +1,4 @@
-//! Messages to JSON.
+//! Writes messages as JSON.
 
 use super::{Form, content, is_null};
 use crate::MEMORY_MAX;
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Display;
 
-/// Writes a message in the form that it has in JSON.
+/// Writes a message in its JSON form.
 pub(super) fn message(message: &DynamicMessage, to: &mut Writer<'_>) -> Result<(), EncodeError> {
     let part = |number| message.get_field_by_number(number);
     match Form::of(&message.descriptor()) {
@@ -50,8 +50,8 @@ fn fields(message: &DynamicMessage, to: &mut Writer<'_>) -> Result<(), EncodeErr
     Ok(())
 }
 
-/// Whether a field is written. Negative zero is not the default, which prost-reflect takes it for. The default of a field
-/// with presence may be a long text of the schema, which would be copied.
+/// Returns whether a field is written. Unlike in prost-reflect, negative zero is not a default. Fields with presence
+/// are not compared with their default, because it may be a long text of the schema that would be copied.
 fn is_present(message: &DynamicMessage, field: &FieldDescriptor) -> bool {
     let is_negative_zero = |value: &Value| match value {
         Value::F32(value) => *value == 0.0 && value.is_sign_negative(),
@@ -61,7 +61,7 @@ fn is_present(message: &DynamicMessage, field: &FieldDescriptor) -> bool {
     message.has_field(field) || (!field.supports_presence() && is_negative_zero(&message.get_field(field)))
 }
 
-/// Writes the value of the only field, also if it has its default.
+/// Writes the value of the only field, even if it is the default.
 fn only_field(message: &DynamicMessage, to: &mut Writer<'_>) -> Result<(), EncodeError> {
     match message.descriptor().get_field(1) {
         Some(field) => field_value(&field, &message.get_field(&field), to),
@@ -110,7 +110,7 @@ fn map(map: &HashMap<MapKey, Value>, kind: &Kind, to: &mut Writer<'_>) -> Result
     Ok(())
 }
 
-/// The text of a key, for errors.
+/// Returns the text of a key for errors.
 #[cold]
 fn text(key: &MapKey) -> String {
     match key {
@@ -146,17 +146,19 @@ fn value(value: &Value, kind: &Kind, to: &mut Writer<'_>) -> Result<(), EncodeEr
             None => to.value(number),
         },
         Value::Message(value) => message(value, to),
-        // Fields alone hold them.
+        // Only fields contain lists and maps.
         Value::List(_) | Value::Map(_) => to.no_kind(),
     }
 }
 
-/// Takes room for a name. The message need not have a byte for it: a schema that is not trusted has names of any length.
+/// Deducts memory for a name, because names of an untrusted schema can be of any length and do not appear in the
+/// encoded message.
 fn charge(needed: usize, to: &mut Writer<'_>) -> Result<(), EncodeError> {
     to.charge(needed).map_err(|_| Writer::refuse(format!("its names take more than {MEMORY_MAX} bytes of memory")))
 }
 
-/// The name of an enum's number, of the first of several aliases, and the bytes that were looked at for that.
+/// Returns the name of an enum's number, and the number of bytes examined to find it. Aliases have the name of the
+/// first.
 fn name(descriptor: &EnumDescriptor, number: i32) -> Option<(String, usize)> {
     let found = descriptor.get_value(number)?;
     let declared = descriptor.enum_descriptor_proto();
@@ -168,7 +170,7 @@ fn name(descriptor: &EnumDescriptor, number: i32) -> Option<(String, usize)> {
     Some((first.name().to_owned(), steps.saturating_mul(size_of::<i32>())))
 }
 
-/// Writes a `Value` by its member that is set.
+/// Writes the set member of a `Value`.
 fn kind(message: &DynamicMessage, to: &mut Writer<'_>) -> Result<(), EncodeError> {
     let Some((field, value)) = message.fields().next() else { return to.no_kind() };
     match value {
