@@ -1,9 +1,10 @@
-//! The ways between nodes.
+//! Network links between nodes.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// The way from one node to another: one direction. See [`World::set_cable`](crate::World::set_cable).
+/// The properties of the network from one node to another, in one direction. See
+/// [`World::set_cable`](crate::World::set_cable).
 ///
 /// ```
 /// use frisbee_sim::Cable;
@@ -24,19 +25,20 @@ pub struct Cable {
     pub(crate) flips: f64,
 }
 
-/// The bytes that a connection holds in one direction before its writer waits: what Linux begins with.
+/// Default capacity of a connection in one direction in bytes, which is the initial buffer size of Linux.
 const CAPACITY: usize = 64 * 1024;
 
 impl Default for Cable {
-    /// A latency of 1 to 5 ms, any bandwidth, 64 KiB under way, one in eight writes and reads in parts, no losses.
+    /// Returns a cable with a latency of 1 to 5 ms, unlimited bandwidth, 64 KiB in flight, one in eight reads and
+    /// writes partial, and no failures.
     fn default() -> Self {
         Self { latency: (1, 5), bandwidth: None, capacity: CAPACITY, splits: 0.125, resets: 0.0, flips: 0.0 }
     }
 }
 
 impl Cable {
-    /// Sets the latency of each write, in whole milliseconds. The bytes of one connection stay in order; those of
-    /// several overtake each other.
+    /// Sets the latency of each write, in whole milliseconds. The bytes of one connection stay in order, but
+    /// connections can overtake each other.
     ///
     /// # Panics
     /// If the range is empty.
@@ -52,10 +54,10 @@ impl Cable {
         self
     }
 
-    /// Sets the bytes that pass in a second, on each connection.
+    /// Sets the bandwidth of each connection in bytes per second.
     ///
     /// # Panics
-    /// If there are none.
+    /// If it is zero.
     ///
     /// ```
     /// let cable = frisbee_sim::Cable::default().bandwidth(10_000);
@@ -66,10 +68,10 @@ impl Cable {
         self
     }
 
-    /// Sets the bytes that a connection holds before its writer waits.
+    /// Sets the maximum number of bytes in flight on a connection. Further writes wait.
     ///
     /// # Panics
-    /// If there are none.
+    /// If it is zero.
     ///
     /// ```
     /// let cable = frisbee_sim::Cable::default().capacity(4096);
@@ -80,7 +82,7 @@ impl Cable {
         self
     }
 
-    /// Sets the part of all writes and reads that move fewer bytes than they could.
+    /// Sets the fraction of reads and writes that are partial.
     ///
     /// ```
     /// let cable = frisbee_sim::Cable::default().splits(0.5);
@@ -90,7 +92,7 @@ impl Cable {
         self
     }
 
-    /// Sets the part of all writes that break their connection.
+    /// Sets the fraction of writes that reset their connection.
     ///
     /// ```
     /// let cable = frisbee_sim::Cable::default().resets(0.001);
@@ -100,7 +102,7 @@ impl Cable {
         self
     }
 
-    /// Sets the fraction of bytes that arrive with a wrong bit.
+    /// Sets the fraction of bytes that arrive with a flipped bit.
     ///
     /// ```
     /// let cable = frisbee_sim::Cable::default().flips(0.0001);

@@ -1,25 +1,25 @@
-//! The clocks of a node, which go wrong.
+//! The clocks of a node, which can be inaccurate.
 
 use crate::Process;
 use std::time::{Duration, SystemTime};
 
-/// The wall time at which worlds begin, in seconds since 1970.
+/// Wall-clock time at which worlds begin, in seconds since 1970.
 const BEGINNING: u64 = 1_700_000_000;
 
-/// The millionths of a rate that is right.
+/// The rate of an accurate clock, in millionths.
 const MILLION: u64 = 1_000_000;
 
-/// The clocks of a node. Their rate and the time that the wall clock shows are set by
-/// [`Node::set_clock`](crate::Node::set_clock); a [`Fault::SetClock`](crate::Fault::SetClock) sets the latter.
+/// The clocks of a node. [`Node::set_clock`](crate::Node::set_clock) sets their rate and the wall-clock time.
+/// [`Fault::SetClock`](crate::Fault::SetClock) sets the latter.
 ///
-/// The timers of tokio, and with them the deadlines of frpc, go by the time of the world.
+/// The timers of tokio, and therefore the deadlines of frpc, use the time of the world.
 #[derive(Clone, Debug)]
 pub struct Clock {
     pub(crate) process: Process,
 }
 
 impl Clock {
-    /// The wall clock. It may jump.
+    /// Returns the wall-clock time, which may jump.
     ///
     /// ```
     /// frisbee_sim::sim(7, |world| async move {
@@ -36,17 +36,17 @@ impl Clock {
         if skew < 0 { time.checked_sub(by).unwrap_or(SystemTime::UNIX_EPOCH) } else { time + by }
     }
 
-    /// The time since the beginning of the world by a clock that never jumps. It goes too fast or too slow.
+    /// Returns the time since the beginning of the world by a clock that never jumps, but may be too fast or too slow.
     pub fn monotonic(&self) -> Duration {
         let shared = self.process.shared();
         shared.lock().nodes[self.process.number()].rate.time(shared.elapsed())
     }
 
-    /// Waits until so much time has passed by the monotonic clock, a little longer if the clock speeds up until then. A
-    /// process that has crashed waits forever.
+    /// Waits for a duration of the monotonic clock, slightly longer if the clock speeds up in the meantime. A crashed
+    /// process waits forever.
     ///
     /// # Cancel safety
-    /// Dropping the future ends the wait.
+    /// Dropping the future cancels the wait.
     ///
     /// ```
     /// use std::time::Duration;
@@ -72,14 +72,14 @@ impl Clock {
     }
 }
 
-/// How fast the clocks of a node go, and what its monotonic clock has shown when that was last changed.
+/// The rate of a node's clocks, and the monotonic time at its last change.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Rate {
-    /// By how many millionths the clocks go too fast.
+    /// Drift in millionths, positive if the clocks are too fast.
     drift: i64,
-    /// The same while a fault has them go wrong, and until when by the time of the world.
+    /// Drift caused by a fault, and its end in the time of the world.
     fault: Option<(i64, Duration)>,
-    /// The time of the world at the last change, and that of the clock.
+    /// The world's time and the clock's time at the last change.
     since: (Duration, Duration),
 }
 
@@ -89,7 +89,7 @@ impl Rate {
         MILLION.saturating_add_signed(drift)
     }
 
-    /// The time of the clock at a time of the world.
+    /// Returns the clock's time at a time of the world.
     fn time(&self, now: Duration) -> Duration {
         let (started, shown) = self.since;
         shown + scaled(now.saturating_sub(started), self.millionths(), MILLION, |nanos, of| nanos / of)
@@ -100,14 +100,14 @@ impl Rate {
         self.drift = drift;
     }
 
-    /// A fault has the clocks go wrong until then.
+    /// Starts the drift of a fault, which ends at `until`.
     pub(crate) fn start_drift(&mut self, now: Duration, drift: i64, until: Duration) {
         self.since = (now, self.time(now));
         let last = self.fault.map_or(until, |(_, last)| last.max(until));
         self.fault = Some((drift, last));
     }
 
-    /// A fault has passed; another one may last.
+    /// Stops the drift of a fault unless another one continues.
     pub(crate) fn stop_drift(&mut self, now: Duration) {
         if self.fault.is_some_and(|(_, until)| until <= now) {
             self.since = (now, self.time(now));
@@ -116,7 +116,7 @@ impl Rate {
     }
 }
 
-/// A time in the proportion of two rates, rounded by the division.
+/// Scales a time by the ratio of two rates. `divide` determines the rounding.
 fn scaled(time: Duration, by: u64, of: u64, divide: fn(u128, u128) -> u128) -> Duration {
     let nanos = divide(time.as_nanos() * u128::from(by), of.into());
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))

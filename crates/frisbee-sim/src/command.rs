@@ -1,9 +1,9 @@
-//! The command that runs one test and no other: its package, target and features.
+//! The command that runs a single test, with its package, target and features.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// `cargo test` with all that chooses the test of this name in this program, or all of its tests.
+/// Returns the `cargo test` command that selects this test of the current program, or all of its tests.
 pub(crate) fn of_test(test: Option<&str>) -> String {
     let program = env::current_exe().unwrap_or_default();
     let package = env::var("CARGO_PKG_NAME").ok();
@@ -14,14 +14,14 @@ pub(crate) fn of_test(test: Option<&str>) -> String {
     parts.extend(first_source(&listed).and_then(|source| target_of(&source, &program, package.as_deref())));
     if let Some(test) = test {
         parts.push(format!("{test} -- --exact"));
-        // An ignored test was selected, and has to be selected again.
+        // Ignored tests must be selected explicitly.
         let includes_ignored = env::args().any(|argument| argument == "--ignored" || argument == "--include-ignored");
         parts.extend(includes_ignored.then(|| "--include-ignored".to_owned()));
     }
     parts.join(" ")
 }
 
-/// The sibling folder of the program, such as `target/debug`, if cargo has put it there.
+/// Returns the build folder of the program, such as `target/debug`, if it has cargo's layout.
 pub(crate) fn build_folder(program: &Path) -> Option<&Path> {
     let folder = program.parent()?;
     folder.ends_with("deps").then(|| folder.parent()).flatten()
@@ -35,16 +35,17 @@ fn profile_of(program: &Path) -> Option<String> {
     }
 }
 
-/// The root of the crate: the first source in the list that the compiler writes next to each program.
+/// Returns the root source of the crate, which is the first one in the dependency file that the compiler writes for
+/// each program.
 fn first_source(listed: &str) -> Option<PathBuf> {
     let (_, sources) = listed.lines().next()?.split_once(": ")?;
-    // Spaces in names have a backslash.
+    // Spaces in names are escaped with a backslash.
     let sources = sources.replace("\\ ", "\0");
     let first = sources.split(' ').next().filter(|first| !first.is_empty())?;
     Some(first.replace('\0', " ").into())
 }
 
-/// The target with this root, by cargo's rules for where targets are; `None` where they leave it open.
+/// Returns the target with this root source by cargo's layout rules; `None` if they do not determine it.
 fn target_of(source: &Path, program: &Path, package: Option<&str>) -> Option<String> {
     let name = |path: &Path| Some(path.file_name()?.to_str()?.to_owned());
     let file = source.file_stem()?.to_str()?;
@@ -59,7 +60,7 @@ fn target_of(source: &Path, program: &Path, package: Option<&str>) -> Option<Str
         Some("bin") => Some(format!("--bin {named}")),
         Some("src") => None,
         _ => {
-            // A program has the name of its crate, with underscores, and a hash after it.
+            // The program is named after its crate, with underscores and a hash suffix.
             let (built, _) = program.file_stem()?.to_str()?.rsplit_once('-')?;
             let named = if named.replace('-', "_") == built { named } else { built };
             Some(format!("--test {named}"))

@@ -1,4 +1,4 @@
-//! The disk of a node: values by name, which a crash may take back until they have been synced.
+//! The disk of a node: values by name. A crash may lose values that are not synced.
 
 use crate::state::ProcessState;
 use crate::trace::{EventKind, RawEvent};
@@ -6,14 +6,14 @@ use crate::{Process, state};
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// The longest time that a sync takes, in milliseconds: a hard disk, or a busy SSD.
+/// Maximum duration of a sync in milliseconds, typical of a hard disk or a busy SSD.
 const SYNC_MILLIS_MAX: u64 = 10;
 
 /// The disk of a node: values by name.
 ///
-/// A value that was written is read at once, and stays after a crash if it was [synced](Self::sync) before. Of the
-/// values that were written later, a crash keeps the first few, so a value is old or new, and not torn; two values may
-/// be torn apart.
+/// A written value can be read immediately and survives a crash if it was [synced](Self::sync) before. Of the values
+/// written since the last sync, a crash keeps the first few. Single values are never torn, but a crash can separate two
+/// values written together.
 ///
 /// ```
 /// # frisbee_sim::sim(1, |world| async move {
@@ -31,7 +31,7 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// The value of this name. A process that has crashed reads nothing.
+    /// Returns the value with this name. A crashed process reads nothing.
     pub fn read(&self, name: &str) -> Option<Vec<u8>> {
         let state = self.process.shared().lock();
         let node = &state.nodes[self.process.number()];
@@ -43,7 +43,7 @@ impl Disk {
         }
     }
 
-    /// Writes a value. A process that has crashed writes nothing.
+    /// Writes a value. Has no effect in a crashed process.
     ///
     /// ```
     /// frisbee_sim::sim(7, |world| async move {
@@ -57,7 +57,7 @@ impl Disk {
         self.change(name, Some(value.into()));
     }
 
-    /// Removes a value. A process that has crashed removes nothing.
+    /// Removes a value. Has no effect in a crashed process.
     ///
     /// ```
     /// frisbee_sim::sim(7, |world| async move {
@@ -78,11 +78,10 @@ impl Disk {
         }
     }
 
-    /// Waits until all that was written before is permanent: up to 10 ms. A process that crashes before that waits
-    /// forever.
+    /// Waits up to 10 ms until all previous changes are permanent. Never resolves if the process crashes before.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves open what becomes permanent.
+    /// If the future is dropped, the changes may or may not become permanent.
     pub async fn sync(&self) {
         let shared = self.process.shared();
         let (count, time) = {
@@ -93,14 +92,14 @@ impl Disk {
         self.process.running().await;
         let mut state = shared.lock();
         let node = &mut state.nodes[self.process.number()];
-        let count = count.min(node.unsynced.len()); // Another sync may have been faster.
+        let count = count.min(node.unsynced.len()); // Another sync may have completed before.
         let bytes = keep(node, count);
         let raw = RawEvent { bytes, ..RawEvent::at(EventKind::Sync, self.process.number()) };
         shared.trace(&mut state, &raw);
     }
 }
 
-/// Makes the first few changes permanent, and returns their bytes.
+/// Makes the first `count` changes permanent. Returns their number of bytes.
 pub(crate) fn keep(node: &mut state::NodeState, count: usize) -> u64 {
     let mut bytes = 0;
     for (name, value) in node.unsynced.drain(..count) {
@@ -116,7 +115,7 @@ pub(crate) fn keep(node: &mut state::NodeState, count: usize) -> u64 {
 }
 
 impl Process {
-    /// Whether the process has ended.
+    /// Returns whether the process has ended.
     pub(crate) fn has_ended_in(&self, state: &state::State) -> bool {
         matches!(state.standing(self.number(), self.incarnation()), ProcessState::Over)
     }

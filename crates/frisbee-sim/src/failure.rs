@@ -1,4 +1,4 @@
-//! The report of a failure: the seed, the faults that it takes, the command that repeats it, and the trace.
+//! The report of a failure: the seed, the required faults, the command that reproduces it, and the trace.
 
 use crate::command;
 use crate::fault::Fault;
@@ -13,29 +13,29 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{env, fs, io, process, thread};
 
-/// How many events a failure prints, the last ones. `FRISBEE_TRACE` writes all of them.
+/// Number of most recent events that a failure prints. `FRISBEE_TRACE` writes all events.
 const PRINTED: usize = 40;
 
-/// A seed that fails, and the way to see it again.
+/// A failing seed and the command that reproduces the failure.
 #[derive(Clone)]
 pub struct Failure {
     seed: u64,
     text: String,
     faults: Vec<FaultRecord>,
-    /// Whether all other faults have to be left out.
+    /// Whether only the recorded faults may be injected.
     is_shrunk: bool,
     recording: Recording,
     /// The name of the test.
     test: Option<String>,
 }
 
-/// A fault that has struck.
+/// A fault that was injected.
 #[derive(Clone)]
 struct FaultRecord {
     number: usize,
     at: Duration,
     fault: Fault,
-    /// Its occasion, if it had one.
+    /// The event that triggered it, if any.
     upon: Option<String>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Recording {
 }
 
 impl Failure {
-    /// Of a test, if its name is known; otherwise that is looked for.
+    /// Creates a failure. Without `test`, the name of the test is derived from the thread.
     pub(crate) fn new(seed: u64, text: String, ran: &RunRecord, kept: Option<&[usize]>, test: Option<String>) -> Self {
         let numbered = ran.schedule.iter().enumerate();
         let numbered = numbered.filter(|(number, _)| kept.is_none_or(|kept| kept.contains(number)));
@@ -56,45 +56,45 @@ impl Failure {
         });
         let mut faults: Vec<_> = struck.collect();
         faults.sort_by_key(|fault| fault.at);
-        // Each test of libtest has a thread of its own with its name, unless there is but one thread for all.
+        // libtest runs each test on a thread with its name, unless it uses a single thread.
         let of_thread = || thread::current().name().filter(|name| *name != "main").map(str::to_owned);
         let test = test.or_else(of_thread);
         Self { seed, text, faults, is_shrunk: kept.is_some(), recording: Recording::of(ran), test }
     }
 
-    /// The seed.
+    /// Returns the seed.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// The cause: the panic, or the condition that does not hold.
+    /// Returns the cause: the panic, or the violated condition.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The faults that the failure takes, with their times since the beginning of the world. Leaving out any one of
-    /// them makes the failure go away, unless the search for them took too long.
+    /// Returns the faults required for the failure, with their times since the beginning of the world. Without any one
+    /// of them the failure does not occur, unless the search reached its limit.
     pub fn faults(&self) -> impl Iterator<Item = (Duration, &Fault)> {
         self.faults.iter().map(|struck| (struck.at, &struck.fault))
     }
 
-    /// The events of the run, the first one first.
+    /// Returns the events of the run in order.
     pub fn events(&self) -> &[Event] {
         &self.recording.events
     }
 
-    /// The last events of the run as a drawing: a line for each node, and an arrow for the bytes between them.
+    /// Draws the last events of the run, with a line for each node and arrows for the bytes between them.
     pub fn svg(&self) -> String {
         svg::draw(&self.recording.events)
     }
 
-    /// Writes the trace and its time line next to the program: into `target`, for tests. Returns the report with both
+    /// Writes the trace and its timeline next to the program, which is `target` for tests. Returns the report with both
     /// paths.
     pub(crate) fn write(&self) -> String {
         let name = format!("{}-{}", self.test.as_deref().unwrap_or("world").replace("::", "-"), self.seed);
         let program = env::current_exe().unwrap_or_default();
         let folder = command::build_folder(&program).map(|folder| folder.join("frisbee-sim"));
-        // Without the files there is still the command.
+        // The command suffices if the files cannot be written.
         let written = folder.and_then(|folder| {
             let path = folder.join(name);
             fs::create_dir_all(&folder).and_then(|()| self.recording.write(&path)).ok()?;
@@ -103,7 +103,7 @@ impl Failure {
         Report { failure: self, written }.to_string()
     }
 
-    /// The command that runs only this seed, with these faults.
+    /// Returns the command that runs only this seed with these faults.
     pub fn command(&self) -> String {
         let mut command = format!("FRISBEE_SEED={}", self.seed);
         if self.is_shrunk {
@@ -129,7 +129,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A failure, and where its trace has been written, without the ends of the names.
+/// A failure and the path of its trace without extension.
 struct Report<'a> {
     failure: &'a Failure,
     written: Option<PathBuf>,
@@ -168,7 +168,7 @@ impl Recording {
         Self { events: ran.events.clone() }
     }
 
-    /// Writes the text and the drawing to the same folder.
+    /// Writes the text and the drawing to `path` with different extensions.
     pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
         let text = self.events.iter().fold(String::new(), |text, event| format!("{text}{event}\n"));
         put(path, "txt", &text)?;
@@ -176,14 +176,14 @@ impl Recording {
     }
 }
 
-/// Writes a file whole: another run of the same seed may write it too, and be read.
+/// Writes a file atomically, because another run of the same seed may write it concurrently.
 fn put(path: &Path, end: &str, text: &str) -> io::Result<()> {
     let new = with_end(path, &process::id().to_string());
     fs::write(&new, text)?;
     fs::rename(new, with_end(path, end))
 }
 
-/// The path with an extension: a name may have dots of its own.
+/// Appends an extension to a path whose name may contain dots.
 fn with_end(path: &Path, end: &str) -> PathBuf {
     let mut path = path.as_os_str().to_owned();
     path.push(".");

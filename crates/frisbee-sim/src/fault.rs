@@ -1,71 +1,71 @@
-//! Faults and their kinds. Their schedules are in `schedule.rs`.
+//! Faults and their kinds. Schedules are in `schedule.rs`.
 
 use std::fmt;
 use std::time::Duration;
 
-/// A fault of one node, or between two of them.
+/// A fault of a node or between two nodes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The node is gone from one moment to the next, and starts again after a while.
+    /// The node crashes and restarts later.
     Crash {
         /// The node.
         node: String,
-        /// The time until it starts again.
+        /// The time until it restarts.
         down: Duration,
-        /// Whether its disk is lost too. Otherwise it keeps synced values, and a part of the rest.
+        /// Whether its disk is lost. Otherwise it keeps synced values and some of the others.
         loses_disk: bool,
     },
-    /// The node pauses, as a virtual machine that is moved.
+    /// The node pauses, like a virtual machine during migration.
     Pause {
         /// The node.
         node: String,
         /// How long.
         time: Duration,
     },
-    /// Nothing passes from one node to another. It is not lost: like TCP, connections deliver it when they can.
+    /// No bytes pass from one node to another. They are not lost: like in TCP, connections deliver them afterwards.
     Partition {
-        /// The node whose bytes do not arrive.
+        /// The node whose bytes are held back.
         from: String,
-        /// The node that does not get them.
+        /// The node that does not receive them.
         to: String,
-        /// Whether bytes of the other direction do not arrive either.
+        /// Whether the other direction is blocked too.
         both_ways: bool,
         /// How long.
         time: Duration,
     },
-    /// Nothing passes between the node and any other.
+    /// No bytes pass between the node and all others.
     Isolate {
         /// The node.
         node: String,
         /// How long.
         time: Duration,
     },
-    /// The connections between two nodes break, and both ends see that.
+    /// The connections between two nodes are reset at both ends.
     Reset {
         /// One node.
         one: String,
         /// The other.
         other: String,
     },
-    /// The connections between two nodes never deliver anything any more, and no end notices.
+    /// The connections between two nodes stop delivering without an error at either end.
     Silence {
         /// One node.
         one: String,
         /// The other.
         other: String,
     },
-    /// The connections from one node to another end after so many further bytes.
+    /// The connections from one node to another end after a number of further bytes.
     Cut {
         /// The node that writes.
         from: String,
         /// The node that reads.
         to: String,
-        /// How many bytes still pass.
+        /// The number of bytes that still pass.
         behind: u64,
     },
-    /// The way from one node to another carries 2 kB/s on each connection. A faster writer
-    /// waits once as many bytes are in flight as the [`Cable`](crate::Cable::capacity) holds.
+    /// Each connection from one node to another is limited to 2 kB/s. A faster writer waits once the bytes in flight
+    /// reach the capacity of the [`Cable`](crate::Cable::capacity).
     Slow {
         /// The node that writes.
         from: String,
@@ -74,19 +74,19 @@ pub enum Fault {
         /// How long.
         time: Duration,
     },
-    /// Each write from one node to another, and each attempt to connect, takes longer, every time another time: bytes
-    /// of several connections overtake each other.
+    /// Each write and each connection attempt from one node to another gets a random additional delay. Connections can
+    /// overtake each other.
     Delay {
         /// The node that writes.
         from: String,
         /// The node that reads.
         to: String,
-        /// How much longer at most.
+        /// The maximum additional delay.
         most: Duration,
-        /// How long that lasts.
+        /// The duration.
         time: Duration,
     },
-    /// One of 2000 bytes from one node to another has a wrong bit. No checksum of TCP notices that here.
+    /// One of 2000 bytes from one node to another has a flipped bit. No TCP checksum detects it here.
     Corrupt {
         /// The node that writes.
         from: String,
@@ -95,25 +95,25 @@ pub enum Fault {
         /// How long.
         time: Duration,
     },
-    /// The wall clock of a node is set.
+    /// The wall clock of a node jumps.
     SetClock {
         /// The node.
         node: String,
-        /// By how many milliseconds, to the past if negative.
+        /// The jump in milliseconds, negative for the past.
         by_millis: i64,
     },
-    /// Both clocks of a node go too fast or too slow, whatever [`Node::set_clock`](crate::Node::set_clock) has said.
+    /// Both clocks of a node are too fast or too slow, regardless of [`Node::set_clock`](crate::Node::set_clock).
     Drift {
         /// The node.
         node: String,
-        /// By how many millionths, too slow if negative.
+        /// The drift in millionths, negative if too slow.
         millionths: i64,
         /// How long.
         time: Duration,
     },
 }
 
-/// These texts are part of the hash of a trace: a change of one alters it.
+/// These texts are part of the trace hash, so changing one changes the hash.
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -180,7 +180,7 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    /// The kinds that a replicated service has to survive: all but lost disks and wrong bits.
+    /// The kinds that a replicated service must survive: all but lost disks and flipped bits.
     pub const USUAL: [Self; 11] = [
         Self::Crash,
         Self::Pause,

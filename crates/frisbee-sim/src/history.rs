@@ -1,6 +1,6 @@
-//! The operations that clients have made, and whether one order of them explains all results: linearizability.
+//! Histories of client operations, and a checker for linearizability.
 //!
-//! The search is that of Wing and Gong with Lowe's memory of the configurations that it has seen.
+//! Uses the algorithm of Wing and Gong with Lowe's cache of visited configurations.
 
 use parking_lot::Mutex;
 use std::collections::HashSet;
@@ -8,20 +8,20 @@ use std::fmt;
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// The rules for results: an object with sequential operations.
+/// A sequential specification of an object.
 pub trait Model {
     /// An operation with its arguments.
     type Operation: Clone + fmt::Debug;
     /// The result of an operation.
     type Outcome: Clone + fmt::Debug;
-    /// The object.
+    /// The state of the object.
     type State: Clone + Eq + Hash;
 
-    /// The object before the first operation.
+    /// Returns the initial state.
     fn initial(&self) -> Self::State;
 
-    /// The object after an operation, or `None` if the operation cannot have this result now. No result is known of an
-    /// operation that was lost: then every result is possible.
+    /// Returns the state after an operation, or `None` if the operation cannot have this result in this state. The
+    /// result of a lost operation is unknown, so every result is possible.
     fn step(
         &self,
         state: &Self::State,
@@ -30,7 +30,7 @@ pub trait Model {
     ) -> Option<Self::State>;
 }
 
-/// Operations with their results, in the order of their begins and ends. Clones are the same history.
+/// Operations with their results, in the order of their begins and ends. Clones share the history.
 ///
 /// ```
 /// use frisbee_sim::{History, Register, RegisterOperation as Operation, Verdict};
@@ -46,7 +46,7 @@ pub struct History<O, R>(Arc<Mutex<Record<O, R>>>);
 
 struct Record<O, R> {
     entries: Vec<Entry<O, R>>,
-    /// How many operations have begun and ended: the time of a history.
+    /// Number of begins and ends so far, which is the time of a history.
     moments: usize,
 }
 
@@ -57,14 +57,14 @@ impl<O, R> Record<O, R> {
     }
 }
 
-/// An operation of a [`History`], by the number of its beginning.
+/// Identifies an operation of a [`History`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OperationId(usize);
 
 struct Entry<O, R> {
     operation: O,
     started: usize,
-    /// `None` for an operation that is lost or under way.
+    /// `None` for an operation that is lost or in progress.
     ended: Option<(usize, R)>,
     is_void: bool,
 }
@@ -72,15 +72,15 @@ struct Entry<O, R> {
 /// The verdict on a history.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// There is an order that explains all results.
+    /// An order of the operations explains all results.
     Linearizable,
-    /// There is none. The text names the first result that fits no order.
+    /// No order explains all results. The text states the first result that fits no order.
     Violated(String),
-    /// The search has reached its maximum of configurations.
+    /// The search reached its maximum number of configurations.
     Undecided,
 }
 
-/// The maximum of configurations of a search: some hundred megabytes.
+/// Maximum number of configurations of a search, which take some hundred megabytes.
 const CONFIGURATIONS_MAX: usize = 2_000_000;
 
 impl<O, R> Default for History<O, R> {
@@ -102,13 +102,13 @@ impl<O, R> fmt::Debug for History<O, R> {
 }
 
 impl<O: Clone + fmt::Debug, R: Clone + fmt::Debug> History<O, R> {
-    /// A history without operations.
+    /// Creates an empty history.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An operation begins. Unless it [ends](Self::end) or is [void](Self::cancel), it may take effect at any later
-    /// time, or never: this is the right record of a call that [may have run](frpc::Status::may_have_run).
+    /// Begins an operation. Unless it [ends](Self::end) or is [void](Self::cancel), it may take effect at any later
+    /// time, or never. Leave it like this for a call that [may have run](frpc::Status::may_have_run).
     pub fn begin(&self, operation: O) -> OperationId {
         let mut record = self.0.lock();
         let started = record.moment();
@@ -116,10 +116,10 @@ impl<O: Clone + fmt::Debug, R: Clone + fmt::Debug> History<O, R> {
         OperationId(record.entries.len() - 1)
     }
 
-    /// An operation ends with this result.
+    /// Ends an operation with this result.
     ///
     /// # Panics
-    /// If it has ended already.
+    /// If the operation has already ended.
     pub fn end(&self, id: OperationId, outcome: R) {
         let mut record = self.0.lock();
         let now = record.moment();
@@ -128,28 +128,28 @@ impl<O: Clone + fmt::Debug, R: Clone + fmt::Debug> History<O, R> {
         assert!(ended.is_none(), "the operation has ended already");
     }
 
-    /// An operation has certainly not been executed and never will be.
+    /// Marks an operation that was certainly not executed and never will be.
     pub fn cancel(&self, id: OperationId) {
         self.0.lock().entries[id.0].is_void = true;
     }
 
-    /// How many operations have begun.
+    /// Returns the number of operations.
     pub fn len(&self) -> usize {
         self.0.lock().entries.len()
     }
 
-    /// Whether no operation has begun.
+    /// Returns whether the history has no operations.
     pub fn is_empty(&self) -> bool {
         self.0.lock().entries.is_empty()
     }
 
-    /// Judges all operations by a model. The search takes a time exponential in the number of operations that overlap.
+    /// Checks all operations against a model. The time is exponential in the number of overlapping operations.
     pub fn check<M: Model<Operation = O, Outcome = R>>(&self, model: &M) -> Verdict {
         self.check_of(model, |_| true)
     }
 
-    /// Judges a part of the operations. Objects that have nothing to do with each other, such as the keys of a store,
-    /// are judged one by one much faster than together.
+    /// Checks some of the operations. Checking independent objects separately, such as the keys of a store, is much
+    /// faster than checking them together.
     pub fn check_of<M: Model<Operation = O, Outcome = R>>(&self, model: &M, is_part: impl Fn(&O) -> bool) -> Verdict {
         let record = self.0.lock();
         let part: Vec<_> = record.entries.iter().filter(|entry| !entry.is_void && is_part(&entry.operation)).collect();
@@ -161,9 +161,9 @@ impl<O: Clone + fmt::Debug, R: Clone + fmt::Debug> History<O, R> {
 struct Search<'a, M: Model> {
     model: &'a M,
     part: &'a [&'a Entry<M::Operation, M::Outcome>],
-    /// Sets of operations with the object that they have made.
+    /// Visited sets of operations with the resulting state.
     visited: HashSet<(Vec<u64>, M::State)>,
-    /// The most operations that any order has explained, and those that could not be the next.
+    /// The maximum number of operations explained by any order, and the set of these operations.
     farthest: Option<(usize, Vec<u64>)>,
 }
 
@@ -171,7 +171,7 @@ impl<M: Model> Search<'_, M> {
     fn run(mut self) -> Verdict {
         let certain = self.part.iter().filter(|entry| entry.ended.is_some()).count();
         let none = vec![0; self.part.len().div_ceil(64)];
-        // A stack in place of recursion: histories are long.
+        // Iterative, because histories are too long for recursion.
         let mut open = vec![(none, self.model.initial(), 0)];
         while let Some((done, state, explained)) = open.pop() {
             if explained == certain {
@@ -184,18 +184,18 @@ impl<M: Model> Search<'_, M> {
                 self.farthest = Some((explained, done.clone()));
             }
             let left = |at: &usize| done[at / 64] >> (at % 64) & 1 == 0;
-            // After the first end, none of the rest can be next.
+            // Operations that begin after the first end cannot be next.
             let ends = (0..self.part.len()).filter(left).filter_map(|at| self.part[at].ended.as_ref());
             let first_end = ends.map(|ended| ended.0).min().unwrap_or(usize::MAX);
             for at in (0..self.part.len()).filter(left) {
                 let entry = self.part[at];
                 if entry.started > first_end {
-                    break; // They are in the order of their beginnings.
+                    break; // Operations are sorted by their begin.
                 }
                 let outcome = entry.ended.as_ref().map(|ended| &ended.1);
                 let Some(next) = self.model.step(&state, &entry.operation, outcome) else { continue };
                 if outcome.is_none() && next == state {
-                    continue; // It explains nothing.
+                    continue; // Irrelevant for the results.
                 }
                 let mut with = done.clone();
                 with[at / 64] |= 1 << (at % 64);
@@ -207,7 +207,7 @@ impl<M: Model> Search<'_, M> {
         Verdict::Violated(self.explain())
     }
 
-    /// Names the results that no order explains.
+    /// Describes the results that no order explains.
     fn explain(&self) -> String {
         let Some((explained, done)) = &self.farthest else { return String::new() };
         let left = self.part.iter().enumerate().filter(|(at, _)| done[at / 64] >> (at % 64) & 1 == 0);
@@ -221,21 +221,21 @@ impl<M: Model> Search<'_, M> {
     }
 }
 
-/// A register of one value: reads, writes, and compare-and-set.
+/// A register with read, write and compare-and-set.
 #[derive(Clone, Debug)]
 pub struct Register<V> {
     initial: V,
 }
 
 impl<V> Register<V> {
-    /// With this value before the first operation.
+    /// Creates a register with this initial value.
     pub fn of(initial: V) -> Self {
         Self { initial }
     }
 }
 
-/// An operation on a [`Register`], whose result is `Some` value for a read and `None` for others; a compare-and-set
-/// that has not found the value that it expected results in the value that it has found.
+/// An operation on a [`Register`]. The result of a read is `Some` value. The result of a failed compare-and-set is the
+/// actual value. Other results are `None`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum RegisterOperation<V> {
@@ -243,7 +243,7 @@ pub enum RegisterOperation<V> {
     Read,
     /// Replaces the value.
     Write(V),
-    /// Replaces the first value, if it is there, by the second.
+    /// Replaces the first value by the second if it is the current one.
     CompareAndSet(V, V),
 }
 
@@ -267,19 +267,19 @@ impl<V: Clone + Eq + Hash + fmt::Debug> Model for Register<V> {
     }
 }
 
-/// A queue: the value that came first leaves first.
+/// A FIFO queue.
 #[derive(Clone, Debug, Default)]
 pub struct Queue<V>(std::marker::PhantomData<V>);
 
 impl<V> Queue<V> {
-    /// Without values.
+    /// Creates an empty queue.
     pub fn new() -> Self {
         Self(std::marker::PhantomData)
     }
 }
 
-/// An operation on a [`Queue`], whose result is the value that was taken, and `None` for a push or if there was no
-/// value.
+/// An operation on a [`Queue`]. The result of a pop is the value, or `None` if the queue is empty. The result of a push
+/// is `None`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum QueueOperation<V> {

@@ -1,7 +1,8 @@
-//! Simulation for services on frisbee and frpc: nodes, networks, disks and clocks that fail, replayed by a seed.
+//! Deterministic simulation of services on frisbee and frpc, with failing nodes, networks, disks and clocks. Runs are
+//! reproduced by their seed.
 //!
-//! A test writes a world, whose nodes run the real servers and channels of frpc; everything below them is simulated.
-//! The world runs with many seeds, and each seed decides what fails and when:
+//! A test defines a world whose nodes run the real servers and channels of frpc. Everything below them is simulated.
+//! The world runs with many seeds, and each seed determines the faults and their times:
 //!
 //! ```
 //! use samples::greeter::{GreeterClient, GreeterServer, Name};
@@ -24,38 +25,38 @@
 //!
 //! # The parts
 //!
-//! * [`World`]: [nodes](Node), the [ways](Cable) between them, [faults](Faults) at drawn times or
-//!   [upon what happens](Faults::upon), and conditions that [always](World::always) hold or
-//!   [eventually](World::eventually) come about
-//! * [`Node`] is the test's handle of a machine, and [`Process`] that of the program on it, from its start to its
-//!   crash: connections, [disk](Disk) and [clocks](Clock)
-//! * [`History`]: the operations of clients, judged by a [`Model`] for linearizability
-//! * [`Sim`] runs worlds; a [`Failure`] is the report of one that fails
+//! * [`World`]: [nodes](Node), the [links](Cable) between them, [faults](Faults) at random times or [upon
+//!   events](Faults::upon), and conditions that [always](World::always) or [eventually](World::eventually) hold
+//! * [`Node`] is the test's handle of a machine. [`Process`] is the handle of a program on it from its start to its
+//!   crash, with connections, [disk](Disk) and [clocks](Clock)
+//! * [`History`]: the operations of clients, checked against a [`Model`] for linearizability
+//! * [`Sim`] runs worlds. A [`Failure`] reports a failing one
 //!
 //! # Replay
 //!
-//! A world runs on one thread, in virtual time: when all tasks wait, time advances to the next timer. The same seed
-//! takes the same course and has the same [trace hash](Report::trace_hash), on every machine, as long as nothing else
-//! decides anything. By default each seed runs twice, and two runs that differ are a failure, which names the first
-//! event that differs. These decide what no seed does:
+//! A world runs on one thread in virtual time: when all tasks wait, time advances to the next timer. Unless the program
+//! is nondeterministic, the same seed produces the same run and [trace hash](Report::trace_hash) on every machine. By
+//! default each seed runs twice. If the runs differ, the failure states the first differing event. Sources of
+//! nondeterminism are:
 //!
-//! * the order of `HashMap` and `HashSet`: take `BTreeMap`, or sort
-//! * `std::time::Instant::now` and `SystemTime::now`: take tokio's `Instant`, and [`Process::clock`]
-//! * threads: those of `spawn_blocking` and `tokio::fs`, and others that use the world, are a failure at once
+//! * the order of `HashMap` and `HashSet`: use `BTreeMap`, or sort
+//! * `std::time::Instant::now` and `SystemTime::now`: use tokio's `Instant`, and [`Process::clock`]
+//! * threads: those of `spawn_blocking` and `tokio::fs`, and others that use the world, fail the run immediately
 //! * `tokio::select!` without `biased`
-//! * `tokio::sync::watch` with several receivers, which it wakes in an order of its own: take `Notify`
-//! * chance that is neither [`World::draw`] nor the generator of fastrand for the thread, which each run seeds
-//! * statics that remember the run before
-//! * between machines, numbers drawn as `usize`, and limits of memory, which count the sizes of types
+//! * `tokio::sync::watch` with several receivers, whose wake-up order is random: use `Notify`
+//! * random numbers from other sources than [`World::draw`] and the thread-local generator of fastrand, which each run
+//!   seeds
+//! * statics that keep state of the previous run
+//! * between machines, random numbers of type `usize`, and memory limits, which depend on the sizes of types
 //!
 //! # Limits of the simulation
 //!
-//! Time passes in whole milliseconds. Tasks do not take time, and take turns where they wait only. The deadlines and
-//! timers of tokio go by the time of the world; [`Process::clock`] has the clocks that go wrong. Memory that a process
-//! shares with the next one of its node, such as a static, survives a crash. Sockets, files and processes of the system
-//! are no part of a world.
+//! Time has a resolution of milliseconds. Tasks take no time and only yield where they wait. The deadlines and timers
+//! of tokio use the time of the world; [`Process::clock`] has the inaccurate clocks. Memory shared with later processes
+//! of a node, such as statics, survives a crash. Sockets, files and processes of the operating system are not
+//! simulated.
 //!
-//! Panics on a thread that runs a world are not printed: they are the failure of that world.
+//! Panics on a thread that runs a world are not printed, but reported as the failure of that world.
 #![forbid(unsafe_code)]
 
 #[cfg(test)]
@@ -90,7 +91,7 @@ pub use trace::{Event, EventKind};
 pub use transport::Transport;
 pub use world::World;
 
-/// Makes a test of a world: [`Sim::seeds`] over an `async fn`.
+/// Creates a test that runs an `async fn` with [`Sim::seeds`].
 ///
 /// ```
 /// use frisbee_sim::{World, sim_test};
@@ -105,9 +106,9 @@ pub use world::World;
 /// }
 /// ```
 ///
-/// The settings are those of [`Sim`], each with its method's name: `seeds`, 100 unless it is set, `runs_twice`,
-/// `shrinks` and `time_max`. Other attributes, such as `#[ignore]`, may follow. A failure prints the command that
-/// repeats it, and the environment is read as [`Sim::seeds`] says.
+/// The settings are named after the methods of [`Sim`]: `seeds`, which defaults to 100, `runs_twice`, `shrinks` and
+/// `time_max`. Other attributes, such as `#[ignore]`, may follow. A failure prints the command that reproduces it. The
+/// environment variables are those of [`Sim::seeds`].
 ///
 /// ```
 /// # use frisbee_sim::{World, sim_test};

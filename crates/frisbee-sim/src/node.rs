@@ -1,4 +1,4 @@
-//! Nodes, and the processes that run on them one after the other.
+//! Nodes, and the successive processes that run on them.
 //!
 //! # Decisions
 //!
@@ -21,13 +21,13 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout_at};
 
-/// Tasks that a node remembers before it forgets those that have ended.
+/// Number of tasks at which a node removes the finished ones.
 const TASKS: usize = 64;
 
-/// A machine with a name, a disk and a clock, for one process at a time. Made by
-/// [`World::node`](crate::World::node). Clones are the same node.
+/// A machine with a name, a disk and a clock that runs one process at a time. Created by
+/// [`World::node`](crate::World::node). Clones refer to the same node.
 ///
-/// This is the handle of the test; the program that runs on the node gets a [`Process`].
+/// This is the handle for the test. The program on the node receives a [`Process`].
 #[derive(Clone)]
 pub struct Node {
     shared: Arc<Shared>,
@@ -46,15 +46,15 @@ impl Node {
         Self { shared: shared.clone(), number }
     }
 
-    /// The name of the node.
+    /// Returns the name of the node.
     pub fn name(&self) -> String {
         self.shared.lock().nodes[self.number].name.clone()
     }
 
-    /// Starts a program: now, and whenever the node [restarts](Self::restart). A process that runs crashes first.
+    /// Starts a program now and whenever the node [restarts](Self::restart). A running process crashes first.
     ///
-    /// The program gets its connections by [`Process::serve`], and continues as a task of the node; the process lives
-    /// on when the program returns.
+    /// The program accepts connections with [`Process::serve`] and runs as a task of the node. The process continues
+    /// when the program returns.
     ///
     /// ```
     /// use samples::greeter::{GreeterClient, GreeterServer, Name};
@@ -82,8 +82,8 @@ impl Node {
         self.restart();
     }
 
-    /// The process that runs on the node. If there is none, one without a program begins: this is how tests get clients
-    /// that they write in place.
+    /// Returns the running process of the node. If there is none, starts one without a program, which tests use for
+    /// inline clients.
     ///
     /// ```
     /// frisbee_sim::sim(7, |world| async move {
@@ -102,7 +102,7 @@ impl Node {
         Process { shared: self.shared.clone(), number: self.number, process }
     }
 
-    /// Starts the program of the node, unless a process runs.
+    /// Starts the program of the node unless a process is running.
     ///
     /// ```
     /// frisbee_sim::sim(7, |world| async move {
@@ -127,11 +127,11 @@ impl Node {
         self.shared.changes.notify_waiters();
     }
 
-    /// Ends the process from one moment to the next. Its tasks are dropped; its connections are reset, or their peers
-    /// do not notice, at random; of the values on its disk that are not synced it keeps the first few.
+    /// Crashes the process. Its tasks are dropped. Its connections are randomly either reset or silently lost. Of the
+    /// unsynced values on its disk, the first few are kept.
     ///
-    /// Tasks that the process has started by `tokio::spawn` and not by [`Process::spawn`] continue, but have no effect
-    /// any more: connections, disk and timers of the process have ended for them.
+    /// Tasks started by `tokio::spawn` instead of [`Process::spawn`] continue without effect, because the connections,
+    /// disk and timers of the process have ended.
     ///
     /// ```
     /// frisbee_sim::sim(7, |world| async move {
@@ -174,7 +174,7 @@ impl Node {
         self.shared.changes.notify_waiters();
     }
 
-    /// Loses all that is on the disk.
+    /// Erases the disk.
     pub fn lose_disk(&self) {
         let mut state = self.shared.lock();
         let node = &mut state.nodes[self.number];
@@ -182,11 +182,10 @@ impl Node {
         node.disk.clear();
     }
 
-    /// Stops the process until it is [resumed](Self::resume), as a virtual machine that is moved. It neither reads nor
-    /// writes, and its [tasks](Process::spawn) and [clock](Clock::sleep) wait.
+    /// Pauses the process until it is [resumed](Self::resume), like a virtual machine during migration. It neither
+    /// reads nor writes, and its [tasks](Process::spawn) and [sleeps](Clock::sleep) wait.
     ///
-    /// Timers of tokio in tasks of frpc continue, so a connection may time out within a pause where a real one
-    /// would do so at its end.
+    /// Timers of tokio in tasks of frpc continue, so a connection may time out during a pause instead of at its end.
     ///
     /// ```
     /// frisbee_sim::sim(7, |world| async move {
@@ -219,7 +218,7 @@ impl Node {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Whether a process runs on the node, or is stopped.
+    /// Returns whether the node has a running or paused process.
     ///
     /// ```
     /// frisbee_sim::sim(7, |world| async move {
@@ -232,8 +231,8 @@ impl Node {
         self.shared.lock().nodes[self.number].is_up
     }
 
-    /// Sets the clocks of the node: the offset of the wall clock from the time of the world, in milliseconds, and the
-    /// drift of both clocks in millionths, positive if too fast.
+    /// Sets the offset of the node's wall clock from the time of the world in milliseconds, and the drift of both
+    /// clocks in millionths, positive if too fast.
     ///
     /// # Panics
     /// If a clock would stop or run backwards.
@@ -253,10 +252,9 @@ impl Node {
     }
 }
 
-/// A run of a program on a node, from its start to its crash. Clones are the same process.
+/// A run of a program on a node, from its start to its crash. Clones refer to the same process.
 ///
-/// After the crash nothing that the process does reaches anybody: its disk reads and writes nothing, its connections
-/// fail, and its waits never end.
+/// After the crash the process has no effect: disk operations do nothing, connections fail, and waits never end.
 #[derive(Clone)]
 pub struct Process {
     shared: Arc<Shared>,
@@ -283,22 +281,22 @@ impl Process {
         self.process
     }
 
-    /// The name of the node.
+    /// Returns the name of the node.
     pub fn name(&self) -> String {
         self.shared.lock().nodes[self.number].name.clone()
     }
 
-    /// The disk of the node.
+    /// Returns the disk of the node.
     pub fn disk(&self) -> Disk {
         Disk { process: self.clone() }
     }
 
-    /// The clocks of the node.
+    /// Returns the clocks of the node.
     pub fn clock(&self) -> Clock {
         Clock { process: self.clone() }
     }
 
-    /// Serves the connections to this node from now on.
+    /// Serves new connections to this node.
     pub fn serve(&self, acceptor: frpc::Acceptor) {
         self.accept(move |transport| {
             let acceptor = acceptor.clone();
@@ -306,8 +304,8 @@ impl Process {
         });
     }
 
-    /// Passes the connections to this node to a function from now on, whose future is a task of the process: for
-    /// routers of frisbee, or any other protocol.
+    /// Passes new connections to this node to a function, whose future runs as a task of the process. Supports routers
+    /// of frisbee or any other protocol.
     pub fn accept<F, T>(&self, accept: F)
     where
         F: Fn(Transport) -> T + Send + Sync + 'static,
@@ -323,7 +321,7 @@ impl Process {
         self.shared.changes.notify_waiters();
     }
 
-    /// Connects to a node by its name, within one round trip.
+    /// Connects to a node by its name. Takes one round trip.
     ///
     /// # Errors
     /// `ConnectionRefused` if no process accepts there.
@@ -338,7 +336,7 @@ impl Process {
             (to, state.latency(self.number, to, now) + state.latency(to, self.number, now))
         };
         sleep(Duration::from_millis(time)).await;
-        // As TCP does, the request is repeated until it arrives.
+        // Like in TCP, the request is retransmitted until it arrives.
         loop {
             let mut changed = std::pin::pin!(self.shared.changes.notified());
             changed.as_mut().enable();
@@ -368,7 +366,8 @@ impl Process {
         Ok(here)
     }
 
-    /// A function that connects to a node by its name: for [`ChannelBuilder::connect_with_connector`] and its like.
+    /// Returns a function that connects to a node by its name, for [`ChannelBuilder::connect_with_connector`] and
+    /// similar methods.
     ///
     /// [`ChannelBuilder::connect_with_connector`]: frpc::ChannelBuilder::connect_with_connector
     pub fn connector(&self, to: &str) -> impl Fn() -> Dialling + Clone + Send + Sync + 'static {
@@ -379,7 +378,7 @@ impl Process {
         }
     }
 
-    /// Starts a task of the process: a crash drops it, and a pause stops it.
+    /// Spawns a task of the process, which a crash drops and a pause suspends.
     pub fn spawn<T: Send + 'static>(&self, task: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
         let handle = tokio::spawn(ProcessTask { process: self.clone(), future: Box::pin(task) });
         let mut state = self.shared.lock();
@@ -396,7 +395,7 @@ impl Process {
         handle
     }
 
-    /// Waits until the process may act; forever if it has ended.
+    /// Waits until the process is running. Never resolves after the process has ended.
     pub(crate) async fn running(&self) {
         let may_act = poll_fn(|context| {
             let mut state = self.shared.lock();
@@ -415,10 +414,10 @@ impl Process {
     }
 }
 
-/// A connection that is being made.
+/// A pending connection.
 pub type Dialling = Pin<Box<dyn Future<Output = io::Result<Transport>> + Send>>;
 
-/// A task of a process, polled only while that runs.
+/// A task of a process, which is only polled while the process is running.
 struct ProcessTask<F> {
     process: Process,
     future: Pin<Box<F>>,
@@ -432,7 +431,7 @@ impl<F: Future> Future for ProcessTask<F> {
         let mut state = shared.lock();
         match state.standing(*number, *process) {
             ProcessState::Runs => {}
-            // It is about to be dropped.
+            // The task is about to be aborted.
             ProcessState::Over => return Poll::Pending,
             ProcessState::Paused => {
                 state.nodes[*number].paused.push(context.waker().clone());
