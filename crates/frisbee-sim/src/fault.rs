@@ -20,7 +20,7 @@ pub enum Fault {
     Pause {
         /// The node.
         node: String,
-        /// How long.
+        /// The duration.
         time: Duration,
     },
     /// No bytes pass from one node to another. They are not lost: like in TCP, connections deliver them afterwards.
@@ -31,14 +31,14 @@ pub enum Fault {
         to: String,
         /// Whether the other direction is blocked too.
         both_ways: bool,
-        /// How long.
+        /// The duration.
         time: Duration,
     },
     /// No bytes pass between the node and all others.
     Isolate {
         /// The node.
         node: String,
-        /// How long.
+        /// The duration.
         time: Duration,
     },
     /// The connections between two nodes are reset at both ends.
@@ -71,7 +71,7 @@ pub enum Fault {
         from: String,
         /// The node that reads.
         to: String,
-        /// How long.
+        /// The duration.
         time: Duration,
     },
     /// Each write and each connection attempt from one node to another gets a random additional delay. Connections can
@@ -92,7 +92,7 @@ pub enum Fault {
         from: String,
         /// The node that reads.
         to: String,
-        /// How long.
+        /// The duration.
         time: Duration,
     },
     /// The wall clock of a node jumps.
@@ -108,7 +108,7 @@ pub enum Fault {
         node: String,
         /// The drift in millionths, negative if too slow.
         millionths: i64,
-        /// How long.
+        /// The duration.
         time: Duration,
     },
 }

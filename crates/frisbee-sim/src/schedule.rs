@@ -1,4 +1,4 @@
-//! When faults strike: at times that a test has written, at times that are drawn from the seed, or upon what happens.
+//! Schedules of faults: at explicit times, at random times derived from the seed, or upon events.
 
 use crate::fault::{Fault, FaultKind};
 use crate::trace::{EventKind, RawEvent};
@@ -7,10 +7,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// By how many millionths a clock goes wrong at most when that is drawn.
+/// Maximum random drift of a clock, in millionths.
 const DRIFT_MAX: i64 = 50_000;
 
-/// By how many milliseconds a write is delayed at most when that is drawn.
+/// Maximum random delay of a write, in milliseconds.
 const DELAY_MAX: u64 = 500;
 
 /// A schedule of faults. See [`World::inject`](crate::World::inject).
@@ -26,7 +26,7 @@ enum Source {
     DrawRules(DrawRules),
 }
 
-/// The rules for drawing faults.
+/// The rules for random faults.
 #[derive(Clone, Debug)]
 struct DrawRules {
     count: usize,
@@ -36,12 +36,12 @@ struct DrawRules {
     within: Duration,
     longest: Duration,
     upon: Option<Trigger>,
-    /// The occasions among which a fault chooses its own.
+    /// The number of occasions from which a fault chooses one.
     among: u64,
 }
 
-/// Something that happens at a node, and that faults may strike [upon](Faults::upon): an event of the trace, or an
-/// [occasion](crate::World::occasion) that the test names.
+/// An event at a node that can [trigger](Faults::upon) faults: an event of the trace, or an
+/// [occasion](crate::World::occasion) named by the test.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Trigger {
@@ -82,13 +82,13 @@ impl fmt::Display for Trigger {
 }
 
 impl Faults {
-    /// Faults at these times after [`World::inject`](crate::World::inject).
+    /// Creates a schedule with explicit times after [`World::inject`](crate::World::inject).
     pub fn schedule(faults: impl IntoIterator<Item = (Duration, Fault)>) -> Self {
         Self { source: Source::Written(faults.into_iter().collect()) }
     }
 
-    /// So many faults of these nodes, drawn from the seed: of the [usual](FaultKind::USUAL) kinds, within 10 s, each
-    /// for up to 4 s.
+    /// Creates a schedule of `count` random faults of these nodes, derived from the seed. By default they are of the
+    /// [usual](FaultKind::USUAL) kinds, begin within 10 s, and last up to 4 s.
     ///
     /// # Panics
     /// If there are no nodes.
@@ -98,11 +98,11 @@ impl Faults {
         Self::of(DrawRules { peers: nodes.clone(), nodes, ..DrawRules::new(count, Duration::from_secs(10)) })
     }
 
-    /// Faults upon events, not at random times: each chooses one of the first so many
-    /// occasions, and strikes the node of the event within 100 ms, for up to 4 s. The faults are drawn from
-    /// the seed, of the [usual](FaultKind::USUAL) kinds. Those whose occasion never comes do not strike.
+    /// Creates a schedule of `count` faults upon events. Each chooses one of the first `count` occasions and affects
+    /// the node of the event within 100 ms for up to 4 s. The faults are derived from the seed and are of the
+    /// [usual](FaultKind::USUAL) kinds by default. Faults whose occasion does not occur are not injected.
     ///
-    /// Leaders are struck when they are elected, and machines while they write:
+    /// For example, leaders can fail when they are elected, and machines while they write:
     ///
     /// ```
     /// # use frisbee_sim::{EventKind, FaultKind, Faults, sim};
@@ -118,7 +118,7 @@ impl Faults {
     /// ```
     ///
     /// # Panics
-    /// If the occasion is a note or a fault: these are at no node.
+    /// If the occasion is a note or a fault, because these have no node.
     pub fn upon(occasion: impl Into<Trigger>, count: usize) -> Self {
         let occasion = occasion.into();
         let is_at_a_node = !matches!(occasion, Trigger::Event(EventKind::Note | EventKind::Fault));
@@ -131,7 +131,7 @@ impl Faults {
         Self { source: Source::DrawRules(drawn) }
     }
 
-    /// Changes the rules; without effect on written schedules.
+    /// Changes the rules. Has no effect on explicit schedules.
     fn set(mut self, change: impl FnOnce(&mut DrawRules)) -> Self {
         if let Source::DrawRules(drawn) = &mut self.source {
             change(drawn);
@@ -139,50 +139,49 @@ impl Faults {
         self
     }
 
-    /// Draws these kinds only. Without effect on written schedules, as are the other setters.
+    /// Restricts the kinds of random faults. Like the other setters, has no effect on explicit schedules.
     ///
     /// # Panics
-    /// If there are none.
+    /// If the list is empty.
     pub fn kinds(self, kinds: impl IntoIterator<Item = FaultKind>) -> Self {
         let kinds: Vec<_> = kinds.into_iter().collect();
         assert!(!kinds.is_empty(), "faults need kinds");
         self.set(|drawn| drawn.kinds = kinds)
     }
 
-    /// Strikes any of these nodes, instead of those at which the [occasions](Self::upon) are, or of those that were
-    /// given before.
+    /// Sets the nodes to affect, instead of the nodes of the [occasions](Self::upon) or the previous ones.
     ///
     /// # Panics
-    /// If there are none.
+    /// If the list is empty.
     pub fn nodes<N: Into<String>>(self, nodes: impl IntoIterator<Item = N>) -> Self {
         let nodes: Vec<_> = nodes.into_iter().map(Into::into).collect();
         assert!(!nodes.is_empty(), "faults need nodes");
         self.set(|drawn| drawn.nodes = nodes)
     }
 
-    /// Lets faults between two nodes also be between the nodes and these, which do not crash or pause themselves:
-    /// clients, as a rule. Faults [upon](Self::upon) occasions are between all nodes of the world otherwise.
+    /// Adds peers, usually clients, for faults between two nodes. The peers themselves do not crash or pause. Without
+    /// peers, faults [upon](Self::upon) occasions are between all nodes of the world.
     pub fn peers<N: Into<String>>(self, peers: impl IntoIterator<Item = N>) -> Self {
         self.set(|drawn| drawn.peers.extend(peers.into_iter().map(Into::into)))
     }
 
-    /// Sets the time within which faults begin: after [`World::inject`](crate::World::inject), or after their occasion.
+    /// Sets the maximum time until faults begin, after [`World::inject`](crate::World::inject) or after their occasion.
     pub fn within(self, time: Duration) -> Self {
         self.set(|drawn| drawn.within = time)
     }
 
-    /// Sets how long a fault lasts at most.
+    /// Sets the maximum duration of a fault.
     pub fn lasting(self, longest: Duration) -> Self {
         self.set(|drawn| drawn.longest = longest)
     }
 
-    /// Sets the number of occasions: each fault [upon](Self::upon) them chooses one; as many as there are faults,
-    /// unless it is set. It has to be large for frequent events, such as writes.
+    /// Sets the number of occasions from which each fault [upon](Self::upon) them chooses one. Defaults to the number
+    /// of faults. Use a large number for frequent events, such as writes.
     pub fn among(self, occasions: u64) -> Self {
         self.set(|drawn| drawn.among = occasions)
     }
 
-    /// The schedule, in order.
+    /// Returns the planned faults in order.
     pub(crate) fn draw(self, rng: &mut Rng) -> Vec<PlannedFault> {
         let drawn = match self.source {
             Source::Written(faults) => return in_order(faults),
@@ -214,18 +213,18 @@ pub(crate) enum PlannedFault {
     Upon(PendingFault),
 }
 
-/// A fault that waits for its occasion.
+/// A fault waiting for its occasion.
 pub(crate) struct PendingFault {
     occasion: Trigger,
-    /// The number of the occasion upon which it strikes, from 0 on.
+    /// The zero-based number of the occasion that triggers the fault.
     at: u64,
-    /// Its effect depends on this and on the node alone, not on earlier draws.
+    /// Seed of the fault, so that it does not depend on earlier random numbers.
     seed: u64,
     drawn: Arc<DrawRules>,
 }
 
 impl PendingFault {
-    /// Whether this is the occasion upon which it strikes, the `passed`th of its kind. Counts it if it is another one.
+    /// Returns whether this event triggers the fault. Counts other occasions of its kind in `passed`.
     pub(crate) fn is_due(&self, raw: &RawEvent<'_>, passed: &mut u64) -> bool {
         if !self.occasion.is(raw) {
             return false;
@@ -234,7 +233,7 @@ impl PendingFault {
         *passed > self.at
     }
 
-    /// The fault, and the time from the occasion to it.
+    /// Returns the fault and its delay after the occasion.
     pub(crate) fn draw<'n>(&self, node: &str, all: impl Iterator<Item = &'n str>) -> (Duration, Fault) {
         let DrawRules { nodes, peers, .. } = &*self.drawn;
         let nodes = if nodes.is_empty() { vec![node.to_owned()] } else { nodes.clone() };
@@ -242,7 +241,7 @@ impl PendingFault {
         self.drawn.draw(&mut Rng::with_seed(self.seed), &nodes, &peers)
     }
 
-    /// Which occasion that is, in words.
+    /// Describes the occasion.
     pub(crate) fn when(&self) -> String {
         format!("upon \"{}\" number {}", self.occasion, self.at + 1)
     }
@@ -282,12 +281,12 @@ impl DrawRules {
     }
 }
 
-/// A time of whole milliseconds below another, or 0.
+/// Returns a random time of whole milliseconds below `time`, or 0.
 fn below(rng: &mut Rng, time: Duration) -> Duration {
     Duration::from_millis(rng.u64(..=(time.as_millis() as u64).saturating_sub(1)))
 }
 
 fn pick<'a, T>(rng: &mut Rng, of: &'a [T]) -> &'a T {
-    // The same draw on machines of every word length.
+    // A `u64`, so that the result does not depend on the word size.
     &of[rng.u64(..of.len() as u64) as usize]
 }

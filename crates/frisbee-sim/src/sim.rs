@@ -1,4 +1,4 @@
-//! Runs of worlds: with one seed or many, twice for equality, and again with fewer faults when one fails.
+//! Runs worlds with one or many seeds, twice to detect nondeterminism, and with fewer faults after a failure.
 
 use crate::failure::{Failure, Recording};
 use crate::state::{ScheduledFault, Shared};
@@ -18,20 +18,20 @@ use std::time::Duration;
 use std::{env, thread};
 use tokio::time::{sleep, timeout};
 
-/// The virtual time after which a world has to have ended.
+/// Default maximum virtual time of a world.
 const TIME_MAX: Duration = Duration::from_secs(3_600);
 
-/// The runs in search of fewer faults.
+/// Maximum number of runs to reduce the faults of a failure.
 const SHRINKS: usize = 200;
 
 thread_local! {
-    /// The world that this thread runs.
+    /// The world running on this thread.
     static CURRENT: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
 }
 
-/// Runs one world, twice, and panics if a run fails or the two differ. See [`Sim::run`].
+/// Runs one world twice. Panics if a run fails or the two differ. See [`Sim::run`].
 ///
-/// If `FRISBEE_SEED` is this seed, `FRISBEE_FAULTS` and `FRISBEE_TRACE` have the same meaning as for [`Sim::seeds`].
+/// If `FRISBEE_SEED` is this seed, `FRISBEE_FAULTS` and `FRISBEE_TRACE` apply like in [`Sim::seeds`].
 ///
 /// ```
 /// use frisbee_sim::sim;
@@ -74,7 +74,7 @@ pub struct Sim {
     shrinks: bool,
     time_max: Duration,
     kept: Option<BTreeSet<usize>>,
-    /// The name of the test, if it is known.
+    /// The name of the test, if known.
     test: Option<String>,
 }
 
@@ -90,13 +90,13 @@ impl Default for Sim {
 pub struct Report {
     /// The hash of all events. It is the same for the same seed and program, on every machine.
     pub trace_hash: u64,
-    /// How many events there were.
+    /// The number of events.
     pub events: u64,
-    /// The virtual time that the world has taken.
+    /// The virtual duration of the run.
     pub elapsed: Duration,
 }
 
-/// One run, and the material for a failure.
+/// A run with the data for a failure report.
 pub(crate) struct RunRecord {
     pub(crate) report: Report,
     pub(crate) failure: Option<String>,
@@ -105,31 +105,31 @@ pub(crate) struct RunRecord {
 }
 
 impl Sim {
-    /// The default settings.
+    /// Creates the default settings.
     pub fn new() -> Self {
         Self { runs_twice: true, shrinks: true, time_max: TIME_MAX, kept: None, test: None }
     }
 
-    /// Whether each seed runs twice, to see whether it takes the same course. Default: it does.
+    /// Sets whether each seed runs twice to detect nondeterminism. Defaults to true.
     pub fn runs_twice(mut self, twice: bool) -> Self {
         self.runs_twice = twice;
         self
     }
 
-    /// Whether a world that fails is run again with fewer faults, up to 200 times. Default: it is.
+    /// Sets whether a failing world is run again with fewer faults, up to 200 times. Defaults to true.
     pub fn shrinks(mut self, shrinks: bool) -> Self {
         self.shrinks = shrinks;
         self
     }
 
-    /// Sets the virtual time within which a world has to end. Default: an hour.
+    /// Sets the maximum virtual time of a world. Defaults to an hour.
     pub fn time_max(mut self, time: Duration) -> Self {
         self.time_max = time;
         self
     }
 
-    /// Runs the worlds of the seeds from 0 on, on all processors, and panics with the [`Failure`] of the first one that
-    /// fails. For tests, which take these variables from the environment:
+    /// Runs the world with the seeds from 0 on, on all processors. Panics with the [`Failure`] of the first failing
+    /// one. Intended for tests, which can be controlled by these environment variables:
     ///
     /// * `FRISBEE_SEED=7` runs one seed, and `FRISBEE_FAULTS=0,3` some of its faults; both are in the command that a
     ///   failure names
@@ -137,11 +137,11 @@ impl Sim {
     /// * `FRISBEE_TRACE=/tmp/trace` writes the trace of one seed to `/tmp/trace.txt` and its time line to
     ///   `/tmp/trace.svg`
     ///
-    /// Those of a seed that fails are written in any case, to the folder `frisbee-sim` next to the folder of the
-    /// program, in `target` for tests; the failure names them.
+    /// The trace and timeline of a failing seed are always written to the folder `frisbee-sim` next to the folder of
+    /// the program, which is in `target` for tests. The failure states their paths.
     ///
     /// # Panics
-    /// If a seed fails, or if a variable is not of its form.
+    /// If a seed fails, or if a variable is invalid.
     pub fn seeds<F, W>(self, seeds: u64, world: F)
     where
         F: Fn(World) -> W + Sync,
@@ -160,17 +160,16 @@ impl Sim {
         }
     }
 
-    /// Names the test, for those that know its name at compile time.
+    /// Sets the name of the test, for callers that know it at compile time.
     #[doc(hidden)]
     pub fn of_test(mut self, module: &str, name: &str) -> Self {
-        // The name of the crate is no part of that of the test.
+        // The name of a test does not include its crate.
         let within = module.split_once("::").map_or(String::new(), |(_, within)| format!("{within}::"));
         self.test = Some(within + name);
         self
     }
 
-    /// Runs the world of one seed with the faults that `FRISBEE_FAULTS` leaves, and writes its trace to
-    /// `FRISBEE_TRACE`.
+    /// Runs the world of one seed with the faults in `FRISBEE_FAULTS`, and writes its trace to `FRISBEE_TRACE`.
     fn repeat<F, W>(self, seed: u64, world: &F) -> Result<Report, Failure>
     where
         F: Fn(World) -> W,
@@ -184,7 +183,8 @@ impl Sim {
         Self { kept, ..self }.run(seed, world)
     }
 
-    /// Runs the worlds of the seeds from 0 on, on all processors, until one fails; the one with the least seed.
+    /// Runs the world with the seeds from 0 on, on all processors, until one fails. Returns the failure with the
+    /// smallest seed.
     pub fn find<F, W>(&self, seeds: u64, world: F) -> Option<Failure>
     where
         F: Fn(World) -> W + Sync,
@@ -230,9 +230,8 @@ impl Sim {
     /// Runs the world of one seed.
     ///
     /// # Errors
-    /// The failure, with as few faults as still bring it about: if a task panics, also within a handler; if a condition
-    /// does not hold; if the world does not end in time; if a thread is started; or if a second run takes another
-    /// course.
+    /// The failure with as few faults as possible: if a task or handler panics, a condition does not hold, the world
+    /// does not end in time, a thread is started, or a second run differs.
     pub fn run<F, W>(&self, seed: u64, world: F) -> Result<Report, Failure>
     where
         F: Fn(World) -> W,
@@ -241,7 +240,7 @@ impl Sim {
         self.run_as_is(seed, &world).map_err(|failure| self.shrink(seed, failure, &world))
     }
 
-    /// As [`run`](Self::run), without the search for fewer faults.
+    /// Like [`run`](Self::run), without the search for fewer faults.
     fn run_as_is<F, W>(&self, seed: u64, world: &F) -> Result<Report, String>
     where
         F: Fn(World) -> W,
@@ -260,7 +259,7 @@ impl Sim {
         Ok(first.report)
     }
 
-    /// Runs a world, with all its faults or those that are kept.
+    /// Runs a world with all its faults, or only those in `kept`.
     pub(crate) fn once<F, W>(&self, seed: u64, kept: Option<BTreeSet<usize>>, is_recorded: bool, world: &F) -> RunRecord
     where
         F: Fn(World) -> W,
@@ -286,8 +285,8 @@ impl Sim {
             .build()
             .expect("a runtime without sockets can be made");
         let ran = runtime.block_on(async {
-            // Time stops at a moment between two ticks of the timer. From the first one
-            // on it advances from tick to tick, and how far it was to there no longer matters.
+            // Time is paused between two ticks of the timer. Sleeping aligns it with a tick, so the initial offset does
+            // not affect the run.
             sleep(Duration::from_millis(1)).await;
             let shared = Shared::new(seed, is_recorded, kept);
             drop(watched.set(shared.clone()));
@@ -328,7 +327,7 @@ impl Sim {
         format!("two runs of one seed differ. {first}\n{CAUSES}")
     }
 
-    /// Looks for a run with fewer faults that fails as well.
+    /// Searches for a failing run with fewer faults.
     fn shrink<F, W>(&self, seed: u64, text: String, world: &F) -> Failure
     where
         F: Fn(World) -> W,
@@ -340,11 +339,11 @@ impl Sim {
         }
         let mut kept: Vec<_> = match &self.kept {
             Some(kept) => kept.iter().copied().collect(),
-            // A fault whose occasion has not come has done nothing.
+            // Faults whose occasion did not occur had no effect.
             None => (0..whole.schedule.len()).filter(|number| whole.schedule[*number].struck.is_some()).collect(),
         };
         let (mut runs, mut step, mut last) = (0, kept.len().max(1), whole);
-        // Larger parts are left out first, and then one after the other.
+        // Omits large groups of faults first, and single ones last.
         while self.shrinks && !kept.is_empty() && runs < SHRINKS {
             let mut at = 0;
             let before = kept.len();
@@ -372,7 +371,7 @@ impl Sim {
 /// The failure of a world that starts threads.
 const THREAD: &str = "a thread was started, by spawn_blocking, tokio::fs or the like: no seed decides when it is ready";
 
-/// The usual causes of runs that differ.
+/// Common causes of differing runs.
 const CAUSES: &str = "The usual causes: the order of a HashMap or HashSet (use BTreeMap, or sort); std::time::Instant::now or \
     SystemTime::now (use tokio's Instant, and Process::clock); threads; tokio::select! without `biased`; tokio::sync::watch with several \
     receivers, which it wakes in an order of its own; chance that is not from World::draw or fastrand's generator of the \
@@ -386,14 +385,14 @@ async fn until_failed(shared: &Arc<Shared>, course: impl Future<Output = ()>) {
         if shared.failure().is_some() {
             return Poll::Ready(());
         }
-        // The hook has noted a panic.
+        // The hook has recorded the panic.
         catch_unwind(AssertUnwindSafe(|| course.as_mut().poll(context))).unwrap_or(Poll::Ready(()))
     })
     .await;
 }
 
 impl Shared {
-    /// Takes the outcome of a run.
+    /// Returns the outcome of the run.
     fn finish(&self) -> RunRecord {
         let elapsed = self.elapsed();
         let mut state = self.lock();
@@ -403,7 +402,7 @@ impl Shared {
     }
 }
 
-/// The world that the thread runs, until this is dropped.
+/// Guard that sets the current world of the thread until it is dropped.
 struct Current;
 
 impl Current {
@@ -423,7 +422,7 @@ fn current() -> Option<Arc<Shared>> {
     CURRENT.try_with(|current| current.try_borrow().ok()?.clone()).ok()?
 }
 
-/// Has panics noted, and not reported, on threads that run a world.
+/// Installs a hook that records panics instead of printing them on threads that run a world.
 fn catch_panics() {
     static CATCHING: Once = Once::new();
     CATCHING.call_once(|| {
@@ -440,7 +439,7 @@ fn variable(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name} is not a number: {text}")))
 }
 
-/// The seeds that `100000` or `20000..30000` mean.
+/// Parses a range of seeds, such as `100000` or `20000..30000`.
 fn range(text: &str) -> Range<u64> {
     let (start, end) = text.split_once("..").unwrap_or(("0", text));
     let number =

@@ -1,4 +1,4 @@
-//! The state of a world: its nodes, the ways between them, the connections, chance, and the trace.
+//! The state of a world: its nodes, links, connections, random numbers, and trace.
 
 use crate::cable::Cable;
 use crate::clock::Rate;
@@ -24,22 +24,22 @@ pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// The program of a node, called at each start.
 pub(crate) type Program = Arc<dyn Fn(crate::Process) -> Task + Send + Sync>;
 
-/// The code that gets the connections to a node.
+/// The function that accepts connections to a node.
 pub(crate) type Accept = Arc<dyn Fn(crate::Transport) -> Task + Send + Sync>;
 
-/// A condition that holds at all times.
+/// A condition that must always hold.
 pub(crate) type Check = Box<dyn Fn() -> Result<(), String> + Send>;
 
-/// A time without end, in milliseconds.
+/// The end of unlimited faults, in milliseconds.
 pub(crate) const FOREVER: u64 = u64::MAX;
 
-/// The parts of a world that all its handles share.
+/// State shared by all handles of a world.
 pub(crate) struct Shared {
     this: Weak<Shared>,
     state: Mutex<State>,
     start: Instant,
     pub(crate) seed: u64,
-    /// Notified of changes that those who dial wait for.
+    /// Notified of changes that pending connection attempts wait for.
     pub(crate) changes: Notify,
     pub(crate) checks: Mutex<Vec<Check>>,
     failure: Mutex<Option<String>>,
@@ -49,7 +49,7 @@ pub(crate) struct Shared {
     thread: usize,
 }
 
-/// A number of the thread that calls.
+/// Returns an identifier of the current thread.
 fn this_thread() -> usize {
     thread_local!(static HERE: u8 = const { 0 });
     HERE.try_with(|here| std::ptr::from_ref(here) as usize).unwrap_or(0)
@@ -60,7 +60,7 @@ const THREADS: &str = "a thread other than its own has used the world: no seed d
 
 pub(crate) struct State {
     pub(crate) rng: Rng,
-    /// Apart from the other chance, so that a world with fewer faults draws the same ones.
+    /// Separate from `rng`, so that omitting faults does not change the others.
     pub(crate) fault_rng: Rng,
     pub(crate) trace: Trace,
     pub(crate) nodes: Vec<NodeState>,
@@ -69,39 +69,39 @@ pub(crate) struct State {
     pub(crate) cables: BTreeMap<(usize, usize), Cable>,
     troubles: BTreeMap<(usize, usize), LinkFaults>,
     pub(crate) wires: Vec<Option<Box<Wire>>>,
-    /// The faults of the world by their numbers, also those that are left out.
+    /// All faults of the world by their numbers, including omitted ones.
     pub(crate) schedule: Vec<ScheduledFault>,
-    /// Those that wait for their occasions.
+    /// Faults waiting for their occasions.
     pub(crate) strikes: Vec<PendingTrigger>,
-    /// The faults that strike; all if `None`.
+    /// The faults to inject; all if `None`.
     pub(crate) kept: Option<BTreeSet<usize>>,
 }
 
 /// A fault of the schedule, for the report.
 #[derive(Clone)]
 pub(crate) struct ScheduledFault {
-    /// Of a fault that waits for its occasion: that.
+    /// The occasion of a triggered fault.
     pub(crate) upon: Option<String>,
-    /// When it strikes, if that is known.
+    /// The fault and its time, if known.
     pub(crate) struck: Option<(Duration, Fault)>,
 }
 
-/// A fault that waits for its occasion.
+/// A fault waiting for its occasion.
 pub(crate) struct PendingTrigger {
     pub(crate) number: usize,
     pub(crate) strike: PendingFault,
-    /// The occasions of its kind that have passed.
+    /// Number of past occasions of its kind.
     pub(crate) passed: u64,
 }
 
-/// Until when the way from one node to another is in trouble, in milliseconds.
+/// The ends of faults of the link from one node to another, in milliseconds.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct LinkFaults {
     pub(crate) blocked: u64,
     pub(crate) slow: u64,
     pub(crate) corrupt: u64,
     pub(crate) delayed: u64,
-    /// By how many milliseconds at most.
+    /// Maximum additional delay in milliseconds.
     pub(crate) delay: u64,
 }
 
@@ -111,20 +111,20 @@ pub(crate) struct NodeState {
     pub(crate) program: Option<Program>,
     pub(crate) accept: Option<Accept>,
     pub(crate) is_up: bool,
-    /// The number of the process; a process of another number has ended.
+    /// The number of the current process. All others have ended.
     pub(crate) process: u64,
     pub(crate) is_paused: bool,
-    /// Wakers of tasks that wait until the node resumes.
+    /// Wakers of tasks waiting for the node to resume.
     pub(crate) paused: Vec<Waker>,
     pub(crate) tasks: Vec<AbortHandle>,
     pub(crate) disk: BTreeMap<String, Vec<u8>>,
-    /// Written and not synced, in order.
+    /// Unsynced changes in order.
     pub(crate) unsynced: Vec<(String, Option<Vec<u8>>)>,
     pub(crate) skew_millis: i64,
     pub(crate) rate: Rate,
 }
 
-/// Whether a process may do something now.
+/// The state of a process.
 pub(crate) enum ProcessState {
     Runs,
     Paused,
@@ -165,17 +165,17 @@ impl Shared {
         self.state.lock()
     }
 
-    /// The virtual time since the beginning.
+    /// Returns the virtual time since the beginning.
     pub(crate) fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }
 
-    /// The same, in milliseconds.
+    /// Returns the virtual time since the beginning in milliseconds.
     pub(crate) fn now(&self) -> u64 {
         self.elapsed().as_millis() as u64
     }
 
-    /// The moment so many milliseconds after the beginning.
+    /// Returns the instant `millis` milliseconds after the beginning.
     pub(crate) fn instant(&self, millis: u64) -> Instant {
         self.start + Duration::from_millis(millis)
     }
@@ -200,14 +200,14 @@ impl Shared {
             let names = state.nodes.iter().map(|node| &*node.name);
             let (delay, fault) = strike.draw(&state.nodes[node].name, names);
             state.schedule[number].struck = Some((self.elapsed() + delay, fault.clone()));
-            // Without a world there is no node to strike.
+            // Without a world there is no node to affect.
             if let Some(shared) = self.this.upgrade() {
                 tokio::spawn(crate::World(shared).inject_later(delay, fault, Some(strike.when())));
             }
         }
     }
 
-    /// Ends the run, since something is wrong. Only the first failure counts.
+    /// Fails the run. Only the first failure is recorded.
     pub(crate) fn fail(&self, text: String) {
         self.failure.lock().get_or_insert(text);
         if let Some(root) = self.root.lock().take() {
@@ -219,12 +219,12 @@ impl Shared {
         self.failure.lock().clone()
     }
 
-    /// Looks at the conditions that hold at all times.
+    /// Checks the conditions that must always hold.
     pub(crate) fn run_checks(&self) {
-        // A condition that is added by another one is looked at the next time.
+        // Reentrant calls return. A condition added by another one is checked the next time.
         let Some(checks) = self.checks.try_lock() else { return };
         let broken = || checks.iter().find_map(|check| check().err());
-        // A condition that panics does not hold: the hook has noted why.
+        // A panicking condition does not hold. The hook has recorded the panic.
         let broken = catch_unwind(AssertUnwindSafe(broken)).unwrap_or_default();
         drop(checks);
         if let Some(text) = broken {
@@ -232,7 +232,7 @@ impl Shared {
         }
     }
 
-    /// Drops all that may hold the world itself.
+    /// Drops everything that may own the world, to break reference cycles.
     pub(crate) fn clear(&self) {
         let mut state = self.lock();
         let programs: Vec<_> = state.nodes.iter_mut().map(|node| (node.program.take(), node.accept.take())).collect();
@@ -244,7 +244,7 @@ impl Shared {
 }
 
 impl State {
-    /// The number of a node, which is made if it is new.
+    /// Returns the number of a node. Creates the node if it is new.
     pub(crate) fn node(&mut self, name: &str) -> usize {
         if let Some(node) = self.names.get(name) {
             return *node;
@@ -266,7 +266,7 @@ impl State {
         self.troubles.entry((from, to)).or_default()
     }
 
-    /// A latency from one node to another, in milliseconds.
+    /// Returns a random latency from one node to another, in milliseconds.
     pub(crate) fn latency(&mut self, from: usize, to: usize, now: u64) -> u64 {
         let (least, most) = self.cable(from, to).latency;
         let latency = if least == most { least } else { self.rng.u64(least..=most) };
@@ -285,12 +285,12 @@ impl State {
         }
     }
 
-    /// Wakers of tasks that wait for any connection.
+    /// Returns the wakers of all tasks waiting for connections.
     pub(crate) fn wake_all(&mut self) -> Vec<Waker> {
         self.wires.iter_mut().flatten().flat_map(|wire| wire.wakers()).collect()
     }
 
-    /// Breaks or changes the connections between two nodes, each with the side of the first node.
+    /// Applies `change` to the connections between two nodes, with the side of the first node.
     pub(crate) fn between(&mut self, one: usize, other: usize, mut change: impl FnMut(&mut Wire, usize)) -> Vec<Waker> {
         let mut wakers = Vec::new();
         for wire in self.wires.iter_mut().flatten() {
@@ -306,7 +306,7 @@ impl State {
     }
 }
 
-/// Adds a start, crash or the like to the trace.
+/// Adds an event of a node to the trace.
 pub(crate) fn note(shared: &Shared, state: &mut State, kind: EventKind, node: usize) {
     shared.trace(state, &RawEvent::at(kind, node));
 }

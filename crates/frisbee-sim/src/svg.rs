@@ -1,34 +1,34 @@
-//! The time line of a trace as a drawing: a line for each node, an arrow for the bytes that pass between two of them.
+//! Draws the timeline of a trace, with a line for each node and arrows for the bytes between them.
 //!
-//! Written by hand: plotters draws no tooltips, and an event is only readable by its tooltip.
+//! Does not use plotters, because plotters does not support tooltips, which show the details of events.
 
 use crate::trace::{Event, EventKind};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// Events of a drawing, at most, the last ones: more could not be distinguished on a screen.
+/// Maximum number of most recent events in a drawing. More could not be distinguished on a screen.
 const SHOWN: usize = 600;
 
-/// The width of a drawing, in pixels.
+/// Width of a drawing in pixels.
 const WIDTH: f64 = 1600.0;
 
-/// The distance of the lines of two nodes, in pixels.
+/// Distance between the lines of nodes in pixels.
 const ROW: f64 = 70.0;
 
-/// The room for the names of nodes, in pixels.
+/// Left margin for the names of nodes in pixels.
 const LEFT: f64 = 120.0;
 
-/// The room after the last event, in pixels.
+/// Right margin in pixels.
 const RIGHT: f64 = 40.0;
 
-/// The lines for the texts of faults.
+/// Number of text lines for faults.
 const LINES: u32 = 6;
 
-/// The line of faults and notes, in pixels from above: below their texts.
+/// Position of the line of faults and notes below their texts, in pixels from the top.
 const TOP: f64 = 16.0 + 14.0 * LINES as f64;
 
-/// The faults in a drawing with a text: more would overlap.
+/// Maximum number of faults with a text. More would overlap.
 const LABELLED: usize = 24;
 
 /// Draws the last events of a trace.
@@ -49,7 +49,7 @@ pub(crate) fn draw(events: &[Event]) -> String {
 
 /// The scale of a drawing, and the lines of its nodes.
 struct Drawing<'a> {
-    /// The time at the left end, and how much of it there is, in seconds.
+    /// Start and length of the time axis in seconds.
     begin: f64,
     length: f64,
     rows: BTreeMap<&'a String, f64>,
@@ -73,7 +73,7 @@ impl<'a> Drawing<'a> {
         LEFT + part * (WIDTH - LEFT - RIGHT)
     }
 
-    /// A line for each round time.
+    /// Draws a line for each round time.
     fn times(&self, svg: &mut String) {
         let powers = (-3..=4).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(power)));
         let step = powers.into_iter().find(|step| self.length / step <= 16.0).unwrap_or(self.length);
@@ -97,7 +97,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// The line of each node: red while it is down, and orange while it is paused.
+    /// Draws the line of each node, red while it is down and orange while it is paused.
     fn nodes(&self, svg: &mut String, events: &[Event]) {
         for (name, y) in &self.rows {
             let (name, end, base) = (escape(name), WIDTH - RIGHT, y + 4.0);
@@ -169,7 +169,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// The text of a fault above its dot, in one of several lines, on the side where there is room.
+    /// Draws the text of a fault above its dot, in one of several lines and on the side with more space.
     fn label(&self, svg: &mut String, x: f64, number: u32, text: &str) {
         let y = 16.0 + 14.0 * f64::from(number % LINES);
         let anchor = if x > WIDTH * 0.6 { "end" } else { "start" };
@@ -206,7 +206,7 @@ fn y_of(row: u32) -> f64 {
     TOP + 40.0 + f64::from(row) * ROW
 }
 
-/// Takes bytes that were read from those that were written; the place of the first of them.
+/// Removes read bytes from the written ones. Returns the position of the first.
 fn take(way: &mut VecDeque<(f64, u64)>, mut bytes: u64) -> Option<f64> {
     let from = way.front()?.0;
     while let Some((_, left)) = way.front_mut() {

@@ -1,4 +1,4 @@
-//! The events of a run: their hash, and their text. The drawing is in `svg.rs`.
+//! The events of a run, with their hash and text. The drawing is in `svg.rs`.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,13 +9,13 @@ use std::time::Duration;
 pub enum EventKind {
     /// A process begins.
     Start,
-    /// A process ends with all that it has in memory.
+    /// A process crashes and loses its memory.
     Crash,
-    /// A process stops for a while.
+    /// A process pauses.
     Pause,
     /// A paused process resumes.
     Resume,
-    /// A connection is made.
+    /// A connection is established.
     Connect,
     /// No process accepts a connection.
     Refuse,
@@ -23,17 +23,17 @@ pub enum EventKind {
     Write,
     /// A process reads from a connection.
     Read,
-    /// An end of a connection is closed, which the other end will read.
+    /// An end of a connection is closed. The other end reads the end of the stream.
     Close,
     /// A connection breaks at both ends.
     Reset,
-    /// Data reaches the disk for good.
+    /// Data is made permanent on the disk.
     Sync,
-    /// A fault of the schedule strikes.
+    /// A fault is injected.
     Fault,
     /// A note of the test.
     Note,
-    /// An occasion that the test names. See [`World::occasion`](crate::World::occasion).
+    /// An occasion named by the test. See [`World::occasion`](crate::World::occasion).
     Occasion,
 }
 
@@ -64,15 +64,15 @@ impl EventKind {
 pub struct Event {
     /// The virtual time since the beginning of the world.
     pub at: Duration,
-    /// Its subject.
+    /// The subject.
     pub kind: EventKind,
-    /// The node where it happens, if it does at one.
+    /// The node of the event, if any.
     pub node: Option<String>,
     /// The node at the other end of the connection.
     pub peer: Option<String>,
     /// The number of the connection, or 0.
     pub connection: u64,
-    /// How many bytes are written, read, or made permanent.
+    /// The number of bytes written, read, or made permanent.
     pub bytes: u64,
     /// The text of a fault or note.
     pub text: String,
@@ -103,7 +103,7 @@ impl fmt::Display for Event {
     }
 }
 
-/// An event before its nodes have names.
+/// An event with numbers instead of names of nodes.
 #[derive(Clone, Copy)]
 pub(crate) struct RawEvent<'a> {
     pub(crate) kind: EventKind,
@@ -120,7 +120,7 @@ impl RawEvent<'_> {
     }
 }
 
-/// The hash of all events, and the events themselves if they are recorded.
+/// The hash of all events, and the events if they are recorded.
 pub(crate) struct Trace {
     pub(crate) hash: u64,
     pub(crate) count: u64,
@@ -132,7 +132,7 @@ impl Trace {
         Self { hash: 0xcbf2_9ce4_8422_2325, count: 0, events: is_recorded.then(Vec::new) }
     }
 
-    /// Adds an event. The hash has nothing but integers of fixed width, so it is the same on every machine.
+    /// Adds an event. Only integers of fixed width are hashed, so the hash is the same on every machine.
     pub(crate) fn add<'n>(&mut self, at: Duration, raw: &RawEvent<'_>, name: impl Fn(usize) -> &'n str) {
         self.count += 1;
         let number = |node: Option<usize>| node.map_or(0, |node| node as u64 + 1);
@@ -148,7 +148,8 @@ impl Trace {
         }
     }
 
-    /// FNV-1a over words, with a rotation, since its high bits would never reach the low ones.
+    /// Adds a word to the hash: FNV-1a over words, with a rotation because the high bits would never affect the low
+    /// ones.
     fn mix(&mut self, word: u64) {
         self.hash = (self.hash ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(29);
     }

@@ -1,4 +1,4 @@
-//! A world: its nodes, its network, its faults, and the conditions that have to hold in it.
+//! A world: its nodes, network, faults, and conditions.
 
 use crate::cable::Cable;
 use crate::fault::Fault;
@@ -13,13 +13,12 @@ use std::task::Waker;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// How often a condition that is to come about is looked at within its time.
+/// Number of checks of an eventual condition within its time.
 const LOOKS: u32 = 1_000;
 
-/// A simulated world. Made by [`sim`](crate::sim) and [`Sim`](crate::Sim). Clones are the same world.
+/// A simulated world. Created by [`sim`](crate::sim) and [`Sim`](crate::Sim). Clones refer to the same world.
 ///
-/// Its tasks take turns on one thread. When all of them wait, the time jumps to the next timer; nothing else takes
-/// time.
+/// Its tasks run on one thread. When all of them wait, the time jumps to the next timer. Nothing else takes time.
 #[derive(Clone)]
 pub struct World(pub(crate) Arc<Shared>);
 
@@ -30,7 +29,7 @@ impl fmt::Debug for World {
 }
 
 impl World {
-    /// The seed that everything follows from.
+    /// Returns the seed of the world.
     ///
     /// ```
     /// frisbee_sim::sim(7, |world| async move {
@@ -41,7 +40,7 @@ impl World {
         self.0.seed
     }
 
-    /// The virtual time since the beginning.
+    /// Returns the virtual time since the beginning.
     ///
     /// ```
     /// frisbee_sim::sim(7, |world| async move {
@@ -53,7 +52,7 @@ impl World {
         self.0.elapsed()
     }
 
-    /// The node of this name, which is made if it is new. It is down until it [starts](Node::start).
+    /// Returns the node with this name. Creates it if it is new. A node is down until it [starts](Node::start).
     ///
     /// ```
     /// frisbee_sim::sim(7, |world| async move {
@@ -64,7 +63,7 @@ impl World {
         Node::new(&self.0, name)
     }
 
-    /// Draws from the chance of the world, the only one that a replay repeats.
+    /// Draws random numbers that are reproduced with the seed.
     ///
     /// The function must not use the world.
     ///
@@ -90,7 +89,7 @@ impl World {
         self.0.trace(&mut self.0.lock(), &raw);
     }
 
-    /// Sets the ways between all nodes, except for those that are set one by one.
+    /// Sets the default link between nodes. Links set individually are not affected.
     ///
     /// ```
     /// use std::time::Duration;
@@ -104,7 +103,7 @@ impl World {
         self.0.lock().cable = cable;
     }
 
-    /// Sets the way from one node to another, and not the way back.
+    /// Sets the link from one node to another. The reverse direction is not affected.
     ///
     /// ```
     /// frisbee_sim::sim(7, |world| async move {
@@ -117,7 +116,7 @@ impl World {
         state.cables.insert(way, cable);
     }
 
-    /// Lets nothing pass from one node to another until [`heal`](Self::heal). Bytes written until then arrive
+    /// Blocks all bytes from one node to another until [`heal`](Self::heal). Bytes written until then arrive
     /// afterwards.
     ///
     /// ```
@@ -132,7 +131,7 @@ impl World {
         state.trouble_mut(from, to).blocked = FOREVER;
     }
 
-    /// Ends all that blocks the way from one node to another.
+    /// Removes all blocks from one node to another.
     ///
     /// ```
     /// frisbee_sim::sim(7, |world| async move {
@@ -150,7 +149,7 @@ impl World {
         self.0.changes.notify_waiters();
     }
 
-    /// Lets faults strike from now on, as their schedule says. A failing run is repeated with fewer of them.
+    /// Schedules faults, starting now. A failing run is repeated with fewer of them.
     pub fn inject(&self, faults: Faults) {
         let started = self.elapsed();
         let mut state = self.0.lock();
@@ -170,26 +169,25 @@ impl World {
         }
     }
 
-    /// Says that something has happened at a node, upon which faults [may strike](Faults::upon): that it was elected,
-    /// or has begun to move its data. It is recorded in the trace.
+    /// Reports an occasion at a node that can [trigger faults](Faults::upon), such as an election or the start of a
+    /// data migration. Recorded in the trace.
     pub fn occasion(&self, name: &str, node: &str) {
         let mut state = self.0.lock();
         let raw = RawEvent { text: name, ..RawEvent::at(EventKind::Occasion, state.node(node)) };
         self.0.trace(&mut state, &raw);
     }
 
-    /// Lets a fault of the schedule strike after a time.
+    /// Injects a scheduled fault after a delay.
     pub(crate) async fn inject_later(self, delay: Duration, fault: Fault, upon: Option<String>) {
         sleep(delay).await;
         let text = upon.map_or_else(|| fault.to_string(), |upon| format!("{fault}, {upon}"));
         self.inject_as(fault, &text).await;
     }
 
-    /// Lets a fault strike now. The future is ready when the fault has passed.
+    /// Injects a fault immediately. The future resolves when the fault has ended.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves a node that has crashed down, and a paused one paused. Other faults end in
-    /// time all the same.
+    /// If the future is dropped, a crashed node stays down, and a paused one stays paused. Other faults end on time.
     pub async fn inject_now(&self, fault: Fault) {
         let text = fault.to_string();
         self.inject_as(fault, &text).await;
@@ -274,7 +272,7 @@ impl World {
         (state.node(one), state.node(other))
     }
 
-    /// Lets a trouble last for a time at least.
+    /// Extends a link fault to last at least for this time.
     fn disturb(
         &self,
         from: usize,
@@ -288,7 +286,7 @@ impl World {
         *trouble = until.max(*trouble);
     }
 
-    /// Does something to the connections between two nodes.
+    /// Applies `change` to the connections between two nodes.
     fn change(&self, one: &str, other: &str, change: impl FnMut(&mut crate::transport::Wire, usize)) {
         let mut state = self.0.lock();
         let (one, other) = (state.node(one), state.node(other));
@@ -297,8 +295,8 @@ impl World {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Fails the run as soon as a condition does not hold: it is looked at whenever all tasks wait, before the time
-    /// goes on. A state that comes and goes at one moment is not seen.
+    /// Fails the run as soon as a condition does not hold. The condition is checked whenever all tasks wait, before
+    /// time advances, so changes within one instant are not detected.
     ///
     /// ```should_panic
     /// # frisbee_sim::sim(1, |world| async move {
@@ -323,13 +321,13 @@ impl World {
         self.0.checks.lock().push(Box::new(check));
     }
 
-    /// Waits until a condition holds, and fails the run if it has not come about within a time.
+    /// Waits until a condition holds. Fails the run if it does not hold in time.
     ///
     /// # Panics
-    /// If the condition has not come about in time.
+    /// If the condition does not hold in time.
     ///
     /// # Cancel safety
-    /// Dropping the future ends the wait.
+    /// Dropping the future cancels the wait.
     ///
     /// ```
     /// use std::time::Duration;
