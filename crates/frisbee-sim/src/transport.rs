@@ -1,4 +1,4 @@
-//! Connections between nodes: the transport of each end, and the bytes that are under way.
+//! Connections between nodes: the transport of each end, and the bytes in flight.
 
 use crate::state::{ProcessState, Shared, State};
 use crate::trace::{EventKind, RawEvent};
@@ -11,25 +11,25 @@ use std::task::{Context, Poll, Waker, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep_until};
 
-/// The bytes that a way carries in a second while a fault makes it slow.
+/// Bandwidth of a link during a slow fault, in bytes per second.
 const SLOW: u64 = 2_000;
 
 /// Pieces per second that a path of limited bandwidth delivers.
 const PIECES: u64 = 20;
 
-/// The part of the bytes that arrive with a wrong bit while a fault corrupts them.
+/// Fraction of bytes with a flipped bit during a corrupting fault.
 const CORRUPT: f64 = 1.0 / 2_000.0;
 
 /// A connection.
 pub(crate) struct Wire {
-    /// The nodes of the end that has dialled and of the one that has accepted.
+    /// The nodes of the dialling and of the accepting end.
     pub(crate) nodes: [usize; 2],
     /// Their processes.
     processes: [u64; 2],
-    /// From the end that has dialled, and from the other.
+    /// The directions from the dialling and from the accepting end.
     pub(crate) ways: [Direction; 2],
     pub(crate) is_reset: bool,
-    /// How many ends there are.
+    /// Number of open ends.
     ends: u8,
 }
 
@@ -40,9 +40,9 @@ pub(crate) struct Direction {
     /// The bytes of all chunks.
     length: usize,
     written: u64,
-    /// The bytes that are ever written, if a cut is to come.
+    /// The number of written bytes after which the connection is cut.
     pub(crate) cut_at: Option<u64>,
-    /// Nothing arrives any more.
+    /// Whether all bytes are silently lost.
     pub(crate) is_silent: bool,
     /// The writer has ended it.
     has_ended: bool,
@@ -87,7 +87,7 @@ impl Direction {
 /// One end of a connection between two nodes: a transport for channels, acceptors and anything else that reads and
 /// writes bytes.
 ///
-/// Made by [`Process::dial`](crate::Process::dial), and at the other node passed to
+/// Created by [`Process::dial`](crate::Process::dial). The other node receives its end by
 /// [`Process::accept`](crate::Process::accept).
 pub struct Transport {
     shared: Arc<Shared>,
@@ -121,7 +121,7 @@ impl Transport {
         RawEvent { kind, node: Some(node), peer: Some(peer), connection, bytes: bytes as u64, text: "" }
     }
 
-    /// Whether this end may read or write now; `None` if it has to wait until its node resumes.
+    /// Returns whether this end may read or write now; `None` if it must wait until its node resumes.
     fn may_act(&self, state: &mut State, wire: &Wire, waker: &Waker) -> Option<io::Result<()>> {
         let node = wire.nodes[self.side];
         match state.standing(node, wire.processes[self.side]) {
@@ -135,7 +135,7 @@ impl Transport {
         }
     }
 
-    /// Reads the bytes that have arrived; or the time when more will.
+    /// Reads the bytes that have arrived, or returns the time when more will arrive.
     fn read(&self, state: &mut State, wire: &mut Wire, waker: &Waker, to: &mut ReadBuf<'_>) -> ReadState {
         match self.may_act(state, wire, waker) {
             None => return ReadState::Nothing,
@@ -265,7 +265,7 @@ impl Transport {
     }
 }
 
-/// The bytes to move of those that could be moved.
+/// Returns the number of bytes to transfer, which may be a random part of `most`.
 fn part(state: &mut State, most: usize, splits: f64) -> usize {
     if most > 1 && splits > 0.0 && state.rng.f64() < splits { state.rng.u64(1..=most as u64) as usize } else { most }
 }
@@ -282,7 +282,7 @@ enum WriteState {
     Nothing,
 }
 
-/// The end of a connection whose world has ended.
+/// Returns the error of a connection whose world has ended.
 fn connection_lost() -> io::Error {
     io::ErrorKind::NotConnected.into()
 }
@@ -346,7 +346,7 @@ impl Drop for Transport {
         let now = self.shared.now();
         let mut state = self.shared.lock();
         let Some(wire) = state.wires.get_mut(self.wire).and_then(Option::as_mut) else { return };
-        // The end of a process that has crashed says nothing more: the crash has decided what its peer sees.
+        // The end of a crashed process sends nothing, because the crash has already determined the peer's view.
         wire.ways[self.side].end(now);
         wire.ways[1 - self.side].is_left = true;
         wire.ends -= 1;
