@@ -19,7 +19,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// How many requests are read before the server has taken them.
+/// Number of requests to read ahead of the server.
 const REQUESTS_AHEAD: usize = 16;
 
 pub(crate) async fn call(
@@ -89,7 +89,7 @@ fn watcher(schema: &Arc<Schema>, screen: &Screen) -> Option<FramePrinter> {
     (screen.verbose >= 3).then(|| FramePrinter::new(schema.clone(), *screen))
 }
 
-/// Says on demand which server it is, and warns of metadata that a plain one does not get.
+/// Prints the server if requested, and warns of metadata that a plain server does not receive.
 async fn report_connection(channel: &Channel, target: &Target, metadata: &Metadata, started: Instant, screen: &Screen) {
     if screen.verbose == 0 && metadata.is_empty() {
         return;
@@ -106,7 +106,7 @@ async fn report_connection(channel: &Channel, target: &Target, metadata: &Metada
     }
 }
 
-/// Sends the requests of a stream, the last of them as they are typed.
+/// Sends the requests of a stream, including those from standard input as they are typed.
 async fn send(
     input: Input,
     sender: RequestSender<Body>,
@@ -130,13 +130,13 @@ async fn send(
         let body = body(schema, &message)?;
         screen.remark(2, || format!("> {} bytes: {}", body.as_bytes().len(), hex(body.as_bytes())));
         if sender.send(body).await.is_err() {
-            // The call is over; its outcome says why.
+            // The call has ended; its outcome contains the reason.
             return Ok(());
         }
     }
 }
 
-/// Sends and receives until the replies have ended, or a request cannot be made.
+/// Sends and receives until the replies end or a request is invalid.
 async fn together(
     sending: impl Future<Output = Result<(), Failure>>,
     receiving: impl Future<Output = Result<(), Failure>>,
@@ -205,7 +205,7 @@ impl ReplyPrinter<'_> {
     }
 }
 
-/// Refuses a field that replies do not have, before anything is called.
+/// Rejects a field that replies do not have, before the call.
 pub(crate) fn check_field(callable: &Callable, field: Option<&str>) -> Result<(), Failure> {
     let Some(name) = field else { return Ok(()) };
     let reply = callable.reply();
@@ -217,7 +217,7 @@ pub(crate) fn check_field(callable: &Callable, field: Option<&str>) -> Result<()
     Err(Failure::new(text))
 }
 
-/// Shows a reply, or one field of it.
+/// Prints a reply, or one of its fields.
 pub(crate) fn print_message(screen: &Screen, message: &DynamicMessage, field: Option<&str>) -> Result<(), Failure> {
     if let Some(name) = field {
         return print_field(screen, message, name);
@@ -240,7 +240,7 @@ fn print_field(screen: &Screen, message: &DynamicMessage, name: &str) -> Result<
             let whole: serde_json::Value =
                 serde_json::from_str(&json).map_err(|error| Failure::new(error.to_string()))?;
             let value = whole.get(field.json_name()).cloned().unwrap_or_else(|| absent(&field));
-            // JSON has integers of 64 bits, enums and times as strings.
+            // In JSON, 64-bit integers, enums and times are strings.
             match value {
                 serde_json::Value::String(text) if !field.is_list() && !field.is_map() => screen.line(&text),
                 value => screen.json_line(&value.to_string()),
@@ -249,7 +249,7 @@ fn print_field(screen: &Screen, message: &DynamicMessage, name: &str) -> Result<
     }
 }
 
-/// The JSON of a field that a message leaves out: the default, or null if the field has presence.
+/// Returns the JSON of a field that a message omits: the default, or null if the field has presence.
 fn absent(field: &FieldDescriptor) -> serde_json::Value {
     match field.kind() {
         _ if field.is_map() => json!({}),
@@ -269,7 +269,7 @@ pub(crate) fn metadata(entries: &[String]) -> Result<Metadata, Failure> {
             Failure::new(format!("invalid metadata {entry:?}: write KEY=VALUE, or KEY=@FILE for a secret"))
         })?;
         let key = key.to_ascii_lowercase();
-        // As in parameters, `@@` is a text that begins with `@`.
+        // Like in parameters, `@@` escapes a leading `@`.
         let file = value.strip_prefix('@').filter(|rest| !rest.starts_with('@')).map(Path::new);
         let value = value.strip_prefix('@').filter(|_| file.is_none()).unwrap_or(value);
         let content = file.map(|path| fs::read(path).map_err(|error| Failure::file(path, &error))).transpose()?;
@@ -291,7 +291,7 @@ pub(crate) fn metadata(entries: &[String]) -> Result<Metadata, Failure> {
     Ok(metadata)
 }
 
-/// The beginning of a body in hexadecimal digits.
+/// Returns the beginning of a body in hexadecimal digits.
 fn hex(bytes: &[u8]) -> String {
     const SHOWN: usize = 64;
     let shown: Vec<_> = bytes.iter().take(SHOWN).map(|byte| format!("{byte:02x}")).collect();

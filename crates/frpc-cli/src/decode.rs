@@ -1,4 +1,4 @@
-//! `frpc decode`: the frames, calls and messages in hexadecimal text, in a capture, or on a connection as it goes by.
+//! `frpc decode`: the frames, calls and messages in hexadecimal text, in a capture, or on a proxied connection.
 //!
 //! Frames are in `decode/frames.rs`, captures in `decode/capture.rs`, the dissector for Wireshark in `decode/wireshark.rs`.
 
@@ -25,10 +25,10 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::sleep;
 
-/// How many bytes a proxy reads at a time.
+/// Size of a proxy's read buffer in bytes.
 const READ: usize = 64 << 10;
 
-/// The pause after the system has refused to accept: mostly it is out of descriptors.
+/// Pause after a failed accept, usually because the process is out of file descriptors.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Shows the input named by the arguments, and runs a proxy until it is stopped.
@@ -52,7 +52,7 @@ pub(crate) async fn decode(
         named => named,
     };
     let schema = schema.map(Arc::new);
-    // In captures the first frame says which form it is.
+    // In captures the first frame determines the form.
     let form = (server.header == Header::Old).then_some(HeaderForm::Old);
     if let Some(path) = &arguments.pcap {
         return show_capture(path, schema.as_ref(), form, screen);
@@ -62,7 +62,7 @@ pub(crate) async fn decode(
         let screen = *screen;
         return proxy(listen, target, |number| {
             let mut conversation = WatchedConnection::new(schema.clone(), form);
-            // If standard output is closed, bytes are still forwarded.
+            // Keeps forwarding if standard output is closed.
             move |side, bytes: &[u8]| {
                 conversation.feed(side, bytes, &mut |frame| drop(show(&frame, Some(number), &screen)));
             }
@@ -89,7 +89,7 @@ pub(crate) async fn decode(
     }
 }
 
-/// Shows a frame, with the number of its connection if there may be several.
+/// Prints a frame, with the number of its connection if there may be several.
 fn show(frame: &ShownFrame, connection: Option<u64>, screen: &Screen) -> Result<(), Failure> {
     match connection {
         _ if screen.json => screen.json_line(&frame.json(connection)),
@@ -98,7 +98,7 @@ fn show(frame: &ShownFrame, connection: Option<u64>, screen: &Screen) -> Result<
     }
 }
 
-/// The bytes of hexadecimal digits, between which there may be anything that is none, and `0x`.
+/// Parses hexadecimal digits. Ignores `0x` and all other characters between them.
 fn hex(text: &str) -> Result<Vec<u8>, Failure> {
     let digits: Vec<u32> = text.replace("0x", " ").chars().filter_map(|letter| letter.to_digit(16)).collect();
     if digits.is_empty() || digits.len() % 2 == 1 {
@@ -116,7 +116,7 @@ fn show_capture(
 ) -> Result<(), Failure> {
     let capture = fs::read(path).map_err(|error| Failure::file(path, &error))?;
     let pieces = capture::pieces(&capture).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
-    // The first end that sends has dialled: a server of this protocol never sends first.
+    // The first sender is the dialling end, because a server of this protocol never sends first.
     let mut senders: HashMap<(End, End), (usize, FrameSender)> = HashMap::new();
     let mut conversations = Vec::new();
     for piece in pieces {
@@ -170,7 +170,7 @@ where
     Ok(())
 }
 
-/// The next connection, however often the system fails to accept one.
+/// Accepts the next connection. Retries after errors.
 async fn accept<T>(mut next: impl AsyncFnMut() -> std::io::Result<T>) -> T {
     let mut is_failing = false;
     loop {
@@ -183,7 +183,7 @@ async fn accept<T>(mut next: impl AsyncFnMut() -> std::io::Result<T>) -> T {
     }
 }
 
-/// Carries both directions to their ends.
+/// Forwards both directions until they end.
 async fn between<W: FnMut(FrameSender, &[u8])>(
     client: TcpStream,
     server: impl AsyncRead + AsyncWrite,
@@ -198,7 +198,7 @@ async fn between<W: FnMut(FrameSender, &[u8])>(
     tokio::try_join!(up, down).map(|_| ())
 }
 
-/// Carries one direction to its end.
+/// Forwards one direction until it ends.
 async fn copy(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,

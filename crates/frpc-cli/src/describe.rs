@@ -1,6 +1,6 @@
 //! `frpc describe`: a part of a schema as the text of a `.proto` file that compiles.
 //!
-//! A symbol is shown with all types of its file that it needs. Types of other files are imported.
+//! A symbol is printed with all types of its file that it depends on. Types of other files are imported.
 
 use crate::arguments::DescribeArguments;
 use crate::failure::Failure;
@@ -45,7 +45,7 @@ pub(crate) fn describe(arguments: &DescribeArguments, schema: &Schema, screen: &
     Ok(())
 }
 
-/// The symbols to show, by their files. Of a nested type the outermost message is shown.
+/// The symbols to print, by their files. A nested type is printed with its outermost message.
 #[derive(Default)]
 struct RequestedSymbols {
     files: BTreeMap<String, BTreeSet<String>>,

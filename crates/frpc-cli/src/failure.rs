@@ -8,14 +8,14 @@ use std::path::Path;
 /// other failures.
 const STATUS_BASE: u8 = 64;
 
-/// Why a command failed.
+/// The reason of a failed command.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The arguments, the schema or a file are at fault.
     Own(String),
     /// A call has failed.
     Status(Status),
-    /// Standard output is closed: the reader is gone.
+    /// Standard output was closed by its reader.
     Closed,
 }
 
@@ -31,7 +31,7 @@ impl Failure {
         Self::new(format!("{}: {error}", path.display()))
     }
 
-    /// The exit code: that of a status is 64 and the number of its code, that of anything else 1.
+    /// Returns the exit code: 64 plus the code of a status, or 1 for other failures.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Own(_) => 1,

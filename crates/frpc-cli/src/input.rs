@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 /// The requests of a call.
 pub(crate) struct Input {
-    /// Those that are known before the call.
+    /// The requests known before the call.
     pub(crate) messages: Vec<DynamicMessage>,
     /// Whether the lines of standard input follow.
     pub(crate) reads_lines: bool,
@@ -59,12 +59,12 @@ impl Input {
     }
 }
 
-/// Whether a parameter is JSON that is no object: the forms of some well-known types.
+/// Returns whether a parameter is JSON other than an object, which some well-known types have.
 fn is_json(text: &str) -> bool {
     !text.contains('=') && serde_json::from_str::<serde_json::Value>(text).is_ok()
 }
 
-/// The text in a file, which editors may have begun with a byte order mark.
+/// Returns the text of a file without a byte order mark.
 fn text<'a>(bytes: &'a [u8], source: &str) -> Result<&'a str, Failure> {
     match bytes {
         [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Err(Failure::new(format!("{source} is UTF-16; save it as UTF-8"))),
@@ -109,7 +109,7 @@ impl Lines {
         Self { descriptor, lines: BufReader::new(tokio::io::stdin()).lines(), count: 0 }
     }
 
-    /// The next message, or none at the end. Blank lines are skipped.
+    /// Returns the next message; `None` at the end. Skips blank lines.
     pub(crate) async fn next(&mut self) -> Result<Option<DynamicMessage>, Failure> {
         loop {
             self.count += 1;

@@ -14,7 +14,7 @@ use tokio::io::{
     AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, ReadHalf, WriteHalf,
 };
 
-/// The longest line of a server that is waited for: twice a body of the default limit with an escape for each byte.
+/// Maximum length of a server's line: twice a body of the default limit with an escape for each byte.
 const REPLY_MAX: usize = 64 << 20;
 
 /// JSON-RPC's codes for a line that is not JSON, and for a failure within.
@@ -27,7 +27,7 @@ pub(crate) async fn mcp(arguments: McpArguments, server: &ServerArguments) -> Re
     let target = Target::new(&server)?;
     let prefix = prefix(&arguments.metadata)?;
     let dial = || target.dial_lines();
-    // A wrong address is an error at once.
+    // An invalid address fails immediately.
     let first = dial().await;
     let first = first.map_err(|error| Failure::new(format!("cannot connect to {}: {error}", target.address)))?;
     let bridge = Bridge { address: &target.address, prefix, dial, link: Some(Link::new(first)) };
@@ -97,7 +97,7 @@ fn check(line: &[u8]) -> Result<(), String> {
     serde_json::from_str::<serde::de::IgnoredAny>(text).map(drop).map_err(|error| error.to_string())
 }
 
-/// The id of the request that a notification cancels.
+/// Returns the id of the request that a notification cancels.
 fn cancelled(line: &[u8]) -> Option<Value> {
     #[derive(Deserialize)]
     struct Notification {
@@ -126,7 +126,7 @@ where
     F: Future<Output = io::Result<T>>,
     T: AsyncRead + AsyncWrite,
 {
-    /// Passes lines until the input has ended and all requests are answered.
+    /// Forwards lines until the input has ended and all requests have replies.
     async fn run(
         mut self,
         mut input: impl AsyncBufRead + Unpin,
@@ -170,7 +170,7 @@ where
         }
     }
 
-    /// Begins to send a line, on a new connection if there is none.
+    /// Starts sending a line, on a new connection if there is none.
     async fn send(&mut self, request: &[u8], output: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
         if let Err(reason) = check(request) {
             return fail(vec![Value::Null], PARSE_ERROR, &format!("parse error: {reason}"), output).await;

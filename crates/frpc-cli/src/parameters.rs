@@ -13,7 +13,7 @@ use prost_reflect::{FieldDescriptor, Kind, MapKey, ReflectMessage as _, Value};
 use std::fs;
 use std::path::Path;
 
-/// How far beyond its end an index may extend a list: the gap gets defaults.
+/// Maximum distance of an index beyond the end of a list. The gap is filled with defaults.
 const INDEX_MAX: usize = 65_536;
 
 /// The first bytes of a file of NumPy.
@@ -150,7 +150,7 @@ fn single(kind: &Kind, argument: &ParameterValue) -> Result<Value, String> {
         (ParameterValue::File(content), Kind::Bytes) => return Ok(Value::Bytes(content.clone().into())),
         (ParameterValue::File(content), _) => {
             let text = std::str::from_utf8(content).map_err(|_| "the file is not text in UTF-8".to_owned())?;
-            // Editors end the last line.
+            // Editors append a line feed.
             if matches!(kind, Kind::String) { text } else { text.trim_end() }
         }
         (ParameterValue::Text(text), Kind::Bytes) => return Ok(Value::Bytes(text.clone().into())),

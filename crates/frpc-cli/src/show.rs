@@ -1,7 +1,7 @@
-//! Standard output and standard error: escapes, colours of none, and failures.
+//! Standard output and standard error: escaping and failures.
 //!
-//! Text from a server may contain sequences that change a terminal's state, or that show other text than there is. It
-//! is escaped, unless it goes to no terminal and the user wants it as it is.
+//! Text from a server may contain sequences that change the state of a terminal or disguise text. It is escaped, unless
+//! the output is not a terminal and the user requests raw text.
 
 use crate::arguments::OutputArguments;
 use crate::failure::{Failure, by_options};
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
 use std::io::{self, IsTerminal as _, Write as _};
 
-/// Where a command writes.
+/// The output of a command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Screen {
     /// Whether programs read the output.
@@ -52,7 +52,7 @@ impl Screen {
         }
     }
 
-    /// Writes a remark to standard error, if there are to be remarks of this level.
+    /// Writes a remark to standard error if its level is enabled.
     pub(crate) fn remark(&self, level: u8, text: impl FnOnce() -> String) {
         if self.verbose >= level {
             for line in text().lines() {
@@ -154,7 +154,7 @@ fn is_active(letter: char) -> bool {
         | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}') // Marks and tags.
 }
 
-/// The text with active characters as escapes.
+/// Escapes active characters in a text.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(is_active) {
         return Cow::Borrowed(text);

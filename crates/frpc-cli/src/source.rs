@@ -9,7 +9,7 @@ use frpc_reflection::{ServerSchema, v1};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long a server may take to describe itself. Compat peers, such as Go's, do not answer unknown operations.
+/// Timeout of a server's description. Compat peers, such as Go's, do not reply to unknown operations.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Loads the schema named by the arguments, or requests it from the server.

@@ -1,4 +1,4 @@
-//! A transport that shows the frames that go through it.
+//! A transport that prints the frames passing through it.
 
 use crate::decode::frames::{FrameSender, WatchedConnection};
 use crate::schema::Schema;

@@ -25,7 +25,7 @@ const QUEUE_PAUSE: Duration = Duration::from_millis(10);
 #[cfg(feature = "grpc-backend")]
 const PING_INTERVAL: Duration = Duration::from_secs(310);
 
-/// How long the answer to such a PING may take, as in gRPC. Then the host is taken for dead, and the calls fail.
+/// Timeout of the reply to such a PING, like in gRPC. The host is then considered dead, and the calls fail.
 #[cfg(feature = "grpc-backend")]
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -88,7 +88,7 @@ impl Target {
         Ok(builder.connect_with_connector(connector).await?)
     }
 
-    /// A channel that connects when it is used.
+    /// Returns a channel that connects on first use.
     pub(crate) fn connect_lazy(&self) -> Result<Channel, Failure> {
         let mut builder = self.builder();
         if self.is_web_socket() {
@@ -233,7 +233,7 @@ impl Target {
     }
 }
 
-/// Whether an address is the path of a socket.
+/// Returns whether an address is the path of a socket.
 fn is_path(address: &str) -> bool {
     address.starts_with("unix:") || address.starts_with("unix+shm:")
 }

@@ -22,10 +22,10 @@ use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// How long the server may take for its first answer.
+/// Timeout of the server's first reply.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a detail of a connection may take: the view is frozen during that time.
+/// Timeout of a connection's details. The view is frozen meanwhile.
 const DETAIL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How many connections are requested: as many as the server lists at most.
@@ -64,7 +64,7 @@ pub(crate) async fn top(arguments: TopArguments, server: &ServerArguments, scree
         let text = written.and_then(|()| String::from_utf8(json).map_err(|error| error.to_string()));
         return screen.json_line(&text.map_err(Failure::new)?);
     }
-    // Rates need two answers.
+    // Rates require two replies.
     board.take(first, Instant::now());
     let second = tokio::time::timeout(arguments.interval + ANSWER_TIMEOUT, replies.message()).await;
     if let Some(second) = second.map_err(|_| Failure::new(refused(&target, "it answers only once")))?? {

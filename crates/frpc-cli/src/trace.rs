@@ -1,4 +1,4 @@
-//! `frpc trace`: a proxy that follows calls, and shows each when it has ended.
+//! `frpc trace`: a proxy that observes calls and prints each one when it ends.
 
 use crate::arguments::{ServerArguments, SourceArguments, TraceArguments};
 use crate::decode::frames::{FrameEvent, FrameSender, Step, WatchedConnection};
@@ -16,10 +16,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// How many calls of a connection are followed at one time: as many as it can have.
+/// Maximum number of observed calls of a connection, which is the maximum that it can have.
 const FOLLOWED: usize = 65_536;
 
-/// How many frames of a call are kept to be shown.
+/// Maximum number of frames stored for each call.
 const FRAMES_KEPT: usize = 1000;
 
 /// Follows calls until the user ends it, or enough were shown.
@@ -139,7 +139,7 @@ impl Call {
         self.status.unwrap_or(Code::Ok)
     }
 
-    /// Whether the user wants to see it.
+    /// Returns whether the call passes the filters.
     fn passes(&self, connection: u64, filter: &TraceArguments) -> bool {
         filter.connection.is_none_or(|wanted| wanted == connection)
             && filter.method.as_ref().is_none_or(|method| self.method.contains(method))

@@ -22,7 +22,7 @@ use std::time::Duration;
 use tokio::net::UdpSocket;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-/// The longest payload of a datagram over IPv4: 65535 bytes less the headers of IP and UDP.
+/// Maximum payload of a datagram over IPv4: 65535 bytes minus the headers of IP and UDP.
 const DATAGRAM_MAX: usize = 65_507;
 
 /// Servers reply with at most three times the length of the request, and 1200 bytes, by default.
@@ -185,7 +185,7 @@ impl Sockets {
         let sent_max = retries.saturating_add(1);
         let interval = deadline / sent_max;
         let started = Instant::now();
-        // One byte more than any datagram: the system cuts longer ones without a word.
+        // One byte more than any datagram, because the system truncates longer ones silently.
         let mut buffer = vec![0; DATAGRAM_MAX + 1];
         let mut failure = Failure::new("the server has no address");
         for sent in 1..=sent_max {
@@ -258,7 +258,7 @@ impl Socket {
     }
 }
 
-/// A reply to the request.
+/// The reply to the request.
 #[derive(Debug)]
 struct Reply {
     /// The result in JSON.

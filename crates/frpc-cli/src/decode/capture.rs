@@ -1,13 +1,13 @@
-//! Reads captures of the classic pcap format and puts the segments of their TCP connections in order.
+//! Reads captures in the classic pcap format and reassembles their TCP connections.
 //!
-//! Ethernet, raw IP, the loopback of BSD and Linux's cooked forms are understood, with IPv4 and IPv6.
+//! Supports Ethernet, raw IP, BSD loopback and Linux's cooked captures, with IPv4 and IPv6.
 
 use std::collections::{BTreeMap, HashMap};
 
-/// The longest packet of a capture.
+/// Maximum length of a captured packet.
 const PACKET_MAX: usize = 1 << 20;
 
-/// How many bytes of segments that came too early are kept for each direction.
+/// Maximum number of out-of-order bytes buffered for each direction.
 const EARLY_MAX: usize = 16 << 20;
 
 /// One end of a connection: an address and a port.
@@ -19,7 +19,7 @@ pub(crate) struct CapturedBytes {
     pub(crate) from: End,
     pub(crate) to: End,
     pub(crate) bytes: Vec<u8>,
-    /// Whether bytes in front of it are not in the capture.
+    /// Whether preceding bytes are missing in the capture.
     pub(crate) is_behind_gap: bool,
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn pieces(capture: &[u8]) -> Result<Vec<CapturedBytes>, String> {
             return Err(format!("a packet of {length} bytes"));
         }
         let start = at + 16;
-        // The last packet may be cut off.
+        // The last packet may be truncated.
         let Some(packet) = capture.get(start..start + length) else { break };
         if let Some(segment) = internet(link, packet).and_then(segment) {
             order.add(segment);
@@ -61,7 +61,7 @@ pub(crate) fn pieces(capture: &[u8]) -> Result<Vec<CapturedBytes>, String> {
     Ok(order.pieces)
 }
 
-/// The IP packet in a packet of a link.
+/// Returns the IP packet in a link-layer packet.
 fn internet(link: u32, packet: &[u8]) -> Option<&[u8]> {
     match link {
         // The family of addresses.
@@ -92,7 +92,7 @@ struct TcpSegment<'a> {
     bytes: &'a [u8],
 }
 
-/// The segment of TCP in an IP packet.
+/// Returns the TCP segment in an IP packet.
 fn segment(ip: &[u8]) -> Option<TcpSegment<'_>> {
     let (from, to, tcp) = match ip.first()? >> 4 {
         4 => {
@@ -151,7 +151,7 @@ impl Order {
         if segment.bytes.is_empty() {
             return;
         }
-        // A capture may begin within a connection.
+        // A capture may begin in the middle of a connection.
         let fresh = || Direction { next: segment.sequence, early: BTreeMap::new(), early_bytes: 0 };
         let direction = self.directions.entry(key.clone()).or_insert_with(fresh);
         direction.early_bytes += segment.bytes.len();

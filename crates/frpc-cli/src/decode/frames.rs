@@ -1,7 +1,7 @@
 //! Shows the frames of a connection, and by the schema the calls, streams and messages in them.
 //!
-//! It follows both directions passively: it knows the method of an id because it has seen the request. For any bytes,
-//! it shows as much as possible and continues with the next frame.
+//! It observes both directions passively and finds the method of an id by its request. It decodes as much as possible
+//! of invalid bytes and continues with the next frame.
 
 use crate::schema::{Callable, Schema};
 use frpc::polyglot::{Decoder, Kind, Root};
@@ -11,20 +11,20 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The longest body that is waited for. A longer one is taken for bytes that are no frames: no peer accepts it unless
-/// configured to.
+/// Maximum length of a body. Longer ones are considered invalid frames, because peers only accept them if configured
+/// to.
 const BODY_MAX: usize = 64 << 20;
 
-/// How many bytes of a body without a schema are shown.
+/// Maximum number of bytes shown of a body without a schema.
 const SHOWN: usize = 48;
 
-/// The first id of calls of the accepting end, between native peers.
+/// First call id of the accepting end, between native peers.
 const ACCEPTING_IDS: u16 = 0x8000;
 
 /// The end that sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FrameSender {
-    /// The end that has dialled.
+    /// The dialling end.
     Client,
     Server,
 }
@@ -45,16 +45,16 @@ impl FrameSender {
     }
 }
 
-/// A connection that is watched.
+/// An observed connection.
 pub(crate) struct WatchedConnection {
     schema: Option<Arc<Schema>>,
     form: Option<HeaderForm>,
     client: Vec<u8>,
     server: Vec<u8>,
-    /// Whether the bytes of a direction are no frames any more.
+    /// Whether a direction no longer contains valid frames.
     client_desynced: bool,
     server_desynced: bool,
-    /// The server has said HELLO, so ids of calls state the end that makes them.
+    /// Whether the server has sent HELLO, so that call ids determine the calling end.
     is_native: bool,
     /// The method of each open stream, and the end that opened it.
     streams: HashMap<u16, (FrameSender, u16)>,
@@ -78,7 +78,7 @@ impl WatchedConnection {
         }
     }
 
-    /// Takes bytes that an end has sent, and calls `show` for each frame that is complete.
+    /// Adds bytes sent by an end. Calls `show` for each complete frame.
     pub(crate) fn feed(&mut self, side: FrameSender, bytes: &[u8], show: &mut dyn FnMut(ShownFrame)) {
         let (buffer, desynced) = match side {
             FrameSender::Client => (&mut self.client, &mut self.client_desynced),
@@ -123,7 +123,7 @@ impl WatchedConnection {
         }
     }
 
-    /// Shows each message of a batch as if it had come by itself, up to one that is cut.
+    /// Shows each message of a batch like a separate one, up to the first truncated one.
     fn show_batch(&mut self, side: FrameSender, batch: &Frame<'_>, show: &mut dyn FnMut(ShownFrame)) {
         let mut rest = batch.body;
         while let Some((length, behind)) = number(rest) {
@@ -136,7 +136,7 @@ impl WatchedConnection {
         }
     }
 
-    /// The bytes of a direction that are not a whole frame yet.
+    /// Returns the buffered bytes of a direction that do not form a complete frame yet.
     pub(crate) fn left(&self, side: FrameSender) -> usize {
         match side {
             FrameSender::Client => self.client.len(),
@@ -144,7 +144,7 @@ impl WatchedConnection {
         }
     }
 
-    /// The frame at the beginning of the bytes and its length, if it is complete.
+    /// Returns the frame at the beginning of the bytes and its length, if it is complete.
     fn frame<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<(Frame<'a>, usize)>, String> {
         let form = match (self.form, bytes) {
             (Some(form), _) => form,
@@ -300,7 +300,7 @@ impl WatchedConnection {
         self.schema.as_ref()?.by_operation(operation)
     }
 
-    /// The method of an operation, or its name without a schema.
+    /// Returns the method of an operation, or a placeholder without a schema.
     pub(crate) fn name(&self, operation: u16) -> String {
         self.method(operation).map_or_else(|| format!("operation {operation}"), Callable::name)
     }
@@ -393,7 +393,7 @@ fn prefix(body: &[u8]) -> (Prefix, &[u8]) {
                 let entry =
                     number(value).and_then(|(length, rest)| rest.split_at_checked(usize::try_from(length).ok()?));
                 let (key, value) = entry.unwrap_or((b"?", value));
-                // Secrets are not for screens.
+                // Secrets are not shown.
                 let key = String::from_utf8_lossy(key).into_owned();
                 write!(prefix.text, ", metadata {key} of {} bytes", value.len())
             }
@@ -477,7 +477,7 @@ fn hello(body: &[u8]) -> String {
     out
 }
 
-/// Whether an error takes the place of a message.
+/// Returns whether the body is an error instead of a message.
 fn is_error(message: &[u8]) -> bool {
     message.first() == Some(&Kind::Error.byte())
 }

@@ -1,8 +1,8 @@
 //! Makes the calls of a load: a closed loop, where each caller makes one call after the other, or an open loop, where
 //! calls start by the schedule.
 //!
-//! In an open loop the time of a call begins at its intended start, also if all callers were busy then. A server that
-//! stalls for a second therefore delays all calls of that second, and not only those that were in flight.
+//! In an open loop the time of a call begins at its intended start, even if all callers are busy then. Therefore a
+//! server that stalls for a second delays all calls of that second, not only those in flight.
 
 use super::schedule::Schedule;
 use super::stats::{Outcome, Stats};
@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// The shortest pause between two looks at the schedule: calls that are due in between start together.
+/// Minimum interval between checks of the schedule. Calls due in between start together.
 const TICK_MIN: Duration = Duration::from_micros(50);
 
 /// Makes calls.
@@ -32,10 +32,10 @@ pub(crate) enum Loop {
     Open(Schedule),
 }
 
-/// What wakes callers in an open loop.
+/// The clock that wakes callers in an open loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
-    /// A thread, which is exact to some ten microseconds. The timers of a runtime are to a millisecond.
+    /// A dedicated thread, accurate to about 10 us. Runtime timers have millisecond resolution.
     Thread,
     /// The timers of the runtime, whose time can be paused in tests.
     #[cfg(test)]
@@ -113,7 +113,7 @@ pub(crate) async fn run<C: Caller>(caller: Arc<C>, callers: usize, how: Loop, cl
     }
 }
 
-/// Ends the thread of a clock when the load is cancelled.
+/// Stops the thread of a clock when the load is cancelled.
 struct StopClock(Arc<AtomicBool>);
 
 impl Drop for StopClock {

@@ -8,7 +8,7 @@ use frpc_reflection::introspection_v1::{Connection, ConnectionReply, Server, Ser
 use std::cmp::Ordering;
 use std::time::Instant;
 
-/// The longest filter, in characters.
+/// Maximum length of a filter in characters.
 const FILTER_MAX: usize = 64;
 
 /// The column by which connections or methods are sorted.
@@ -68,7 +68,7 @@ pub(super) struct TopView {
     last: WatchReply,
     last_at: Option<Instant>,
     before: Option<(WatchReply, Instant)>,
-    /// Which of the servers is shown.
+    /// The index of the shown server.
     server: usize,
     pub(super) sort: Column,
     pub(super) is_ascending: bool,

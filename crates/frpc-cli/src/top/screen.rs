@@ -48,7 +48,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Errors are of no use here: the terminal is gone.
+/// Ignores errors, because the terminal may be closed.
 fn restore() {
     let _ = disable_raw_mode();
     let _ = execute!(stdout(), EnableLineWrap, cursor::Show, LeaveAlternateScreen);
