@@ -20,10 +20,10 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Packages of services about a server itself. The gateway has its own.
+/// Packages of infrastructure services. The gateway provides its own.
 const OWN_PACKAGES: [&str; 4] = ["frpc.introspection.", "frpc.reflection.", "grpc.health.", "grpc.reflection."];
 
-/// How often the connection to the backend is checked for the health service.
+/// Interval of checks of the backend connection for the health service.
 const HEALTH_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Serves until SIGTERM or SIGINT.
@@ -34,7 +34,7 @@ pub(crate) async fn gateway(
     screen: &Screen,
 ) -> Result<(), Failure> {
     let server = ServerArguments { server: arguments.to.clone().or_else(|| server.server.clone()), ..server.clone() };
-    // The default of other commands is the address where this one listens.
+    // The default server of other commands is the address on which this one listens.
     if server.server.is_none() && std::env::var_os("FRPC_SERVER").is_none_or(|address| address.is_empty()) {
         return Err(Failure::new("no server to forward to: name it by --to ADDRESS"));
     }
@@ -69,14 +69,14 @@ pub(crate) async fn gateway(
     let count: usize = services.iter().map(|(_, methods)| methods.len()).sum();
     let names: Vec<_> = services.iter().map(|(service, _)| service.descriptor.full_name()).collect();
     let scheme = if arguments.listen_cert.is_some() { "https" } else { "http" };
-    // In one write: a reader that wants the address alone may close the pipe after the first line.
+    // A single write, because a reader may close the pipe after the first line.
     let (at, names) = (server.local_addr(), names.join(", "));
     screen
         .line(&format!("listening on {scheme}://{at}\nforwarding {count} methods of {names} to {}", target.address))?;
     let mirror = tokio::spawn(mirror_health(forward, health));
     let reload = || {
         let replacement = arguments.rules.as_ref().map(load).transpose()?;
-        // The last file that may be wrong, so that all are replaced or none.
+        // The last fallible step, so that either all files are replaced or none.
         if let Some(tls) = &tls {
             reload_tls(tls, &arguments)?;
         }
@@ -93,7 +93,7 @@ pub(crate) async fn gateway(
     Ok(served?)
 }
 
-/// Reloads certificates and rules at each SIGHUP. A mistake in a file is reported, and nothing changes.
+/// Reloads certificates and rules at each SIGHUP. An invalid file is reported and changes nothing.
 async fn reload_on_hangup(reload: impl Fn() -> Result<(), Failure>) {
     #[cfg(unix)]
     match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()) {
@@ -182,7 +182,7 @@ fn backend(arguments: &GatewayArguments, target: &Target) -> Result<Forward, Fai
     let channels = (0..arguments.connections.get()).map(|_| target.connect_lazy()).collect::<Result<Vec<_>, _>>()?;
     for channel in &channels {
         let channel = channel.clone();
-        // The state of the server is known without calls.
+        // The state of the server is known without making calls.
         tokio::spawn(async move { channel.stay_connected().await });
     }
     Ok(Forward::to(channels))
@@ -237,7 +237,7 @@ fn wrong(path: &Path, error: &dyn std::fmt::Display) -> Failure {
     Failure::new(format!("{}: {error}", path.display()))
 }
 
-/// Has the health service report whether the backend is connected.
+/// Updates the health service with the state of the backend connection.
 async fn mirror_health(forward: Forward, health: Health) {
     let mut interval = tokio::time::interval(HEALTH_INTERVAL);
     loop {

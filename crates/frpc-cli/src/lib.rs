@@ -98,11 +98,12 @@ fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failure> {
     }
 }
 
-/// How long connections may take to close, at most and between two looks.
+/// Timeout for closing connections, and the interval of checks.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 const CLOSE_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Runs work that waits on one thread: a command makes few calls, and threads take longer to start than they do.
+/// Runs async work on the current thread. Commands make few calls, so starting threads would take longer than the
+/// calls.
 fn on_runtime(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     run_on(tokio::runtime::Builder::new_current_thread(), work)
 }
@@ -119,7 +120,7 @@ fn run_on(
     let runtime = builder.enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new(format!("cannot start: {error}")))?;
     let outcome = runtime.block_on(work);
-    // Servers tell a client that has closed its connections, with TLS by an alert, from one that was killed.
+    // Closes connections properly, with a TLS alert, so that servers can distinguish the client from a killed one.
     runtime.block_on(async {
         let started = Instant::now();
         while Handle::current().metrics().num_alive_tasks() > 0 && started.elapsed() < CLOSE_TIMEOUT {

@@ -81,7 +81,7 @@ pub(crate) async fn load(
         deadline: arguments.deadline,
         failure: Mutex::default(),
     });
-    // One call first, so that connections are ready and mistakes are found.
+    // Makes one call first to establish connections and detect mistakes.
     for number in 0..calls.channels.len() {
         calls.call(u64::try_from(number).unwrap_or_default()).await;
     }
@@ -105,7 +105,7 @@ pub(crate) async fn load(
     let write = |path: &Option<PathBuf>, text: &dyn Fn() -> String| {
         path.iter().try_for_each(|path| fs::write(path, text()).map_err(|error| Failure::file(path, &error)))
     };
-    // One that cannot be written costs no other: the load was long.
+    // A failed write does not prevent the other reports, because the load took long.
     let written = [
         write(&arguments.html, &|| html::page(&report)),
         write(&arguments.save, &|| report.json()),
@@ -156,7 +156,7 @@ struct Prepared {
 
 /// The requests of a method.
 enum Requests {
-    /// The same for each call.
+    /// The same request for each call.
     Constant(Vec<Body>),
     /// Parameters with templates.
     Templates(Vec<Template>),
@@ -171,7 +171,7 @@ impl Prepared {
             return Err(Failure::new("a load cannot read requests from standard input: name a file, @FILE"));
         }
         let constant = templates.iter().all(Template::is_constant);
-        // With templates this finds mistakes before the load begins.
+        // Detects mistakes in templates before the load begins.
         let bodies = bodies(schema, &callable, &templates, 0, &mut Rng::new())?;
         let requests = if constant { Requests::Constant(bodies) } else { Requests::Templates(templates) };
         Ok(Self { weight, callable, requests })
@@ -282,7 +282,7 @@ impl Calls {
     }
 }
 
-/// Shows how far the load is, until it is aborted.
+/// Prints the progress of the load until it is aborted.
 async fn progress(stats: Arc<Mutex<Stats>>) {
     let started = tokio::time::Instant::now();
     let mut before = 0;

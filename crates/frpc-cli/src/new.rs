@@ -102,7 +102,7 @@ fn name_of(path: &Path) -> Result<&str, Failure> {
     )))
 }
 
-/// Where a project gets the libraries from.
+/// The source of a project's libraries.
 enum Source<'a> {
     /// The root of a checkout, or a wheel.
     Path(PathBuf),

@@ -86,7 +86,7 @@ struct LimitRule {
     burst: Option<u32>,
 }
 
-/// An element of `who`: callers who meet all of its keys.
+/// An element of `who`, which matches callers who meet all of its keys.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Condition {
@@ -113,7 +113,7 @@ struct Source<'a> {
     methods: BTreeSet<String>,
 }
 
-/// The methods of the gateway itself, which `*` does not open.
+/// Methods of the gateway itself, which `*` does not include.
 const OWN_METHODS: [&str; 7] = [
     "frpc.reflection.v1.Reflection/Files",
     "frpc.reflection.v1.Reflection/List",
@@ -192,7 +192,7 @@ impl Source<'_> {
             let any = |who: &[Who], numbers: &[usize]| {
                 numbers.iter().filter_map(|number| who.get(*number).cloned()).reduce(Who::or)
             };
-            // Without a rule that allows it, a method is closed.
+            // A method without an `allow` rule is closed.
             let Some(who) = any(&allowed, &allow) else { continue };
             access = access.allow(
                 methods,

@@ -39,7 +39,7 @@ pub(crate) struct Callable {
     pub(crate) descriptor: MethodDescriptor,
     pub(crate) operation: u16,
     pub(crate) method: &'static Method,
-    /// How many fields at the end of a reply servers with earlier layouts leave out.
+    /// Number of trailing fields of a reply that servers with earlier layouts omit.
     pub(crate) appended: u32,
 }
 
@@ -57,7 +57,7 @@ impl Callable {
         options.map_or(IdempotencyLevel::IdempotencyUnknown, MethodOptions::idempotency_level)
     }
 
-    /// Whether a second call changes nothing, as the schema declares.
+    /// Whether the schema declares the method idempotent.
     pub(crate) fn is_idempotent(&self) -> bool {
         Self::idempotency(&self.descriptor) != IdempotencyLevel::IdempotencyUnknown
     }
@@ -124,7 +124,7 @@ pub(crate) struct ServiceDescription {
 pub(crate) struct MethodDescription {
     pub(crate) name: String,
     pub(crate) operation: u16,
-    /// How many fields at the end of a request, and of a reply, peers with earlier layouts leave out.
+    /// Numbers of trailing fields of a request and of a reply that peers with earlier layouts omit.
     pub(crate) appended: (u32, u32),
 }
 
@@ -227,7 +227,7 @@ impl Schema {
     }
 }
 
-/// Channels take layouts and methods as constants, which generated code has. The schema lives as long as the process.
+/// Leaks the layout, because channels require static layouts and methods. The schema lives as long as the process.
 fn leak_layout(description: &ServiceDescription) -> &'static Layout {
     let mut operations: Vec<u16> = description.methods.iter().map(|method| method.operation).collect();
     operations.sort_unstable();

@@ -1,4 +1,4 @@
-//! The start of each call of an open loop: at a constant rate, after a ramp if there is one.
+//! The start of each call of an open loop: at a constant rate, after an optional ramp.
 
 use std::time::Duration;
 
@@ -21,19 +21,19 @@ impl Schedule {
         Self { from: rate, to: rate, ramp: Duration::ZERO, duration }
     }
 
-    /// The number of calls whose start has come after this time.
+    /// Returns the number of calls that are due after this time.
     pub(crate) fn due(&self, after: Duration) -> u64 {
         let after = after.min(self.duration).as_secs_f64();
         // The call 0 starts at once.
         (self.started(after).floor() as u64).saturating_add(1).min(self.count())
     }
 
-    /// The number of all calls.
+    /// Returns the total number of calls.
     pub(crate) fn count(&self) -> u64 {
         self.started(self.duration.as_secs_f64()).round() as u64
     }
 
-    /// The intended start of a call.
+    /// Returns the intended start of a call.
     pub(crate) fn start(&self, call: u64) -> Duration {
         let call = call as f64;
         let ramp = self.ramp.as_secs_f64();
@@ -48,7 +48,7 @@ impl Schedule {
         Duration::from_secs_f64(2.0 * call / (self.from + root))
     }
 
-    /// How many calls have started after so many seconds.
+    /// Returns the number of calls started after this many seconds.
     fn started(&self, seconds: f64) -> f64 {
         let ramp = self.ramp.as_secs_f64();
         let inside = seconds.min(ramp);

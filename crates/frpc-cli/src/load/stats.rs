@@ -4,10 +4,10 @@ use frpc::Code;
 use hdrhistogram::Histogram;
 use std::time::Duration;
 
-/// The longest time that a histogram distinguishes: an hour, in nanoseconds.
+/// Maximum time of a histogram in nanoseconds: an hour.
 const LONGEST: u64 = 3_600_000_000_000;
 
-/// The rows of the timeline: as many as a plot has room for.
+/// Maximum number of rows of the timeline, which fit into a plot.
 const ROWS: u32 = 200;
 
 /// The shortest row, so that each has some calls.
@@ -30,7 +30,7 @@ pub(crate) struct Stats {
     pub(crate) methods: Vec<MethodStats>,
     /// The latencies of all methods together, in nanoseconds.
     pub(crate) all: Histogram<u64>,
-    /// How much later than intended calls have started, in nanoseconds.
+    /// Delays of calls after their intended start, in nanoseconds.
     late: Histogram<u64>,
     /// The end of the last call, from the beginning of the load.
     ended: Duration,
@@ -130,7 +130,7 @@ impl Stats {
         Duration::from_nanos(self.late.max())
     }
 
-    /// The number of calls that took this time or longer.
+    /// Returns the number of calls that took this time or longer.
     pub(crate) fn slower_than(&self, time: Duration) -> u64 {
         self.all.len().saturating_sub(self.all.count_between(0, nanos(time).saturating_sub(1)))
     }

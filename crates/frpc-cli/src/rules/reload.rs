@@ -1,11 +1,11 @@
-//! Access rules that a running gateway replaces: calls of open connections obey the new ones at once.
+//! Access rules that a running gateway can replace. New rules apply immediately to calls of open connections.
 
 use frpc::{Admitted, Authorize, Connection, Metadata, PeerRules, Status};
 use frpc_access::Access;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The rules at present. Clones are the same.
+/// The current rules. Clones share them.
 #[derive(Clone)]
 pub(crate) struct CurrentRules(Arc<Mutex<Rules>>);
 
@@ -29,7 +29,7 @@ impl CurrentRules {
         Self(Arc::new(Mutex::new(Rules { access, generation: 0, methods: Vec::new() })))
     }
 
-    /// Uses these rules from now on. Rate limits start full.
+    /// Replaces the rules. Rate limits start full.
     pub(crate) fn replace(&self, access: Access) {
         let mut rules = lock(&self.0);
         rules.access = access;

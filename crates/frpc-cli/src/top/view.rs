@@ -1,4 +1,5 @@
-//! How `frpc top` is drawn, and its text for pipes. All text of the server is escaped before it gets here into a cell.
+//! Drawing of `frpc top`, and its text output for pipes. All text of the server is escaped before it is placed in a
+//! cell.
 
 use super::board::{Column, TopView};
 use super::methods::{self, MethodRow};
@@ -279,12 +280,12 @@ pub(super) fn plain(board: &TopView) -> String {
     out
 }
 
-/// How many columns of the terminal a text takes: some characters take two.
+/// Returns the width of a text in terminal columns. Some characters take two.
 pub(super) fn columns(text: &str) -> usize {
     text.chars().map(|letter| letter.width().unwrap_or(0)).sum()
 }
 
-/// A text in so many columns of the terminal: cut off, or padded with spaces.
+/// Truncates or pads a text to this number of terminal columns.
 fn fit(text: &str, width: usize) -> String {
     let (mut fitted, mut left) = (String::with_capacity(width), width);
     for letter in text.chars() {
