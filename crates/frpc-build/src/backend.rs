@@ -1,5 +1,5 @@
-//! The border between schema and generated code: a schema that has passed all checks, and the trait of back ends, which
-//! generate code of another language from it. The crate `frpc-languages` has those for TypeScript and Python.
+//! The interface for code generators of other languages: a checked schema and the trait [`Backend`]. The crate
+//! `frpc-languages` implements it for TypeScript and Python.
 //!
 //! # Examples
 //!
@@ -51,32 +51,32 @@ use crate::output::OutputFile;
 use crate::schema::check::check;
 use crate::schema::externs::Externs;
 
-/// Generates code of one language, with the options of that language.
+/// A code generator for one language, together with its options.
 pub trait Backend: fmt::Debug {
     /// Generates the files of a schema.
     ///
     /// # Errors
     ///
-    /// If the language cannot express the schema, or options contradict each other.
+    /// If the language cannot express the schema, or if options contradict each other.
     fn emit(&self, checked: &Checked<'_>) -> Result<Vec<OutputFile>, Error>;
 }
 
-/// A supported schema with its types by name, and its methods and layouts on the wire.
+/// A schema that passed all checks, with an index of its types and its wire layouts.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Checked<'a> {
-    /// The files.
+    /// The parsed `.proto` files.
     pub schema: &'a Schema,
     /// The types by name.
     pub index: Index<'a>,
-    /// The methods and layouts on the wire.
+    /// The operation numbers of methods and the wire layouts of messages.
     pub plan: Plan,
-    /// How messages are encoded.
+    /// The message encoding.
     pub codec: Codec,
 }
 
 impl<'a> Checked<'a> {
-    /// Checks a schema, and compares it with its locks.
+    /// Checks a schema and compares it with its locks.
     pub(crate) fn new(
         schema: &'a Schema,
         externs: &Externs,
@@ -89,12 +89,12 @@ impl<'a> Checked<'a> {
         Ok(Self { schema, index, plan, codec: locks.codec })
     }
 
-    /// Returns the encoded `FileDescriptorSet` of those of these files that have services, and of their imports; `None`
-    /// if none has. Custom options and comments are included.
+    /// Returns an encoded `FileDescriptorSet` of those `files` that declare services, and their imports, including
+    /// custom options and comments. Returns `None` if no file declares a service.
     ///
     /// # Errors
     ///
-    /// If the encoded schema is not valid.
+    /// If the encoded schema is invalid.
     pub fn service_files(&self, files: &[&FileDescriptorProto]) -> Result<Option<Vec<u8>>, Error> {
         reflection::service_files(self.schema, files)
     }

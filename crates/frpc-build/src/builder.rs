@@ -1,4 +1,4 @@
-//! The options of a build, with the names that tonic's and prost-build's builders have for them.
+//! Build options. Their names follow the builders of tonic and prost-build.
 
 mod compile;
 mod paths;
@@ -14,15 +14,15 @@ use crate::lock::{LockOptions, LockUpdate, Numbering};
 use crate::schema::externs::Externs;
 use crate::schema::patterns::{OptionPath, Target};
 
-/// Options for code generation, made by [`configure`](crate::configure).
+/// Options for code generation, created by [`configure`](crate::configure).
 ///
 /// # Paths
 ///
-/// Many options apply to parts of the schema, which are named by paths with the syntax of prost-build:
+/// Many options apply to parts of the schema. These are selected by paths in prost-build's syntax:
 ///
-/// * `.package.Message` is the message and everything in it, `.package` everything in the package;
-/// * `Message` or `Message.field`, without a leading dot, is everything whose path ends like this;
-/// * `.` is the whole schema.
+/// * `.package.Message` matches the message and everything in it, `.package` everything in the package;
+/// * `Message` or `Message.field`, without a leading dot, matches every path with this suffix;
+/// * `.` matches the whole schema.
 ///
 /// Cargo shows a warning for an option whose path matches no suitable element.
 ///
@@ -45,15 +45,15 @@ pub struct Builder {
     locks: LockOptions,
     out_dir: Option<PathBuf>,
     include_file: Option<PathBuf>,
-    /// The back end of another language than Rust.
+    /// The code generator of another language; `None` generates Rust.
     backend: Option<Box<dyn Backend>>,
     file_descriptor_set_path: Option<PathBuf>,
     emit_rerun_if_changed: bool,
-    /// The paths that the user has given to options.
+    /// The paths passed to options, for warnings about paths without a match.
     option_paths: Vec<OptionPath>,
 }
 
-/// Setters of attributes, which the items at a path get.
+/// Defines setters that add an attribute to all items that match a path.
 macro_rules! attribute_setters {
     ($($(#[$about:meta])* $name:ident, $target:ident, |$of:ident, $path:ident, $attribute:ident| $set:expr;)*) => {$(
         $(#[$about])*
@@ -83,19 +83,20 @@ impl Builder {
         }
     }
 
-    /// Whether to generate clients. Default: `true`.
+    /// Enables or disables the generation of clients. Defaults to `true`.
     pub fn build_client(mut self, enable: bool) -> Self {
         self.services.without_client = !enable;
         self
     }
 
-    /// Whether to generate servers and the traits that they serve. Default: `true`.
+    /// Enables or disables the generation of servers and service traits. Defaults to `true`.
     pub fn build_server(mut self, enable: bool) -> Self {
         self.services.without_server = !enable;
         self
     }
 
-    /// Whether to generate a trait for trait objects as well, whose methods return boxed futures. Default: `false`.
+    /// Enables or disables an additional, dyn-compatible trait for each service, whose methods return boxed futures.
+    /// Defaults to `false`.
     ///
     /// A service `Greeter` gets the trait `DynGreeter`, for plugins and for tests that choose an implementation at run
     /// time. Every implementation of `Greeter` implements `DynGreeter`, and `Arc<dyn DynGreeter>` implements `Greeter`:
@@ -112,20 +113,21 @@ impl Builder {
         self
     }
 
-    /// Sets how messages are encoded in bodies. Default: [`Codec::Polyglot`].
+    /// Sets the encoding of messages in bodies. Defaults to [`Codec::Polyglot`].
     pub fn codec(mut self, codec: Codec) -> Self {
         self.externs.codec = codec;
         self
     }
 
-    /// Whether to generate a view of each message as well: `FooView<'a>` for `Foo`, whose strings, bytes, lists and
-    /// maps are borrowed from the body. Default: `false`.
+    /// Enables or disables views. The view `FooView<'a>` of a message `Foo` borrows strings, bytes, lists and maps from
+    /// the body. Defaults to `false`.
     ///
-    /// A crate whose types are used by [`extern_path`](Self::extern_path) has to implement `polyglot::Viewed` for them.
+    /// A crate whose types are used through [`extern_path`](Self::extern_path) has to implement `polyglot::Viewed` for
+    /// them.
     ///
     /// # Examples
     ///
-    /// Handlers of `Search.Index` and of all methods of `Audit` get their requests undecoded and look at them by views:
+    /// Handlers of `Search.Index` and of all methods of `Audit` receive undecoded requests and read them through views:
     ///
     /// ```no_run
     /// frpc_build::configure()
@@ -139,22 +141,22 @@ impl Builder {
         self
     }
 
-    /// Whether to generate the JSON mapping of proto3 as well, for messages and enums: implementations of the traits of
-    /// `frpc_json`. Default: `false`.
+    /// Enables or disables proto3's JSON mapping of messages and enums, as implementations of the traits of
+    /// `frpc_json`. Defaults to `false`.
     ///
-    /// Needs the feature `json` of frpc. The generated code finds `frpc_json` at `frpc::json`, with the functions
-    /// `to_json` and `from_json`. Works with either codec. Methods get the format `json` for calls of adapter
+    /// Requires frpc's feature `json`. The generated code finds `frpc_json` at `frpc::json`, with the functions
+    /// `to_json` and `from_json`. Works with either codec. Methods support the format `json` in calls of adapter
     /// connections, unless their requests are not decoded.
     ///
-    /// Servers get the comments of the schema and JSON Schemas of the messages of methods, for documents such as that
-    /// of OpenRPC. **All callers that may use the server can then read the comments**, unless
-    /// [`disable_comments`](Self::disable_comments) leaves them out.
+    /// The generated servers embed the comments of the schema and JSON Schemas of the messages of methods, for
+    /// documents such as OpenRPC. **Every caller of the server can then read the comments**, unless
+    /// [`disable_comments`](Self::disable_comments) removes them.
     ///
-    /// If the schema has a `google.protobuf.Any`, services name all messages of their package as types that an `Any` may
+    /// If the schema uses `google.protobuf.Any`, all messages of a package are registered as types that an `Any` may
     /// hold in JSON.
     ///
-    /// A crate whose types are used by [`extern_path`](Self::extern_path) has to implement `frpc_json::Fields` for
-    /// messages and `frpc_json::Enumeration` for enums, as another build with this option does.
+    /// A crate whose types are used through [`extern_path`](Self::extern_path) has to implement `frpc_json::Fields` for
+    /// messages and `frpc_json::Enumeration` for enums. Code generated with this option does so.
     ///
     /// # Examples
     ///
@@ -167,12 +169,12 @@ impl Builder {
         self
     }
 
-    /// Whether methods can be called with messages in protobuf's encoding, whatever their [`codec`](Self::codec): the
-    /// format `proto` for calls of adapter connections, which gRPC and Connect make. Default: `false`.
+    /// Enables or disables calls with protobuf-encoded messages in addition to the [`codec`](Self::codec). This is the
+    /// format `proto` of adapter connections, which gRPC and Connect use. Defaults to `false`.
     ///
-    /// Requests that are [not decoded](Self::undecoded_requests) have no such format. A crate whose types are used by
-    /// [`extern_path`](Self::extern_path) as requests has to implement `frpc::codegen::Protobuf` for them, as another
-    /// build with this option does.
+    /// Methods with [undecoded requests](Self::undecoded_requests) do not support this format. A crate whose request
+    /// types are used through [`extern_path`](Self::extern_path) has to implement `frpc::codegen::Protobuf` for them.
+    /// Code generated with this option does so.
     ///
     /// # Examples
     ///
@@ -185,11 +187,11 @@ impl Builder {
         self
     }
 
-    /// Whether services contain their schema, so that a server can show it: to `frpc_reflection::Reflection`, which
-    /// tools like grpcurl query. Default: `false`, which adds nothing to the program.
+    /// Embeds the schema in the generated services, for `frpc_reflection::Reflection`, which tools like grpcurl query.
+    /// Defaults to `false`, which adds nothing to the program.
     ///
-    /// The code of each package with services gets `SCHEMA`, an encoded `FileDescriptorSet` of the files with these
-    /// services and their imports, with all comments. **All callers that may use the server can then read the
+    /// The generated code of each package with services contains `SCHEMA`: an encoded `FileDescriptorSet` of the files
+    /// with these services and their imports, with all comments. **Every caller of the server can then read the
     /// comments.**
     ///
     /// # Examples
@@ -203,23 +205,23 @@ impl Builder {
         self
     }
 
-    /// Passes the requests of these methods to their handlers undecoded, as `frpc::Undecoded<Foo>` instead of `Foo`: for
-    /// handlers that read a few fields by a [view](Self::views) or forward the request. Takes one
-    /// [path](Self#paths) or several. Clients stay the same.
+    /// Passes the requests of these methods to their handlers undecoded, as `frpc::Undecoded<Foo>` instead of `Foo`.
+    /// This suits handlers that read a few fields through a [view](Self::views) or forward the request. Takes one
+    /// [path](Self#paths) or several. Clients are not affected.
     ///
-    /// Works with the Polyglot codec only. A request that is a wrapper, like
-    /// `google.protobuf.StringValue`, is a plain value in Rust and has no view.
+    /// Works with the Polyglot codec only. Wrapper types such as `google.protobuf.StringValue` have no view, because
+    /// they are plain values in Rust.
     pub fn undecoded_requests(mut self, paths: impl IntoPaths) -> Self {
         let paths = self.note("undecoded_requests", Target::Method, paths);
         self.services.undecoded_requests.extend(paths);
         self
     }
 
-    /// Uses the Rust type or module `rust_path` for the type or package `proto_path`, which has a leading dot, instead
-    /// of generating it.
+    /// Uses the existing Rust type or module `rust_path` for the type or package `proto_path` instead of generating it.
+    /// `proto_path` has a leading dot.
     ///
-    /// The crate that defines such a type also has to implement its codec: `polyglot::Fields` for a message,
-    /// `polyglot::Enumeration` for an enum. Types that another build with frpc-build has generated have one.
+    /// The crate of such a type must implement the codec: `polyglot::Fields` for a message, `polyglot::Enumeration` for
+    /// an enum. Code generated by frpc-build does so.
     ///
     /// # Examples
     ///
@@ -235,8 +237,8 @@ impl Builder {
         self
     }
 
-    /// Whether to generate protobuf's well-known types from their schema, like all other types, instead of using those
-    /// of `prost-types`. Default: `false`.
+    /// Generates protobuf's well-known types from their schema like all other types, instead of using those of
+    /// `prost-types`. Defaults to `false`.
     pub fn compile_well_known_types(mut self, enable: bool) -> Self {
         self.externs.compile_well_known_types = enable;
         self
@@ -265,8 +267,8 @@ impl Builder {
         trait_attribute, Service, |of, path, attribute| of.services.trait_attributes.push((path, attribute));
     }
 
-    /// Puts message fields into a `Box`. Takes one [path](Self#paths) or several. Fields of recursive messages are
-    /// boxed anyway.
+    /// Stores the selected message fields in a `Box`. Takes one [path](Self#paths) or several. Fields of recursive
+    /// messages are always boxed.
     ///
     /// A member of a oneof cannot be boxed if all members are plain numbers or messages of plain numbers, because
     /// prost-build derives `Copy` for such a oneof.
@@ -277,19 +279,19 @@ impl Builder {
         self
     }
 
-    /// Makes bytes fields `Bytes`, which are decoded without copying, instead of `Vec<u8>`. Takes one
-    /// [path](Self#paths) or several.
+    /// Generates the selected bytes fields as `Bytes` instead of `Vec<u8>`. `Bytes` are decoded without copying. Takes
+    /// one [path](Self#paths) or several.
     pub fn bytes(mut self, paths: impl IntoPaths) -> Self {
         let paths = self.note("bytes", Target::BytesField, paths);
         self.prost.bytes(paths);
         self
     }
 
-    /// Makes string fields, and the values of maps that are strings, `frpc::Utf8Bytes` instead of `String`. Takes one
-    /// [path](Self#paths) or several.
+    /// Generates the selected string fields, and string values of maps, as `frpc::Utf8Bytes` instead of `String`. Takes
+    /// one [path](Self#paths) or several.
     ///
-    /// Long ones are encoded and decoded without copying, as [`bytes`](Self::bytes) are. They are still checked to be
-    /// UTF-8. Keys of maps and `StringValue` stay `String`.
+    /// Like [`bytes`](Self::bytes), long strings are encoded and decoded without copying. They are still validated as
+    /// UTF-8. Map keys and `StringValue` remain `String`.
     ///
     /// # Examples
     ///
@@ -305,15 +307,15 @@ impl Builder {
         self
     }
 
-    /// Makes map fields `BTreeMap` instead of `HashMap`. Takes one [path](Self#paths) or several.
+    /// Generates the selected map fields as `BTreeMap` instead of `HashMap`. Takes one [path](Self#paths) or several.
     pub fn btree_map(mut self, paths: impl IntoPaths) -> Self {
         let paths = self.note("btree_map", Target::MapField, paths);
         self.prost.btree_map(paths);
         self
     }
 
-    /// Leaves out the comments of the schema, though not those in the `SCHEMA` for [`reflection`](Self::reflection). Takes
-    /// one [path](Self#paths) or several.
+    /// Omits the schema's comments from the generated code. The embedded `SCHEMA` for [`reflection`](Self::reflection)
+    /// keeps them. Takes one [path](Self#paths) or several.
     pub fn disable_comments(mut self, paths: impl IntoPaths) -> Self {
         let paths = self.note("disable_comments", Target::Any, paths);
         self.services.comments_off.extend(paths.iter().cloned());
@@ -321,8 +323,7 @@ impl Builder {
         self
     }
 
-    /// Leaves out the implementation of `Debug`, so that you can write your own. Takes one [path](Self#paths) or
-    /// several.
+    /// Omits the implementation of `Debug`, so that the user can provide one. Takes one [path](Self#paths) or several.
     pub fn skip_debug(mut self, paths: impl IntoPaths) -> Self {
         let paths = self.note("skip_debug", Target::Type, paths);
         self.prost.skip_debug(paths);
@@ -335,14 +336,15 @@ impl Builder {
         self
     }
 
-    /// Whether generated code allows `dead_code` and `unreachable_pub`, which it may break in a private module of a
-    /// program that uses a part of it, and `deprecated`, since codecs use deprecated fields. Default: `true`.
+    /// Enables or disables `#[allow]` attributes in the generated code. Defaults to `true`, which allows `dead_code`
+    /// and `unreachable_pub`, because a program may use only part of the code and include it in a private module, and
+    /// `deprecated`, because codecs use deprecated fields.
     ///
-    /// In a crate that forbids one of these lints, `#[allow]` is the error E0453. With `false` the code has none of them
-    /// and belongs into a public module of a library; `deprecated` options of the schema are then ignored, and of clippy's
-    /// lints some are allowed by name, in place of groups. All public items have comments either way, so `missing_docs` is
-    /// never allowed. `dead_code` alone cannot be forbidden, only denied: the derive macro of prost allows it in its
-    /// additions to messages with enums or optional fields.
+    /// In a crate that forbids one of these lints, `#[allow]` is the error E0453. With `false` the generated code
+    /// contains none of them and must be in a public module of a library. The schema's `deprecated` options are then
+    /// ignored, and clippy lints are allowed by name rather than by group. `missing_docs` is never allowed, because all
+    /// public items have comments. `dead_code` can only be denied, not forbidden: prost's derive macro allows it in the
+    /// code that it adds to messages with enums or optional fields.
     ///
     /// ```no_run
     /// // In a library with `#![forbid(deprecated, missing_docs, unreachable_pub)]`.
@@ -354,14 +356,13 @@ impl Builder {
         self
     }
 
-    /// Keeps the name of an enum at the beginning of the names of its values, as in the schema. By default it is
-    /// removed.
+    /// Keeps the name of an enum as the prefix of its values' names. The prefix is removed by default.
     pub fn retain_enum_prefix(mut self) -> Self {
         self.prost.retain_enum_prefix();
         self
     }
 
-    /// Remembers the paths that an option was given, for a warning if they match nothing.
+    /// Records the paths passed to an option, for warnings about paths without a match.
     fn note(&mut self, option: &'static str, target: Target, paths: impl IntoPaths) -> Vec<String> {
         let paths = paths.into_paths();
         self.option_paths.extend(paths.iter().map(|path| OptionPath { option, path: path.clone(), target }));
@@ -371,20 +372,20 @@ impl Builder {
 
 /// Options for operations and the [schema lock](crate#the-schema-lock).
 impl Builder {
-    /// Sets how methods get their operations. Default: [`Numbering::Sequential`].
+    /// Sets how operation numbers are assigned to methods. Defaults to [`Numbering::Sequential`].
     pub fn numbering(mut self, numbering: Numbering) -> Self {
         self.locks.numbering = numbering;
         self
     }
 
-    /// Sets the operation of the first method of a file, at least 10. Without it, [`numbering`](Self::numbering)
-    /// decides.
+    /// Sets the operation of the first method of a file. The minimum is 10. By default, [`numbering`](Self::numbering)
+    /// determines it.
     ///
-    /// The file is named as imports name it, or by the end of that name: `orders.proto` for `shop/orders.proto`.
+    /// The file is given by its import name or a suffix of it: `orders.proto` for `shop/orders.proto`.
     ///
     /// # Examples
     ///
-    /// Two crates compile one file each, and one server has the services of both:
+    /// Two crates compile one file each, and one server serves both:
     ///
     /// ```no_run
     /// frpc_build::configure()
@@ -397,41 +398,41 @@ impl Builder {
         self
     }
 
-    /// Whether to compare the schema with its [lock](crate#the-schema-lock). Default: `true`.
+    /// Enables or disables the comparison of the schema with its [lock](crate#the-schema-lock). Defaults to `true`.
     pub fn schema_lock(mut self, enable: bool) -> Self {
         self.locks.is_off = !enable;
         self
     }
 
-    /// Keeps the locks of all packages in one folder, which has to exist, instead of next to the schema.
+    /// Stores the locks of all packages in one existing folder instead of next to the schema.
     ///
-    /// A build then has to name all files of a package that has a lock. A schema without files, like that of
+    /// A build must then name all files of a package that has a lock. A schema without files, such as that of
     /// [`compile_fds`](Self::compile_fds), has locks only with this option.
     pub fn lock_dir(mut self, folder: impl AsRef<Path>) -> Self {
         self.locks.folder = Some(folder.as_ref().to_owned());
         self
     }
 
-    /// Sets which changes of the schema the build records in its locks, regardless of `FRPC_UPDATE_LOCK`.
+    /// Sets which schema changes the build records in its locks, regardless of `FRPC_UPDATE_LOCK`.
     ///
-    /// This is for tools that maintain locks. In a build script, [`LockUpdate::Safe`] and [`LockUpdate::Breaking`]
-    /// would accept every such change without anybody noticing.
+    /// This is meant for tools that maintain locks. In a build script, [`LockUpdate::Safe`] and
+    /// [`LockUpdate::Breaking`] would silently accept every such change.
     pub fn lock_update(mut self, update: LockUpdate) -> Self {
         self.locks.update = Some(update);
         self
     }
 }
 
-/// Options for where the output goes.
+/// Options for the output.
 impl Builder {
-    /// Writes the generated code to this folder, which has to exist, instead of cargo's `OUT_DIR`.
+    /// Writes the generated code to this existing folder instead of cargo's `OUT_DIR`.
     pub fn out_dir(mut self, out_dir: impl AsRef<Path>) -> Self {
         self.out_dir = Some(out_dir.as_ref().to_owned());
         self
     }
 
-    /// Also writes a file of this name that includes the code of all packages, each in modules with the names of the
-    /// package. Needed if one package uses types of another.
+    /// Additionally writes a file of this name that includes the code of all packages in nested modules. Required if
+    /// one package uses types of another.
     ///
     /// # Examples
     ///
@@ -449,20 +450,20 @@ impl Builder {
         self
     }
 
-    /// Generates code of another language, instead of Rust: with a back end of the crate `frpc-languages`, or with one
-    /// [of yours](crate::backend). Most options are about Rust and change nothing in other languages.
+    /// Generates code of another language instead of Rust, with a back end of the crate `frpc-languages` or a [custom
+    /// one](crate::backend). Most options concern Rust and do not affect other languages.
     pub fn backend(mut self, backend: impl Backend + 'static) -> Self {
         self.backend = Some(Box::new(backend));
         self
     }
 
-    /// Also writes the parsed schema to this path, as an encoded `FileDescriptorSet`.
+    /// Additionally writes the parsed schema to this path, as an encoded `FileDescriptorSet`.
     pub fn file_descriptor_set_path(mut self, path: impl AsRef<Path>) -> Self {
         self.file_descriptor_set_path = Some(path.as_ref().to_owned());
         self
     }
 
-    /// Whether cargo runs the build script again when a file of the schema or a lock changes. Default: `true`.
+    /// Sets whether cargo reruns the build script when a schema file or a lock changes. Defaults to `true`.
     pub fn emit_rerun_if_changed(mut self, enable: bool) -> Self {
         self.emit_rerun_if_changed = enable;
         self

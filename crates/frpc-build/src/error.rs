@@ -1,13 +1,14 @@
-//! The error of this crate: one sentence that starts with `file:line:column`, so that editors can jump there.
+//! The error type of this crate. Each error is one sentence that starts with `file:line:column`, which editors can
+//! open.
 //!
-//! Which constructs are refused is decided in `schema/check.rs` and `schema/externs.rs`, not here.
+//! `schema/check.rs` and `schema/externs.rs` decide which constructs are rejected.
 
 use std::fmt;
 
 /// The reason why no code was generated.
 ///
-/// The text starts with a position in the schema if there is one: ``proto/echo.proto:7:3: message `A`: …``. `Debug`
-/// writes the same text, because cargo shows that when `main` of a build script returns the error.
+/// The text starts with the position in the schema, if known: ``proto/echo.proto:7:3: message `A`: …``. `Debug` writes
+/// the same text, because cargo shows it when `main` of a build script returns the error.
 ///
 /// ```
 /// let error = frpc_build::compile_protos("no/such/file.proto").unwrap_err();
@@ -37,7 +38,7 @@ pub enum ErrorKind {
     Lock,
 }
 
-/// A position in a file. Lines and columns count from 1; 0 means that they are not known.
+/// A position in a file. Lines and columns are 1-based; 0 means unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SourcePosition {
     pub(crate) file: String,
@@ -46,7 +47,7 @@ pub(crate) struct SourcePosition {
 }
 
 impl Error {
-    /// An error of a [back end](crate::backend::Backend): one sentence without a full stop.
+    /// Creates an error of a [back end](crate::backend::Backend). The text is one sentence without a full stop.
     pub fn new(kind: ErrorKind, text: impl Into<String>) -> Self {
         Self { kind, position: None, text: text.into(), source: None }
     }
@@ -64,22 +65,22 @@ impl Error {
         self
     }
 
-    /// The cause.
+    /// Returns the cause.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// The `.proto` file or lock with the error, if it was found in one.
+    /// Returns the `.proto` file or lock that contains the error, if known.
     pub fn file(&self) -> Option<&str> {
         self.position.as_ref().map(|position| position.file.as_str())
     }
 
-    /// The line in [`file`](Self::file), counted from 1, if it is known.
+    /// Returns the 1-based line in [`file`](Self::file), if known.
     pub fn line(&self) -> Option<u32> {
         self.position.as_ref().map(|position| position.line).filter(|line| *line != 0)
     }
 
-    /// The column in [`line`](Self::line), counted from 1, if it is known.
+    /// Returns the 1-based column in [`line`](Self::line), if known.
     pub fn column(&self) -> Option<u32> {
         self.position.as_ref().map(|position| position.column).filter(|column| *column != 0)
     }

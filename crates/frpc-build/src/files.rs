@@ -1,4 +1,4 @@
-//! Writes files atomically, and only if their content changes.
+//! Writes files atomically, and only if their content changed.
 
 use std::fs;
 use std::io;
@@ -8,17 +8,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, ErrorKind};
 
-/// Does not touch a file that has the same content already, so that cargo does not compile it again.
+/// Writes a file if its content differs. An unchanged file is not touched, so that cargo does not recompile it.
 ///
-/// Otherwise the file is replaced as a whole: a build that runs at the same time does not read half of it, and a build
-/// that is killed does not leave half of it. The permissions stay the same, and a file that may not be written is not
-/// replaced.
+/// The file is replaced atomically, so a concurrent build never reads a partial file and a killed build never leaves
+/// one. Permissions are preserved, and a read-only file is not replaced.
 pub(crate) fn write_if_changed(path: &Path, content: &[u8]) -> Result<(), Error> {
     if fs::read(path).is_ok_and(|before| before == content) {
         return Ok(());
     }
     let written = match fs::metadata(path) {
-        Ok(found) if !found.is_file() => fs::write(path, content), // A device or a pipe.
+        Ok(found) if !found.is_file() => fs::write(path, content), // Devices and pipes cannot be replaced.
         _ => replace(path, content),
     };
     written.map_err(|error| {
@@ -28,13 +27,13 @@ pub(crate) fn write_if_changed(path: &Path, content: &[u8]) -> Result<(), Error>
 
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     static WRITTEN: AtomicUsize = AtomicUsize::new(0);
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()); // A link stays one.
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()); // Symbolic links are preserved.
     let permissions = match fs::OpenOptions::new().write(true).open(&path) {
         Ok(file) => Some(file.metadata()?.permissions()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    // The name of the file itself may already have the maximum length.
+    // Not derived from the file name, which may already have the maximum length.
     let name = format!(".frpc-build.{}.{}", process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed));
     let temporary = path.with_file_name(name);
     let replaced = fs::write(&temporary, content)

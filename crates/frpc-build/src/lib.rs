@@ -49,8 +49,8 @@
 //! }
 //! ```
 //!
-//! If a package uses types of another, the generated code refers to them by `super`, in modules with the names of the
-//! packages. [`include_file`](Builder::include_file) writes a file that declares these modules.
+//! If a package uses types of another package, the generated code refers to them through `super`. The packages must then
+//! be nested modules, which the file written by [`include_file`](Builder::include_file) declares.
 //!
 //! # The schema lock
 //!
@@ -65,23 +65,22 @@
 //!
 //! # Operations
 //!
-//! The number of a method is called its *operation*. The first method of a file has operation 10, and each further
-//! method the next one, through all services of the file, as in Go. So an inserted method changes the operations of
-//! later ones. If a build has several files with methods, only the first counts from 10; the others begin at multiples
-//! of 100, so that one server can serve all of them. The lock remembers where each file begins. [`Numbering`] explains
-//! the rules and has two others, [`operation_base`](Builder::operation_base) chooses where a file begins.
+//! The number of a method is called its *operation*. The methods of a file are numbered from 10 across all its services,
+//! as in Go, so inserting a method changes the operations of later ones. If a build has several files with methods, only
+//! the first starts at 10. The others start at multiples of 100, so that one server can serve all of them. The lock
+//! records where each file starts. [`Numbering`] describes these rules and two alternatives, and
+//! [`operation_base`](Builder::operation_base) sets the start of a file.
 //!
 //! # Codecs
 //!
-//! Bodies are in the Polyglot encoding, field by field: single fields in the order of declaration, then lists, then
-//! messages and maps. A build with [`codec(Codec::Protobuf)`](Builder::codec) encodes messages as protobuf instead.
+//! Bodies use the Polyglot encoding: singular fields in the order of declaration, then lists, then messages and maps. A build with [`codec(Codec::Protobuf)`](Builder::codec) encodes messages as protobuf instead.
 //!
 //! # Views
 //!
 //! [`views(true)`](Builder::views) adds a view `FooView<'a>` of each message `Foo`: a struct with the same fields that
-//! borrows strings and bytes from the body, and decodes lists and maps while they are iterated over. Decoding a view
-//! allocates nothing. A handler whose method is named by [`undecoded_requests`](Builder::undecoded_requests) gets its request as
-//! `frpc::Undecoded<Foo>`, and reads it with `request.get_ref().view()?`.
+//! borrows strings and bytes from the body, and decodes lists and maps during iteration. Decoding a view does not
+//! allocate. Handlers of methods selected by [`undecoded_requests`](Builder::undecoded_requests) receive the request as
+//! `frpc::Undecoded<Foo>` and read it with `request.get_ref().view()?`.
 //!
 //! # JSON
 //!
@@ -90,8 +89,8 @@
 //!
 //! # Names
 //!
-//! Messages have the names that prost-build gives them. If the name of a trait, server, client or method is taken, as
-//! by a message `GreeterClient` or a method `New`, it gets a trailing `_`, and cargo shows a warning.
+//! Messages have the names assigned by prost-build. If the name of a trait, server, client or method is taken, for
+//! example by a message `GreeterClient` or a method `New`, `_` is appended and cargo shows a warning.
 //!
 //! # Well-known types
 //!
@@ -132,12 +131,12 @@ pub use error::{Error, ErrorKind};
 pub use lock::{Fingerprint, Layout, LockFile, LockUpdate, Numbering};
 pub use output::{LoadedProtos, Output, OutputFile};
 
-/// Generates code for a `.proto` file and everything that it imports, with default options. Imports are looked up in
-/// the folder of the file.
+/// Generates code for a `.proto` file and its imports, with default options. Imports are searched in the folder of the
+/// file.
 ///
 /// # Errors
 ///
-/// As [`Builder::compile_protos`].
+/// Like [`Builder::compile_protos`].
 ///
 /// # Examples
 ///
@@ -154,15 +153,15 @@ pub fn compile_protos(proto: impl AsRef<Path>) -> Result<(), Error> {
     configure().compile_protos(&[proto], &[folder])
 }
 
-/// Restores the options of fields and methods that decoding by prost-types drops (`debug_redact`, and those of
-/// `frpc/agent.proto`) from the same schema as an encoded `FileDescriptorSet`: for programs that get their schema from
-/// protoc. Nothing happens if the encoded schema is not valid.
+/// Restores the options of fields and methods that prost-types drops when decoding: `debug_redact` and those of
+/// `frpc/agent.proto`. `encoded` is the same schema as an encoded `FileDescriptorSet`. For programs that receive their
+/// schema from protoc. Has no effect if `encoded` is invalid.
 pub fn keep_options(fds: &mut prost_types::FileDescriptorSet, encoded: &[u8]) {
     schema::options::keep_options(&mut fds.file, encoded);
 }
 
-/// The files that every schema can import: their names and texts. For programs that parse schemas themselves;
-/// [`Builder`] knows the files.
+/// Returns the names and texts of the files that every schema can import. For programs that parse schemas themselves;
+/// [`Builder`] includes the files.
 ///
 /// # Examples
 ///
@@ -174,7 +173,7 @@ pub fn bundled_files() -> &'static [(&'static str, &'static str)] {
     &schema::externs::OWN_FILES
 }
 
-/// Returns a [`Builder`] with default options.
+/// Creates a [`Builder`] with default options.
 ///
 /// # Examples
 ///

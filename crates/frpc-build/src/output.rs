@@ -1,4 +1,4 @@
-//! The files that a build generates, and their folder; the schema that a program loads.
+//! Generated files, the output folder and loaded schemas.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -13,12 +13,12 @@ use crate::lock::{Layout, LockFile};
 /// The output folder.
 pub(crate) struct Folder {
     path: PathBuf,
-    /// Whether it is cargo's, so that the generated code can use `env!("OUT_DIR")`.
+    /// Whether this is cargo's `OUT_DIR`, so that the generated code can use `env!("OUT_DIR")`.
     is_cargos: bool,
 }
 
 impl Folder {
-    /// Returns `chosen`, or else the folder that cargo has set.
+    /// Uses `chosen`, or else cargo's `OUT_DIR`.
     pub(crate) fn new(chosen: Option<PathBuf>) -> Result<Self, Error> {
         if let Some(path) = chosen {
             return Ok(Self { path, is_cargos: false });
@@ -30,15 +30,15 @@ impl Folder {
         Ok(Self { path: path.into(), is_cargos: true })
     }
 
-    /// Whether this is cargo's `OUT_DIR`, the default of all builds in a build script.
+    /// Returns whether this is cargo's `OUT_DIR`, the default of all builds in a build script.
     pub(crate) fn is_cargos(&self) -> bool {
         self.is_cargos
     }
 
-    /// Writes files. The name of a package consists of identifiers and dots (`schema/check.rs`), so that its file
-    /// cannot be outside of the folder.
+    /// Writes files. The name of a package consists of identifiers and dots (see `schema/check.rs`), so its path cannot
+    /// leave the folder.
     ///
-    /// Warns about a file in `OUT_DIR` that another build of the same build script has written.
+    /// Warns about a file in `OUT_DIR` that another build of the same build script wrote.
     pub(crate) fn write(&self, files: &[OutputFile], warn: &mut dyn FnMut(String)) -> Result<(), Error> {
         static WRITTEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
         for OutputFile { name, text } in files.iter().filter(|_| self.is_cargos) {
@@ -63,10 +63,10 @@ pub struct Output {
     /// The generated files.
     pub files: Vec<OutputFile>,
     /// New and changed locks, to be written to the [`lock_dir`](crate::Builder::lock_dir). Empty unless the environment
-    /// or [`lock_update`](crate::Builder::lock_update) permits to record changes.
+    /// or [`lock_update`](crate::Builder::lock_update) permits recording changes.
     pub locks: Vec<LockFile>,
-    /// The warnings that cargo would show for a build script, except those about options whose path matches nothing: a
-    /// program may pass the options for all folders while it compiles one.
+    /// The warnings that cargo would show for a build script. Warnings about paths without a match are excluded,
+    /// because a program may pass the same options for several folders.
     pub warnings: Vec<String>,
 }
 
@@ -74,9 +74,9 @@ pub struct Output {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoadedProtos {
-    /// The schema, as an encoded `FileDescriptorSet` with comments.
+    /// The schema as an encoded `FileDescriptorSet` with comments.
     pub descriptors: Vec<u8>,
-    /// The layouts of its services.
+    /// The wire layouts of the schema's services.
     pub layouts: Vec<Layout>,
 }
 
@@ -84,7 +84,7 @@ pub struct LoadedProtos {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutputFile {
-    /// The path, relative to the output folder: the name of a package with the extension `.rs`, or that of the
+    /// The path relative to the output folder: the package name with the extension `.rs`, or the name of the
     /// [`include_file`](crate::Builder::include_file).
     pub name: String,
     /// The content.
@@ -92,7 +92,7 @@ pub struct OutputFile {
 }
 
 impl OutputFile {
-    /// A file with this path, relative to the output folder.
+    /// Creates a file with a path relative to the output folder.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         Self { name: name.into(), text: text.into() }
     }

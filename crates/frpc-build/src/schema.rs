@@ -1,4 +1,4 @@
-//! The parsed schema, with an index of its types by full name and of positions by descriptor path.
+//! The parsed schema, with its types indexed by full name and its positions by descriptor path.
 
 pub(crate) mod check;
 pub(crate) mod comments;
@@ -21,7 +21,7 @@ use crate::schema::comments::clean;
 use crate::schema::externs::AGENT_FILE;
 use crate::schema::walk::{Item, walk};
 
-/// Field numbers of descriptor.proto, the elements of paths in `SourceCodeInfo`.
+/// Field numbers of `descriptor.proto`, which form the paths in `SourceCodeInfo`.
 pub(crate) mod tag {
     pub(crate) const FILE_PACKAGE: i32 = 2;
     pub(crate) const FILE_DEPENDENCY: i32 = 3;
@@ -40,16 +40,16 @@ pub(crate) mod tag {
     pub(crate) const SERVICE_METHOD: i32 = 2;
 }
 
-/// The lowest operation of a method. 0 to 9 are reserved for the protocol.
+/// The lowest operation of a method. Operations 0 to 9 are reserved for the protocol.
 pub(crate) const OPERATION_FIRST: u16 = 10;
 
-/// The operations of services about servers themselves, such as reflection and health. docs/wire.md lists them.
+/// Operations reserved for built-in services, such as reflection and health. See docs/wire.md.
 pub(crate) const OPERATIONS_KEPT: RangeInclusive<u16> = 65_000..=65_099;
 
-/// The packages of these services. The first has others within.
+/// The packages of built-in services. `frpc` includes its subpackages.
 const PACKAGES_KEPT: [&str; 4] = ["frpc", "grpc.health.v1", "grpc.reflection.v1", "grpc.reflection.v1alpha"];
 
-/// Whether the services of a package may have operations that are kept.
+/// Returns whether services of a package may use reserved operations.
 pub(crate) fn has_kept_operations(package: &str) -> bool {
     PACKAGES_KEPT.contains(&package) || package.starts_with("frpc.")
 }
@@ -57,17 +57,17 @@ pub(crate) fn has_kept_operations(package: &str) -> bool {
 /// All files of one build.
 #[derive(Debug)]
 pub struct Schema {
-    /// The files, imports before those that import them.
+    /// The files in dependency order: imports precede their importers.
     pub files: Vec<FileDescriptorProto>,
-    /// The paths of the files, except of those that are built into protox.
+    /// The paths of the files on disk. Files built into protox have none.
     paths: HashMap<String, PathBuf>,
-    /// The names of files that are here only because others import them.
+    /// The names of files that were loaded only as imports.
     imports: HashSet<String>,
-    /// Whether nothing is generated for imports.
+    /// Whether to generate no code for imports.
     skips_imports: bool,
-    /// The names of imports that are ignored.
+    /// The names of ignored imports.
     unused: HashSet<String>,
-    /// The files as an encoded `FileDescriptorSet`, with custom options.
+    /// The files as an encoded `FileDescriptorSet` with custom options.
     pub(crate) encoded: Vec<u8>,
 }
 
@@ -86,12 +86,12 @@ impl Schema {
         Self { imports: others.map(str::to_owned).collect(), skips_imports: true, ..self }.without_unused()
     }
 
-    /// Ignores imports that are not generated and not used, and imports in other syntaxes that only declare options.
+    /// Removes imports that are neither generated nor used, and imports in other syntaxes that only declare options.
     fn without_unused(self) -> Self {
         let index = Index::new(&self.files);
         let is_wanted = |file: &&FileDescriptorProto| {
             if file.name() == AGENT_FILE && self.is_import(file) {
-                return false; // It only declares options.
+                return false; // The file only declares options.
             }
             let by_itself = !self.skips_imports && (file.syntax() == "proto3" || !file.service.is_empty());
             by_itself || !self.is_import(file)
@@ -108,17 +108,17 @@ impl Schema {
         Self { unused, ..self }
     }
 
-    /// Whether code is generated for a file.
+    /// Returns whether code is generated for a file.
     pub fn is_generated(&self, file: &FileDescriptorProto) -> bool {
         self.is_used(file) && !(self.skips_imports && self.is_import(file))
     }
 
-    /// Whether code is generated for a file, or uses a type of it.
+    /// Returns whether code is generated for a file or uses one of its types.
     pub fn is_used(&self, file: &FileDescriptorProto) -> bool {
         !self.unused.contains(file.name())
     }
 
-    /// Returns the lines of the comment of the item with a descriptor path in a file.
+    /// Returns the comment lines of the item at a descriptor path.
     pub fn comment(&self, file: &FileDescriptorProto, path: &[i32]) -> Vec<String> {
         let location = location(file, path).filter(|_| self.is_used(file));
         location
@@ -131,18 +131,18 @@ impl Schema {
             .collect()
     }
 
-    /// Whether a file is there only because another imports it.
+    /// Returns whether a file was loaded only as an import.
     pub(crate) fn is_import(&self, file: &FileDescriptorProto) -> bool {
         self.imports.contains(file.name())
     }
 
-    /// The path of a file.
+    /// Returns the path of a file on disk.
     pub(crate) fn path(&self, file: &FileDescriptorProto) -> Option<&Path> {
         self.paths.get(file.name()).map(PathBuf::as_path)
     }
 
-    /// The position of a descriptor path in a file. A path without a position gets that of the innermost enclosing item
-    /// that has one.
+    /// Returns the source position of a descriptor path. Falls back to the innermost enclosing item that has a
+    /// position.
     pub(crate) fn position(&self, file: &FileDescriptorProto, path: &[i32]) -> SourcePosition {
         let name = file.name();
         let shown =
@@ -163,21 +163,21 @@ impl Schema {
     }
 }
 
-/// The location of the item with a descriptor path.
+/// Returns the source location of the item at a descriptor path.
 fn location<'a>(file: &'a FileDescriptorProto, path: &[i32]) -> Option<&'a Location> {
     file.source_code_info.as_ref()?.location.iter().find(|location| location.path == path)
 }
 
-/// The comments before and after an item.
+/// Returns the comments before and after an item.
 pub(crate) fn comments(location: &Location) -> impl Iterator<Item = &str> {
     [&location.leading_comments, &location.trailing_comments].into_iter().flatten().map(String::as_str)
 }
 
-/// Every message and enum by its full name, with the leading dot: `.package.Outer.Inner`.
+/// An index of all messages and enums by full name, with a leading dot: `.package.Outer.Inner`.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Index<'a> {
-    /// The messages, with the hidden ones of map entries.
+    /// The messages, including the hidden entry types of maps.
     pub messages: BTreeMap<String, FoundDescriptor<'a, DescriptorProto>>,
     /// The enums.
     pub enums: BTreeMap<String, FoundDescriptor<'a, EnumDescriptorProto>>,
@@ -187,9 +187,9 @@ pub struct Index<'a> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FoundDescriptor<'a, T> {
-    /// The file that declares it.
+    /// The file that declares the type.
     pub file: &'a FileDescriptorProto,
-    /// The path in that file.
+    /// The descriptor path in that file.
     pub path: Vec<i32>,
     /// The descriptor.
     pub proto: &'a T,
@@ -221,13 +221,13 @@ impl<'a> Index<'a> {
         self.declared(full_name).map(|(file, _)| file.package())
     }
 
-    /// The file of a message or enum, and its descriptor path there.
+    /// Returns the file that declares a message or enum, and the descriptor path.
     pub(crate) fn declared(&self, full_name: &str) -> Option<(&'a FileDescriptorProto, &[i32])> {
         let message = self.messages.get(full_name).map(|found| (found.file, &found.path[..]));
         message.or_else(|| self.enums.get(full_name).map(|found| (found.file, &found.path[..])))
     }
 
-    /// The error for a message or enum that is not supported, at its position.
+    /// Returns an error that reports an unsupported message or enum at its position.
     pub(crate) fn unsupported(&self, schema: &Schema, full_name: &str, text: String) -> Error {
         match self.declared(full_name) {
             Some((file, path)) => Error::unsupported(schema.position(file, path), text),
@@ -241,7 +241,7 @@ pub fn full_name(package: &str, name: &str) -> String {
     if package.is_empty() { name.to_owned() } else { format!("{package}.{name}") }
 }
 
-/// The full names of all types that the messages and methods of a file use.
+/// Returns the full names of all types that the messages and methods of a file use.
 pub(crate) fn type_names(file: &FileDescriptorProto) -> Vec<&str> {
     let mut names = Vec::new();
     walk(file, &mut |item, _, _| match item {
@@ -252,15 +252,14 @@ pub(crate) fn type_names(file: &FileDescriptorProto) -> Vec<&str> {
     names
 }
 
-/// Returns the descriptor path of the item `at` within `path`, in the list with the field number `tag` of
-/// `descriptor.proto`.
+/// Appends the field number `tag` and the index `at` to a descriptor path.
 pub fn within(path: &[i32], tag: i32, at: usize) -> Vec<i32> {
     let mut path = path.to_vec();
-    path.extend([tag, i32::try_from(at).expect("value should fit i32")]);
+    path.extend([tag, i32::try_from(at).expect("index should fit i32")]);
     path
 }
 
-/// Whether a message is the hidden entry type of a map field.
+/// Returns whether a message is the hidden entry type of a map field.
 pub fn is_map_entry(message: &DescriptorProto) -> bool {
     message.options.as_ref().is_some_and(prost_types::MessageOptions::map_entry)
 }

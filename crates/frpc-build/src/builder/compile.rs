@@ -1,4 +1,4 @@
-//! Builds: from options and a schema to files.
+//! Runs builds: generates files from options and a schema.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -17,18 +17,17 @@ use crate::schema::Schema;
 use crate::schema::parse;
 use crate::schema::patterns::remarks;
 
-/// Builds.
+/// Running a build.
 impl Builder {
-    /// Generates code for the files `protos` and everything that they import, and writes it to the output folder.
+    /// Generates code for the files `protos` and their imports, and writes it to the output folder.
     ///
-    /// Imports are looked up in the folders `includes`, in this order, as are paths in `protos` that do not exist as
-    /// they are. Without includes, the current folder is searched.
+    /// Imports are searched in the folders `includes` in order. So are paths in `protos` that do not exist. Without
+    /// includes, the current folder is searched.
     ///
     /// # Errors
     ///
-    /// If the schema cannot be read, is not valid, contains something that is [not supported](crate#limits), or differs
-    /// from its [lock](crate#the-schema-lock); if options contradict each other or the schema; if the output cannot be
-    /// written.
+    /// If the schema cannot be read, is invalid, uses an [unsupported feature](crate#limits), or differs from its
+    /// [lock](crate#the-schema-lock); if options contradict each other or the schema; if the output cannot be written.
     ///
     /// # Examples
     ///
@@ -43,27 +42,27 @@ impl Builder {
         self.compile(&parse_files(protos, includes)?)
     }
 
-    /// Generates code for a parsed schema, and writes it to the output folder. The generated code has comments, and
-    /// errors have positions, if the descriptors contain source information. The types of prost-types have no custom
-    /// options, so no method is marked as a tool for agents unless [`keep_options`](crate::keep_options) has restored them.
+    /// Generates code for a parsed schema and writes it to the output folder. Comments and error positions are
+    /// available if the descriptors contain source information. The types of prost-types drop custom options, so no
+    /// method is a tool for agents unless [`keep_options`](crate::keep_options) restored them.
     ///
     /// # Errors
     ///
-    /// As [`compile_protos`](Self::compile_protos).
+    /// Like [`compile_protos`](Self::compile_protos).
     pub fn compile_fds(self, fds: FileDescriptorSet) -> Result<(), Error> {
         self.compile(&parse::adopt(fds)?)
     }
 
-    /// Generates code for the files `chosen` of a parsed schema and returns it without writing anything: for programs
-    /// that put files where they belong themselves, like plugins of protoc. The code is the same that a build script
-    /// writes.
+    /// Generates code for the files `chosen` of a parsed schema and returns it without writing it. This is for programs
+    /// that write the files themselves, such as protoc plugins. The generated code is identical to that of a build
+    /// script.
     ///
-    /// The schema is compared with locks only if there is a [`lock_dir`](Self::lock_dir). Locks that have to be written
-    /// are in [`Output::locks`].
+    /// The schema is compared with its locks only if there is a [`lock_dir`](Self::lock_dir). Locks to be written are
+    /// in [`Output::locks`].
     ///
     /// # Errors
     ///
-    /// As [`compile_protos`](Self::compile_protos), and if the schema does not contain one of the `chosen` files.
+    /// Like [`compile_protos`](Self::compile_protos), and if the schema does not contain one of the `chosen` files.
     ///
     /// # Examples
     ///
@@ -95,12 +94,12 @@ impl Builder {
         Ok(Output { files, locks: checked.plan.updates, warnings })
     }
 
-    /// Reads the files `protos` and everything that they import, for programs that have no generated code, and computes the
-    /// wire layouts of the services, which peers compare to find out whether they understand each other. Generates nothing.
+    /// Reads the files `protos` and their imports without generating code, and computes the wire layouts of the
+    /// services. Peers compare these to determine whether they are compatible.
     ///
     /// # Errors
     ///
-    /// As [`compile_protos`](Self::compile_protos).
+    /// Like [`compile_protos`](Self::compile_protos).
     ///
     /// # Examples
     ///
@@ -121,12 +120,12 @@ impl Builder {
         self.load(&parse_files(protos, includes)?)
     }
 
-    /// Reads a parsed schema as [`load_protos`](Self::load_protos) does. Locks are read only from the
+    /// Reads a parsed schema like [`load_protos`](Self::load_protos). Locks are read only from the
     /// [`lock_dir`](Self::lock_dir).
     ///
     /// # Errors
     ///
-    /// As [`compile_protos`](Self::compile_protos).
+    /// Like [`compile_protos`](Self::compile_protos).
     pub fn load_fds(self, fds: FileDescriptorSet) -> Result<LoadedProtos, Error> {
         self.load(&parse::adopt(fds)?)
     }
@@ -162,7 +161,8 @@ impl Builder {
         Checked::new(schema, &self.externs, &self.locks, warn)
     }
 
-    /// Generates the code, of Rust or by the back end. `is_in_out_dir` means that it goes to cargo's folder.
+    /// Generates Rust code, or the code of the configured back end. `is_in_out_dir` is set if the output is cargo's
+    /// `OUT_DIR`.
     fn emit(
         &mut self,
         checked: &Checked<'_>,
@@ -176,7 +176,7 @@ impl Builder {
         generate::files(checked, prost, &self.externs, &self.services, include_file, is_in_out_dir, warn)
     }
 
-    /// Refuses options that contradict each other, and passes those on that concern several parts of a build.
+    /// Rejects contradictory options and passes shared options to the parts of the build.
     fn prepare(&mut self, schema: &Schema) -> Result<(), Error> {
         let refused = |text: &str| Err(Error::new(ErrorKind::Option, text));
         let is_protobuf = self.externs.codec == Codec::Protobuf;

@@ -1,4 +1,4 @@
-//! The argument of options that take one path or several.
+//! Arguments of options that take one path or several.
 
 /// One [path](crate::Builder#paths) or several: `"."`, `[".a", ".b"]`, `vec![…]` or `&[…]`.
 ///

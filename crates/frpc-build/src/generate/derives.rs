@@ -1,7 +1,7 @@
-//! Removes derives that types of the user may not support.
+//! Removes derives that user-defined types may not support.
 //!
-//! prost-build derives `Copy`, `Eq` and `Hash` according to the descriptors of a message and of all messages within it. The
-//! Rust type behind an `extern_path` need not implement what its descriptor would allow.
+//! prost-build derives `Copy`, `Eq` and `Hash` from the descriptors of a message and its nested messages. The Rust type
+//! of an `extern_path` need not implement the traits that its descriptor would allow.
 
 use std::collections::HashSet;
 
@@ -16,8 +16,8 @@ use crate::schema::externs::{Externs, Owner};
 /// The traits that prost-build derives only for some messages.
 const CONDITIONAL: [&str; 3] = ["Copy", "Eq", "Hash"];
 
-/// Removes the conditional derives from each message that contains a type of the user, and from its oneofs. A
-/// `type_attribute` can add them again.
+/// Removes the conditional derives from each message that contains a user-defined type, and from its oneofs. A
+/// `type_attribute` can restore them.
 pub(crate) fn remove_conditional(items: &mut [Item], index: &Index<'_>, externs: &Externs) {
     for item in items {
         let attributes = match item {
@@ -32,7 +32,7 @@ pub(crate) fn remove_conditional(items: &mut [Item], index: &Index<'_>, externs:
             _ => continue,
         };
         let Some(name) = marker(attributes) else { continue };
-        // The marker of a oneof is the name of its message and its own.
+        // The marker of a oneof is the name of its message followed by its own name.
         let outer = name.rsplit_once('.').map(|(outer, _)| outer).filter(|_| !index.messages.contains_key(&name));
         if contains_user_type(outer.unwrap_or(&name), index, externs, &mut HashSet::new())
             && let Some(derive) = attributes.iter_mut().find(|attribute| attribute.path().is_ident("derive"))
@@ -42,7 +42,7 @@ pub(crate) fn remove_conditional(items: &mut [Item], index: &Index<'_>, externs:
     }
 }
 
-/// Whether a message or a message within it is of a type that the user maps by `extern_path`.
+/// Returns whether a message contains, directly or transitively, a type mapped by `extern_path`.
 fn contains_user_type<'a>(
     name: &'a str,
     index: &'a Index<'_>,
@@ -59,7 +59,7 @@ fn contains_user_type<'a>(
     })
 }
 
-/// Removes the conditional traits from the derive that prost-build wrote, which is the first.
+/// Removes the conditional traits from the first derive, which prost-build wrote.
 fn remove_from(derive: &mut Attribute) {
     let Ok(paths) = derive.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated) else { return };
     let kept = paths.into_iter().filter(|path| !CONDITIONAL.iter().any(|name| path.is_ident(name)));

@@ -1,4 +1,4 @@
-//! Generates the trait of a service for trait objects: the same methods with boxed futures.
+//! Generates the dyn-compatible trait of a service: the same methods with boxed futures.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -7,8 +7,8 @@ use syn::ext::IdentExt as _;
 
 use super::rpc::Rpc;
 
-/// The trait `name`, which every implementation of the trait `of` implements, and `of` for an `Arc` of its objects.
-/// `generic` is a type parameter.
+/// Generates the trait `name`, implements it for every implementation of `of`, and implements `of` for `Arc<dyn name>`.
+/// `generic` is the name of a type parameter.
 pub(crate) fn dyn_trait_tokens(name: &Ident, of: &Ident, generic: &Ident, rpcs: &[Rpc]) -> TokenStream {
     let doc = format!(
         " [`{of}`] for trait objects, with boxed futures. Every implementation of `{of}` implements it, and an \

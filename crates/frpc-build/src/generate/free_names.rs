@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proc_macro2::Span;
 use syn::{Ident, Item};
 
-/// The names in a module that are taken.
+/// The reserved names of a module.
 #[derive(Default)]
 pub(crate) struct ReservedNames {
     pub(crate) types: HashSet<String>,
@@ -13,7 +13,7 @@ pub(crate) struct ReservedNames {
 }
 
 impl ReservedNames {
-    /// The names of the types and modules in prost's output.
+    /// Collects the names of the types and modules in prost's output.
     pub(crate) fn by(items: &[Item]) -> Self {
         let types = items.iter().filter_map(|item| match item {
             Item::Struct(item) => Some(item.ident.to_string()),
@@ -25,7 +25,7 @@ impl ReservedNames {
     }
 }
 
-/// Returns `wanted`, with as many trailing `_` as make it unique, and one in front of a digit.
+/// Returns `wanted`, made unique by trailing underscores. A leading digit is prefixed with an underscore.
 pub(crate) fn free_name(
     wanted: &str,
     reserved: &mut HashSet<String>,

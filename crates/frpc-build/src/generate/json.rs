@@ -1,8 +1,8 @@
-//! Generates the JSON mapping: `Fields` of frpc-json for structs and `Enumeration` for enums.
+//! Generates the JSON mapping: frpc-json's `Fields` for structs and `Enumeration` for enums.
 //!
-//! A message has a line for each field in both directions, in the order of declaration. Messages that are well-known
-//! types have their own forms, with a macro in frpc-json. Parsing has set the JSON names of all fields, and refused a
-//! message with two that are equal.
+//! A message has one line per field and direction, in the order of declaration. Well-known types have their own JSON
+//! forms, implemented by a macro in frpc-json. The parser has already set the JSON names of all fields and rejected
+//! duplicates.
 
 use std::collections::HashSet;
 
@@ -19,14 +19,14 @@ use crate::schema::externs::{NULL_VALUE, has_json_form};
 use crate::schema::wire_order::oneof_of;
 use crate::schema::{Index, Schema, type_names};
 
-/// The JSON mapping of a message.
+/// Generates the JSON mapping of a message.
 pub(crate) fn json_impl(message: &Message<'_>) -> Result<Item, Error> {
     let Message { full_name, proto, ident, .. } = message;
     if let Some(name) = has_json_form(full_name) {
         return well_known_impl(message, name);
     }
     let (mut encode, mut decode) = (Vec::new(), Vec::new());
-    // Consecutive members of a oneof are written by one `match`.
+    // Consecutive members of a oneof are written by a single `match`.
     for run in proto.field.chunk_by(|one, next| oneof_of(one).is_some() && oneof_of(one) == oneof_of(next)) {
         encode.push(match oneof_of(&run[0]) {
             None => encode_field(message, &run[0])?,
@@ -66,7 +66,7 @@ pub(crate) fn json_impl(message: &Message<'_>) -> Result<Item, Error> {
     })
 }
 
-/// The form of a well-known type that this build generates.
+/// Generates the JSON form of a well-known type, if this build generates the type.
 fn well_known_impl(message: &Message<'_>, name: &str) -> Result<Item, Error> {
     let Message { full_name, proto, ident, fields, .. } = message;
     let name = format_ident!("{name}");
@@ -81,12 +81,12 @@ fn well_known_impl(message: &Message<'_>, name: &str) -> Result<Item, Error> {
     Ok(syn::parse_quote! { ::frpc::json::well_known! { #name for #ident #argument } })
 }
 
-/// The argument and body of the function that finds a field by its name in JSON or its original one.
+/// Generates the argument and body of the function that finds a field by its JSON name or its original name.
 fn field_lookup(message: &Message<'_>) -> (TokenStream, TokenStream) {
     let json_names: HashSet<&str> = message.proto.field.iter().map(FieldDescriptorProto::json_name).collect();
     let arms = message.proto.field.iter().zip(0_usize..).map(|(field, index)| {
         let (name, index) = (field.json_name(), Literal::usize_unsuffixed(index));
-        // The name that another field has in JSON is that field's.
+        // JSON names take precedence over original names of other fields.
         let original = Some(field.name()).filter(|original| !json_names.contains(original)).into_iter();
         quote! { #name #(| #original)* => #index, }
     });
@@ -97,7 +97,7 @@ fn field_lookup(message: &Message<'_>) -> (TokenStream, TokenStream) {
     (quote! { name }, quote! { Some(match name { #(#arms)* _ => return None }) })
 }
 
-/// Writes a field that is not a member of a oneof.
+/// Generates code that writes a field outside of oneofs.
 fn encode_field(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<TokenStream, Error> {
     let (ident, key) = (&message.field(field)?.ident, key(field));
     Ok(match field_codec(message, field)? {
@@ -106,7 +106,7 @@ fn encode_field(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<T
     })
 }
 
-/// Writes the member of a oneof that is set, if it is one of `fields`.
+/// Generates code that writes the current member of a oneof if it is one of `fields`.
 fn encode_members(message: &Message<'_>, fields: &[FieldDescriptorProto]) -> Result<TokenStream, Error> {
     let mut arms = Vec::new();
     let mut oneof = None;
@@ -120,7 +120,7 @@ fn encode_members(message: &Message<'_>, fields: &[FieldDescriptorProto]) -> Res
     Ok(quote! { match &self.#oneof { #(#arms)* _ => Ok(()), } })
 }
 
-/// Reads the value of a field.
+/// Generates code that reads the value of a field.
 fn decode_field(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<TokenStream, Error> {
     if oneof_of(field).is_some() {
         let OneofMember { field: member, variant, .. } = message.member(field)?;
@@ -135,7 +135,7 @@ fn decode_field(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<T
     })
 }
 
-/// The codec of a field that is not a member of a oneof.
+/// Returns the JSON codec of a field outside of oneofs.
 fn field_codec(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<Option<TokenStream>, Error> {
     let ProstField { ty, enumeration, boxed, .. } = message.field(field)?;
     let value = map_value(field, message.index);
@@ -143,13 +143,13 @@ fn field_codec(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<Op
     Ok(codec.map(|codec| prost_code::field_codec(ty, codec)))
 }
 
-/// The codec of a member of a oneof, in the module of the message.
+/// Returns the JSON codec of a oneof's member, with paths relative to the module of the message.
 fn member_codec(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<TokenStream, Error> {
     let ProstField { enumeration, boxed, ty, .. } = message.member(field)?.variant;
     Ok(codec(field, enumeration.as_ref(), boxed, &ty).unwrap_or_else(|| quote! { #ty }))
 }
 
-/// The codec of a value whose Rust type does not say how it is read: enums, and values of the type `ty` in boxes.
+/// Returns the codec of a value whose Rust type does not determine it: enums, and boxed values of type `ty`.
 fn codec(field: &FieldDescriptorProto, enumeration: Option<&Path>, is_boxed: bool, ty: &Type) -> Option<TokenStream> {
     match enumeration {
         _ if field.type_name() == NULL_VALUE => Some(quote! { ::frpc::json::Null }),
@@ -159,12 +159,12 @@ fn codec(field: &FieldDescriptorProto, enumeration: Option<&Path>, is_boxed: boo
     }
 }
 
-/// A key as it is written: the name as a string of JSON, and a colon.
+/// Returns the JSON key of a field: the quoted name and a colon.
 fn key(field: &FieldDescriptorProto) -> String {
     format!("\"{}\":", escaped(field.json_name()))
 }
 
-/// A text in the form of a JSON string.
+/// Quotes and escapes a string as JSON.
 pub(super) fn escaped(name: &str) -> String {
     let mut escaped = String::with_capacity(name.len());
     for letter in name.chars() {
@@ -177,7 +177,7 @@ pub(super) fn escaped(name: &str) -> String {
     escaped
 }
 
-/// Whether a generated message or method has an `Any`.
+/// Returns whether a generated message or method uses `Any`.
 pub(super) fn has_any(schema: &Schema) -> bool {
     schema
         .files
@@ -187,7 +187,7 @@ pub(super) fn has_any(schema: &Schema) -> bool {
         .any(|name| name == ".google.protobuf.Any")
 }
 
-/// Adds the paths of the messages that an `Any` may hold in JSON, which are all in prost's output, from the module of the
+/// Adds the paths of all messages in prost's output that an `Any` may hold in JSON, relative to the module of the
 /// package.
 pub(super) fn add_any_paths(items: &[Item], index: &Index<'_>, modules: &[Ident], paths: &mut Vec<Path>) {
     for item in items {
@@ -208,7 +208,7 @@ pub(super) fn add_any_paths(items: &[Item], index: &Index<'_>, modules: &[Ident]
     }
 }
 
-/// The list of these messages.
+/// Generates the list of messages that an `Any` may hold in JSON.
 pub(super) fn any_list(paths: &[Path], reserved: &mut ReservedNames, warn: &mut dyn FnMut(String)) -> ItemStatic {
     let name = free_name("ANY_TYPES", &mut reserved.values, "the list of types that an Any may hold", warn);
     syn::parse_quote! {

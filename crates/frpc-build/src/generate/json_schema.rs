@@ -1,7 +1,7 @@
-//! JSON Schemas (draft 7) of messages in the JSON mapping, for documents about services such as OpenRPC.
+//! JSON Schemas (draft 7) of messages in the JSON mapping, for service documents such as OpenRPC.
 //!
-//! A schema describes the written form. Readers accept more, such as original names of fields, and `null` for a field
-//! that is absent. Schemas refer to each other by the paths that messages have in such a document.
+//! A schema describes the form that is written. Readers accept more, such as original field names and `null` for an
+//! absent field. Schemas refer to each other by their paths in such a document.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,13 +15,13 @@ use crate::schema::patterns::path_matches;
 use crate::schema::wire_order::oneof_of;
 use crate::schema::{FoundDescriptor, Index, comments, tag, within};
 
-/// The path of messages and enums in a document.
+/// The path of message and enum schemas in a document.
 const DEFINITIONS: &str = "#/components/schemas/";
 
-/// The members of the schema of an integer of 64 bits.
+/// Schema members of a 64-bit signed integer, which is a string in JSON.
 const INTEGER_TEXT: &str = r#""type":"string","pattern":"^-?[0-9]+$""#;
 
-/// Those of an integer of 64 bits without a sign.
+/// Schema members of a 64-bit unsigned integer, which is a string in JSON.
 const UNSIGNED_TEXT: &str = r#""type":"string","pattern":"^[0-9]+$""#;
 
 const INT32: &str = r#""type":"integer","minimum":-2147483648,"maximum":2147483647"#;
@@ -29,13 +29,13 @@ const UINT32: &str = r#""type":"integer","minimum":0,"maximum":4294967295"#;
 const FLOAT: &str = r#""anyOf":[{"type":"number"},{"enum":["NaN","Infinity","-Infinity"]}]"#;
 const BYTES: &str = r#""type":"string","contentEncoding":"base64""#;
 
-/// Parts written into the generated code of services: comments and schemas.
+/// Source of the comments and schemas embedded in generated services.
 pub(super) struct JsonSchemas<'a> {
     index: &'a Index<'a>,
     externs: &'a Externs,
-    /// The paths of items without comments.
+    /// The paths of items whose comments are omitted.
     comments_off: &'a [String],
-    /// By the names of files and the paths of items.
+    /// Comments by file name and descriptor path.
     comments: HashMap<&'a str, HashMap<&'a [i32], String>>,
 }
 
@@ -57,7 +57,7 @@ impl<'a> JsonSchemas<'a> {
         Self { index, externs, comments_off, comments: files.iter().map(comments_of).collect() }
     }
 
-    /// The schemas of all messages and enums that these messages use, by full name, with theirs.
+    /// Returns the schemas of these messages and of all messages and enums that they use, by full name.
     pub(super) fn of_messages<'n>(&self, names: impl Iterator<Item = &'n str>) -> BTreeMap<String, String> {
         let mut open: Vec<String> = names.map(str::to_owned).collect();
         let mut schemas = BTreeMap::new();
@@ -76,7 +76,7 @@ impl<'a> JsonSchemas<'a> {
         schemas
     }
 
-    /// The comment of an item, with a path in its file; empty if there is none.
+    /// Returns the comment of the item at a descriptor path, or an empty string.
     pub(super) fn comment(&self, full_name: &str, file: &FileDescriptorProto, path: &[i32]) -> &str {
         let full_name = full_name.trim_start_matches('.');
         let is_off = self.comments_off.iter().any(|pattern| path_matches(pattern, full_name));
@@ -84,7 +84,7 @@ impl<'a> JsonSchemas<'a> {
         comment.filter(|_| !is_off).map_or("", String::as_str)
     }
 
-    /// The members of the schema of a message. The names of types that it uses are added to `open`.
+    /// Returns the schema members of a message, and adds the names of the types that it uses to `open`.
     fn message(&self, full_name: &str, found: &FoundDescriptor<'_, DescriptorProto>, open: &mut Vec<String>) -> String {
         let FoundDescriptor { file, path, proto } = found;
         let comment = described(self.comment(full_name, file, path));
@@ -96,7 +96,7 @@ impl<'a> JsonSchemas<'a> {
             let name = format!("{full_name}.{}", field.name());
             let comment = described(self.comment(&name, file, &within(path, tag::MESSAGE_FIELD, at)));
             let schema = self.field(full_name, field, open);
-            // Members next to a reference are ignored.
+            // JSON Schema ignores members next to a reference.
             let schema = match comment.as_str() {
                 "" => schema,
                 comment if schema.starts_with(r#""$ref""#) => format!(r#""allOf":[{{{schema}}}]{comment}"#),
@@ -104,7 +104,7 @@ impl<'a> JsonSchemas<'a> {
             };
             properties.push(format!(r#""{}":{{{schema}}}"#, escaped(field.json_name())));
         }
-        // Callers may also use forms other than that of their fields.
+        // These messages have further JSON forms, which callers may use.
         let forms = match full_name {
             _ if self.externs.owner(full_name) != Some(Owner::Frpc) => r#""object""#,
             ".frpc.Tensor" => r#"["object","array","string"]"#,
@@ -115,7 +115,7 @@ impl<'a> JsonSchemas<'a> {
         format!(r#""type":{forms},"properties":{{{properties}}},"additionalProperties":false{needed}{oneofs}{comment}"#)
     }
 
-    /// The members of the schema of a field's values.
+    /// Returns the schema members of a field, including lists and maps.
     fn field(&self, message: &str, field: &FieldDescriptorProto, open: &mut Vec<String>) -> String {
         if message == ".frpc.Tensor" && field.name() == "data" && self.externs.owner(message) == Some(Owner::Frpc) {
             return format!(r#""anyOf":[{{{BYTES}}},{{"type":"array"}}]"#);
@@ -134,7 +134,7 @@ impl<'a> JsonSchemas<'a> {
         if field.label() == Label::Repeated { format!(r#""type":"array","items":{{{value}}}"#) } else { value }
     }
 
-    /// The members of the schema of a single value.
+    /// Returns the schema members of a single value.
     fn value(&self, field: &FieldDescriptorProto, open: &mut Vec<String>) -> String {
         let schema = match field.r#type() {
             ProtoType::Double | ProtoType::Float => FLOAT,
@@ -155,7 +155,7 @@ impl<'a> JsonSchemas<'a> {
         schema.to_owned()
     }
 
-    /// The members of the schema of an enum: names, and numbers that have none.
+    /// Returns the schema members of an enum: its names, or numbers without a name.
     fn enumeration(&self, full_name: &str, found: &FoundDescriptor<'_, EnumDescriptorProto>) -> String {
         let FoundDescriptor { file, path, proto } = found;
         let mut text = self.comment(full_name, file, path).to_owned();
@@ -173,7 +173,7 @@ impl<'a> JsonSchemas<'a> {
     }
 }
 
-/// The members of the schema of a well-known type, by its name in protobuf's package.
+/// Returns the schema members of a well-known type, given its name within `google.protobuf`.
 fn well_known(name: &str) -> Option<&'static str> {
     Some(match name {
         "Any" => r#""type":"object","properties":{"@type":{"type":"string"}}"#,
@@ -195,8 +195,8 @@ fn well_known(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The fields that a caller should not leave out by mistake, for tools of agents: numbers, texts and bytes without
-/// presence. The zero of an enum or a flag usually stands for its absence.
+/// Returns the fields that tool calls of agents must provide: numbers, strings and bytes without presence. Enums and
+/// flags are optional because their zero usually means absence.
 fn needed(proto: &DescriptorProto) -> String {
     let is_needed = |field: &&FieldDescriptorProto| {
         let has_presence = field.proto3_optional() || field.oneof_index.is_some();
@@ -209,7 +209,7 @@ fn needed(proto: &DescriptorProto) -> String {
     if needed.is_empty() { String::new() } else { format!(r#","x-required":[{}]"#, needed.join(",")) }
 }
 
-/// That no two members of a oneof are there: exactly one of them is, or none.
+/// Returns the constraint that at most one member of each oneof is present.
 fn one_of_each(proto: &DescriptorProto) -> String {
     let mut rules = Vec::new();
     for oneof in 0..proto.oneof_decl.len() {
@@ -224,12 +224,12 @@ fn one_of_each(proto: &DescriptorProto) -> String {
     if rules.is_empty() { String::new() } else { format!(r#","allOf":[{}]"#, rules.join(",")) }
 }
 
-/// A comment as a member after others, unless it is empty.
+/// Returns a comment as a further schema member, or an empty string.
 fn described(comment: &str) -> String {
     if comment.is_empty() { String::new() } else { format!(r#","description":"{}""#, escaped(comment)) }
 }
 
-/// A comment without the marks and spaces that belong to its form.
+/// Strips markup and surrounding spaces from a comment.
 fn plain_text(comment: &str) -> String {
     let lines = comment.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()

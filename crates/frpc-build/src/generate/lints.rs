@@ -1,4 +1,4 @@
-//! Comments for all public items, and code without `#[allow]` for programs that forbid lints.
+//! Adds comments to all public items, and removes `#[allow]` for programs that forbid lints.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::ToTokens as _;
@@ -8,7 +8,7 @@ use syn::{Attribute, Fields, ImplItem, Item, TraitItem, Visibility};
 /// Lints that generated code allows by default.
 const ALLOWED: &str = "clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub";
 
-/// The lints of clippy that generated code may break, which take the place of whole groups in programs that forbid lints.
+/// Clippy lints that generated code may trigger. They replace whole groups in programs that forbid lints.
 const CLIPPY: [&str; 11] = [
     "clippy::doc_markdown",            // Comments are those of the schema.
     "clippy::elidable_lifetime_names", // Views have one name for their lifetime.
@@ -23,7 +23,7 @@ const CLIPPY: [&str; 11] = [
     "clippy::used_underscore_items",
 ];
 
-/// Adds a comment to each public item without one, for programs that require them.
+/// Adds a comment to each public item that has none, for programs that deny `missing_docs`.
 pub(crate) fn document(items: &mut [Item]) {
     for item in items {
         match item {
@@ -89,11 +89,11 @@ fn add(attributes: &mut Vec<Attribute>, text: impl FnOnce() -> String) {
     }
 }
 
-/// Allows lints in all items: what generated code may break in a program that uses a part of it, or the fewest in one that
-/// forbids these.
+/// Adds `#[allow]` to all items: every lint that partially used code may trigger, or only the necessary ones if the
+/// program forbids lints.
 pub(crate) fn allow(items: &mut [Item], forbids: bool) {
     let lints = if forbids { CLIPPY.join(", ") } else { ALLOWED.to_owned() };
-    let lints: TokenStream = lints.parse().expect("text should parse");
+    let lints: TokenStream = lints.parse().expect("list of lints should parse as tokens");
     for item in items {
         let attributes = match item {
             Item::Struct(item) => &mut item.attrs,
@@ -109,7 +109,8 @@ pub(crate) fn allow(items: &mut [Item], forbids: bool) {
     }
 }
 
-/// The items without `#[deprecated]`, for programs that forbid uses of deprecated items: codecs use all fields.
+/// Removes `#[deprecated]` from items, because codecs use all fields and some programs forbid the use of deprecated
+/// items.
 pub(crate) fn without_deprecated(items: Vec<Item>) -> Result<Vec<Item>, syn::Error> {
     items.into_iter().map(|item| syn::parse2(filtered(item.into_token_stream()))).collect()
 }
@@ -129,7 +130,7 @@ fn filtered(tokens: TokenStream) -> TokenStream {
     remaining.into_iter().collect()
 }
 
-/// Whether a group is that of `#[deprecated]`, or of `#[allow(deprecated)]`, which prost-build adds.
+/// Returns whether a group is the content of `#[deprecated]`, or of `#[allow(deprecated)]`, which prost-build adds.
 fn is_deprecated(token: &TokenTree) -> bool {
     let TokenTree::Group(group) = token else { return false };
     let text = group.stream().to_string();

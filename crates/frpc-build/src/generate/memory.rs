@@ -1,7 +1,7 @@
-//! Describes the memory of messages for the protobuf codec: the fields that are lists, maps and boxes, and their types.
+//! Generates memory accounting for the protobuf codec: the types of all fields that are lists, maps or boxes.
 //!
-//! prost allocates as much as the input demands, so frpc computes the memory before it decodes. With the Polyglot codec
-//! the decoder itself counts.
+//! prost allocates as much as the input demands, so frpc computes the memory before decoding. The Polyglot decoder
+//! counts while it decodes.
 
 use proc_macro2::{Literal, TokenStream};
 use prost_types::FieldDescriptorProto;
@@ -14,7 +14,7 @@ use crate::generate::messages::{Message, field_type, map_value};
 use crate::generate::prost_code::{ProstField, generics, is_named, unboxed};
 use crate::schema::wire_order::oneof_of;
 
-/// `impl Protobuf for …`.
+/// Generates `impl Protobuf` for a message.
 pub(crate) fn memory_impl(message: &Message<'_>) -> Result<Item, Error> {
     let mut arms = Vec::new();
     for field in &message.proto.field {
@@ -39,7 +39,7 @@ pub(crate) fn memory_impl(message: &Message<'_>) -> Result<Item, Error> {
     })
 }
 
-/// The memory that a field takes outside of its message, or none if it never takes any.
+/// Generates code that counts the heap memory of a field. Returns `None` if the field never allocates.
 fn field_memory(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<Option<TokenStream>, Error> {
     let Message { index, externs, .. } = message;
     let path = quote! { ::frpc::codegen::Field };
@@ -79,7 +79,7 @@ fn field_memory(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<O
     Ok(Some(memory))
 }
 
-/// The memory of a field that is neither a list nor a map.
+/// Generates code that counts the heap memory of a singular field.
 fn single_memory(field: &FieldDescriptorProto, ty: &Type, is_boxed: bool, is_counted: bool) -> Option<TokenStream> {
     let is_counted = is_counted && is_message(field);
     let of = is_counted.then(|| quote! { .of::<#ty>() });

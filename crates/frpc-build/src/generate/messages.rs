@@ -1,7 +1,7 @@
 //! Generates codecs: `polyglot::Fields` for structs, `Oneof` for the enums of oneofs and `Enumeration` for enums.
 //!
-//! A codec has one line for each field, in wire order, with the protobuf name. The kind of a field follows from its
-//! Rust type, except for enums, which are `i32` in prost's structs, and wrappers, which are the values in them.
+//! A codec has one line per field, in wire order, with the protobuf name. The Rust type determines the kind of a field.
+//! The exceptions are enums, which are `i32` in prost's structs, and wrappers, which are plain values.
 
 use std::collections::{HashMap, HashSet};
 
@@ -34,33 +34,34 @@ pub(crate) struct Message<'a> {
 /// A member of a oneof.
 pub(crate) struct OneofMember<'a> {
     pub(crate) oneof: &'a OneofDescriptorProto,
-    /// The field of the struct with the oneof.
+    /// The struct field that holds the oneof.
     pub(crate) field: &'a StructOneof,
-    /// With paths that are valid next to the struct, and the type within boxes.
+    /// The enum variant, with paths relative to the struct and its type without boxes.
     pub(crate) variant: ProstField,
 }
 
-/// Codecs of messages with up to so many fields are inlined, if none of these is a message: with few fields, calling them
-/// takes as long as they do. Messages within messages would double the code with each further one.
+/// Maximum number of fields of a message whose codec is inlined, provided that no field is a message. With so few
+/// fields, the call costs as much as the codec. Inlining nested messages would double the code with each level.
 const INLINED_MAX: usize = 2;
 
 /// The lines of a codec, in wire order.
 #[derive(Default)]
 struct Lines {
     encode: Vec<TokenStream>,
-    /// Statements that decode. Only messages with oneofs need them, because other fields may be between the members.
+    /// Decoding statements. Only messages with oneofs need them, because other fields may be encoded between the
+    /// members.
     decode: Vec<TokenStream>,
-    /// The fields of the resulting struct.
+    /// The fields of the struct expression.
     result: Vec<TokenStream>,
-    /// Statements that decode over another message.
+    /// Statements that decode into an existing message.
     over: Vec<TokenStream>,
-    /// Statements after these, for the oneofs.
+    /// Statements after `over` that assign the oneofs.
     over_end: Vec<TokenStream>,
-    /// Another message has memory that can be used again.
+    /// Whether a field of an existing message has memory that can be reused.
     has_memory: bool,
 }
 
-/// `impl Fields for …`.
+/// Generates `impl Fields` for a message.
 pub(crate) fn message_impl(message: &Message<'_>) -> Result<Item, Error> {
     let Message { full_name, proto, ident, index, .. } = message;
     let order = index.in_wire_order(proto);
@@ -75,7 +76,7 @@ pub(crate) fn message_impl(message: &Message<'_>) -> Result<Item, Error> {
     let Lines { encode, decode, result, over, over_end, has_memory } = lines;
     let is_leaf = order.iter().all(|field| field.r#type() != FieldType::Message);
     let inline = (is_leaf && order.len() <= INLINED_MAX).then(|| quote! { #[inline(always)] });
-    // Few programs need it, and these use it where they read.
+    // Inlined because few programs use it, and those use it at the place where they read.
     let inline_over = inline.clone().unwrap_or_else(|| quote! { #[inline] });
     let over = has_memory.then(|| {
         quote! {
@@ -110,7 +111,7 @@ pub(crate) fn message_impl(message: &Message<'_>) -> Result<Item, Error> {
     })
 }
 
-/// `impl Message for …` with protobuf as the codec.
+/// Generates `impl Message` with protobuf as the codec.
 pub(crate) fn protobuf_impl(full_name: &str, ident: &Ident) -> Item {
     let wire_name = full_name.trim_start_matches('.');
     syn::parse_quote! {
@@ -127,7 +128,7 @@ pub(crate) fn protobuf_impl(full_name: &str, ident: &Ident) -> Item {
 }
 
 impl Message<'_> {
-    /// A field that is not a member of a oneof.
+    /// Adds the lines of a field outside of oneofs.
     fn field_lines(&self, field: &FieldDescriptorProto, by_statement: bool, lines: &mut Lines) -> Result<(), Error> {
         let name = field.name();
         let found = self.field(field)?;
@@ -162,7 +163,7 @@ impl Message<'_> {
         Ok(())
     }
 
-    /// A member of a oneof. The first one in wire order also has the lines for the oneof itself.
+    /// Adds the lines of a oneof's member. The first member in wire order also adds those of the oneof.
     fn member_lines(&self, field: &FieldDescriptorProto, lines: &mut Lines) -> Result<(), Error> {
         let name = field.name();
         let OneofMember { oneof, field: StructOneof { ident: rust, path }, variant } = self.member(field)?;
@@ -191,12 +192,12 @@ impl Message<'_> {
         Ok(())
     }
 
-    /// prost's field for a field that is not a member of a oneof.
+    /// Returns prost's field for a field outside of oneofs.
     pub(crate) fn field(&self, field: &FieldDescriptorProto) -> Result<&ProstField, Error> {
         self.fields.fields.get(&field.number()).ok_or_else(|| self.missing_field(field.name()))
     }
 
-    /// prost's variant for a member of a oneof.
+    /// Returns prost's variant for a member of a oneof.
     pub(crate) fn member(&self, field: &FieldDescriptorProto) -> Result<OneofMember<'_>, Error> {
         let find = || {
             let oneof = self.proto.oneof_decl.get(oneof_of(field)?)?;
@@ -216,7 +217,7 @@ impl Message<'_> {
         find().ok_or_else(|| self.missing_field(field.name()))
     }
 
-    /// The name of a local variable for a field. It must not be `from`, the name of the decoder.
+    /// Returns a local variable name for a field that differs from `from`, the name of the decoder.
     pub(crate) fn local(&self, field: &Ident) -> Ident {
         let mut local = field.clone();
         while local == "from" || (local != *field && self.fields.order.contains(&local)) {
@@ -230,29 +231,29 @@ impl Message<'_> {
     }
 }
 
-/// The codec of values of this type, if the Rust type does not determine it: enums are numbers, and wrappers their values.
+/// Returns the codec of a type if its Rust type does not determine it: enums are numbers, and wrappers plain values.
 fn codec(externs: &Externs, full_name: &str, enumeration: Option<&Path>, boxed: bool) -> Option<TokenStream> {
     let index = enumeration.map(|path| quote! { ::frpc::polyglot::Index<#path> });
     index.or_else(|| externs.field_codec(full_name, boxed))
 }
 
-/// Whether a value of a field, which is not a map, has memory that another value can use.
+/// Returns whether a non-map field has memory that another value can reuse.
 fn has_memory(field: &FieldDescriptorProto) -> bool {
     let is_long = matches!(field.r#type(), FieldType::String | FieldType::Bytes | FieldType::Message);
     is_long || field.label() == Label::Repeated
 }
 
-/// The value field of the entries of a map, or none for other fields.
+/// Returns the value field of a map's entries, or `None` for other fields.
 pub(crate) fn map_value<'a>(field: &FieldDescriptorProto, index: &Index<'a>) -> Option<&'a FieldDescriptorProto> {
     index.map_entry(field)?.field.iter().find(|field| field.name() == "value")
 }
 
-/// The full name of the type of a field, or of the values of a map.
+/// Returns the full name of a field's type, or of a map's value type.
 pub(crate) fn field_type<'a>(field: &'a FieldDescriptorProto, index: &Index<'a>) -> &'a str {
     map_value(field, index).map_or(field.type_name(), FieldDescriptorProto::type_name)
 }
 
-/// Changes a path that is valid within the module of `oneof` into one that is valid next to that module.
+/// Converts a path relative to the module of `oneof` into one relative to the parent module.
 fn sibling(oneof: &Path, inner: &Path) -> Path {
     let first = inner.segments.first().map(|segment| segment.ident.to_string());
     let mut path = inner.clone();
@@ -268,7 +269,7 @@ fn sibling(oneof: &Path, inner: &Path) -> Path {
     path
 }
 
-/// `impl Oneof for …`. Members are counted from 1 in the order of declaration.
+/// Generates `impl Oneof`. Members are numbered from 1 in the order of declaration.
 pub(crate) fn oneof_impl(
     proto: &DescriptorProto,
     oneof: usize,
@@ -301,8 +302,9 @@ pub(crate) fn oneof_impl(
     })
 }
 
-/// `impl Enumeration for …`, of polyglot with its codec, and of frpc-json with the JSON mapping. A value is encoded as its
-/// index in the order of declaration, or as its name. An alias is encoded as the first value with its number.
+/// Generates `impl Enumeration`: polyglot's trait with the codec, and frpc-json's with the JSON mapping. A value is
+/// encoded as its index in the order of declaration, or as its name in JSON. An alias is encoded as the first value
+/// with the same number.
 pub(crate) fn enumeration_impls(
     full_name: &str,
     proto: &EnumDescriptorProto,

@@ -1,8 +1,8 @@
-//! Reads names and types from the code that prost-build has generated.
+//! Reads names and types from the code that prost-build generated.
 //!
-//! Before prost-build runs, every type gets an attribute with its full protobuf name ([`MARKER`]). In prost's output
-//! this attribute assigns structs and enums to descriptors, and is removed. Fields are assigned by the number in
-//! `#[prost(…, tag = "N")]`. So this module does not depend on prost's rules for names.
+//! Before prost-build runs, every type gets an attribute with its full protobuf name ([`MARKER`]). The attribute
+//! assigns the structs and enums in prost's output to descriptors, and is then removed. Fields are assigned by the
+//! number in `#[prost(…, tag = "N")]`. This makes the module independent of prost's naming rules.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -19,7 +19,7 @@ use syn::{
 use crate::error::{Error, ErrorKind};
 use crate::schema::{Index, Schema};
 
-/// The attribute with the full protobuf name of a type.
+/// The name of the marker attribute, whose value is the full protobuf name of a type.
 pub(crate) const MARKER: &str = "frpc_build_type";
 
 /// The Rust enum of a oneof.
@@ -31,8 +31,8 @@ pub(crate) struct OneofEnum {
 #[derive(Clone)]
 pub(crate) struct ProstField {
     pub(crate) ident: Ident,
-    /// The Rust enum, if the field, or the value of the map, is a protobuf enum. The path is valid next to the struct, or
-    /// within the module of the oneof's enum.
+    /// The Rust enum, if the field or its map values are a protobuf enum. The path is relative to the struct, or to the
+    /// module of the oneof's enum.
     pub(crate) enumeration: Option<Path>,
     pub(crate) boxed: bool,
     pub(crate) ty: Type,
@@ -41,25 +41,25 @@ pub(crate) struct ProstField {
 /// The fields of prost's struct for a message.
 #[derive(Default)]
 pub(crate) struct StructFields {
-    /// By field number.
+    /// Fields by field number.
     pub(crate) fields: HashMap<i32, ProstField>,
-    /// By the field number of any member.
+    /// Oneofs by the field number of each member.
     pub(crate) oneofs: HashMap<i32, StructOneof>,
-    /// All fields in the order of the struct.
+    /// All field names in declaration order.
     pub(crate) order: Vec<Ident>,
     /// Whether a field is a `BTreeMap`.
     pub(crate) has_btree_map: bool,
 }
 
-/// A field of a struct with a oneof.
+/// A struct field that holds a oneof.
 #[derive(Clone)]
 pub(crate) struct StructOneof {
     pub(crate) ident: Ident,
-    /// The path of the oneof's enum. It is valid next to the struct.
+    /// The path of the oneof's enum, relative to the struct.
     pub(crate) path: Path,
 }
 
-/// The name and the text of `name = "text"` in an attribute.
+/// Returns the name and the literal of `name = "text"` in an attribute.
 pub(crate) fn text_of(meta: &Meta) -> Option<(String, &LitStr)> {
     let Meta::NameValue(MetaNameValue { path, value: Expr::Lit(ExprLit { lit: Lit::Str(text), .. }), .. }) = meta
     else {
@@ -68,13 +68,13 @@ pub(crate) fn text_of(meta: &Meta) -> Option<(String, &LitStr)> {
     Some((path.get_ident()?.to_string(), text))
 }
 
-/// The error for something that is not in prost's output.
+/// Returns the error for an item missing from prost's output.
 pub(crate) fn missing(what: impl fmt::Display) -> Error {
     Error::new(ErrorKind::Unsupported, format!("prost-build generated nothing for {what}"))
 }
 
-/// The full name of the type with these attributes: the longest marker, because prost-build adds the markers of outer
-/// types to the types within them.
+/// Returns the full name of the type with these attributes. This is the longest marker, because prost-build adds the
+/// markers of outer types to nested types.
 pub(crate) fn marker(attributes: &[Attribute]) -> Option<String> {
     let texts = attributes.iter().filter_map(|attribute| text_of(&attribute.meta));
     texts.filter(|(name, _)| name == MARKER).map(|(_, text)| text.value()).max_by_key(String::len)
@@ -87,8 +87,8 @@ pub(crate) fn take_marker(attributes: &mut Vec<Attribute>) -> Option<String> {
     name
 }
 
-/// Adds a trailing `_` to fields and variants with the name of an earlier one. Types cannot be renamed, because other
-/// code of prost refers to them.
+/// Appends `_` to fields and variants that repeat an earlier name. Types cannot be renamed because other prost code
+/// refers to them.
 pub(crate) fn make_unique(
     items: &mut [Item],
     schema: &Schema,
@@ -130,8 +130,8 @@ pub(crate) fn make_unique(
     Ok(())
 }
 
-/// Adds `_` to names of fields and methods that are taken, and to keywords that are said to be maps of enums: the derive
-/// macro of prost panics at their methods.
+/// Appends `_` to field names whose field or accessor name is taken, and to keywords that name maps of enums, because
+/// prost's derive macro panics at their accessors.
 fn unique<'a>(owner: &Ident, idents: impl Iterator<Item = (&'a mut Ident, Accessors)>, warn: &mut dyn FnMut(String)) {
     let (mut used, mut methods) = (HashSet::new(), HashSet::new());
     for (ident, accessors) in idents {
@@ -199,7 +199,7 @@ fn derives_copy(attributes: &[Attribute]) -> bool {
     derives.filter_map(|derive| paths(derive).ok()).flatten().any(|path| path.is_ident("Copy"))
 }
 
-/// Adds `#[prost(skip_debug)]` to the attributes of a type. Returns false if it is there already.
+/// Adds `#[prost(skip_debug)]` to the attributes of a type. Returns false if the attribute was present.
 pub(crate) fn skip_debug(attributes: &mut Vec<Attribute>) -> bool {
     let is_skip = |attribute: &Attribute| {
         attribute.path().is_ident("prost")
@@ -212,7 +212,7 @@ pub(crate) fn skip_debug(attributes: &mut Vec<Attribute>) -> bool {
     true
 }
 
-/// The type arguments of a type.
+/// Returns the type arguments of a type.
 pub(crate) fn generics(ty: &Type) -> Vec<&Type> {
     let Type::Path(path) = ty else { return Vec::new() };
     let Some(PathArguments::AngleBracketed(arguments)) = path.path.segments.last().map(|last| &last.arguments) else {
@@ -225,7 +225,7 @@ pub(crate) fn generics(ty: &Type) -> Vec<&Type> {
     types.collect()
 }
 
-/// The type within options and boxes.
+/// Removes `Option` and `Box` from a type.
 pub(crate) fn unboxed(ty: &Type) -> &Type {
     match generics(ty)[..] {
         [inner] if is_named(ty, "Option") || is_named(ty, "Box") => unboxed(inner),
@@ -233,13 +233,13 @@ pub(crate) fn unboxed(ty: &Type) -> &Type {
     }
 }
 
-/// Whether a type has this name, regardless of its path and arguments.
+/// Returns whether the last path segment of a type is `name`, ignoring its arguments.
 pub(crate) fn is_named(ty: &Type, name: &str) -> bool {
     let Type::Path(path) = ty else { return false };
     path.path.segments.last().is_some_and(|last| last.ident == name)
 }
 
-/// The codec of a field of type `ty` by that of its values: of an option, list or map of these.
+/// Returns the codec of a field of type `ty`, an option, list or map, given the codec of its values.
 pub(crate) fn field_codec(ty: &Type, codec: TokenStream) -> TokenStream {
     match generics(ty)[..] {
         [key, _] if is_named(ty, "BTreeMap") => quote! { ::std::collections::BTreeMap<#key, #codec> },
@@ -250,13 +250,13 @@ pub(crate) fn field_codec(ty: &Type, codec: TokenStream) -> TokenStream {
     }
 }
 
-/// Whether a type is a box, or an option of a box.
+/// Returns whether a type is `Box<T>` or `Option<Box<T>>`.
 fn is_boxed(ty: &Type) -> bool {
     let [inner] = generics(ty)[..] else { return false };
     is_named(ty, "Box") || (is_named(ty, "Option") && is_boxed(inner))
 }
 
-/// The attribute `#[prost(…)]` of a field.
+/// The `#[prost(…)]` attribute of a field.
 #[derive(Default)]
 pub(crate) struct ProstAttribute {
     pub(crate) tags: Vec<i32>,
@@ -265,12 +265,12 @@ pub(crate) struct ProstAttribute {
     accessors: Accessors,
 }
 
-/// The prefixes of the methods that prost derives for a field.
+/// The prefixes of the accessors that prost derives for a field.
 type Accessors = &'static [&'static str];
 const MAP: Accessors = &["get_", "insert_"];
 
 impl ProstAttribute {
-    /// Reads the attribute with the number of the field, and ignores others that users have added.
+    /// Reads the `#[prost]` attribute that has the field number. Ignores further ones, which users may have added.
     pub(crate) fn read(attributes: &[Attribute]) -> Result<Option<Self>, Error> {
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("prost")) {
             let read = Self::parse(attribute).map_err(|error| {
@@ -297,7 +297,7 @@ impl ProstAttribute {
                 "oneof" => read.oneof = Some(text.parse()?),
                 "enumeration" => read.enumeration = Some(text.parse()?),
                 "map" | "btree_map" => {
-                    // `"string, enumeration(path)"` where values are enums.
+                    // For example `"string, enumeration(path)"` if map values are enums.
                     let types = text.value();
                     let path = types.split_once("enumeration(").and_then(|(_, rest)| Some(rest.rsplit_once(')')?.0));
                     read.enumeration = path.map(syn::parse_str).transpose()?;

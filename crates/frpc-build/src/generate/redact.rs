@@ -1,4 +1,4 @@
-//! `Debug` without the values of fields that the schema marks with the option `debug_redact`.
+//! Generates `Debug` that omits the values of fields with the schema option `debug_redact`.
 
 use proc_macro2::TokenStream;
 use prost_types::DescriptorProto;
@@ -11,21 +11,21 @@ use crate::generate::prost_code::OneofEnum;
 use crate::schema::options::is_redacted;
 use crate::schema::wire_order::oneof_of;
 
-/// The text in place of a value.
+/// The text shown in place of a redacted value.
 const REDACTED: &str = "[redacted]";
 
-/// The fields of a struct whose values are hidden. Members of oneofs are hidden by the `Debug` of their enum.
+/// Returns the redacted fields of a struct. Members of oneofs are redacted by the `Debug` of their enum.
 pub(crate) fn redacted<'a>(message: &Message<'a>) -> Vec<&'a Ident> {
     let fields = message.proto.field.iter().filter(|field| oneof_of(field).is_none() && is_redacted(field));
     fields.filter_map(|field| Some(&message.fields.fields.get(&field.number())?.ident)).collect()
 }
 
-/// Whether the value of a member of a oneof is hidden.
+/// Returns whether a oneof has a redacted member.
 pub(crate) fn redacts_member(proto: &DescriptorProto, oneof: usize) -> bool {
     proto.field.iter().any(|field| oneof_of(field) == Some(oneof) && is_redacted(field))
 }
 
-/// `impl Debug for …` of a struct with these fields.
+/// Generates `impl Debug` for a struct with these fields.
 pub(crate) fn struct_debug<'a>(
     ident: &Ident,
     generics: &Generics,
@@ -43,7 +43,7 @@ pub(crate) fn struct_debug<'a>(
     debug(ident, generics, &quote! { f.debug_struct(#name) #(#lines)* .finish() })
 }
 
-/// `impl Debug for …` of the enum of a oneof, prost's or a view.
+/// Generates `impl Debug` for the enum of a oneof, either prost's or a view.
 pub(crate) fn oneof_debug(
     ident: &Ident,
     generics: &Generics,

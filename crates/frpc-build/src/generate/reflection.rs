@@ -1,5 +1,5 @@
-//! The schema within services, for reflection: the files of a package with services, and their imports, as the compiler
-//! has read them. Their bytes are copied unchanged, so that custom options and comments stay.
+//! Embeds the schema in generated services, for reflection: the files of a package with services, and their imports.
+//! The encoded files are copied unchanged, which preserves custom options and comments.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
 use crate::schema::Schema;
 
-/// Generates the schema of a package with these files, `None` if it has no services.
+/// Generates the `SCHEMA` constant of a package with these files. Returns `None` if the package has no services.
 pub(super) fn schema_item(
     schema: &Schema,
     files: &[&FileDescriptorProto],
@@ -31,7 +31,8 @@ pub(super) fn schema_item(
     }))
 }
 
-/// The encoded `FileDescriptorSet` of the files with services, and their imports; `None` if none has.
+/// Returns the encoded `FileDescriptorSet` of the files with services and their imports, or `None` if no file has a
+/// service.
 pub(crate) fn service_files(schema: &Schema, files: &[&FileDescriptorProto]) -> Result<Option<Vec<u8>>, Error> {
     let mut wanted: BTreeSet<&str> = BTreeSet::new();
     let mut open: Vec<&str> = files.iter().filter(|file| !file.service.is_empty()).map(|file| file.name()).collect();
@@ -50,14 +51,14 @@ pub(crate) fn service_files(schema: &Schema, files: &[&FileDescriptorProto]) -> 
     Ok(Some(set))
 }
 
-/// A `google.protobuf.FileDescriptorSet` whose files are left encoded.
+/// A `google.protobuf.FileDescriptorSet` whose files remain encoded.
 #[derive(Clone, PartialEq, prost::Message)]
 struct EncodedFiles {
     #[prost(bytes = "vec", repeated, tag = "1")]
     file: Vec<Vec<u8>>,
 }
 
-/// The files with these names of an encoded `FileDescriptorSet`, in their order and as they are there.
+/// Returns the named files of an encoded `FileDescriptorSet`, unchanged and in their original order.
 fn subset(encoded: &[u8], wanted: &BTreeSet<&str>) -> Result<Vec<u8>, DecodeError> {
     let mut set = EncodedFiles::decode(encoded)?;
     for file in std::mem::take(&mut set.file) {

@@ -1,4 +1,4 @@
-//! The methods of a service, with their names, operations and types in the generated code.
+//! The methods of a service with their names, operations and types in generated code.
 
 use std::collections::HashSet;
 
@@ -18,39 +18,38 @@ use crate::schema::externs::is_value;
 use crate::schema::options::is_tool;
 use crate::schema::patterns::path_matches;
 
-/// Options for the code of services.
+/// Options for generated services.
 #[derive(Debug, Default)]
 pub(crate) struct ServiceOptions {
     pub(crate) without_client: bool,
     pub(crate) without_server: bool,
-    /// Whether a trait with boxed futures is generated for trait objects.
+    /// Whether to generate a dyn-compatible trait with boxed futures.
     pub(crate) dyn_traits: bool,
-    /// Whether services carry their schema along.
+    /// Whether to embed the schema in services.
     pub(crate) reflection: bool,
-    /// The paths of methods whose requests are not decoded.
+    /// Paths of methods with undecoded requests.
     pub(crate) undecoded_requests: Vec<String>,
-    /// Pairs of a path and an attribute.
+    /// Attributes of clients, each with the path that selects them.
     pub(crate) client_attributes: Vec<(String, String)>,
     pub(crate) server_attributes: Vec<(String, String)>,
     pub(crate) trait_attributes: Vec<(String, String)>,
-    /// The paths of items without comments.
+    /// Paths of items whose comments are omitted.
     pub(crate) comments_off: Vec<String>,
-    /// Whether generated code allows no lints, for programs that forbid them.
+    /// Whether to omit `#[allow]`, for programs that forbid lints.
     pub(crate) without_allows: bool,
 }
 
 /// A method of a service.
 pub(crate) struct Rpc {
-    /// The name of the method in the trait and in the client.
+    /// The method's name in the trait and in the client.
     pub(crate) name: Ident,
     pub(crate) constant: Ident,
     pub(crate) proto_name: String,
     pub(crate) operation: u16,
-    /// The number of fields that were appended to the request and to the reply, and that some compatible peers do not
-    /// send.
+    /// The numbers of fields appended to the request and to the reply. Older compatible peers do not send them.
     pub(crate) added: (u32, u32),
     pub(crate) idempotency: IdempotencyLevel,
-    /// Whether the schema offers the method to agents.
+    /// Whether the schema offers the method as a tool for agents.
     pub(crate) is_tool: bool,
     pub(crate) is_raw: bool,
     pub(crate) is_deprecated: bool,
@@ -62,7 +61,7 @@ pub(crate) struct Rpc {
 }
 
 impl Rpc {
-    /// The types that a handler takes and gives.
+    /// Returns the request and reply types of a handler.
     pub(crate) fn handled(&self) -> (TokenStream, TokenStream) {
         let Self { request, reply, .. } = self;
         let request = if self.is_raw {
@@ -84,7 +83,7 @@ impl Rpc {
         (quote! { ::frpc::Request<#request> }, result)
     }
 
-    /// The method of `Methods` and `Channel` for this kind of call.
+    /// Returns the name of the `Methods` and `Channel` method for this kind of call.
     pub(crate) fn call(&self) -> Ident {
         match (self.streams_requests, self.streams_replies) {
             (false, false) => format_ident!("unary"),
@@ -95,7 +94,7 @@ impl Rpc {
     }
 }
 
-/// Returns the methods of `service`, which have the given `operations`.
+/// Returns the methods of `service` with the given `operations`.
 pub(crate) fn rpcs(
     service: &Service,
     full_name: &str,
@@ -105,7 +104,7 @@ pub(crate) fn rpcs(
     reserved: &mut ReservedNames,
     warn: &mut dyn FnMut(String),
 ) -> Result<Vec<Rpc>, Error> {
-    // The other methods of a client, including that of `Clone`.
+    // Inherent methods of a client, and `Clone::clone`.
     let mut methods: HashSet<String> = ["new", "connect", "clone"].map(str::to_owned).into();
     let prefix = service.proto_name.to_shouty_snake_case();
     let read = |(method, operation): (&Method, &u16)| {
@@ -147,7 +146,7 @@ pub(crate) fn rpcs(
     service.methods.iter().zip(operations).map(read).collect()
 }
 
-/// A comment as attributes, or `fallback` if there is none.
+/// Returns a comment as doc attributes, or `fallback` if there is none.
 pub(crate) fn docs(
     comments: &Comments,
     full_name: &str,
@@ -166,7 +165,7 @@ pub(crate) fn docs(
     Ok(vec![syn::parse_quote! { #[doc = #line] }])
 }
 
-/// The attributes whose path matches `full_name`.
+/// Returns the attributes whose path matches `full_name`.
 pub(crate) fn matching(attributes: &[(String, String)], full_name: &str) -> Result<Vec<Attribute>, Error> {
     let matching = attributes.iter().filter(|(pattern, _)| path_matches(pattern, full_name));
     let parsed: Vec<_> = matching.map(|(_, attribute)| parse_attributes(attribute)).collect::<Result<_, _>>()?;

@@ -1,4 +1,4 @@
-//! Generates the code of a service: constants for its methods, a trait, a server and a client. The logic is in frpc.
+//! Generates the code of a service: method constants, a trait, a server and a client. The logic is in frpc.
 
 use heck::ToShoutySnakeCase as _;
 use proc_macro2::{Literal, TokenStream};
@@ -18,12 +18,12 @@ use crate::lock::{Fingerprint, Layout};
 use crate::schema::externs::Externs;
 use crate::schema::{full_name, tag, within};
 
-/// Properties of a service stated by its code.
+/// Names of constants that a service refers to.
 pub(crate) struct ServiceConstants<'a> {
     pub(crate) layout: &'a Layout,
-    /// The name of its schema, if that is embedded.
+    /// The constant with the embedded schema, if enabled.
     pub(crate) schema: Option<&'a Ident>,
-    /// The name of the list of types that an `Any` may hold.
+    /// The constant with the list of types that an `Any` may hold.
     pub(crate) any_types: Option<&'a Ident>,
     pub(crate) file: &'a FileDescriptorProto,
     pub(crate) documents: &'a JsonSchemas<'a>,
@@ -41,7 +41,7 @@ pub(crate) fn service_items(
 ) -> Result<Vec<Item>, Error> {
     let ServiceConstants { layout, options, .. } = *stated;
     let full_name = full_name(&service.package, &service.proto_name);
-    let base = service.name.trim_end_matches('_'); // prost-build calls `self` `Self_`.
+    let base = service.name.trim_end_matches('_'); // prost-build renames `self` to `Self_`.
     let trait_name = free_name(&service.name, &mut reserved.types, &format!("the trait of `{full_name}`"), warn);
     let server =
         free_name(&format!("{base}Server"), &mut reserved.types, &format!("the server of `{full_name}`"), warn);
@@ -54,7 +54,7 @@ pub(crate) fn service_items(
         return Ok(Vec::new());
     }
     let docs = docs(&service.comments, &full_name, options, || format!(" The service `{full_name}`."))?;
-    // A type parameter must not hide the trait or a message.
+    // The type parameter must not shadow the trait or a message.
     let generic = free_name("S", &mut reserved.types.clone(), "a type parameter", &mut |_| {});
 
     let layout = layout_item(&layout_name, layout);
@@ -84,11 +84,11 @@ pub(crate) fn service_items(
 fn layout_item(name: &Ident, layout: &Layout) -> TokenStream {
     let service = layout.service();
     let operations = layout.methods().map(|(_, operation)| Literal::u16_unsuffixed(operation));
-    // Written as in the schema lock.
+    // Formatted like in the schema lock.
     let number = |fingerprint: &Fingerprint| -> Literal {
         let digits = fingerprint.to_string();
         let groups: Vec<_> = (0..digits.len()).step_by(4).filter_map(|at| digits.get(at..at + 4)).collect();
-        format!("0x{}", groups.join("_")).parse().expect("text should parse")
+        format!("0x{}", groups.join("_")).parse().expect("digits should parse as a literal")
     };
     let fingerprint = number(&layout.fingerprint());
     let compatible = layout.compatible().iter().map(number);
@@ -159,7 +159,7 @@ fn server_tokens(
     let methods = rpcs.iter().enumerate().map(|(at, rpc)| {
         let Rpc { name, constant, request, reply, .. } = rpc;
         let kind = rpc.call();
-        // A request that is not decoded is in the native format.
+        // Undecoded requests support only the native format.
         let json = (externs.json && !rpc.is_raw).then(|| {
             let name = format!("{full_name}.{}", rpc.proto_name);
             let comment = documents.comment(&name, file, &within(&path, tag::SERVICE_METHOD, at));
@@ -167,7 +167,7 @@ fn server_tokens(
         });
         let protobuf = (externs.protobuf && !rpc.is_raw)
             .then(|| quote! { .format(::frpc::codegen::protobuf_format::<#request, #reply>()) });
-        // Called by its path, since `Arc` may have a method of the same name.
+        // A qualified call, because `Arc` may have a method of the same name.
         quote! { .#kind(#constant, |service, request| async move { #of::#name(&*service, request).await }) #json #protobuf }
     });
     Ok(quote! {
@@ -235,7 +235,7 @@ fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[At
         let reply = if rpc.streams_replies { quote! { ::frpc::Streaming<#reply> } } else { quote! { #reply } };
         let result = quote! { ::core::result::Result<::frpc::Response<#reply>, ::frpc::Status> };
         let method = if !rpc.streams_requests && !rpc.streams_replies {
-            // An async fn would keep its argument in addition to the call.
+            // Not an `async fn`, which would store its argument in addition to the call.
             quote! {
                 pub fn #name(&self, request: #argument) -> impl ::core::future::Future<Output = #result> + ::core::marker::Send + '_ {
                     self.channel.#kind(&#constant, #into)
@@ -254,7 +254,7 @@ fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[At
             #method
         }
     });
-    // No method of such a client reads its channel, and a crate that denies `dead_code` would not compile.
+    // A client without methods never reads its channel, which `dead_code` would report.
     let accessor = rpcs.is_empty().then(|| {
         quote! {
             /// The channel of the client.

@@ -1,7 +1,6 @@
-//! Makes strings in prost's code `Utf8Bytes`, since prost-build has no option for that.
+//! Replaces `String` by `Utf8Bytes` in prost's code, because prost-build has no option for it.
 //!
-//! Such a type derives prost's traits with functions of frpc's own, which know this type: see
-//! `frpc::codegen::utf8_bytes`.
+//! Such types derive prost's traits with the functions of `frpc::codegen::utf8_bytes`, which support `Utf8Bytes`.
 
 use proc_macro2::TokenStream;
 use prost_types::DescriptorProto;
@@ -16,10 +15,10 @@ use crate::generate::prost_code::{ProstAttribute, is_named, marker, text_of};
 use crate::schema::patterns::path_matches;
 use crate::schema::{Index, full_name};
 
-/// The module that has the place of prost for these types.
+/// The module that replaces `prost` for these types.
 const PROST: &str = "::frpc::codegen::utf8_bytes";
 
-/// Changes the strings that `paths` select.
+/// Replaces the strings that match `paths`.
 pub(crate) fn share_strings(items: &mut [Item], index: &Index<'_>, paths: &[String]) -> Result<(), Error> {
     for item in items {
         let (attributes, fields): (_, Vec<_>) = match item {
@@ -62,12 +61,13 @@ pub(crate) fn share_strings(items: &mut [Item], index: &Index<'_>, paths: &[Stri
     Ok(())
 }
 
-/// Whether strings of the type with these attributes have been changed. prost cannot derive its `Debug` then.
+/// Returns whether strings of the type with these attributes were replaced. prost cannot derive `Debug` for such a
+/// type.
 pub(crate) fn shares_strings(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| prost_path(attribute).is_some_and(|path| path == PROST))
 }
 
-/// The message of a struct, or the one with the oneof of an enum.
+/// Returns the message of a struct, or the message that contains a oneof.
 fn message_of<'a>(attributes: &[Attribute], index: &'a Index<'_>) -> Option<(&'a str, &'a DescriptorProto)> {
     let name = marker(attributes)?;
     let outer = || name.rsplit_once('.').and_then(|(outer, _)| index.messages.get_key_value(outer));
@@ -75,7 +75,7 @@ fn message_of<'a>(attributes: &[Attribute], index: &'a Index<'_>) -> Option<(&'a
     Some((name, found.proto))
 }
 
-/// Replaces `String` within options, lists and the values of maps. Returns false if there is none.
+/// Replaces `String` within options, lists and map values. Returns false if there is none.
 fn share(ty: &mut Type) -> bool {
     if is_named(ty, "String") {
         *ty = syn::parse_quote! { ::frpc::polyglot::Utf8Bytes };
@@ -84,7 +84,7 @@ fn share(ty: &mut Type) -> bool {
     let Type::Path(path) = ty else { return false };
     let last = path.path.segments.last_mut().map(|segment| &mut segment.arguments);
     let Some(PathArguments::AngleBracketed(arguments)) = last else { return false };
-    // The last argument, which is that for the values of a map.
+    // The last type argument is the value type of a map.
     let inner = arguments.args.iter_mut().rev().find_map(|argument| match argument {
         GenericArgument::Type(inner) => Some(inner),
         _ => None,
@@ -92,8 +92,8 @@ fn share(ty: &mut Type) -> bool {
     inner.is_some_and(share)
 }
 
-/// Declares a string to prost as bytes, whose code names no type of Rust, unless it is optional: its getter then
-/// returns a `str`.
+/// Declares a string field to prost as bytes, because that code names no Rust type. Optional fields remain strings,
+/// because their getter returns `&str`.
 fn declare(attribute: &mut Attribute) {
     if !attribute.path().is_ident("prost") {
         return;
@@ -115,7 +115,7 @@ fn declare(attribute: &mut Attribute) {
     *attribute = syn::parse_quote! { #[prost(#(#metas),*)] };
 }
 
-/// The module in the place of prost, if this attribute names it.
+/// Returns the replacement of the `prost` module that this attribute sets.
 fn prost_path(attribute: &Attribute) -> Option<String> {
     let meta: Meta = attribute.path().is_ident("prost").then(|| attribute.parse_args().ok())??;
     text_of(&meta).filter(|(name, _)| name == "prost_path").map(|(_, text)| text.value())

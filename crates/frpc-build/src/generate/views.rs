@@ -1,7 +1,7 @@
-//! Generates views: for each message a struct, and for each oneof an enum, that borrow from the body.
+//! Generates views, which borrow from the body: a struct for each message and an enum for each oneof.
 //!
-//! `FooView<'a>` has fields with the same names as `Foo`. Strings are `&'a str`, and bytes `&'a [u8]`. Lists, maps and
-//! messages that are boxed in `Foo` are not decoded before they are used.
+//! `FooView<'a>` has fields with the same names as `Foo`. Strings are `&'a str`, bytes are `&'a [u8]`. Lists, maps and
+//! messages that are boxed in `Foo` are decoded on access.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -22,7 +22,7 @@ use crate::schema::wire_order::oneof_of;
 /// The names of all views, by the full name of the message or oneof.
 pub(crate) type ViewNames = HashMap<String, Ident>;
 
-/// Names the views of the types in `items`: `FooView`, if that is free.
+/// Assigns view names to the types in `items`: `FooView`, or a similar name if that is taken.
 pub(crate) fn name_views(items: &[Item], names: &mut ViewNames, warn: &mut dyn FnMut(String)) {
     let (mut reserved, mut unnamed) = (HashSet::new(), Vec::new());
     for item in items {
@@ -46,7 +46,7 @@ pub(crate) fn name_views(items: &[Item], names: &mut ViewNames, warn: &mut dyn F
     }
 }
 
-/// The input for views.
+/// The input for view generation.
 #[derive(Clone, Copy)]
 pub(crate) struct Views<'a> {
     pub(crate) names: &'a ViewNames,
@@ -55,9 +55,9 @@ pub(crate) struct Views<'a> {
 
 /// The borrowed form of a type.
 struct Borrowed {
-    /// Its type as a field or a member of a oneof.
+    /// The type of a field or a member of a oneof.
     single: TokenStream,
-    /// Its type as an element of a list or map.
+    /// The type of an element of a list or map.
     element: TokenStream,
     is_wrapper: bool,
 }
@@ -65,18 +65,18 @@ struct Borrowed {
 /// The lines of a view and its decoder.
 #[derive(Default)]
 struct Lines {
-    /// The types of the fields.
+    /// The types of the view's fields.
     declared: HashMap<Ident, TokenStream>,
-    /// Statements that decode. Only messages with oneofs need them.
+    /// Decoding statements. Only messages with oneofs need them.
     decode: Vec<TokenStream>,
-    /// The fields of the resulting struct.
+    /// The fields of the struct expression.
     result: Vec<TokenStream>,
-    /// The oneofs that have lines already.
+    /// The oneofs whose lines were added.
     oneofs: HashSet<usize>,
 }
 
 impl Views<'_> {
-    /// The view of a message, with its decoder.
+    /// Generates the view of a message and its decoder.
     pub(crate) fn of_message(&self, message: &Message<'_>) -> Result<Vec<Item>, Error> {
         let Message { full_name, proto, ident, fields, index, .. } = message;
         let view = self.names.get(*full_name).ok_or_else(|| missing_field(full_name))?;
@@ -133,7 +133,7 @@ impl Views<'_> {
         Ok(file.items)
     }
 
-    /// The lines for a member of a oneof. The first one in wire order also has those for the oneof itself.
+    /// Adds the lines of a oneof's member. The first member in wire order also adds those of the oneof.
     fn member_lines(
         &self,
         message: &Message<'_>,
@@ -155,7 +155,7 @@ impl Views<'_> {
         Ok(())
     }
 
-    /// The lines for a field that is not a member of a oneof.
+    /// Adds the lines of a field outside of oneofs.
     fn field_lines(
         &self,
         message: &Message<'_>,
@@ -209,7 +209,7 @@ impl Views<'_> {
         Ok(())
     }
 
-    /// The view of a oneof, with its decoder.
+    /// Generates the view of a oneof and its decoder.
     pub(crate) fn of_oneof(
         &self,
         full_name: &str,
@@ -258,7 +258,7 @@ impl Views<'_> {
         Ok(file.items)
     }
 
-    /// Decodes a member of a oneof, whose view is `view`, at its own position.
+    /// Generates code that decodes a oneof's member at its position. `view` is the view of the oneof.
     fn member(&self, field: &FieldDescriptorProto, variant: &ProstField, view: &Path, variable: &Ident) -> TokenStream {
         let (name, ProstField { ident, enumeration, .. }) = (field.name(), variant);
         if let Some(enumeration) = enumeration {
@@ -274,7 +274,7 @@ impl Views<'_> {
         quote! { #variable.view_member(from, #name, #view::#ident)?; }
     }
 
-    /// Whether a member of a oneof borrows.
+    /// Returns whether a member of a oneof borrows.
     fn borrows(&self, proto: &DescriptorProto, oneof: usize) -> bool {
         proto.field.iter().filter(|field| oneof_of(field) == Some(oneof)).any(|field| match field.r#type() {
             ProtoType::String | ProtoType::Bytes => true,
@@ -286,7 +286,7 @@ impl Views<'_> {
         })
     }
 
-    /// The borrowed form of the type within the options, boxes, lists and maps of `ty`.
+    /// Returns the borrowed form of the type within the options, boxes, lists and maps of `ty`.
     fn borrowed(&self, field: &FieldDescriptorProto, ty: &Type, enumeration: Option<&Path>, boxed: bool) -> Borrowed {
         let plain = |single: TokenStream| Borrowed { element: single.clone(), single, is_wrapper: false };
         match field.r#type() {
@@ -319,7 +319,7 @@ impl Views<'_> {
                 let path = with_last(&path.path, name);
                 quote! { #path<'a> }
             }
-            // The crate with the type implements the view.
+            // The view is implemented in the crate of the type.
             (None | Some(Owner::User | Owner::ProstTypes | Owner::Frpc), ..) => {
                 quote! { <#ty as ::frpc::polyglot::Viewed>::View<'a> }
             }
@@ -333,7 +333,7 @@ impl Views<'_> {
     }
 }
 
-/// `path` with another last segment.
+/// Replaces the last segment of `path`.
 fn with_last(path: &Path, last: &Ident) -> Path {
     let mut path = path.clone();
     if let Some(segment) = path.segments.last_mut() {
@@ -342,12 +342,12 @@ fn with_last(path: &Path, last: &Ident) -> Path {
     path
 }
 
-/// The type within options, boxes and lists, and the values of maps.
+/// Returns the type within options, boxes, lists and map values.
 fn innermost(ty: &Type) -> &Type {
     generics(ty).last().map_or(ty, |inner| innermost(inner))
 }
 
-/// The borrowed form of the keys of a map.
+/// Returns the borrowed form of a map's keys.
 fn key_type(ty: &Type) -> TokenStream {
     let Some(key) = generics(ty).first().copied() else { return quote! { #ty } };
     if is_named(key, "String") {

@@ -1,8 +1,8 @@
-//! Refuses unsupported schemas before anything is generated.
+//! Rejects unsupported schemas before code generation.
 //!
-//! It refuses constructs that have no encoding (proto2, groups, extensions), and names that are not protobuf
-//! identifiers. Such names do not occur in parsed .proto files, but in forged descriptor sets. Code after this check
-//! can use every name in code and in file names.
+//! Rejects constructs that have no encoding (proto2, groups, extensions) and names that are not protobuf identifiers.
+//! The parser never produces such names, but forged descriptor sets can. Later code may use every name in source code
+//! and file names.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::schema::externs::Externs;
 use crate::schema::parse::MISSING_SYNTAX;
 use crate::schema::{Index, OPERATION_FIRST, Schema, is_map_entry, options, tag, within};
 
-/// Checks all generated files, and those whose types they use.
+/// Checks all generated files and the files whose types they use.
 pub(crate) fn check(schema: &Schema, index: &Index<'_>, externs: &Externs) -> Result<(), Error> {
     let mut files = schema.files.iter().filter(|file| schema.is_used(file));
     files.try_for_each(|file| Checker { schema, index, externs, file }.file())
@@ -59,15 +59,15 @@ impl Checker<'_> {
             self.enumeration(proto, &within(&[], tag::FILE_ENUM, *at))?;
         }
         self.services()?;
-        // Last, so that errors name constructs of proto2 first that proto3 does not have.
+        // Checked last, so that errors name the offending proto2 construct first.
         if self.file.syntax() != "proto3" {
             return Err(self.unsupported(&[tag::FILE_SYNTAX], self.other_syntax()));
         }
         Ok(())
     }
 
-    /// The error for a syntax other than proto3. Descriptors do not record whether a file has a `syntax` line for
-    /// proto2, but the positions do.
+    /// Returns the error for a syntax other than proto3. Descriptors do not record whether a proto2 file has a `syntax`
+    /// line, but source positions do.
     fn other_syntax(&self) -> String {
         let syntax = if self.file.syntax().is_empty() { "proto2" } else { self.file.syntax() };
         match &self.file.source_code_info {
@@ -123,7 +123,7 @@ impl Checker<'_> {
         if field.default_value.is_some() {
             return Err(self.unsupported(path, format!("{what} has a default value, which is not supported")));
         }
-        // Parsing, or adopting a set, has checked that types and oneofs exist.
+        // The parser and `adopt` have checked that types and oneofs exist.
         match (field.r#type(), self.index.map_entry(field)) {
             (_, Some(entry)) => self.map_field(owner, field, entry, &what, path),
             (Type::Message | Type::Enum, None) => {
@@ -164,7 +164,7 @@ impl Checker<'_> {
             let position = within(path, tag::ENUM_VALUE, at);
             self.identifier("enum value", value.name(), &position)?;
             if proto.value[..at].iter().any(|earlier| earlier.number() == value.number()) {
-                continue; // An alias has no variant of its own.
+                continue; // An alias has no variant.
             }
             let variant = variant_name(proto.name(), value.name());
             if let Some(earlier) = variants.insert(variant.clone(), value.name()) {
@@ -219,7 +219,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Extensions belong to proto2. proto3 has them only for custom options, which do not affect the wire.
+    /// Rejects extensions, which belong to proto2. In proto3 they only declare custom options, which do not affect the
+    /// wire.
     fn extensions(
         &self,
         what: &str,
@@ -259,7 +260,7 @@ impl Checker<'_> {
         self.schema.position(self.file, path)
     }
 
-    /// The position of the type of the field at `path`.
+    /// Returns the position of the type of the field at `path`.
     fn type_position(&self, path: &[i32]) -> SourcePosition {
         const TYPE_NAME: i32 = 6;
         let mut path = path.to_vec();
@@ -268,8 +269,8 @@ impl Checker<'_> {
     }
 }
 
-/// The name that prost-build gives to a variant. It is used only to detect equal names, which make prost-build panic;
-/// the generated code uses the names in prost's output.
+/// Returns prost-build's name of a variant. Used only to detect duplicates, at which prost-build panics. Generated code
+/// uses the names in prost's output.
 fn variant_name(of: &str, value: &str) -> String {
     let name = value.to_upper_camel_case();
     let short = name.strip_prefix(&of.to_upper_camel_case()).filter(|rest| rest.starts_with(char::is_uppercase));

@@ -1,9 +1,9 @@
-//! Turns comments of a schema into harmless rustdoc.
+//! Converts schema comments into safe rustdoc.
 //!
-//! They must not run as doctests, must not end the comment that contains them, and should not cause warnings of
-//! rustdoc. So code blocks are marked as text, indentation that would make a code block is reduced, HTML and link
-//! brackets outside of code are escaped, and control characters are removed. prost-build then writes the cleaned
-//! comments to its structs, and `generate/services.rs` to services.
+//! Comments must not run as doctests, must not end the enclosing comment, and should not cause rustdoc warnings. Code
+//! blocks are therefore marked as text, indentation that would start a code block is reduced, HTML and link brackets
+//! outside of code are escaped, and control characters are removed. prost-build writes the cleaned comments to its
+//! structs, and `generate/services.rs` to services.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ use prost_types::source_code_info::Location;
 
 use crate::schema::walk::walk;
 
-/// Cleans all comments of `file`, and adds missing locations of items that can have comments: prost-build expects one
-/// for each, but descriptor sets from other programs may lack them.
+/// Cleans all comments of `file`. Also adds missing locations of items that can have comments, because prost-build
+/// expects a location for each and descriptor sets of other programs may lack them.
 pub(crate) fn clean_file(file: &mut FileDescriptorProto) {
     let mut paths = Vec::new();
     walk(file, &mut |_, _, path| paths.push(path.to_vec()));
@@ -36,18 +36,18 @@ struct Fence {
     length: usize,
 }
 
-/// Cleans a comment. No line of the result starts a code block that could be run.
+/// Cleans a comment. No code block in the result can run as a doctest.
 pub(crate) fn clean(comment: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut open: Option<Fence> = None;
     for (number, line) in comment.lines().enumerate() {
         let line = printable(line);
         let line = match line.strip_prefix('*') {
-            // `/** text` leaves a star at the start of its first line.
+            // `/** text` leaves an asterisk at the start of the first line.
             Some(rest) if number == 0 && (rest.is_empty() || rest.starts_with(' ')) => rest,
             _ => &line,
         };
-        let line = line.strip_prefix('/').map_or(line, |rest| rest.trim_start_matches('/')); // From `///`.
+        let line = line.strip_prefix('/').map_or(line, |rest| rest.trim_start_matches('/')); // Left by `///`.
         match open {
             Some(fence) if closes(fence, line) => {
                 lines.push(fence_line(fence, ""));
@@ -58,7 +58,7 @@ pub(crate) fn clean(comment: &str) -> String {
                 let (markers, rest) = split_markers(line);
                 match opens(rest) {
                     Some(fence) => {
-                        // The block is moved out of lists and quotes, which have other rules for its end.
+                        // Code blocks are moved out of lists and quotes, where different rules end a block.
                         if !markers.trim().is_empty() {
                             lines.push(format!(" {}", markers.trim()));
                         }
@@ -84,8 +84,8 @@ pub(crate) fn clean(comment: &str) -> String {
     text
 }
 
-/// Removes control characters (a bare carriage return is an error in a Rust comment) and characters that change the
-/// direction of text (rustc refuses them). Replaces tabs by spaces.
+/// Removes control characters and bidirectional formatting characters, and replaces tabs by spaces. rustc rejects bare
+/// carriage returns and bidirectional characters in comments.
 fn printable(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     for character in line.chars() {
@@ -116,11 +116,11 @@ fn closes(fence: Fence, line: &str) -> bool {
     line.len() >= fence.length && line.chars().all(|character| character == fence.mark)
 }
 
-/// Four spaces start a code block in markdown, and prost-build adds one to indented lines.
+/// Maximum indentation. Four spaces start a code block in markdown, and prost-build adds one to indented lines.
 const INDENT_MAX: usize = 2;
 
-/// Splits a line into indentation, list and quote markers on the one hand and text on the other, and removes spaces
-/// that would start a code block.
+/// Splits a line into its indentation, list and quote markers, and its text. Removes spaces that would start a code
+/// block.
 fn split_markers(line: &str) -> (String, &str) {
     let text = line.trim_start_matches(' ');
     let mut markers = " ".repeat((line.len() - text.len()).min(INDENT_MAX));
@@ -136,7 +136,7 @@ fn split_markers(line: &str) -> (String, &str) {
     (markers, text)
 }
 
-/// The length of the list or quote marker at the start of `text`.
+/// Returns the length of the list or quote marker at the start of `text`.
 fn marker_length(text: &str) -> Option<usize> {
     if text.starts_with('>') {
         return Some(1);
@@ -150,7 +150,7 @@ fn marker_length(text: &str) -> Option<usize> {
     text[length..].starts_with(' ').then_some(length)
 }
 
-/// Escapes HTML and brackets outside of code, except links to the web.
+/// Escapes HTML and brackets outside of code, except web links.
 fn escaped(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut is_escaped = false;
@@ -164,7 +164,7 @@ fn escaped(text: &str) -> String {
             is_escaped = false;
             continue;
         }
-        // Not `[a][b](http`, where `[a][b]` would be a link to an item.
+        // Excludes `[a][b](http`, where `[a][b]` would be an intra-doc link.
         let is_web = |(text, to): (&str, &str)| to.starts_with("http") && !text.contains("][");
         let is_link = character == '[' && rest.split_once("](").is_some_and(is_web);
         if matches!(character, '<' | '[') && !is_link && !is_escaped {
@@ -177,8 +177,8 @@ fn escaped(text: &str) -> String {
     result
 }
 
-/// The length of the inline code at the start of `text`, which starts with `ticks` backticks. Backticks that are not
-/// closed on this line count alone.
+/// Returns the length of the inline code at the start of `text`, which starts with `ticks` backticks. If they are not
+/// closed on this line, returns the length of the backticks.
 fn code_length(text: &str, ticks: usize) -> usize {
     let mut at = ticks;
     while let Some(next) = text[at..].find('`') {

@@ -1,4 +1,4 @@
-//! Types that are not generated: those of `extern_path`, protobuf's well-known types, and our own.
+//! Types that are not generated: those of `extern_path`, protobuf's well-known types and frpc's own types.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -10,7 +10,7 @@ use crate::schema::Schema;
 /// The package that prost-build maps to `prost-types`.
 const WELL_KNOWN: &str = ".google.protobuf";
 
-/// The well-known types other than wrappers with codecs in polyglot.
+/// Well-known types with codecs in polyglot, except wrappers.
 const STRUCTS: [&str; 10] = [
     "Any",
     "Duration",
@@ -24,60 +24,60 @@ const STRUCTS: [&str; 10] = [
     "Value",
 ];
 
-/// Those with lists or maps. frpc knows how much memory they take.
+/// Well-known types with lists or maps, whose memory frpc computes.
 const COUNTED: [&str; 4] = ["FieldMask", "ListValue", "Struct", "Value"];
 
-/// Our own file of well-known types.
+/// frpc's file of tensor types.
 const TENSOR_FILE: &str = "frpc/tensor.proto";
 
-/// Our own file of options.
+/// frpc's file of options for agents.
 pub(crate) const AGENT_FILE: &str = "frpc/agent.proto";
 
-/// Our own files with their texts. Programs import them, and need no copies of them.
+/// The names and texts of frpc's own files. Programs can import them without a copy.
 pub(crate) const OWN_FILES: [(&str, &str); 2] = [
     (AGENT_FILE, include_str!("../../proto/frpc/agent.proto")),
     (TENSOR_FILE, include_str!("../../proto/frpc/tensor.proto")),
 ];
 
-/// The types of [`TENSOR_FILE`], with their paths in Rust.
+/// The types of [`TENSOR_FILE`] and their Rust paths.
 const OWN: [(&str, &str); 2] = [(".frpc.Tensor", "::frpc::tensor::Tensor"), (".frpc.Image", "::frpc::tensor::Image")];
 
 /// The crate that defines a type that is not generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// A crate of the user, by `extern_path`. It has to implement the codec.
+    /// A crate named by `extern_path`. It has to implement the codec.
     User,
-    /// prost-types, by prost-build's mapping. polyglot implements the codecs.
+    /// prost-types, mapped by prost-build. polyglot implements the codecs.
     ProstTypes,
-    /// frpc-tensor, which frpc has as `tensor`.
+    /// frpc-tensor, which frpc re-exports as `tensor`.
     Frpc,
 }
 
 /// The protobuf paths of types that are not generated, and the options that concern types.
 #[derive(Debug, Default)]
 pub(crate) struct Externs {
-    /// With a leading dot.
+    /// Paths of `extern_path`, with a leading dot.
     pub(crate) user: Vec<String>,
     /// The codec of generated types.
     pub(crate) codec: Codec,
-    /// The paths of strings that are `Utf8Bytes`.
+    /// Paths of strings generated as `Utf8Bytes`.
     pub(crate) utf8_bytes: Vec<String>,
-    /// Whether generated types have views.
+    /// Whether to generate views.
     pub(crate) views: bool,
-    /// Whether types have the JSON mapping.
+    /// Whether to generate the JSON mapping.
     pub(crate) json: bool,
-    /// Whether methods can be called with messages in protobuf's encoding, with any codec.
+    /// Whether methods accept protobuf-encoded messages, regardless of the codec.
     pub(crate) protobuf: bool,
-    /// Whether the well-known types are generated.
+    /// Whether to generate the well-known types.
     pub(crate) compile_well_known_types: bool,
-    /// Well-known types that cannot be generated, because descriptor.proto is proto2.
+    /// Well-known types that cannot be generated because descriptor.proto is proto2.
     proto2: Vec<String>,
-    /// Types of [`TENSOR_FILE`], if the schema has it.
+    /// Types of [`TENSOR_FILE`], if the schema imports it.
     own: Vec<&'static str>,
 }
 
 impl Externs {
-    /// Configures prost-build for our own types, and for `compile_well_known_types`.
+    /// Configures prost-build for frpc's own types and for `compile_well_known_types`.
     pub(crate) fn apply(&mut self, prost: &mut prost_build::Config, schema: &Schema) {
         if schema.files.iter().any(|file| file.name() == TENSOR_FILE && file.package() == "frpc") {
             for (path, rust) in OWN.into_iter().filter(|(path, _)| self.owner(path).is_none()).collect::<Vec<_>>() {
@@ -103,7 +103,7 @@ impl Externs {
         }
     }
 
-    /// The owner of the type with this full name (with a leading dot), or none if it is generated.
+    /// Returns the crate that defines a type, or `None` if the type is generated. `full_name` has a leading dot.
     pub(crate) fn owner(&self, full_name: &str) -> Option<Owner> {
         let is_under = |paths: &[String]| paths.iter().any(|path| covers(path, full_name));
         let by_prost = !self.compile_well_known_types && covers(WELL_KNOWN, full_name);
@@ -115,7 +115,7 @@ impl Externs {
         }
     }
 
-    /// Whether the memory for the fields of this type is known.
+    /// Returns whether the memory of this type's fields can be computed.
     pub(crate) fn counts_memory(&self, full_name: &str) -> bool {
         match self.owner(full_name) {
             None | Some(Owner::Frpc) => true,
@@ -124,7 +124,8 @@ impl Externs {
         }
     }
 
-    /// Refuses a field whose type has no codec. With protobuf, prost has codecs for all types, but they have no JSON.
+    /// Rejects a field whose type has no codec. With protobuf, prost has codecs for all types, but not all have a JSON
+    /// mapping.
     pub(crate) fn check_field(
         &self,
         full_name: &str,
@@ -134,7 +135,7 @@ impl Externs {
         if self.codec == Codec::Protobuf && !self.json { Ok(()) } else { self.check_use(full_name, what, position) }
     }
 
-    /// Refuses a type without a codec.
+    /// Rejects a type without a codec.
     pub(crate) fn check_use(
         &self,
         full_name: &str,
@@ -153,7 +154,7 @@ impl Externs {
         Err(Error::unsupported(position(), text))
     }
 
-    /// The codec of a field with a wrapper. Prost uses the type of its value.
+    /// Returns the codec of a field with a wrapper type, for which prost uses the wrapped value.
     pub(crate) fn field_codec(&self, full_name: &str, boxed: bool) -> Option<TokenStream> {
         if self.owner(full_name) != Some(Owner::ProstTypes) {
             return None;
@@ -171,30 +172,30 @@ impl Externs {
 /// The enum that is `null` in JSON, with a leading dot.
 pub(crate) const NULL_VALUE: &str = ".google.protobuf.NullValue";
 
-/// The name of a well-known type, if it has a JSON form of its own.
+/// Returns the name of a well-known type if it has a special JSON form.
 pub(crate) fn has_json_form(full_name: &str) -> Option<&str> {
     let is_plain = |name: &&str| ["NullValue", "SourceContext"].contains(name);
     well_known(full_name).filter(|name| (STRUCTS.contains(name) && !is_plain(name)) || wrapper(name).is_some())
 }
 
-/// The name of a type within protobuf's package.
+/// Returns the name of a type within `google.protobuf`.
 fn well_known(full_name: &str) -> Option<&str> {
     full_name.strip_prefix(WELL_KNOWN)?.strip_prefix('.')
 }
 
-/// Whether the type with this full name (with a leading dot) is a wrapper that prost-build replaces by the value
-/// `rust`.
+/// Returns whether a type is a wrapper that prost-build replaces by the Rust type `rust`. `full_name` has a leading
+/// dot.
 pub(crate) fn is_value(full_name: &str, rust: &str) -> bool {
     well_known(full_name).and_then(wrapper).is_some_and(|name| !rust.ends_with(name))
 }
 
-/// The name of a wrapper, which is also the name of its codec.
+/// Returns the name of a wrapper, which is also the name of its codec.
 fn wrapper(name: &str) -> Option<&str> {
     const VALUES: [&str; 9] = ["Double", "Float", "Int64", "UInt64", "Int32", "UInt32", "Bool", "String", "Bytes"];
     name.strip_suffix("Value").filter(|value| VALUES.contains(value)).map(|_| name)
 }
 
-/// Whether `path` is `full_name` or contains it.
+/// Returns whether `path` equals or contains `full_name`.
 fn covers(path: &str, full_name: &str) -> bool {
     full_name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

@@ -1,5 +1,5 @@
-//! The options that prost-types does not know: `debug_redact` of fields, and those of `frpc/agent.proto`, by which a
-//! method is offered to agents. Fields and methods keep them as uninterpreted options.
+//! Options that prost-types drops: `debug_redact` of fields, and the options of `frpc/agent.proto`, which offer methods
+//! to agents. They are stored as uninterpreted options of fields and methods.
 
 use std::collections::HashMap;
 
@@ -9,13 +9,13 @@ use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto, Un
 
 use crate::schema::externs::AGENT_FILE;
 
-/// The option of fields.
+/// The redaction option of fields.
 const REDACT: &str = "debug_redact";
 
-/// The option of methods.
+/// The option that offers a method as a tool for agents.
 pub(crate) const TOOL: &str = "frpc.tool";
 
-/// The part of a `FileDescriptorSet` that has the options.
+/// The subset of `FileDescriptorSet` that contains the options.
 #[derive(Clone, PartialEq, prost::Message)]
 struct OptionSet {
     #[prost(message, repeated, tag = "1")]
@@ -66,29 +66,28 @@ struct MethodOptions {
     options: Option<ToolOption>,
 }
 
-/// Options of a method or of a service: both extensions have one number.
+/// Agent options of a method or a service. Both extensions use the same number.
 #[derive(Clone, PartialEq, prost::Message)]
 struct ToolOption {
     #[prost(bool, optional, tag = "83210")]
     tool: Option<bool>,
 }
 
-/// Whether the schema hides the value of a field from debugging output.
+/// Returns whether the schema hides the value of a field from debugging output.
 pub fn is_redacted(field: &FieldDescriptorProto) -> bool {
     field.options.as_ref().is_some_and(|options| has(&options.uninterpreted_option, REDACT))
 }
 
-/// Whether the schema offers a method with these options as a tool.
+/// Returns whether a method with these options is a tool for agents.
 pub(crate) fn is_tool(options: &prost_types::MethodOptions) -> bool {
     has(&options.uninterpreted_option, TOOL)
 }
 
-/// Keeps the options at the fields and methods of `files` that have them in the same files as an encoded
-/// `FileDescriptorSet`.
+/// Copies the options from an encoded `FileDescriptorSet` to the fields and methods of the same `files`.
 pub(crate) fn keep_options(files: &mut [FileDescriptorProto], encoded: &[u8]) {
     let Ok(set) = OptionSet::decode(encoded) else { return };
     let by_name: HashMap<_, _> = set.file.iter().map(|file| (&*file.name, file)).collect();
-    // Without the file, the number belongs to an option of someone else.
+    // Without frpc's file, the number belongs to someone else's option.
     let has_tools = files.iter().any(|file| file.name() == AGENT_FILE && file.package() == "frpc");
     for file in files {
         let Some(options) = by_name.get(file.name()) else { continue };
@@ -117,7 +116,7 @@ fn keep_tools(file: &mut FileDescriptorProto, options: &FileOptions) {
         let of_service = options.options.as_ref().and_then(|options| options.tool).unwrap_or(false);
         for (method, options) in service.method.iter_mut().zip(&options.method) {
             let chosen = options.options.as_ref().and_then(|options| options.tool);
-            // A method with an option of its own that takes a stream is refused later.
+            // A streaming method with an explicit option is rejected later.
             if chosen.unwrap_or(of_service && !method.client_streaming()) {
                 add(&mut method.options.get_or_insert_default().uninterpreted_option, TOOL);
             }

@@ -1,6 +1,6 @@
-//! Parses .proto files to a [`Schema`], with protox instead of `protoc`.
+//! Parses `.proto` files into a [`Schema`] with protox instead of `protoc`.
 //!
-//! Owns the translation of protox's errors. `check.rs` refuses unsupported constructs later.
+//! Translates the errors of protox. `check.rs` rejects unsupported constructs later.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,10 +15,10 @@ use crate::schema::Schema;
 use crate::schema::externs::OWN_FILES;
 use crate::schema::options::keep_options;
 
-/// Some editors write it at the start of a file.
+/// The byte order mark, which some editors write at the start of a file.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Parses `protos` and everything that they import. Imports are looked up in `includes` in order.
+/// Parses `protos` and their imports. Imports are searched in `includes` in order.
 pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, Error> {
     if let Some(missing) =
         protos.iter().find(|path| !path.exists() && !includes.iter().any(|include| include.join(path).exists()))
@@ -50,14 +50,14 @@ pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, 
     Ok(schema.with_imports(imports))
 }
 
-/// The file that was read instead of `proto`, because it has the same name in an earlier include. protox checks this
-/// only for files that it has opened itself.
+/// Returns the file in an earlier include folder that was read instead of `proto` because it has the same name. protox
+/// checks this only for files that it opened itself.
 fn hidden_by(proto: &Path, includes: &[PathBuf], path: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let name = includes.iter().find_map(|include| Include(include.clone()).resolve_path(proto))?;
     path(&name).filter(|read| fs::canonicalize(read).ok() != fs::canonicalize(proto).ok())
 }
 
-/// Opens our own files, which schemas import.
+/// Resolves imports of frpc's own files.
 struct BundledFiles;
 
 impl FileResolver for BundledFiles {
@@ -67,7 +67,7 @@ impl FileResolver for BundledFiles {
     }
 }
 
-/// Opens the files of a folder. Removes a byte order mark, which protox does not know.
+/// Resolves imports in a folder. Removes byte order marks, which protox does not support.
 struct Include(PathBuf);
 
 impl FileResolver for Include {
@@ -84,10 +84,10 @@ impl FileResolver for Include {
     }
 }
 
-/// Takes over a descriptor set of another program. Checks that it is consistent: it contains every type and import that
-/// it uses, and numbers and indexes are in range.
+/// Converts a foreign descriptor set into a schema. Checks its consistency: all used types and imports are present, and
+/// all numbers and indexes are in range.
 pub(crate) fn adopt(set: FileDescriptorSet) -> Result<Schema, Error> {
-    // prost-reflect panics if it does not know a syntax.
+    // prost-reflect panics on an unknown syntax.
     if let Some(file) = set.file.iter().find(|file| !matches!(file.syntax.as_deref(), None | Some("proto2" | "proto3")))
     {
         let position = SourcePosition { file: file.name().escape_debug().to_string(), line: 0, column: 0 };
@@ -106,7 +106,7 @@ pub(crate) fn adopt(set: FileDescriptorSet) -> Result<Schema, Error> {
     Ok(Schema::new(files, HashMap::new(), encoded).with_imports(imports))
 }
 
-/// Only the `Debug` text of protox's errors contains the position: `file:line:column: text`.
+/// Extracts the position from an error of protox. Only its `Debug` text has it: `file:line:column: text`.
 fn placed(file: Option<String>, debug: &str, includes: &[PathBuf]) -> Error {
     let Some(file) = file else { return Error::new(ErrorKind::Schema, debug) };
     let (line, column, text) = split_position(&file, debug).unwrap_or((0, 0, debug));
@@ -117,7 +117,7 @@ fn placed(file: Option<String>, debug: &str, includes: &[PathBuf]) -> Error {
     Error::at(kind, SourcePosition { file, line, column }, text)
 }
 
-/// Replaces or completes messages of the parser that do not name the cause.
+/// Replaces or completes parser messages that do not name the cause.
 fn explained(text: &str, source: &str, includes: &[PathBuf]) -> (ErrorKind, String) {
     if text.contains("found 'edition'") {
         return (ErrorKind::Unsupported, NO_EDITIONS.to_owned());
@@ -135,7 +135,7 @@ fn explained(text: &str, source: &str, includes: &[PathBuf]) -> (ErrorKind, Stri
     (ErrorKind::Schema, text)
 }
 
-/// The error for a file with an edition.
+/// The error for a file that uses an edition.
 const NO_EDITIONS: &str = "editions are not supported: frpc-build reads schemas with protox, which knows none, so the \
                            schema has to begin with `syntax = \"proto3\";` instead, without `features`";
 
@@ -143,7 +143,7 @@ const NO_EDITIONS: &str = "editions are not supported: frpc-build reads schemas 
 pub(crate) const MISSING_SYNTAX: &str = "the file has no `syntax` line, which makes it proto2; it has to begin with \
                                          `syntax = \"proto3\";`";
 
-/// Whether a file starts with a `syntax` line, after comments.
+/// Returns whether a file starts with a `syntax` line, ignoring comments.
 fn has_syntax(source: &str) -> bool {
     let mut rest = source.trim_start_matches(BYTE_ORDER_MARK).trim_start();
     loop {

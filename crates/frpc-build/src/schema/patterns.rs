@@ -1,6 +1,6 @@
 //! The paths by which options select parts of the schema, and warnings for paths without a match.
 //!
-//! A path with a typo, or one of another kind of item, would otherwise be ignored silently.
+//! Without the warnings, a misspelled path or one of another kind of item would be ignored silently.
 
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, FieldDescriptorProto};
@@ -8,8 +8,8 @@ use prost_types::{DescriptorProto, FieldDescriptorProto};
 use crate::schema::walk::{Item, walk};
 use crate::schema::{Schema, full_name, is_map_entry};
 
-/// prost-build's rules for paths: `.` matches everything, a path with a leading dot is a prefix, any other path is a
-/// suffix.
+/// Matches a path by prost-build's rules: `.` matches everything, a path with a leading dot is a prefix, any other path
+/// is a suffix.
 pub(crate) fn path_matches(pattern: &str, full_name: &str) -> bool {
     match pattern.strip_prefix('.') {
         Some("") => true,
@@ -18,7 +18,7 @@ pub(crate) fn path_matches(pattern: &str, full_name: &str) -> bool {
     }
 }
 
-/// The kind of item of an option.
+/// The kind of item that an option applies to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Target {
     /// Messages, enums and oneofs.
@@ -36,7 +36,7 @@ pub(crate) enum Target {
     SingleField,
     Service,
     Method,
-    /// Everything that can have comments.
+    /// All items that can have comments.
     Any,
 }
 
@@ -58,7 +58,7 @@ impl Target {
     }
 }
 
-/// A path that the user has given to an option.
+/// A path passed to an option.
 #[derive(Clone, Debug)]
 pub(crate) struct OptionPath {
     pub(crate) option: &'static str,
@@ -79,7 +79,7 @@ pub(crate) fn remarks(option_path: &[OptionPath], schema: &Schema) -> Vec<String
         .collect()
 }
 
-/// All items of the schema with options: their kinds, and their paths without the leading dot.
+/// All items that options apply to, with their kinds and their paths without the leading dot.
 #[derive(Default)]
 struct Named(Vec<(Target, String)>);
 
@@ -114,8 +114,8 @@ impl Named {
         }
     }
 
-    /// Includes prost-build's special cases: some options find a member of a oneof by its path within the oneof, others
-    /// by its path within the message, and the values of every map have the name `value`.
+    /// Adds a field with prost-build's special cases: some options find a member of a oneof by its path within the
+    /// oneof, others by its path within the message, and the values of every map are named `value`.
     fn add_field(&mut self, name: &str, message: &DescriptorProto, field: &FieldDescriptorProto) {
         let owner = name.rsplit_once('.').map_or("", |(owner, _)| owner);
         let oneof = field.oneof_index.and_then(|at| message.oneof_decl.get(usize::try_from(at).ok()?));

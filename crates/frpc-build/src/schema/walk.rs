@@ -1,4 +1,4 @@
-//! The items of a file, with their full names and descriptor paths.
+//! Traverses the items of a file with their full names and descriptor paths.
 
 use prost_types::{
     DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, MethodDescriptorProto,
@@ -9,7 +9,7 @@ use crate::schema::{full_name, tag, within};
 /// An item of a file.
 pub(crate) enum Item<'a> {
     Message(&'a DescriptorProto),
-    /// With its message, which may be the entry of a map.
+    /// A field and its message, which may be the entry type of a map.
     Field(&'a DescriptorProto, &'a FieldDescriptorProto),
     Oneof,
     Enum(&'a EnumDescriptorProto),
@@ -20,7 +20,8 @@ pub(crate) enum Item<'a> {
 
 type Visit<'v, 'a> = &'v mut dyn FnMut(Item<'a>, &str, &[i32]);
 
-/// Calls `visit` with each item of a file, its full name and its descriptor path. Values of an enum are named within it.
+/// Calls `visit` with each item of a file, its full name and its descriptor path. The names of enum values include the
+/// enum.
 pub(crate) fn walk<'a>(file: &'a FileDescriptorProto, visit: Visit<'_, 'a>) {
     let package = file.package();
     each(&file.message_type, &[], tag::FILE_MESSAGE, |message, path| walk_message(message, package, path, visit));
@@ -55,7 +56,7 @@ fn walk_enum<'a>(proto: &'a EnumDescriptorProto, scope: &str, path: &[i32], visi
     });
 }
 
-/// Calls `visit` with each item of a list, and its descriptor path.
+/// Calls `visit` with each item of a list and its descriptor path.
 fn each<'a, T>(list: &'a [T], path: &[i32], tag: i32, mut visit: impl FnMut(&'a T, &[i32])) {
     list.iter().enumerate().for_each(|(at, item)| visit(item, &within(path, tag, at)));
 }
