@@ -186,7 +186,7 @@ local function frame(tvb, pinfo, tree, connection, frame_at, at, stop, id, opera
   if operation >= 10 then
     local behind, status = prefix(tvb, at, stop, tree)
     -- Between native peers the half of its id states the end that makes a call.
-    local is_of_server = connection.is_native and id >= 0x8000
+    local is_of_server = connection.is_native == true and id >= 0x8000
     local kind = (is_client ~= is_of_server) and "request" or "reply"
     tree:add(f.kind, kind):set_generated()
     tree:add(f.method, method_of(operation)):set_generated()
