@@ -126,12 +126,12 @@ async fn lists_calls_and_cancels(lifecycle: ClientLifecycleMode) {
         assert_eq!(next(&mut progress).await.to_bits(), f64::to_bits(expected));
     }
 
-    let request = ClientRequest::CallToolRequest(rmcp::model::Request::new(call("wait", json!({}))));
+    let request = ClientRequest::CallToolRequest(rmcp::model::Request::new(call("wait", json!({"name": "x"}))));
     let waiting = agent.send_cancellable_request(request, PeerRequestOptions::no_options()).await.expect("it is sent");
     assert_eq!(next(&mut events).await, "began");
     waiting.cancel(Some("no longer needed".to_owned())).await.expect("it is sent");
     assert_eq!(next(&mut events).await, "ended");
-    assert!(agent.call_tool(call("tools_Tools_Echo", json!({}))).await.is_ok(), "the connection goes on");
+    assert!(agent.call_tool(call("tools_Tools_Echo", json!({"text": "x"}))).await.is_ok(), "the connection goes on");
 
     agent.cancel().await.expect("operation should complete");
     let ended = timeout(PATIENCE, program.wait())
