@@ -1,4 +1,4 @@
-//! The broker: the subscriptions, and the rights of each connection.
+//! The broker: its subscriptions, and the permissions of each connection.
 
 mod builder;
 mod session;
@@ -25,55 +25,55 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// The bytes that may wait for a subscriber by default: three messages of the longest kind, or an eighth of a second at
-/// 1 Gbit/s.
+/// Default maximum size of a subscriber's queue in bytes: three messages of the maximum size, or an eighth of a second
+/// at 1 Gbit/s.
 const QUEUE_MAX: usize = 16 * 1024 * 1024;
 
-/// The bytes that may wait for all subscribers by default: for 64 of them as many as each may have. Shared messages
-/// count for each, so that the memory is mostly less.
+/// Default maximum size of all subscribers' queues in bytes, enough for 64 full queues. Shared messages count once per
+/// subscriber, so that actual memory use is usually lower.
 const MEMORY_MAX: usize = 1024 * 1024 * 1024;
 
-/// Subscriptions of a connection by default. Programs have tens. Each that matches makes a published message more work,
-/// and those of one connection may all match: so many make 0.15 ms, on a Zen 5.
+/// Default maximum number of subscriptions per connection. Programs typically use tens. Each matching subscription adds
+/// to the cost of a published message; 1024 matching ones cost 0.15 ms on a Zen 5.
 const PER_CONNECTION_MAX: usize = 1024;
 
-/// Subscriptions of all connections by default: one to each of a million topics. They take some 300 MB then.
+/// Default maximum number of subscriptions of all connections: one for each of a million topics. They take about
+/// 300 MB.
 const TOTAL_MAX: usize = 1024 * 1024;
 
-/// Nodes of the tree for each subscription that there may be. A pattern has up to 16, but most share all but one
-/// with others; this bounds the memory of subscriptions made to share none.
+/// Maximum number of tree nodes per allowed subscription. A pattern has up to 16 nodes but usually shares all but one
+/// with other patterns. The limit bounds the memory of patterns chosen to share none.
 const NODES_PER_SUBSCRIPTION: usize = 4;
 
-/// The memory of a subscription in addition to its pattern, which is kept twice, and its nodes, in bytes.
+/// Memory of a subscription in bytes, excluding its nodes and the two copies of its pattern.
 const SUBSCRIPTION_COST: usize = 256;
 
-/// The most memory of a node of the tree in addition to its token, in bytes: its own memory, and its place in a table
-/// of two.
+/// Maximum memory of a tree node in bytes, excluding its token: the node itself and its entry in a table of two.
 const NODE_COST: usize = 320;
 
-/// Subscriptions of a vanished peer that are removed at one time, so that neither looking up topics nor other tasks of
-/// the thread are held up: some ten microseconds.
+/// Maximum number of subscriptions of a closed connection that are removed in one go. A batch takes about ten
+/// microseconds, which bounds the delay of topic lookups and of other tasks on the thread.
 const REMOVED_AT_ONCE: usize = 16;
 
-/// The treatment of a subscriber that accepts messages more slowly than they come.
+/// Policy for subscribers that read more slowly than messages arrive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum SlowSubscriberPolicy {
-    /// The oldest messages of its queue are dropped, in the portions of publication. It learns how many; see
-    /// [`RecvError::Lagged`](super::RecvError::Lagged).
+    /// Drops the oldest messages of the queue, in the batches in which they were published. The subscriber is notified
+    /// of their number by [`RecvError::Lagged`](super::RecvError::Lagged).
     #[default]
     DropOldest,
-    /// Its connection is closed.
+    /// Closes the subscriber's connection.
     Disconnect,
 }
 
-/// A connection's intended use of a broker; see [`BrokerBuilder::permit`].
+/// The use of a topic for which a connection needs permission; see [`BrokerBuilder::permit`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TopicUse<'a> {
-    /// Publish to this topic.
+    /// Publishing to this topic.
     Publish(&'a str),
-    /// Subscribe to this pattern.
+    /// Subscribing to this pattern.
     Subscribe(&'a str),
 }
 
@@ -89,14 +89,16 @@ impl fmt::Debug for Permit {
     }
 }
 
-/// A router that passes messages from publishers to subscribers.
+/// A router that delivers messages from publishers to subscribers.
 ///
-/// It serves eight operations, from [`FIRST_OPERATION`] on unless [configured
-/// otherwise](BrokerBuilder::first_operation); docs/pubsub.md describes their bodies. A clone is the same broker.
+/// It serves eight operations starting at [`FIRST_OPERATION`], or at the
+/// [configured one](BrokerBuilder::first_operation). docs/pubsub.md describes their bodies. Clones share the same
+/// broker.
 ///
-/// Publishing never waits. Messages that a subscriber does not accept at once wait for it, up to a
-/// [bound](BrokerBuilder::queue_max), and beyond that [`SlowSubscriberPolicy`] decides. A connection that accepts no byte at all for
-/// the [write timeout](frisbee::Config::write_timeout), or hardly any for longer, ends in either case.
+/// Publishing never waits. Messages that a subscriber does not accept immediately are queued, up to a
+/// [maximum size](BrokerBuilder::queue_max); [`SlowSubscriberPolicy`] applies beyond it. Independently of the policy, a
+/// connection is closed if it accepts no byte for the [write timeout](frisbee::Config::write_timeout), or hardly any for
+/// longer.
 ///
 /// ```
 /// use frisbee_pubsub::{Broker, Client, SlowSubscriberPolicy};
@@ -119,7 +121,7 @@ impl fmt::Debug for Permit {
 #[derive(Clone, Debug)]
 pub struct Broker(pub(super) Arc<BrokerShared>);
 
-/// Settings of a [`Broker`].
+/// Builder of a [`Broker`].
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct BrokerBuilder {
@@ -138,56 +140,57 @@ pub struct BrokerBuilder {
     history_topics_max: usize,
 }
 
-/// The state that all connections share.
+/// State shared by all connections of a broker.
 #[derive(Debug)]
 pub(super) struct BrokerShared {
-    /// By connection and id. Read when a publisher does not remember a topic, written by subscribing.
+    /// Subscriptions by connection number and id. Read when a publisher's cache misses, written when subscriptions
+    /// change.
     pub(super) subscriptions: RwLock<Trie<(u64, u16), Target>>,
-    /// Changed with the lock of the subscriptions held.
+    /// Accounting of tree nodes. Changed only while the lock of the subscriptions is held.
     node_charges: Mutex<NodeCharges>,
-    /// Grows with each change of the subscriptions, after it.
+    /// Incremented after each change of the subscriptions; invalidates the caches of publishers.
     pub(super) version: AtomicU64,
-    /// Where the next publisher begins with the members of a group.
+    /// Member with which the next publisher begins its rotation over a queue group.
     pub(super) next_member: AtomicUsize,
     next_connection: AtomicU64,
     pub(super) operations: Operations,
-    /// The messages that publishers have sent.
+    /// Number of messages published.
     pub(super) published: AtomicU64,
     bounds: Arc<QueueBounds>,
     settings: BrokerBuilder,
-    /// The other brokers, if there may be any.
+    /// The connection to other brokers, if a backplane is configured.
     pub(super) bus: Option<Bus>,
     pub(super) histories: Histories,
     pub(super) presences: Presences,
 }
 
-/// The nodes of the tree, by their charges.
+/// Accounting of the memory of tree nodes.
 #[derive(Debug, Default)]
 struct NodeCharges {
-    /// Those that are part of the charges of subscriptions.
+    /// Number of nodes charged as part of live subscriptions.
     owned: usize,
-    /// For all others: their first subscription has ended, and later ones keep them.
+    /// Charge for nodes whose first subscription has ended and that later subscriptions keep alive.
     orphans: Option<MemoryCharge>,
 }
 
-/// The owner of a subscription.
+/// The owner of a subscription in the tree.
 #[derive(Debug)]
 pub(super) struct Target {
     pub(super) subscriber: Arc<Subscriber>,
     pub(super) group: Option<Arc<str>>,
-    /// It is notified of the subscribers of a topic.
+    /// Whether the subscription watches the presence of a topic.
     pub(super) watches: bool,
-    /// Positions state the missing messages.
+    /// Whether positions report missing messages, so that counts of lost messages are not needed.
     pub(super) is_exact: bool,
 }
 
 impl Broker {
-    /// A broker with the default settings.
+    /// Creates a broker with the default settings.
     pub fn new() -> Self {
         Self::builder().build()
     }
 
-    /// A builder with the default settings.
+    /// Creates a builder with the default settings.
     pub fn builder() -> BrokerBuilder {
         BrokerBuilder {
             operations: Operations::starting_at(FIRST_OPERATION),
@@ -206,28 +209,28 @@ impl Broker {
         }
     }
 
-    /// How many bytes wait for subscribers. Bytes that several of them share count for each.
+    /// Returns the number of bytes queued for subscribers. Bytes shared by several subscribers count once for each.
     pub fn waiting(&self) -> usize {
         self.0.bounds.waiting.load(Ordering::Relaxed)
     }
 
-    /// How many messages have been published, whether anybody has subscribed to them or not.
+    /// Returns the number of messages published, with or without subscribers.
     pub fn published(&self) -> u64 {
         self.0.published.load(Ordering::Relaxed)
     }
 
-    /// How many messages subscribers have lost since they were too slow, or took only shorter ones. One that several
-    /// subscribers have lost counts for each.
+    /// Returns the number of messages lost because a subscriber was too slow or does not accept messages of their size.
+    /// A message counts once for each subscriber that lost it.
     pub fn lost(&self) -> u64 {
         self.0.bounds.lost.load(Ordering::Relaxed)
     }
 
-    /// The memory of all histories, in bytes; see [`BrokerBuilder::history`].
+    /// Returns the memory of all histories in bytes; see [`BrokerBuilder::history`].
     pub fn history_memory(&self) -> usize {
         self.0.histories.bytes()
     }
 
-    /// How many subscriptions there are.
+    /// Returns the number of subscriptions.
     pub fn subscriptions(&self) -> usize {
         self.0.subscriptions.read().len()
     }
@@ -241,7 +244,7 @@ impl Default for Broker {
 
 #[cfg(test)]
 impl BrokerShared {
-    /// The bytes that may wait for a subscriber, and for all.
+    /// Returns the maximum queue size of one subscriber and of all subscribers, in bytes.
     pub(super) fn bounds(&self) -> (usize, usize) {
         (self.bounds.queue_max, self.bounds.memory_max)
     }
@@ -313,7 +316,7 @@ impl Protocol for Broker {
                             put(outbox, packet.id, packet.operation, &[]);
                         }
                         self.0.send_list(session, packet.id);
-                        // It takes ten times as long as other packets.
+                        // Takes ten times as long as other packets.
                         return Routed::Slow;
                     }
                     Err((reason, text)) => {
@@ -370,19 +373,19 @@ impl Protocol for Broker {
 
     fn disconnected(&self, mut session: BrokerSession, _reason: &CloseReason) {
         session.subscriber.close();
-        // Messages received in the same read as the end have been published.
+        // Packets of the connection's last read have been routed but not delivered yet.
         session.fanout.flush(&self.0, &*session.subscriber);
         RemovedSubscriptions::begin(self.0.clone(), session.subscriber, session.patterns);
     }
 }
 
-/// A subscription that its connection may have.
+/// A checked request for a subscription.
 struct Requested<'a> {
     pattern: &'a str,
     group: Option<Arc<str>>,
-    /// It is to the list of a presence.
+    /// Whether it watches the presence of a topic.
     watches: bool,
-    /// The name to be listed.
+    /// Name of the subscriber in the presence of the topic.
     name: Option<Arc<str>>,
 }
 
@@ -393,7 +396,8 @@ fn cut_off(packet: &Packet) -> Routed {
 }
 
 impl BrokerShared {
-    /// Checks a request for a subscription. This calls functions of the user, which may use the broker: without locks.
+    /// Validates a subscription request. Must be called without locks because it runs user callbacks, which may use the
+    /// broker.
     fn check_subscription<'a>(
         &self,
         connection: &Connection,
@@ -419,8 +423,8 @@ impl BrokerShared {
         Ok(Requested { pattern, group, watches, name: self.presences.name(pattern, connection) })
     }
 
-    /// Says whether the subscription is active; if not, its connection is answered when it is, unless it `follows` a
-    /// history.
+    /// Adds a subscription and returns whether it is active. If not, the connection is notified on activation, unless
+    /// the subscription `follows` a history.
     fn subscribe(
         &self,
         session: &mut BrokerSession,
@@ -455,7 +459,7 @@ impl BrokerShared {
             ));
         }
         subscriptions.insert(pattern, (session.subscriber.number, id.0), target);
-        // With the lock held, so that a reader of the new number reads the new subscriptions.
+        // Incremented while the lock is held, so that a reader of the new version sees the new subscriptions.
         self.version.fetch_add(1, Ordering::Release);
         let nodes = subscriptions.nodes() - before;
         self.node_charges.lock().owned += nodes;
@@ -463,7 +467,7 @@ impl BrokerShared {
         charge.resize(least + nodes * NODE_COST);
         let interest = self.bus.as_ref().map(|bus| {
             let interest = bus.join(&session.subscriber, id.0, pattern, group.as_ref(), follows);
-            // Again, since messages of the bus are routed to joined subscribers.
+            // Incremented again because messages from the bus are routed to joined subscribers only.
             self.version.fetch_add(1, Ordering::Release);
             interest
         });
@@ -476,7 +480,7 @@ impl BrokerShared {
         Ok(is_active)
     }
 
-    /// Subscribes with a history: the answer, and the messages to begin with, are added to the connection's queue.
+    /// Subscribes with a history. Queues the reply and the initial messages for the connection.
     fn follow(
         &self,
         session: &mut BrokerSession,
@@ -484,10 +488,11 @@ impl BrokerShared {
         pattern: &[u8],
         request: &Request<'_>,
     ) -> Result<(), (Reason, String)> {
-        // Messages that this connection has published before are in front of the subscription.
+        // Deliver this connection's earlier messages first, because they precede the subscription.
         let subscriber = session.subscriber.clone();
         session.fanout.flush(self, &*subscriber);
         let requested = self.check_subscription(subscriber.connection(), pattern, b"")?;
+        // Held during registration and replay, so that each message arrives either by the replay or by the queue.
         let mut records = self.histories.lock();
         self.subscribe(session, id, requested, true)?;
         records.begin_subscription();
@@ -505,7 +510,7 @@ impl BrokerShared {
         Ok(())
     }
 
-    /// Sends the list of subscribers, after the answer, to a subscription that watches them.
+    /// Sends the list of subscribers to a subscription that watches presence. Called after its reply was queued.
     fn send_list(&self, session: &BrokerSession, id: PacketId) {
         if let Some(Subscribed { pattern, .. }) = session.patterns.get(&id.0)
             && self.presences.reserves(pattern)
@@ -527,7 +532,7 @@ impl BrokerShared {
         let mark = ReplayMark::Answer { id, body: body.clone().into() };
         queue.control(id, self.operations.of(Kind::Follow), body, Some(mark));
         for ring in rings {
-            // More would displace queued messages.
+            // Replay only what fits. More would evict messages that are already queued.
             let room = self.bounds.queue_max.saturating_sub(queue.bytes()) / 8 * 7;
             let (first, bodies) = ring.replay(request.begin(ring), room);
             let mut position = Vec::new();
@@ -541,8 +546,8 @@ impl BrokerShared {
         }
     }
 
-    /// Begins an epoch of all histories, and states it to their subscribers: messages of other brokers may be missing,
-    /// and their number is unknown.
+    /// Starts a new epoch of all histories and notifies their subscribers. Called when an unknown number of messages of
+    /// other brokers may be missing.
     pub(super) fn begin_epoch(&self) {
         let Some(bus) = self.bus.as_ref().filter(|_| !self.histories.is_empty()) else { return };
         let mut records = self.histories.lock();
@@ -559,7 +564,7 @@ impl BrokerShared {
         }
     }
 
-    /// Messages of another broker to a topic with a history are missing: so many.
+    /// Records that `missed` messages of another broker are missing from a topic with a history.
     pub(super) fn record_gap(&self, from: &Interest, topic: &str, missed: u64) {
         let Some(history) = self.histories.of(topic) else { return };
         let mut records = self.histories.lock();
@@ -572,7 +577,7 @@ impl BrokerShared {
             }
         });
         let next = first.saturating_add(missed);
-        // A subscriber without a position in this epoch needs that before the gap.
+        // A subscriber without a position in this epoch needs one from before the gap.
         let offsets = if first == 1 { vec![first, next] } else { vec![next] };
         for (subscriber, ids) in connections.into_values() {
             let fill = |queue: &mut QueueDelivery<'_>| {
@@ -590,7 +595,7 @@ impl BrokerShared {
         }
     }
 
-    /// Ends the interest of a subscription at other brokers, and its presence.
+    /// Ends the interest of a subscription at other brokers and its presence.
     fn leave(&self, subscriber: &Subscriber, id: u16, subscribed: &Subscribed) {
         if let (Some(bus), Some(interest)) = (&self.bus, &subscribed.interest) {
             bus.leave(interest, subscriber.number, id);
@@ -600,7 +605,7 @@ impl BrokerShared {
         }
     }
 
-    /// An id without a subscription means nothing: subscribing may have been refused.
+    /// Removes a subscription. Unknown ids are ignored because the subscription may have been rejected.
     fn unsubscribe(&self, session: &mut BrokerSession, id: PacketId) {
         let Some(subscribed) = session.patterns.remove(&id.0) else { return };
         shrink(&mut session.patterns);
@@ -613,8 +618,8 @@ impl BrokerShared {
         debug_assert!(removed.is_some(), "a session knows its subscriptions");
     }
 
-    /// Charges for nodes that outlive the subscriptions charged for them: `all` are left, and `owned` were those of
-    /// subscriptions that have ended.
+    /// Charges for nodes that outlive the subscriptions charged for them. `all` is the number of remaining nodes,
+    /// `owned` the number charged to the removed subscriptions.
     fn disown_nodes(&self, owned: usize, all: usize, subscriber: &Subscriber) {
         let charges = &mut *self.node_charges.lock();
         charges.owned -= owned;
@@ -625,15 +630,15 @@ impl BrokerShared {
     }
 }
 
-/// Frees most of a table's memory once it is filled to less than an eighth. Half of its remaining capacity stays free,
-/// so that this happens rarely enough to cost nothing.
+/// Shrinks a table that is filled to less than an eighth of its capacity. Half of the new capacity stays free, so that
+/// reallocation is amortized over many removals.
 fn shrink(table: &mut HashMap<u16, Subscribed>) {
     if table.capacity() > 8 * table.len() {
         table.shrink_to(2 * table.len());
     }
 }
 
-/// The subscriptions of a connection that has ended, until they have been removed.
+/// Subscriptions of a closed connection that are still to be removed.
 struct RemovedSubscriptions {
     broker: Arc<BrokerShared>,
     subscriber: Arc<Subscriber>,
@@ -641,8 +646,8 @@ struct RemovedSubscriptions {
 }
 
 impl RemovedSubscriptions {
-    /// Removes a few subscriptions at once, and many in a task that yields in between. They match nothing any more in
-    /// any case.
+    /// Removes the first batch at once and the rest in a task that yields between batches. None of them matches any
+    /// longer.
     fn begin(broker: Arc<BrokerShared>, subscriber: Arc<Subscriber>, subscriptions: HashMap<u16, Subscribed>) {
         let runtime = subscriber.connection().runtime_handle().clone();
         let mut leaving = Self { broker, subscriber, subscriptions: subscriptions.into_iter().collect() };
@@ -674,7 +679,7 @@ impl RemovedSubscriptions {
 }
 
 impl Drop for RemovedSubscriptions {
-    /// However the task ends, even with its runtime, no subscription remains.
+    /// Removes the remaining subscriptions, even if the task is dropped with its runtime.
     fn drop(&mut self) {
         while !self.subscriptions.is_empty() {
             self.remove_some();

@@ -1,8 +1,8 @@
-//! Brokers that are one: messages that a broker forwards to others, and messages received from them.
+//! Forwarding of messages between brokers.
 //!
-//! A [`Backplane`] carries bytes by topics, and may lose them. Further promises are made here, the same for all of
-//! them: interest is counted (`interest.rs`), a broker's messages are counted by topics, so that others can say how
-//! much they have missed (`counts.rs`), and nothing that a broker hears is passed on again.
+//! A [`Backplane`] carries frames by topic and may lose them. This module adds guarantees that hold for every
+//! backplane: subscriptions are reference-counted (`interest.rs`), messages are counted per topic so that receivers
+//! detect losses (`counts.rs`), and a received message is never forwarded again.
 
 mod counts;
 mod frame;
@@ -31,51 +31,51 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
-/// What joins brokers: it carries frames from each to the others.
+/// Transport between brokers, which carries frames from each broker to the others.
 ///
-/// Frames may be lost. They must not change their order on the way from one broker to one [`Interest`] of another.
-/// Methods are called by the tasks of connections, so they must not block, and must not call the [`Node`] back for the
-/// broker that calls them, except for [`Node::deliver`] within [`publish`](Self::publish).
+/// Frames may be lost, but frames from one broker to one [`Interest`] of another must stay in order. Methods are called
+/// by connection tasks and therefore must not block. They must not call back into the [`Node`] of the calling broker,
+/// except for [`Node::deliver`] within [`publish`](Self::publish).
 ///
-/// [`MemoryBus`] joins the brokers of one process.
+/// [`MemoryBus`] is a backplane for the brokers of one process.
 pub trait Backplane: fmt::Debug + Send + Sync + 'static {
-    /// A broker uses this backplane from now on; its messages go to the node.
+    /// Attaches a broker to this backplane. Its messages are delivered to `node`.
     ///
     /// # Panics
-    /// If it has a broker already.
+    /// If a broker is already attached.
     fn attach(&self, node: Node);
 
-    /// Subscribes to messages of others on topics that match the pattern of this interest. They are to be
-    /// [delivered](Node::deliver): each message once for an interest without a group, and for those with the same
-    /// group, of all brokers together, to one of them. Interests of groups get what their own broker publishes, too.
+    /// Subscribes to other brokers' messages on topics that match the pattern of the interest. Each message must be
+    /// [delivered](Node::deliver) once to an interest without a group, and to one of the interests with the same group
+    /// over all brokers. Interests of groups also receive the messages of their own broker.
     ///
-    /// `joined` is dropped once that is certain, or if it is not to be had at present.
+    /// The implementation drops `joined` once the subscription is in effect, or if it cannot be made at present.
     fn join(&self, interest: &Arc<Interest>, joined: PendingInterest);
 
-    /// Ends what [`join`](Self::join) began.
+    /// Cancels a subscription made by [`join`](Self::join).
     fn leave(&self, interest: &Arc<Interest>);
 
-    /// Passes a frame on to all interests that match the topic. Frames of one topic keep their order.
+    /// Sends a frame to all interests that match the topic. Frames of one topic stay in order.
     ///
     /// # Errors
-    /// If the frame does not leave this process.
+    /// If the frame cannot leave this process.
     fn publish(&self, topic: &str, frame: Bytes) -> Result<(), BackplaneError>;
 
-    /// Passes a frame on to [`Node::control`] of all other brokers.
+    /// Sends a frame to [`Node::control`] of all other brokers.
     fn control(&self, frame: Bytes);
 }
 
-/// Why a backplane has not taken a frame.
+/// Error of a backplane that did not accept a frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum BackplaneError {
-    /// It cannot be reached, for this reason; or more waits for it than may.
+    /// The backplane is disconnected, for this reason, or its send queue is full.
     Away(String),
-    /// The frame has more bytes than it takes.
+    /// The frame is larger than the backplane accepts.
     TooLong {
-        /// The bytes of the message, with its prefix.
+        /// Size of the frame in bytes.
         length: usize,
-        /// The most that the backplane takes.
+        /// Maximum frame size of the backplane.
         limit: usize,
     },
 }
@@ -93,49 +93,49 @@ impl fmt::Display for BackplaneError {
 
 impl std::error::Error for BackplaneError {}
 
-/// What becomes of messages that are published while the [`Backplane`] is away.
+/// Policy for messages published while the [`Backplane`] is disconnected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum OutagePolicy {
-    /// They go to the subscribers of their own broker alone, queue groups included. Those of other brokers learn how
-    /// many they have missed when the backplane is back.
+    /// Delivers them to the broker's own subscribers only, including queue groups. Subscribers of other brokers are
+    /// notified of the number of missed messages once the backplane is connected again.
     #[default]
     StayLocal,
-    /// They are dropped, and their publishers learn it: see [`Client::sync`](super::Client::sync).
+    /// Drops them and reports the rejection to their publishers; see [`Client::sync`](super::Client::sync).
     Refuse,
 }
 
-/// A broker, as its backplane sees it. It does not keep the broker alive.
+/// Handle through which a backplane delivers messages to its broker. Does not keep the broker alive.
 #[derive(Clone, Debug)]
 pub struct Node(Weak<BrokerShared>);
 
-/// How a broker forwards its publications.
+/// The connection of a broker to its backplane.
 #[derive(Debug)]
 pub(super) struct Bus {
     backplane: Arc<dyn Backplane>,
     when_away: OutagePolicy,
-    /// This broker, among all on the bus.
+    /// Random id of this broker on the bus.
     origin: u64,
     sent: Mutex<SentCounts>,
-    /// Those without a group, by their patterns.
+    /// Interests without a group, by pattern.
     interests: Mutex<HashMap<Box<str>, Arc<Interest>>>,
-    /// Those in the topics with a history, which last as long as the broker; set with its first connection.
+    /// Interests in topics with a history, kept until the broker is dropped. Set by the first connection.
     histories: OnceLock<Vec<Arc<Interest>>>,
     next_interest: AtomicU64,
-    /// A subscriber may have missed messages.
+    /// Whether subscribers of other brokers may have missed messages, so that marks are due.
     marks_due: AtomicBool,
-    /// The version of the subscriptions that interests have been looked through for.
+    /// Version of the subscriptions for which interests were last refreshed.
     refreshed: AtomicU64,
-    /// The rows of messages that all interests remember.
+    /// Number of sequences remembered by all interests.
     remembered: Arc<AtomicUsize>,
 }
 
-/// Where a message has gone.
+/// Destination of a published message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PublishOutcome {
-    /// To all brokers, this one's groups included.
+    /// The message was sent to all brokers, including the groups of this one.
     On,
-    /// Nowhere yet; it is for this broker alone.
+    /// The message was not sent; this broker delivers it locally.
     Local,
 }
 
@@ -159,9 +159,9 @@ impl Bus {
         self.backplane.attach(Node(Arc::downgrade(broker)));
     }
 
-    /// Passes on a message, whose body begins with its topic.
+    /// Sends a message, whose body starts with its topic, to the other brokers.
     pub(super) fn publish(&self, topic: &str, body: &Bytes) -> Result<PublishOutcome, BackplaneError> {
-        // The lock keeps the counts of a topic in the order of sending.
+        // Hold the lock while sending, so that frames leave in the order of their counts.
         let mut sent = self.sent.lock();
         let row = sent.row(topic);
         let frame = Frame::Message.encode(row.next(self.origin), body);
@@ -178,7 +178,7 @@ impl Bus {
         }
     }
 
-    /// Subscribes to all topics with a history, whether this broker has subscribers or not.
+    /// Subscribes to all topics with a history, independently of this broker's subscribers.
     pub(super) fn join_histories(&self, broker: &Arc<BrokerShared>, budget: &MemoryBudget) {
         self.histories.get_or_init(|| {
             let patterns = broker.histories.patterns().enumerate();
@@ -194,12 +194,12 @@ impl Bus {
         });
     }
 
-    /// The interests in topics with a history.
+    /// Returns the interests in topics with a history.
     pub(super) fn histories(&self) -> &[Arc<Interest>] {
         self.histories.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Adds a subscription to what this broker wants from others; `follows` if it has a history.
+    /// Adds a subscription to this broker's interests. `follows` if it has a history.
     pub(super) fn join(
         &self,
         subscriber: &Arc<Subscriber>,
@@ -218,7 +218,7 @@ impl Bus {
             let budget = subscriber.budget().clone();
             Arc::new(Interest::new(number, pattern, group.cloned(), budget, self.remembered.clone()))
         };
-        // The lock keeps joining and leaving in order.
+        // The lock serializes joining and leaving the backplane.
         let mut interests = self.interests.lock();
         let known = interests.get(pattern).filter(|_| group.is_none()).cloned();
         let is_known = known.is_some();
@@ -233,7 +233,7 @@ impl Bus {
         interest
     }
 
-    /// Takes a subscription out again. The last one gives the interest up.
+    /// Removes a subscription. The interest ends with its last subscription.
     pub(super) fn leave(&self, interest: &Arc<Interest>, subscriber: u64, id: u16) {
         let mut interests = self.interests.lock();
         if interest.exit(subscriber, id) && !interest.has_history() {
@@ -244,11 +244,11 @@ impl Bus {
         }
     }
 
-    /// Says to all interests that match how much this broker has published to its topics.
+    /// Sends the message count of each topic of this broker to the interested brokers.
     fn mark(&self) {
         let portions = self.sent.lock().topics();
         for topics in portions {
-            // A lock for each portion, so that publishers do not wait for all of them.
+            // Lock once per batch, so that publishers do not wait for all of them.
             let sent = self.sent.lock();
             for topic in topics {
                 let Some(stamp) = sent.last(&topic, self.origin) else { return };
@@ -261,9 +261,9 @@ impl Bus {
 }
 
 impl Node {
-    /// Messages have come for an interest, in this order: their topics, as the backplane knows them, and the frames.
+    /// Delivers messages to an interest in the given order, as pairs of topic and frame.
     ///
-    /// Frames that no broker has sent are dropped.
+    /// Malformed frames are dropped.
     pub fn deliver<T: AsRef<str>>(&self, interest: &Arc<Interest>, messages: impl IntoIterator<Item = (T, Bytes)>) {
         let Some(broker) = self.0.upgrade() else { return };
         let Some(bus) = &broker.bus else { return };
@@ -277,20 +277,21 @@ impl Node {
         }
     }
 
-    /// A frame has come that another broker has passed to [`Backplane::control`].
+    /// Handles a frame that another broker sent by [`Backplane::control`].
     pub fn control(&self, frame: &[u8]) {
         let Some(broker) = self.0.upgrade() else { return };
         let Some(bus) = &broker.bus else { return };
         if frame::is_hello(frame) {
             bus.marks_due.store(true, Ordering::Relaxed);
-            // Its publications may have been lost on the way: those of new topics without a trace in the counts.
+            // Publications may have been lost while disconnected. The first messages of new topics leave no trace in
+            // the counts.
             broker.begin_epoch();
         }
     }
 
-    /// The backplane can be reached again, and interests are in effect; or it has lost something.
+    /// Reports that the backplane is connected and all interests are in effect, or that it may have lost frames.
     ///
-    /// The other brokers are queried for missed messages.
+    /// Queries the other brokers for missed messages.
     pub fn linked(&self) {
         let Some(broker) = self.0.upgrade() else { return };
         let Some(bus) = &broker.bus else { return };
@@ -299,7 +300,7 @@ impl Node {
         bus.backplane.control(frame::hello());
     }
 
-    /// To be called several times in a second: answers to brokers that have requested their losses are sent here.
+    /// Sends pending replies to brokers that query their losses. Must be called several times per second.
     pub fn tick(&self) {
         let Some(broker) = self.0.upgrade() else { return };
         let Some(bus) = &broker.bus else { return };

@@ -1,4 +1,4 @@
-//! The broker's other end: publishing and subscribing, and the state that handles and router share.
+//! The client of a broker, and the state shared by its handles and its router.
 
 mod shared;
 
@@ -24,32 +24,32 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::ToSocketAddrs;
 use tokio::sync::oneshot;
 
-/// The number of bytes that may wait unread at one subscription: as many as may wait for it at the broker.
+/// Maximum number of unread bytes per subscription, equal to the broker's default queue size.
 const INBOX_MAX: usize = 16 * 1024 * 1024;
 
-/// How long a broker may take to answer. One that is alive takes microseconds; a peer that is no broker may never
-/// answer.
+/// Timeout of broker replies. A live broker replies within microseconds; a peer that is not a broker may never reply.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Answers to [`Client::sync`] that may be outstanding, including those whose callers have gone: as many as fRPC's
-/// calls. A broker answers them in order and is hardly ever late by more than a few.
+/// Maximum number of outstanding replies to [`Client::sync`], including those of cancelled callers. Equal to the
+/// maximum number of fRPC calls in flight.
 const SYNCS_MAX: usize = 16 * 1024;
 
-/// Why publishing or subscribing failed.
+/// Error of publishing or subscribing.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum PubSubError {
-    /// The topic, the pattern or the name of the group is none.
+    /// The topic, the pattern or the group name is invalid.
     Topic(TopicError),
-    /// The message could not be sent, or the connection has ended.
+    /// The message could not be sent, or the connection is closed.
     Send(SendError),
-    /// The broker refuses, for this reason.
+    /// The broker rejected the request with this reason.
     Refused(String),
-    /// The broker has not answered for 10 s, or owes 16 384 answers to [`Client::sync`]: the peer may not be one.
+    /// The broker has not replied for 10 s, or 16 384 replies to [`Client::sync`] are outstanding. The peer may not be
+    /// a broker.
     NoAnswer,
-    /// All 65 535 ids of subscriptions are in use on this connection.
+    /// All 65 535 subscription ids of this connection are in use.
     TooMany,
-    /// The peer is not native, and typed messages are for native peers.
+    /// The peer is not native. Typed messages require a native peer.
     NotNative,
     /// The message of a typed topic cannot be encoded, for this reason.
     Encoding(String),
@@ -93,16 +93,16 @@ impl From<SendError> for PubSubError {
     }
 }
 
-/// Publishes and subscribes on one connection. A clone uses the same connection.
+/// Publishes and subscribes on one connection. Clones share the connection.
 ///
-/// A client replaces its own connection when it is lost, however long that takes, and subscriptions continue: see
-/// [`RecvError::Reconnected`](super::RecvError::Reconnected). Until then publishing and subscribing fail. It is closed,
-/// after all queued bytes are written, when the client and its publishers and subscriptions have all been dropped. A
-/// connection with a [`ClientRouter`] that its user has made ends with its subscriptions.
+/// A client retries indefinitely to replace a lost connection, and its subscriptions continue; see
+/// [`RecvError::Reconnected`](super::RecvError::Reconnected). Until then publishing and subscribing fail. The
+/// connection is closed after all queued bytes are written, once the client and its publishers and subscriptions have
+/// been dropped. For a connection that the user opened with a [`ClientRouter`], subscriptions end with the connection.
 #[derive(Clone, Debug)]
 pub struct Client(pub(super) Arc<ClientShared>, pub(super) Option<Arc<OwnedConnection>>);
 
-/// The connection that a client has made for itself, held by all its users.
+/// A connection that the client opened itself, kept open as long as it is in use.
 #[derive(Debug)]
 pub(super) struct OwnedConnection(Mutex<Connection>);
 
@@ -122,62 +122,63 @@ impl Drop for OwnedConnection {
     }
 }
 
-/// The state that handles and router share.
+/// State shared by the handles and the router.
 #[derive(Debug)]
 pub(super) struct ClientShared {
     pub(super) operations: Operations,
     pub(super) inbox_max: usize,
-    /// The connection at present.
+    /// The current connection.
     connection: Mutex<Option<Connection>>,
-    /// A connection that is lost is made again.
+    /// Whether a lost connection is replaced.
     is_persistent: AtomicBool,
-    /// Grows with each change of the subscriptions.
+    /// Incremented on each change of the subscriptions.
     pub(super) version: AtomicU64,
     inner: Mutex<ClientState>,
 }
 
-/// By id, the callers that wait for the answer to a subscription.
+/// Callers awaiting the reply to a subscription, by its id.
 type PendingAnswers = BTreeMap<u16, oneshot::Sender<Result<(), String>>>;
 
 #[derive(Debug, Default)]
 struct ClientState {
-    /// All inboxes, by id: the order of their notifications of losses and of the end.
+    /// All subscriptions by id, which is the order in which losses and closure are reported.
     inboxes: BTreeMap<u16, RegisteredSubscription>,
-    /// Those that are not members of a group, by their patterns.
+    /// Subscriptions outside queue groups, by pattern.
     by_pattern: Trie<u16, Arc<Inbox>>,
-    /// The id given out last. An id is used again only after all others, when nothing sent to it can be under way.
+    /// The last assigned id. Ids are reused only after all others, when no packet for the old subscription can be in
+    /// flight.
     last_id: u16,
     pending: PendingAnswers,
-    /// The callers that wait for a SYNC, in order.
+    /// Callers awaiting the reply to a SYNC, in the order of their requests.
     syncs: VecDeque<oneshot::Sender<Result<(), String>>>,
-    /// Why a message was refused since the last SYNC.
+    /// Reason of the first message rejected since the last SYNC.
     refused: Option<String>,
-    /// Why the last connection was lost.
+    /// Reason why the last connection was lost.
     disconnect_reason: Option<CloseReason>,
-    /// The positions at the end of the last connection, and whether some were forgotten.
+    /// Positions at the end of the last connection, and whether some were discarded.
     stream: (Stream, bool),
-    /// Why the client is closed.
+    /// Reason why the client is closed.
     closed: Option<CloseReason>,
 }
 
-/// A subscription, as its connection knows it.
+/// A subscription of the client.
 #[derive(Debug)]
 struct RegisteredSubscription {
     inbox: Arc<Inbox>,
     pattern: Box<str>,
     group: Box<str>,
-    /// It is to be made again on the next connection.
+    /// Whether the subscription must be renewed on the next connection.
     is_disconnected: bool,
     follow: Option<Box<Follow>>,
 }
 
 impl RegisteredSubscription {
-    /// Whether positions state the missing messages.
+    /// Returns whether positions report missing messages.
     fn is_exact(&self) -> bool {
         self.follow.as_ref().is_some_and(|follow| follow.is_exact())
     }
 
-    /// The request to make it again. The answer is awaited.
+    /// Returns the request that renews the subscription, and registers its pending reply.
     fn again(&mut self, id: u16, pending: &mut PendingAnswers) -> Resubscription {
         let (answer, answered) = oneshot::channel();
         pending.insert(id, answer);
@@ -187,7 +188,7 @@ impl RegisteredSubscription {
     }
 }
 
-/// The request of a subscription.
+/// Encodes a subscription request.
 fn request(pattern: &str, group: &str, follow: Option<&Follow>) -> (Kind, Vec<u8>) {
     let mut body = name(pattern);
     let Some(follow) = follow else {
@@ -199,8 +200,8 @@ fn request(pattern: &str, group: &str, follow: Option<&Follow>) -> (Kind, Vec<u8
 }
 
 impl Client {
-    /// Connects to a broker with the default settings: to `host:port`, or on Unix to the socket at a path, as in
-    /// `unix:/run/broker.sock`.
+    /// Connects to a broker with the default settings. The address is `host:port`, or on Unix the path of a socket as
+    /// in `unix:/run/broker.sock`.
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -211,26 +212,26 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// If no address accepts the connection in time.
+    /// If no address accepts the connection within the timeout.
     ///
     /// # Cancel safety
-    /// Dropping the future cancels the attempt; an open connection is closed.
+    /// Dropping the future cancels the attempt and closes a connection that is already open.
     pub async fn connect(address: impl ToSocketAddrs + fmt::Display) -> Result<Self, frisbee::Error> {
         Self::connect_with(frisbee::Client::builder(), address).await
     }
 
-    /// Connects to a broker with settings. Addresses are those of [`connect`](Self::connect).
+    /// Connects to a broker with custom settings. See [`connect`](Self::connect) for the format of addresses.
     ///
     /// # Errors
-    /// If no address accepts the connection in time.
+    /// If no address accepts the connection within the timeout.
     ///
     /// # Cancel safety
-    /// Dropping the future cancels the attempt; an open connection is closed.
+    /// Dropping the future cancels the attempt and closes a connection that is already open.
     pub async fn connect_with(
         settings: ClientBuilder,
         address: impl ToSocketAddrs + fmt::Display,
     ) -> Result<Self, frisbee::Error> {
-        // The address in its textual form is looked up again for each connection.
+        // Keep the address as text, so that each reconnect resolves it again.
         let address = address.to_string();
         Self::connect_by(Box::new(move |router| {
             let (settings, address) = (settings.clone(), address.clone());
@@ -239,7 +240,7 @@ impl Client {
         .await
     }
 
-    /// Connects to a broker over transports of a function, which is called again when the connection was lost.
+    /// Connects to a broker over transports that a function creates. The function is called again for each reconnect.
     ///
     /// ```
     /// use frisbee::{Server, memory};
@@ -262,10 +263,10 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// The first error of the function, or of the connection.
+    /// Returns the first error of the function or of the connection.
     ///
     /// # Cancel safety
-    /// As [`connect`](Self::connect).
+    /// Like [`connect`](Self::connect).
     pub async fn connect_with_connector<C, F, T>(settings: ClientBuilder, connector: C) -> Result<Self, frisbee::Error>
     where
         C: Fn() -> F + Send + Sync + 'static,
@@ -291,25 +292,26 @@ impl Client {
         Ok(Self(shared, Some(own)))
     }
 
-    /// Subscribes to a pattern: topics with `*` for any one token, and `>` at the end for one token or more.
+    /// Subscribes to a pattern of topics. `*` matches exactly one token, and `>` at the end matches one or more tokens.
     ///
-    /// When this is done, everything that anybody publishes from then on arrives, until the subscription is dropped.
+    /// Once this returns, the subscription receives all later messages of all publishers until it is dropped.
     ///
     /// # Errors
-    /// If the pattern is none, the broker refuses or does not answer, or the connection has ended.
+    /// If the pattern is invalid, the broker rejects the subscription or does not reply, or the connection is closed.
     ///
     /// # Cancel safety
-    /// Dropping the future before it is ready takes the subscription back.
+    /// Dropping the future before completion cancels the subscription.
     pub async fn subscribe(&self, pattern: &str) -> Result<Subscription, PubSubError> {
         self.subscribe_in(pattern, "", None).await
     }
 
-    /// Subscribes to topics with a [history](super::BrokerBuilder::history), from a message on.
+    /// Subscribes to topics with a [history](super::BrokerBuilder::history), starting at the given message.
     ///
-    /// After a lost connection the subscription continues where it was: each message arrives exactly once and in the order
-    /// of its topic, or [`RecvError::Lagged`](super::RecvError::Lagged) states how many are missing. If that is unknown,
-    /// because the broker was restarted, there is [`RecvError::Reconnected`](super::RecvError::Reconnected). Topics without a
-    /// history, and brokers that know none, begin with the next message, and are as in [`subscribe`](Self::subscribe).
+    /// After a lost connection the subscription resumes where it was interrupted. Each message arrives exactly once and
+    /// in the order of its topic, or [`RecvError::Lagged`](super::RecvError::Lagged) reports how many are missing. If
+    /// the number is unknown because the broker was restarted,
+    /// [`RecvError::Reconnected`](super::RecvError::Reconnected) is returned. Topics without a history, and brokers
+    /// that do not support it, start with the next message and behave like [`subscribe`](Self::subscribe).
     ///
     /// ```
     /// use frisbee::Server;
@@ -334,10 +336,10 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// As [`subscribe`](Self::subscribe), and for [`Start::After`] with a pattern that has wildcards.
+    /// Like [`subscribe`](Self::subscribe). Also fails for [`Start::After`] if the pattern has wildcards.
     ///
     /// # Cancel safety
-    /// As [`subscribe`](Self::subscribe).
+    /// Like [`subscribe`](Self::subscribe).
     pub async fn subscribe_from(&self, pattern: &str, start: Start) -> Result<Subscription, PubSubError> {
         if matches!(start, Start::After(_)) {
             check_topic(pattern.as_bytes())?;
@@ -345,16 +347,16 @@ impl Client {
         self.subscribe_in(pattern, "", Some(start)).await
     }
 
-    /// Subscribes as a member of a queue group: of all members of a group, on any connection, one gets each message.
+    /// Subscribes as a member of a queue group. Each message goes to one member of the group, over all connections.
     ///
-    /// They take turns; a member with a long queue is passed over. Members may have different patterns: a message goes
-    /// to one of those whose patterns match.
+    /// Members are selected in turn, skipping those with a long queue. Members may have different patterns; a message
+    /// goes to one of the members whose pattern matches.
     ///
     /// # Errors
-    /// As [`subscribe`](Self::subscribe), and if the name has more than 255 bytes.
+    /// Like [`subscribe`](Self::subscribe). Also fails if the group name has more than 255 bytes.
     ///
     /// # Cancel safety
-    /// As [`subscribe`](Self::subscribe).
+    /// Like [`subscribe`](Self::subscribe).
     pub async fn queue_subscribe(&self, pattern: &str, group: &str) -> Result<Subscription, PubSubError> {
         if group.is_empty() || group.len() > TOPIC_MAX {
             return Err(TopicError::Length(group.len()).into());
@@ -380,23 +382,23 @@ impl Client {
         Ok(subscription)
     }
 
-    /// Publishes a message, once the connection has room.
+    /// Publishes a message once the connection has capacity.
     ///
-    /// There is no confirmation that it has arrived anywhere; [`sync`](Self::sync) waits until the broker has it.
+    /// Delivery is not confirmed; [`sync`](Self::sync) waits until the broker has received the message.
     ///
     /// # Errors
-    /// If the topic is none, the message too long or the connection has ended.
+    /// If the topic is invalid, the message is too long or the connection is closed.
     ///
     /// # Cancel safety
-    /// Dropping the future before it is ready publishes nothing.
+    /// Dropping the future before completion publishes nothing.
     pub async fn publish(&self, topic: &str, payload: impl Into<Bytes>) -> Result<(), PubSubError> {
         self.publisher(topic)?.publish(payload).await
     }
 
-    /// Publishes to one topic, which is checked here once and for all.
+    /// Creates a publisher for one topic, which is validated once.
     ///
     /// # Errors
-    /// If the topic is none, or there is no connection yet.
+    /// If the topic is invalid, or there is no connection yet.
     pub fn publisher(&self, topic: &str) -> Result<Publisher, PubSubError> {
         let topic = check_topic(topic.as_bytes())?;
         Ok(Publisher {
@@ -408,12 +410,12 @@ impl Client {
         })
     }
 
-    /// Waits until the broker has taken in all that was sent before: messages have been handed to their subscribers'
-    /// queues, and dropped subscriptions get nothing more.
+    /// Waits until the broker has processed all earlier requests of this client: messages are in the queues of their
+    /// subscribers, and dropped subscriptions receive nothing more.
     ///
     /// # Errors
-    /// If the connection has ended, the peer does not answer, or the broker has refused a message that was published
-    /// before, as by its [rules](super::BrokerBuilder::permit) or for its [backplane](super::Backplane).
+    /// If the connection is closed, the peer does not reply, or the broker has rejected an earlier message, for example
+    /// because of [`permit`](super::BrokerBuilder::permit) or its [backplane](super::Backplane).
     ///
     /// # Cancel safety
     /// Safe.
@@ -421,7 +423,7 @@ impl Client {
         let (answer, answered) = oneshot::channel();
         let operation = self.0.operations.of(Kind::Sync);
         {
-            // Answers arrive in the order of the requests, so both are under one lock.
+            // Replies arrive in request order. Holding the lock across both steps keeps the queue in that order.
             let mut inner = self.0.inner.lock();
             if inner.syncs.len() >= SYNCS_MAX {
                 return Err(PubSubError::NoAnswer);
@@ -432,10 +434,10 @@ impl Client {
         self.answer(answered).await?.map_err(PubSubError::Refused)
     }
 
-    /// The connection at present; one that was lost, until there is another.
+    /// Returns the current connection, or the lost one until it is replaced.
     ///
     /// # Errors
-    /// If its [router](ClientRouter) has not been connected yet.
+    /// If the [router](ClientRouter) has not been connected yet.
     pub fn connection(&self) -> Result<Connection, SendError> {
         let connection = self.0.connection.lock().clone();
         connection.ok_or_else(|| SendError::Closed(CloseReason::Router("not connected yet".into())))
@@ -450,31 +452,32 @@ impl Client {
     }
 }
 
-/// Publishes to one topic.
+/// Publishes messages to one topic.
 #[derive(Clone, Debug)]
 pub struct Publisher {
-    /// The connection when this was made.
+    /// The connection at the time of creation.
     connection: Connection,
     shared: Arc<ClientShared>,
     _own: Option<Arc<OwnedConnection>>,
-    /// The topic with its length in front.
+    /// The topic with its length prefix.
     head: Bytes,
     operations: Operations,
 }
 
 impl Publisher {
-    /// Publishes a message, once the connection has room; one longer than [`BODY_MAX_LEAST`], once the limit of the broker
-    /// is known. A large payload is not copied.
+    /// Publishes a message once the connection has capacity. A message longer than [`BODY_MAX_LEAST`] also waits until
+    /// the broker's limit is known. Large payloads are not copied.
     ///
     /// # Errors
-    /// If the message is too long or the connection has ended.
+    /// If the message is too long or the connection is closed.
     ///
     /// # Cancel safety
-    /// Dropping the future before it is ready publishes nothing.
+    /// Dropping the future before completion publishes nothing.
     pub async fn publish(&self, payload: impl Into<Bytes>) -> Result<(), PubSubError> {
         let payload = payload.into();
         if self.head.len() + payload.len() > BODY_MAX_LEAST as usize {
-            // Before, too long a message would end the connection. If that has ended, sending fails.
+            // An oversized message would close the connection, so wait for the peer's limit. If the connection is
+            // closed, sending fails.
             let newer = self.shared.newer(&self.connection);
             let _ = newer.as_ref().unwrap_or(&self.connection).peer_known().await;
         }
@@ -483,14 +486,14 @@ impl Publisher {
             .map_err(|error| SendError::TooLong(error).into())
     }
 
-    /// Lets `write` append a payload to the packet, and finish it, once the connection has room. For encoders. It is
-    /// called once.
+    /// Calls `write` once to append a payload to the packet and finish it, when the connection has capacity. Intended
+    /// for encoders.
     ///
     /// # Errors
-    /// If the connection has ended.
+    /// If the connection is closed.
     ///
     /// # Cancel safety
-    /// Dropping the future before it is ready publishes nothing.
+    /// Dropping the future before completion publishes nothing.
     pub async fn publish_with<T>(&self, mut write: impl FnMut(PacketWriter<'_>) -> T) -> Result<T, SendError> {
         match self.publish_on(&self.connection, &mut write).await {
             Err(closed @ SendError::Closed(_)) => match self.shared.newer(&self.connection) {
@@ -532,12 +535,15 @@ mod tests {
     use frisbee::testing::DetachedConnection;
     use tokio::runtime::Handle;
 
-    /// Messages of a subscription that was dropped reached its successor, which had a hole until its own began.
+    /// Regression: messages of a dropped subscription reached its successor, which then missed messages before its own
+    /// start.
     #[test]
     fn subscription_gets_messages_only_after_its_answer() {
         let shared = Arc::new(ClientShared::new(FIRST_OPERATION));
         let first = shared.persistent_subscription("topic");
-        let second = shared.enter(("topic", "", None), oneshot::channel().0, None).expect("client should be open");
+        let second = shared
+            .enter(("topic", "", None), oneshot::channel().0, None)
+            .expect("second subscription should register while the client is open");
         assert!(shared.matching("topic").iter().all(|inbox| Arc::ptr_eq(inbox, &first.inbox)));
         drop(first);
         assert!(shared.matching("topic").is_empty());
@@ -547,10 +553,10 @@ mod tests {
         assert_ne!(shared.version.load(Ordering::Acquire), version, "cached matches should be looked up again");
     }
 
-    /// A member of a queue group lost the messages in its queue when it left.
+    /// Regression: a queue group member lost its queued messages when it left.
     #[tokio::test]
     async fn drained_member_of_a_group_keeps_its_messages() {
-        let acceptor = frisbee::Server::builder().build(Broker::new()).expect("settings should be valid");
+        let acceptor = frisbee::Server::builder().build(Broker::new()).expect("default settings should be valid");
         let connect = || {
             let acceptor = acceptor.clone();
             Client::connect_with_connector(frisbee::Client::builder(), move || {
@@ -560,16 +566,18 @@ mod tests {
                 async { Ok(here) }
             })
         };
-        let [publisher, leaving, staying] =
-            [connect().await, connect().await, connect().await].map(|client| client.expect("server should accept"));
-        let mut leaves = leaving.queue_subscribe("jobs", "workers").await.expect("pattern should be valid");
-        let mut stays = staying.queue_subscribe("jobs", "workers").await.expect("pattern should be valid");
+        let [publisher, leaving, staying] = [connect().await, connect().await, connect().await]
+            .map(|client| client.expect("acceptor should accept the connection"));
+        let mut leaves =
+            leaving.queue_subscribe("jobs", "workers").await.expect("broker should accept the queue subscription");
+        let mut stays =
+            staying.queue_subscribe("jobs", "workers").await.expect("broker should accept the queue subscription");
         for job in 0..30 {
-            publisher.publish("jobs", vec![job]).await.expect("connection should be open");
+            publisher.publish("jobs", vec![job]).await.expect("connection should be open for publishing");
         }
-        publisher.sync().await.expect("broker should answer");
-        leaves.drain().await.expect("broker should answer");
-        publisher.publish("jobs", vec![30]).await.expect("connection should be open");
+        publisher.sync().await.expect("broker should reply to SYNC");
+        leaves.drain().await.expect("broker should confirm the drain");
+        publisher.publish("jobs", vec![30]).await.expect("connection should be open for publishing");
         let mut jobs = Vec::new();
         loop {
             match leaves.recv().await {
@@ -580,7 +588,7 @@ mod tests {
         }
         assert_eq!(jobs.len(), 15);
         while jobs.len() < 31 {
-            jobs.extend_from_slice(stays.recv().await.expect("member should get its messages").payload());
+            jobs.extend_from_slice(stays.recv().await.expect("remaining member should receive its messages").payload());
         }
         jobs.sort_unstable();
         assert_eq!(jobs, (0..31).collect::<Vec<_>>());

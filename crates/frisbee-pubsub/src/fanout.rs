@@ -1,9 +1,9 @@
-//! From a publisher to its subscribers: the packets that one connection publishes in a turn, and their subscribers.
+//! Delivery of the messages that one connection publishes in a batch.
 //!
-//! Publishing takes a look into a table of this connection, from topics to subscribers. Only a topic that is not there
-//! is looked up in the broker's tree, under its lock. The table is cleared when any subscription has been added or
-//! removed, which is detected by a number that only grows. Packets for the same subscribers are encoded in a row, and
-//! at the end of the turn each subscriber's queue is locked, and its task woken, once.
+//! Each connection caches the subscribers of the topics it publishes to. Only a cache miss looks the topic up in the
+//! broker's tree, under its lock. Any change of the subscriptions, detected by a version number, clears the cache.
+//! Consecutive packets with the same subscribers are encoded together. At the end of the batch each subscriber's queue
+//! is locked, and its task woken, once.
 
 use super::Kind;
 use super::broker::{BrokerShared, Target};
@@ -21,69 +21,67 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Topics and subscribers that a connection remembers, counted together. A publisher has few topics; a publisher with
-/// many looks them up again after so many.
+/// Maximum number of cached topics and subscribers of a connection, counted together. Publishers usually have few
+/// topics; one with more repeats lookups.
 const REMEMBERED_MAX: usize = 16 * 1024;
 
-/// The memory of a remembered topic in addition to its name, and of each of its subscribers, in bytes.
+/// Memory of a cached topic in bytes, excluding its name, and of each of its subscribers.
 const ROUTE_COST: usize = 320;
 const SUBSCRIBER_COST: usize = 32;
 
-/// Subscribers of a turn's packets, counted once for each run of packets. Those beyond it are served before the end of
-/// the turn.
+/// Maximum number of deliveries collected in a batch, one per subscriber and run. Further ones flush the batch early.
 const DELIVERIES_MAX: usize = 16 * 1024;
 
-/// From this length on a message is a run of its own, so that its body is shared and not copied.
+/// Messages of at least this size form a run of their own, so that their body is shared instead of copied.
 const LARGE: usize = 4 * 1024;
 
-/// Bodies of these lengths are copied once, before they are shared: they may be slices of a read buffer of 128 KiB, all
-/// of it kept by a slow subscriber although it is charged for the slice alone. Shorter ones are copied in any case,
-/// longer ones have most of their memory to themselves.
+/// Bodies of these sizes are copied once before they are shared. They may be slices of a read buffer of 128 KiB, which
+/// a slow subscriber would keep alive while being charged for the slice only. Shorter bodies are always copied, and
+/// longer ones occupy most of their buffer.
 const COPIED_ONCE: RangeInclusive<usize> = 16 * 1024..=64 * 1024;
 
-/// Runs whose memory a thread keeps for its connections. Publishers that alternate between topics need one for each
-/// change.
+/// Maximum number of free runs kept per thread. A publisher that alternates between topics needs one for each change.
 const RUNS_KEPT: usize = 64;
 
 thread_local! {
-    /// Runs to use again: a connection that publishes nothing holds none.
+    /// Free runs, shared by all connections of the thread so that idle connections hold none.
     static RUNS: Cell<Vec<RouteBatch>> = const { Cell::new(Vec::new()) };
 }
 
-/// The publishing side of one connection.
+/// Publishing state of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Fanout {
-    /// The number of the subscriptions that the table reflects.
+    /// Version of the subscriptions that the cache reflects.
     version: u64,
     by_topic: HashMap<Arc<[u8]>, usize>,
     routes: Vec<Route>,
     remembered: usize,
-    /// The memory of the table, in bytes.
+    /// Memory of the cache in bytes.
     memory: usize,
-    /// The last route, which mostly is the next one too.
+    /// Index of the last used route, which is likely to be the next one.
     last: usize,
-    /// Packets of this turn; those after `used` are free.
+    /// Runs of this batch. Those from index `used` on are free.
     runs: Vec<RouteBatch>,
     used: usize,
     deliveries: usize,
-    /// Messages of this turn, which are not in the broker's count yet.
+    /// Number of messages of this batch that are not yet in the broker's count.
     published: u64,
-    /// Messages of topics with history are among the runs.
+    /// Whether a run contains messages of topics with a history.
     records: bool,
     directed: Vec<GroupMessage>,
-    /// Why the last message was refused.
+    /// Reason why the last message was rejected.
     refusal: String,
 }
 
-/// The origin of messages: a connection of this broker, or the bus.
+/// Origin of messages: a connection of this broker, or the bus.
 pub(super) trait Source {
-    /// Messages of this origin are counted as published, and forwarded to the bus.
+    /// Whether messages of this origin count as published and are forwarded to the bus.
     const PUBLISHES: bool;
 
-    /// The number of the connection, which needs not be woken.
+    /// Number of the publishing connection, which need not be woken.
     fn number(&self) -> u64;
 
-    /// The account of shared memory.
+    /// Returns the account for shared memory.
     fn budget(&self) -> &MemoryBudget;
 
     /// Looks up the receivers of a topic from this origin.
@@ -106,31 +104,31 @@ impl Source for Subscriber {
     }
 }
 
-/// The subscribers of a topic.
+/// Receivers of a topic.
 #[derive(Debug)]
 pub(super) struct Route {
     topic: Arc<[u8]>,
     everybody: Vec<Arc<Subscriber>>,
-    /// These, and the history: a message without a subscriber is recorded too.
+    /// Number of subscribers plus one for a history, because messages without subscribers are recorded too.
     takers: usize,
     groups: Vec<Group>,
-    /// Other brokers may have subscribers, too.
+    /// Whether the message is forwarded to other brokers, which may have subscribers.
     is_for_bus: bool,
-    /// More work than for a single route.
+    /// Whether the route has groups, a history or a bus, so that the fast path does not apply.
     is_special: bool,
     history: Option<History>,
-    /// The ring of the topic when it was used last.
+    /// Last used ring of the topic's history.
     ring: Option<Arc<Ring>>,
 }
 
-/// The members of a queue group, and whose turn it is.
+/// Members of a queue group, with the index of the next one.
 #[derive(Debug)]
 pub(super) struct Group {
     members: Vec<(Arc<Subscriber>, u16)>,
     next: usize,
 }
 
-/// Consecutive packets with the same route.
+/// A run of consecutive packets with the same route.
 #[derive(Debug)]
 struct RouteBatch {
     route: usize,
@@ -146,21 +144,21 @@ struct GroupMessage {
     body: Bytes,
 }
 
-/// The number of groups up to which their count does not matter for the time of a message.
+/// Maximum number of groups for which a message is not considered slow.
 const GROUPS_AT_ONCE: usize = 64;
 
-/// How a message was taken in.
+/// Outcome of publishing a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Published {
     AsUsual,
-    /// Its topic had to be looked up, or there are many groups: either may take a thousand times as long.
+    /// The topic had to be looked up, or it has many groups. Both may take a thousand times as long.
     Slowly,
-    /// The backplane rejects it, so it is not delivered. See [`Fanout::refusal`].
+    /// The backplane rejected the message, so it is not delivered. See [`Fanout::refusal`].
     Refused,
 }
 
 impl Fanout {
-    /// Publishes a message: `topic` is that of `body`, which is sent unchanged.
+    /// Publishes a message. `topic` is the topic of `body`, which is sent unchanged.
     pub(super) fn publish<S: Source>(
         &mut self,
         broker: &BrokerShared,
@@ -199,7 +197,7 @@ impl Fanout {
                 }
             }
             if groups_are_here && !found.groups.is_empty() {
-                // As long a one is not copied into queues.
+                // A body of this size is not copied into queues.
                 let is_shared = body.len() >= *COPIED_ONCE.start();
                 let directed = if is_shared { from.budget().share(body.clone()) } else { body.clone() };
                 for group in &mut found.groups {
@@ -223,7 +221,7 @@ impl Fanout {
         Ok(published)
     }
 
-    /// The run for the next body of a route.
+    /// Returns the run to which the next body of a route is appended.
     #[inline(always)]
     fn run(&mut self, route: usize, length: usize, takers: usize) -> &mut QueueSegment {
         let last = self.used.checked_sub(1).and_then(|last| self.runs.get(last));
@@ -242,8 +240,8 @@ impl Fanout {
         &mut self.runs[self.used - 1].packets
     }
 
-    /// Records the messages of topics with history. While the result is held, they are not in the queue of any subscriber
-    /// yet, and no subscription with a history begins.
+    /// Records the messages of topics with a history. While the returned guard is held, no subscription with a history
+    /// can start, because the messages are not queued for any subscriber yet.
     #[cold]
     fn record<'a>(&mut self, broker: &'a BrokerShared, from: &impl Source) -> MutexGuard<'a, Records> {
         let mut records = broker.histories.lock();
@@ -252,7 +250,7 @@ impl Fanout {
             let route = &mut self.routes[run.route];
             let (Some(history), Ok(topic)) = (route.history, std::str::from_utf8(&route.topic)) else { continue };
             if !is_current {
-                // Subscriptions that began before the lock was taken rely on it.
+                // Subscriptions that started before the lock was acquired expect these messages from their queue.
                 route.everybody = Route::find(broker, topic).everybody;
             }
             let packets = &mut run.packets;
@@ -263,7 +261,7 @@ impl Fanout {
         records
     }
 
-    /// Ends a turn: passes on the packets that have been collected.
+    /// Ends a batch: delivers the collected packets.
     pub(super) fn flush(&mut self, broker: &BrokerShared, from: &impl Source) {
         if self.published > 0 {
             broker.published.fetch_add(std::mem::take(&mut self.published), Ordering::Relaxed);
@@ -287,6 +285,7 @@ impl Fanout {
         } else {
             deliver_runs(runs, &self.routes, broker, from);
         }
+        // Held until now, so that offsets have the same order in every queue. Messages for groups have no offsets.
         drop(records);
         self.directed.sort_by_key(|message| message.subscriber.number);
         for messages in self.directed.chunk_by(|a, b| a.subscriber.number == b.subscriber.number) {
@@ -305,19 +304,19 @@ impl Fanout {
         RUNS.set(std::mem::take(&mut self.runs));
     }
 
-    /// Clears the table if subscriptions have changed, so that it keeps no subscriber that has left.
+    /// Clears the cache if subscriptions have changed, so that it does not keep departed subscribers alive.
     pub(super) fn refresh(&mut self, broker: &BrokerShared) {
         if !self.routes.is_empty() && self.version != broker.version.load(Ordering::Acquire) {
             self.forget(broker);
         }
     }
 
-    /// The memory of the table, in bytes.
+    /// Returns the memory of the cache in bytes.
     pub(super) fn memory(&self) -> usize {
         self.memory
     }
 
-    /// Why the last message that was refused was.
+    /// Returns why the last rejected message was rejected.
     pub(super) fn refusal(&self) -> &str {
         &self.refusal
     }
@@ -327,7 +326,7 @@ impl Fanout {
         self.by_topic.len()
     }
 
-    /// Frees the table, for a connection that publishes nothing at present.
+    /// Frees the cache of a connection that is not publishing at present.
     pub(super) fn release(&mut self, broker: &BrokerShared) {
         if self.used == 0 {
             self.forget(broker);
@@ -344,7 +343,7 @@ impl Fanout {
         self.version = broker.version.load(Ordering::Acquire);
     }
 
-    /// The route of a topic, from the table or the broker's tree.
+    /// Returns the index of a topic's route, from the cache or the broker's tree.
     fn find(&mut self, broker: &BrokerShared, from: &impl Source, topic: &[u8]) -> Result<usize, TopicError> {
         if let Some(route) = self.by_topic.get(topic) {
             return Ok(*route);
@@ -367,7 +366,7 @@ impl Fanout {
     }
 }
 
-/// Passes a message on to other brokers.
+/// Forwards a message to other brokers.
 #[cold]
 fn pass_on(broker: &BrokerShared, route: &Route, body: &Bytes) -> Result<PublishOutcome, String> {
     let (Some(bus), Ok(topic)) = (&broker.bus, std::str::from_utf8(&route.topic)) else {
@@ -376,7 +375,7 @@ fn pass_on(broker: &BrokerShared, route: &Route, body: &Bytes) -> Result<Publish
     bus.publish(topic, body).map_err(|unsent| unsent.to_string())
 }
 
-/// Delivers several runs, so that each subscriber gets all of its own at once and in order.
+/// Delivers several runs, so that each subscriber receives all of its packets at once and in order.
 fn deliver_runs(runs: &[RouteBatch], routes: &[Route], broker: &BrokerShared, from: &impl Source) {
     let everybody = |run: &RouteBatch| routes[run.route].everybody.iter();
     let entries = runs.iter().enumerate().flat_map(|(at, run)| everybody(run).map(move |one| (one.number, at, one)));
@@ -391,7 +390,7 @@ fn deliver_runs(runs: &[RouteBatch], routes: &[Route], broker: &BrokerShared, fr
 }
 
 impl RouteBatch {
-    /// Adds the packets to the queue of a subscriber.
+    /// Adds the packets to a subscriber's queue.
     #[inline(always)]
     fn share(&self, queue: &mut QueueDelivery<'_>, broker: &BrokerShared) {
         match &self.recording {
@@ -413,11 +412,11 @@ impl RouteBatch {
 }
 
 impl Route {
-    /// Looks a topic up. A connection with several subscriptions that match is there once; members of groups with the
-    /// same name and different patterns are one group.
+    /// Looks up a topic. A connection with several matching subscriptions is listed once. Members of groups with the
+    /// same name are merged, even if their patterns differ.
     fn find(broker: &BrokerShared, topic: &str) -> Self {
         let mut everybody = Vec::new();
-        // In order, since each takes the next number below: that is the same in each run of a simulation.
+        // Sorted because each group takes the next number below, which keeps simulation runs deterministic.
         let mut groups = BTreeMap::<Arc<str>, Vec<_>>::new();
         broker.subscriptions.read().for_each_match(topic, |(_, id), Target { subscriber, group, .. }| match group {
             None => everybody.push(subscriber.clone()),
@@ -426,7 +425,8 @@ impl Route {
         everybody.sort_unstable_by_key(|subscriber: &Arc<Subscriber>| subscriber.number);
         everybody.dedup_by_key(|subscriber| subscriber.number);
         let groups = groups.into_values().map(|members| {
-            // Publishers begin with different members, or the first one would get the most.
+            // Start with a different member for each publisher. Otherwise the first member would receive the largest
+            // share.
             let next = broker.next_member.fetch_add(1, Ordering::Relaxed) % members.len();
             Group { members, next }
         });
@@ -439,7 +439,7 @@ impl Route {
         route
     }
 
-    /// For a message of another broker to a topic with a history: all subscribers, and the history.
+    /// Returns the route of another broker's message to a topic with a history: all subscribers and the history.
     pub(super) fn of_history(broker: &BrokerShared, topic: &str) -> Self {
         let found = Self::find(broker, topic);
         Self { groups: Vec::new(), is_for_bus: false, ..found }
@@ -465,12 +465,12 @@ impl Route {
 }
 
 impl Group {
-    /// For a subscription that is to get all.
+    /// Creates a group of a single member, for a subscription that receives all messages.
     pub(super) fn of_one(subscriber: &Arc<Subscriber>, id: u16) -> Self {
         Self { members: vec![(subscriber.clone(), id)], next: 0 }
     }
 
-    /// The member that gets the next message: in turn, passing over late ones if another is not.
+    /// Selects the member for the next message in turn, skipping members with a backlog if another has none.
     fn choose(&mut self) -> (&Arc<Subscriber>, u16) {
         let count = self.members.len();
         let first = self.next;

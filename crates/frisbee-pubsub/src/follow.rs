@@ -1,4 +1,4 @@
-//! Subscriptions with a history on the wire: requests, answers and positions. docs/wire.md has the bytes.
+//! Wire format of subscriptions with a history: requests, replies and positions. docs/wire.md describes the encoding.
 
 use super::history::{Ring, StartPoint};
 use super::{Kind, Operations, put};
@@ -8,10 +8,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-/// Topics whose positions a subscriber that is too slow has to be sent again. One with more is disconnected.
+/// Maximum number of topics whose positions must be restated to a slow subscriber. Beyond it, the subscriber is
+/// disconnected.
 const RESTATED_MAX: usize = 1024;
 
-/// The start of a subscription, for topics without a position.
+/// Start of a subscription on topics for which the request has no position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum StartPosition {
     Now = 0,
@@ -29,21 +30,21 @@ impl StartPosition {
     }
 }
 
-/// The offset of the next message of a topic.
+/// Offset of the next message of a topic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct NextOffset {
     pub(super) epoch: u64,
     pub(super) offset: u64,
 }
 
-/// The body of FOLLOW after the pattern.
+/// Body of FOLLOW after the pattern.
 #[derive(Debug)]
 pub(super) struct Request<'a> {
     pub(super) opening: StartPosition,
     pub(super) positions: HashMap<&'a [u8], NextOffset>,
 }
 
-/// Why a body is no request.
+/// Reason why a request is malformed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RequestDefect {
     Opening,
@@ -52,7 +53,7 @@ pub(super) enum RequestDefect {
 }
 
 impl<'a> Request<'a> {
-    /// Parses at most so many positions.
+    /// Parses a request with at most `positions_max` positions.
     pub(super) fn parse(body: &'a [u8], positions_max: usize) -> Result<Self, RequestDefect> {
         let (opening, rest) = body.split_first().ok_or(RequestDefect::CutOff)?;
         let opening = match opening {
@@ -72,7 +73,7 @@ impl<'a> Request<'a> {
         Ok(Self { opening, positions })
     }
 
-    /// Where a ring begins.
+    /// Returns where the subscription starts in a ring.
     pub(super) fn begin(&self, ring: &Ring) -> StartPoint {
         match self.positions.get(ring.topic.as_bytes()) {
             Some(next) if next.epoch == ring.epoch => StartPoint::At(next.offset),
@@ -81,7 +82,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// The positions in a body; `None` where one is cut off, which ends them.
+/// Iterator over the positions in a body. Yields `None` as the last item if the body is truncated.
 pub(super) struct Positions<'a>(pub(super) &'a [u8]);
 
 impl<'a> Iterator for Positions<'a> {
@@ -115,10 +116,10 @@ pub(super) fn put_position(body: &mut Vec<u8>, topic: &str, next: NextOffset) {
     tlv::put_varint(body, next.offset);
 }
 
-/// The state of a broker's history when a subscription begins.
+/// State of the broker's history when a subscription starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Answer {
-    /// All topics of the pattern have a history.
+    /// Whether all topics of the pattern have a history.
     pub(super) is_covered: bool,
     pub(super) epoch: u64,
     pub(super) topics: u64,
@@ -141,14 +142,14 @@ impl Answer {
     }
 }
 
-/// The positions to send again if a part of a queue is dropped.
+/// A reply or position to send again if its part of the queue is dropped.
 #[derive(Clone)]
 pub(super) enum ReplayMark {
     Answer {
         id: PacketId,
         body: Bytes,
     },
-    /// The messages up to an offset are in this part; `next` is the one after them.
+    /// Messages of a topic in this part of the queue. `next` is the offset after the last one.
     Messages {
         id: PacketId,
         ring: Arc<Ring>,
@@ -157,7 +158,7 @@ pub(super) enum ReplayMark {
 }
 
 impl ReplayMark {
-    /// Extends this mark by a later one, if they are of the same messages.
+    /// Merges a later mark into this one if both refer to the same messages.
     pub(super) fn extend(&mut self, later: &Self) -> bool {
         match (self, later) {
             (Self::Messages { id, ring, next }, Self::Messages { id: id_2, ring: ring_2, next: next_2 })
@@ -180,11 +181,11 @@ impl fmt::Debug for ReplayMark {
     }
 }
 
-/// Answers and positions that a subscriber gets in the place of the messages that were dropped.
+/// Replies and positions that a subscriber receives in place of dropped messages.
 #[derive(Debug, Default)]
 pub(super) struct ReplayedPositions {
     answers: Vec<(PacketId, Bytes)>,
-    /// By id and topic.
+    /// Positions by subscription id and topic.
     positions: BTreeMap<(u16, Arc<str>), NextOffset>,
 }
 
@@ -197,7 +198,7 @@ impl ReplayedPositions {
         self.answers.len() + self.positions.len() > RESTATED_MAX
     }
 
-    /// Notes a part that was dropped.
+    /// Adds the mark of a dropped part.
     pub(super) fn add(&mut self, mark: ReplayMark) {
         match mark {
             ReplayMark::Answer { id, body } => self.answers.push((id, body)),
@@ -208,7 +209,7 @@ impl ReplayedPositions {
         }
     }
 
-    /// Notes a part that was sent with gaps.
+    /// Adds the mark of a part that was sent with messages missing.
     pub(super) fn add_sent(&mut self, mark: ReplayMark) {
         if matches!(mark, ReplayMark::Messages { .. }) {
             self.add(mark);
@@ -234,7 +235,7 @@ mod tests {
     #[test]
     fn request_and_answer_have_the_bytes_of_the_page() {
         let body = b"\x02\x03a.b\x01\x02\x03\x04\x05\x06\x07\x08\x05";
-        let request = Request::parse(body, 1).expect("it is one");
+        let request = Request::parse(body, 1).expect("request should be valid");
         let next = NextOffset { epoch: 0x0102_0304_0506_0708, offset: 5 };
         assert_eq!((request.opening, request.positions.get(&b"a.b"[..])), (StartPosition::Oldest, Some(&next)));
         let mut encoded = vec![2];

@@ -1,11 +1,11 @@
-//! The history of topics at a broker: a ring of messages for each, and the lock that orders them.
+//! Message history of topics at a broker: a ring of messages per topic, and the lock that orders them.
 //!
 //! # Decisions
 //!
-//! One lock of the broker covers recording messages and delivering them to the queues of subscribers, and likewise the
-//! snapshot for a new subscriber and its entry into the table of subscriptions. So the offsets of a topic have the
-//! same order in each queue, and a subscriber that begins gets each message once: from the snapshot if it was recorded
-//! before, otherwise by its queue. Topics without history never take the lock.
+//! A single lock covers recording a message together with its delivery to the subscribers' queues. The same lock covers
+//! taking the snapshot for a new subscriber together with its registration. Offsets of a topic therefore have the same
+//! order in every queue, and a new subscriber receives each message exactly once: from the snapshot if it was recorded
+//! before, otherwise from its queue. Topics without a history never take the lock.
 
 use crate::queue::QueueSegment;
 use bytes::Bytes;
@@ -19,26 +19,26 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The most messages of one topic. A history is a bridge over lost connections, not a store.
+/// Maximum number of messages kept per topic. A history bridges lost connections and is not a message store.
 const LAST_MAX: usize = 64 * 1024;
 
-/// The memory of all histories of a broker by default, in bytes: 64 KiB for each of a thousand topics.
+/// Default maximum memory of all histories of a broker in bytes: 64 KiB for each of a thousand topics.
 pub(crate) const BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// The topics with a history by default. Each takes some 300 bytes without its messages.
+/// Default maximum number of topics with a history. Each takes about 300 bytes, excluding its messages.
 pub(crate) const TOPICS_MAX: usize = 16 * 1024;
 
-/// The memory of a topic without its name, which is kept once, and its messages, in bytes: the ring, and its places in
-/// the table and the queue of candidates for removal.
+/// Memory of a topic in bytes, excluding its name and messages: the ring and its entries in the table and the eviction
+/// queue.
 const TOPIC_COST: usize = 288;
 
-/// The memory of a message without its payload, in bytes: its place in the ring, and its allocation.
+/// Memory of a message in bytes, excluding its payload: its entry in the ring and its allocation.
 const MESSAGE_COST: usize = 80;
 
-/// The memory is charged to the server in steps of so many bytes.
+/// Granularity in bytes of charges to the server's memory.
 const STEP: usize = 16 * 1024;
 
-/// The messages of a topic that a broker keeps for later subscribers; see
+/// Limits of the messages that a broker keeps per topic for later subscribers; see
 /// [`BrokerBuilder::history`](crate::BrokerBuilder::history).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
@@ -48,7 +48,7 @@ pub struct History {
 }
 
 impl History {
-    /// Keeps the last messages, of each topic so many. With 1 a topic has a current value.
+    /// Keeps the last `count` messages of each topic. With 1 a topic has a current value.
     ///
     /// # Panics
     /// If `count` is 0 or more than 65 536.
@@ -57,37 +57,37 @@ impl History {
         Self { last: count, time: None }
     }
 
-    /// Keeps no message for longer than this. A subscriber never receives an older one; the memory of older ones is
-    /// released with the next message of the topic.
+    /// Limits the age of kept messages. Older messages are never sent. Their memory is released with the next message
+    /// of the topic.
     pub fn for_time(self, time: Duration) -> Self {
         Self { time: Some(time), ..self }
     }
 }
 
-/// The histories of a broker.
+/// Histories of a broker.
 pub(crate) struct Histories {
-    /// The first pattern that matches a topic decides.
+    /// Limits by pattern. The first pattern that matches a topic applies.
     rules: Vec<(Box<str>, History)>,
     bytes_max: usize,
     topics_max: usize,
     records: Mutex<Records>,
 }
 
-/// The state under the lock.
+/// State under the broker's history lock.
 pub(crate) struct Records {
-    /// Changes when a topic is removed.
+    /// Changes when a topic is evicted or messages of other brokers may be missing.
     pub(crate) epoch: u64,
-    /// Nothing was recorded, and no subscription began, since `begin_epoch`.
+    /// Whether nothing was recorded and no subscription started since `begin_epoch`.
     is_fresh: bool,
-    /// In order, so that each run of a simulation is the same.
+    /// Rings by topic. Sorted to make simulation runs deterministic.
     pub(crate) topics: BTreeMap<Arc<str>, Arc<Ring>>,
-    /// All rings. One that was used since it was last looked at goes to the end.
+    /// Eviction queue of all rings. A ring that was used since its last inspection moves to the end.
     candidates: VecDeque<Arc<Ring>>,
     bytes: usize,
     charge: Option<MemoryCharge>,
 }
 
-/// The history of one topic. Its own lock is only taken while that of the broker is held.
+/// History of one topic. Its lock is acquired only while the broker's history lock is held.
 pub(crate) struct Ring {
     pub(crate) topic: Arc<str>,
     pub(crate) epoch: u64,
@@ -97,7 +97,7 @@ pub(crate) struct Ring {
 
 #[derive(Default)]
 struct Contents {
-    /// The offset of the last message, 0 before the first.
+    /// Offset of the last message, or 0 if there was none.
     last: u64,
     messages: VecDeque<RecordedMessage>,
     was_used: bool,
@@ -105,34 +105,34 @@ struct Contents {
 }
 
 struct RecordedMessage {
-    /// Set if the history is limited in time.
+    /// Time of recording, set if the history has a time limit.
     at: Option<Instant>,
     body: Bytes,
 }
 
-/// Messages of one topic in a row.
+/// Consecutive messages of one topic.
 #[derive(Clone)]
 pub(crate) struct Recording {
     pub(crate) ring: Arc<Ring>,
-    /// The offset of the first one.
+    /// Offset of the first message.
     pub(crate) first: u64,
     pub(crate) count: u64,
 }
 
 impl Recording {
-    /// The offset of the message after them.
+    /// Returns the offset after the last message.
     pub(crate) fn end(&self) -> u64 {
         self.first.saturating_add(self.count)
     }
 }
 
-/// Where a subscriber begins with a topic.
+/// Position in a topic at which a subscriber starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StartPoint {
     Now,
     Last,
     Oldest,
-    /// With the message of this offset.
+    /// The message with this offset.
     At(u64),
 }
 
@@ -157,7 +157,7 @@ impl fmt::Debug for Recording {
 impl Histories {
     pub(crate) fn new(rules: Vec<(Box<str>, History)>, bytes_max: usize, topics_max: usize) -> Self {
         let records = Records {
-            // Not 0, which no position has.
+            // Odd, because 0 is not a valid epoch in positions.
             epoch: RandomState::new().hash_one(()) | 1,
             is_fresh: true,
             topics: BTreeMap::new(),
@@ -172,22 +172,22 @@ impl Histories {
         self.rules.is_empty()
     }
 
-    /// The history of a topic, if it has one.
+    /// Returns the limits of a topic's history, if it has one.
     pub(crate) fn of(&self, topic: &str) -> Option<History> {
         self.rules.iter().find(|(pattern, _)| crate::covers(pattern, topic)).map(|(_, history)| *history)
     }
 
-    /// The place of the rule for a topic, if it has a history.
+    /// Returns the index of the rule that applies to a topic, if it has a history.
     pub(crate) fn rule_of(&self, topic: &str) -> Option<usize> {
         self.rules.iter().position(|(pattern, _)| crate::covers(pattern, topic))
     }
 
-    /// The patterns of all rules.
+    /// Returns the patterns of all rules.
     pub(crate) fn patterns(&self) -> impl Iterator<Item = &str> {
         self.rules.iter().map(|(pattern, _)| &**pattern)
     }
 
-    /// Whether all topics that match a pattern have a history.
+    /// Returns whether all topics that match a pattern have a history.
     pub(crate) fn covers(&self, pattern: &str) -> bool {
         self.rules.iter().any(|(rule, _)| crate::covers(rule, pattern))
     }
@@ -200,12 +200,12 @@ impl Histories {
         self.records.lock()
     }
 
-    /// The memory of all histories, in bytes.
+    /// Returns the memory of all histories in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.records.lock().bytes
     }
 
-    /// Records messages of a topic in a row. `known` is the ring of the topic when it was last used.
+    /// Records consecutive messages of a topic. `known` caches the last used ring of the topic.
     pub(crate) fn record(
         &self,
         records: &mut Records,
@@ -218,7 +218,7 @@ impl Histories {
         if known.as_ref().is_none_or(|ring| ring.contents.lock().is_removed) {
             *known = Some(self.ring(records, topic, limits, budget));
         }
-        let ring = known.clone().expect("it has just been set");
+        let ring = known.clone().expect("ring should be cached at this point");
         let mut contents = ring.contents.lock();
         let first = contents.last + 1;
         let count = packets.messages;
@@ -238,7 +238,8 @@ impl Histories {
             records.bytes += message.cost();
             contents.messages.push_back(message);
         });
-        // One topic alone pays for exceeding the memory of all: it keeps its last message if that fits, or none.
+        // Exceeding the memory limit costs only the topic that exceeds it: it keeps its last message if that fits, or
+        // none.
         if records.bytes > self.bytes_max || budget.is_short() {
             while contents.messages.len() > usize::from(records.bytes <= self.bytes_max) {
                 records.bytes -= contents.messages.pop_front().map_or(0, |oldest| oldest.cost());
@@ -249,8 +250,8 @@ impl Histories {
         Recording { ring, first, count }
     }
 
-    /// Skips the offsets of messages that never came. Earlier ones are removed, since a replay has no gaps. Returns the
-    /// ring, and the offset before the gap.
+    /// Skips the offsets of missing messages and removes earlier messages, because a replay must not have gaps. Returns
+    /// the ring and the offset before the gap.
     pub(crate) fn skip(
         &self,
         records: &mut Records,
@@ -270,7 +271,7 @@ impl Histories {
         (ring, first)
     }
 
-    /// The ring of a topic, which may be new.
+    /// Returns the ring of a topic, creating it if necessary.
     #[cold]
     fn ring(&self, records: &mut Records, topic: &str, limits: History, budget: &MemoryBudget) -> Arc<Ring> {
         if let Some(ring) = records.topics.get(topic) {
@@ -280,7 +281,7 @@ impl Histories {
         if records.topics.len() >= self.topics_max {
             records.remove_one();
         }
-        // By default a table has four entries, which would be half of the memory of a current value.
+        // A new `VecDeque` allocates four entries, which would be half of the memory of a history of one message.
         let messages = VecDeque::with_capacity(limits.last.min(4));
         let contents = Mutex::new(Contents { messages, ..Contents::default() });
         let ring = Ring { topic: topic.into(), epoch: records.epoch, limits, contents };
@@ -295,12 +296,13 @@ impl Histories {
 }
 
 impl Records {
-    /// Notes a subscription that begins in this epoch.
+    /// Records that a subscription has started in this epoch.
     pub(crate) fn begin_subscription(&mut self) {
         self.is_fresh = false;
     }
 
-    /// Removes all topics, and begins an epoch: earlier positions mean nothing. `false` if the present one has just begun.
+    /// Removes all topics and starts a new epoch, which invalidates earlier positions. Returns false if the current
+    /// epoch is unused.
     pub(crate) fn begin_epoch(&mut self) -> bool {
         if std::mem::replace(&mut self.is_fresh, true) {
             return false;
@@ -319,7 +321,7 @@ impl Records {
         true
     }
 
-    /// Removes the topic that was not used for the longest time, about.
+    /// Evicts a topic that was not used recently, by an approximation of LRU order.
     fn remove_one(&mut self) {
         while let Some(ring) = self.candidates.pop_front() {
             let mut contents = ring.contents.lock();
@@ -347,8 +349,7 @@ impl Records {
 }
 
 impl Ring {
-    /// The messages of the ring with which a subscriber begins, at most so many bytes of them, and the offset of the
-    /// first.
+    /// Returns the offset and the bodies of the messages to replay to a new subscriber, limited to `room` bytes.
     pub(crate) fn replay(&self, begin: StartPoint, room: usize) -> (u64, Vec<Bytes>) {
         let contents = self.contents.lock();
         let now = self.limits.time.map(|_| Instant::now());
@@ -357,7 +358,7 @@ impl Ring {
             StartPoint::Now => 0,
             StartPoint::Last => 1,
             StartPoint::Oldest => u64::MAX,
-            // A position of the future is that of no message here.
+            // A position beyond the end refers to no message of this ring.
             StartPoint::At(next) => end.checked_sub(next).unwrap_or(u64::MAX),
         };
         let mut bytes = 0_usize;

@@ -1,4 +1,4 @@
-//! Subscriptions: the messages for each wait in its inbox until they are read, bounded.
+//! Subscriptions, and the bounded inboxes that hold their messages until they are read.
 
 use super::client::{Client, ClientShared, OwnedConnection, PubSubError};
 use bytes::Bytes;
@@ -10,22 +10,23 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// The charge for a message in addition to its payload: its place in the queue.
+/// Charge for a message in bytes, excluding its payload: its entry in the queue.
 const MESSAGE_CHARGE: usize = 64;
 
-/// The bytes of messages that a reader takes out at once, in addition to those that may wait. One message may exceed it.
+/// Maximum size in bytes of the messages that a reader takes from the queue at once, in addition to the queue's limit.
+/// A single message may exceed it.
 const TAKEN_MAX: usize = 1 << 20;
 
-/// Payloads below this length, in bytes, are copied while others wait: each may be a slice of a read buffer of
-/// 128 KiB and keep all of it.
+/// Payloads shorter than this are copied while others are queued, because each may be a slice that keeps a read buffer
+/// of 128 KiB alive.
 const COPIED_BELOW: usize = 64 * 1024;
 
-/// A message that was published.
+/// A published message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message {
     pub(super) topic: Arc<TopicName>,
     pub(super) payload: Bytes,
-    /// 0 if the topic has no history.
+    /// Offset in the history, or 0 if the topic has none.
     pub(super) offset: u64,
 }
 
@@ -36,17 +37,17 @@ pub(super) struct TopicName {
     pub(super) epoch: u64,
 }
 
-/// The position of a message in the history of its topic.
+/// Position of a message in the history of its topic.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Position {
-    /// The history that the offset belongs to. It changes when the broker restarts.
+    /// Epoch of the history that the offset belongs to. It changes when the broker restarts.
     pub epoch: u64,
-    /// The number of the message in its topic, from 1 on and without gaps.
+    /// Number of the message in its topic. Numbers start at 1 and are contiguous.
     pub offset: u64,
 }
 
 impl Message {
-    /// The topic it was published to.
+    /// Returns the topic.
     ///
     /// ```
     /// # async fn example(message: frisbee_pubsub::Message) -> Result<(), Box<dyn std::error::Error>> {
@@ -58,13 +59,13 @@ impl Message {
         &self.topic.name
     }
 
-    /// The position of the message in the history of its topic, if the broker keeps one and the message came on a connection
-    /// with a subscription by [`subscribe_from`](crate::Client::subscribe_from).
+    /// Returns the position of the message in the history of its topic. It is known if the broker keeps a history and
+    /// the connection has a subscription made by [`subscribe_from`](crate::Client::subscribe_from).
     pub fn position(&self) -> Option<Position> {
         (self.offset != 0).then_some(Position { epoch: self.topic.epoch, offset: self.offset })
     }
 
-    /// The payload. It may share the memory of the bytes that were read with it.
+    /// Returns the payload. It may share memory with other bytes of the same read.
     ///
     /// ```
     /// # async fn example(message: frisbee_pubsub::Message) -> Result<(), Box<dyn std::error::Error>> {
@@ -76,7 +77,7 @@ impl Message {
         &self.payload
     }
 
-    /// As [`payload`](Self::payload), by value.
+    /// Like [`payload`](Self::payload), but by value.
     ///
     /// ```
     /// # async fn example(message: frisbee_pubsub::Message) -> Result<(), Box<dyn std::error::Error>> {
@@ -90,27 +91,26 @@ impl Message {
     }
 }
 
-/// The reason why a subscription returns no message.
+/// Error of reading a subscription.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum RecvError {
-    /// So many messages are missing here, because they came faster than they were read, or the history of the broker is
-    /// shorter than the time without a connection. The subscription continues.
+    /// This many messages are missing here. They arrived faster than they were read, or the broker's history does not
+    /// reach back to the loss of the connection. The subscription continues.
     ///
-    /// With a history the number is exact, of one topic at a time, and of this subscription.
+    /// With a history the number is exact and refers to one topic and this subscription.
     ///
-    /// Messages that the broker dropped are counted for the connection: each of its subscriptions gets the same number,
-    /// whichever of them the messages were for.
+    /// Otherwise messages dropped by the broker are counted per connection. Each subscription of the connection reports
+    /// the same number, whichever of them the messages were for.
     Lagged(u64),
     /// The connection was lost, and the subscription continues on a new one.
     ///
-    /// An unknown number of messages may be missing here. A subscription with a history continues without this error, unless
-    /// the broker was restarted, has removed the history of a topic, or takes the positions of fewer topics than have had
-    /// messages.
+    /// An unknown number of messages may be missing here. A subscription with a history reports this only if the broker
+    /// was restarted, has evicted the history of a topic, or accepts fewer positions than there were topics.
     Reconnected,
-    /// The message of a typed topic cannot be read as its type, for this reason. The subscription continues.
+    /// The message of a typed topic cannot be decoded, for this reason. The subscription continues.
     Undecodable(String),
-    /// The connection has ended, and all that came before has been read.
+    /// The connection is closed, and all received messages have been read.
     Closed(CloseReason),
 }
 
@@ -129,7 +129,7 @@ impl fmt::Display for RecvError {
 
 impl std::error::Error for RecvError {}
 
-/// A subscription, which ends when it is dropped.
+/// A subscription to a pattern. Dropping it unsubscribes.
 #[derive(Debug)]
 pub struct Subscription {
     pub(super) shared: Arc<ClientShared>,
@@ -138,24 +138,24 @@ pub struct Subscription {
     pub(super) inbox: Arc<Inbox>,
     pub(super) pattern: Box<str>,
     pub(super) group: Box<str>,
-    /// Taken out of the inbox, to be given out without its lock.
+    /// Entries taken from the inbox, so that they can be returned without its lock.
     pub(super) received: VecDeque<Entry>,
 }
 
 impl Subscription {
-    /// The next message.
+    /// Returns the next message.
     ///
     /// # Errors
     /// [`RecvError::Lagged`] if messages were lost at this point, and [`RecvError::Reconnected`] if the connection was;
-    /// call it again for the next one. [`RecvError::Closed`] if the connection has ended.
+    /// the next call continues after that. [`RecvError::Closed`] if the connection is closed.
     ///
     /// # Cancel safety
-    /// Safe: a message is taken out only when the future is ready.
+    /// Safe: a message is removed only when the future completes.
     pub async fn recv(&mut self) -> Result<Message, RecvError> {
         poll_fn(|context| self.poll_recv(context)).await
     }
 
-    /// As [`recv`](Self::recv).
+    /// Like [`recv`](Self::recv), as a poll function.
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Result<Message, RecvError>> {
         if self.received.is_empty() {
             let mut queue = self.inbox.0.lock();
@@ -176,9 +176,9 @@ impl Subscription {
         }
     }
 
-    /// Ends the subscription without losing messages: when this is done, the broker sends no more, and
-    /// [`recv`](Self::recv) returns those that have arrived, then [`RecvError::Closed`]. The other members of a queue group
-    /// get all later messages.
+    /// Ends the subscription without losing messages. Once this returns, the broker sends no more messages.
+    /// [`recv`](Self::recv) returns those already received, then [`RecvError::Closed`]. The remaining members of a
+    /// queue group receive all later messages.
     ///
     /// ```
     /// # async fn example(mut jobs: frisbee_pubsub::Subscription) -> Result<(), Box<dyn std::error::Error>> {
@@ -191,21 +191,21 @@ impl Subscription {
     /// ```
     ///
     /// # Errors
-    /// If the connection is lost or the broker does not answer. The subscription then continues, on the next connection if
-    /// its client makes one.
+    /// If the connection is lost or the broker does not reply. The subscription then continues, on the next connection
+    /// if the client reconnects.
     ///
     /// # Cancel safety
-    /// If the future is dropped, the broker may have ended the subscription: no further message may arrive.
+    /// If the future is dropped, the broker may have ended the subscription, and no further message may arrive.
     pub async fn drain(&mut self) -> Result<(), PubSubError> {
         let client = Client(self.shared.clone(), self._own.clone());
         self.shared.unsubscribe(&client.connection()?, self.id);
-        // The broker handles requests in their order, and answers after the messages that it has queued.
+        // The broker processes requests in order and sends the reply after the messages that it has queued.
         client.sync().await?;
         self.inbox.close(&CloseReason::Local);
         Ok(())
     }
 
-    /// The pattern of the subscription.
+    /// Returns the pattern of the subscription.
     pub fn pattern(&self) -> &str {
         &self.pattern
     }
@@ -214,12 +214,12 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         self.shared.leave(self);
-        // The tables of its connection may keep the inbox for a while.
+        // Empty the queue now because the connection's caches may keep the inbox alive for a while.
         *self.inbox.0.lock() = Queue { closed: Some(CloseReason::Local), ..Queue::default() };
     }
 }
 
-/// Where messages wait to be read.
+/// Bounded queue of unread messages.
 #[derive(Debug, Default)]
 pub(super) struct Inbox(Mutex<Queue>);
 
@@ -237,7 +237,7 @@ pub(super) enum Entry {
     Notice(Notice),
 }
 
-/// A mark between messages.
+/// A notice between messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Notice {
     Lagged(u64),
@@ -254,7 +254,7 @@ impl Entry {
 }
 
 impl Inbox {
-    /// Adds messages, drops the oldest if they are too many, and wakes the reader.
+    /// Adds entries, drops the oldest beyond the limit, and wakes the reader.
     pub(super) fn extend(&self, entries: impl Iterator<Item = Entry>, bytes_max: usize) {
         let mut queue = self.0.lock();
         if queue.closed.is_some() {
@@ -297,7 +297,8 @@ impl Inbox {
 }
 
 impl Queue {
-    /// Moves the oldest entries to `received`: a part of many, since those do not count any more.
+    /// Moves the oldest entries to `received`. Moves only a part of a large queue, because moved entries no longer
+    /// count towards its limit.
     fn take(&mut self, received: &mut VecDeque<Entry>) {
         if self.bytes <= TAKEN_MAX {
             std::mem::swap(received, &mut self.entries);
@@ -337,7 +338,7 @@ impl Queue {
             self.entries.push_front(Entry::Notice(Notice::Reconnected));
         }
         if lost == 0 {
-            return; // A single message that is longer than all that may wait.
+            return; // A single message may exceed the limit.
         }
         self.bytes += MESSAGE_CHARGE;
         self.entries.push_front(Entry::Notice(Notice::Lagged(lost)));
@@ -392,7 +393,7 @@ mod tests {
         assert_eq!(text.into_payload(), "text");
     }
 
-    /// A subscription that was read slowly kept a read buffer of 128 KiB for each message of a few bytes.
+    /// Regression: a slow reader kept a read buffer of 128 KiB alive for each message of a few bytes.
     #[test]
     fn unread_messages_keep_no_read_buffer_but_the_first() {
         let inbox = Inbox::default();
@@ -409,7 +410,7 @@ mod tests {
         assert_eq!(inbox.0.lock().entries.iter().filter(is_kept).count(), 1);
     }
 
-    /// Messages that the reader had taken out did not count, and it took all of them at once.
+    /// Regression: entries taken by the reader were not limited, so that it took all of them at once.
     #[test]
     fn taken_messages_make_room_for_few_others() {
         const MOST: usize = 8 << 20;

@@ -1,7 +1,7 @@
-//! Publishing and subscribing: a [`Broker`] is a router that passes messages on, a [`Client`] its other end.
+//! Publish/subscribe over frisbee connections. A [`Broker`] routes messages, a [`Client`] publishes and subscribes.
 //!
-//! A message that is published to a topic goes to all subscribers of a pattern that matches it, at most once to each
-//! connection, and to one member of each queue group. Nothing is stored: a later subscriber gets later messages.
+//! A published message is delivered to every connection with a matching subscription, once per connection, and to one
+//! member of each queue group. Messages are not stored: a new subscription receives later messages only.
 //!
 //! ```
 //! use frisbee_pubsub::{Broker, Client};
@@ -28,17 +28,17 @@
 //!
 //! # Topics
 //!
-//! A topic is a row of tokens with dots between them, in UTF-8: at most 255 bytes and 16 tokens, none empty, without
-//! white space, control characters, `*` and `>`. In a pattern the token `*` matches any one token and `>`, as the last
-//! one, for one or more.
+//! A topic is a UTF-8 string of tokens separated by dots. It has at most 255 bytes and 16 tokens. Tokens must not be
+//! empty and must not contain white space, control characters, `*` or `>`. In a pattern the token `*` matches exactly
+//! one token, and a final `>` matches one or more tokens.
 //!
-//! # Promises
+//! # Guarantees
 //!
-//! * Messages that one connection publishes arrive at each subscription in that order.
-//! * A subscription gets all messages published after it has been [made](Client::subscribe), by any client.
-//! * Delivery is at most once. A subscriber that accepts messages too slowly loses some, and learns how many: see
+//! * Each subscription receives the messages of a publishing connection in the order of publication.
+//! * A subscription receives all messages that any client publishes after [`subscribe`](Client::subscribe) returns.
+//! * Delivery is at most once. A subscriber that reads too slowly loses messages and is notified of their number; see
 //!   [`SlowSubscriberPolicy`].
-//! * A slow subscriber slows down no other.
+//! * A slow subscriber does not delay others.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
@@ -80,44 +80,46 @@ pub use typed::{Topic, TopicMessage, TopicPublisher, TopicSubscription};
 use frisbee::{Operation, Outbox, PacketId, tlv};
 use std::ops::RangeInclusive;
 
-/// The first operation of pub/sub by default: near the end, since methods of services count upwards from 10.
+/// First operation of pub/sub by default. It is near the end of the range because service methods are numbered from 10
+/// upwards.
 pub const FIRST_OPERATION: u16 = 0xFF00;
 
-/// Operations that are kept for pub/sub; some of them have no meaning yet.
+/// Number of operations reserved for pub/sub, including unassigned ones.
 const COUNT: u16 = 8;
 
-/// The operations of pub/sub by default: where to mount a [`Broker`] or a [`ClientRouter`].
+/// Default range of operations on which to mount a [`Broker`] or a [`ClientRouter`].
 pub const OPERATIONS: RangeInclusive<u16> = FIRST_OPERATION..=FIRST_OPERATION + (COUNT - 1);
 
-/// The meaning of the operations of pub/sub, as distances from the first. docs/pubsub.md has their bodies.
+/// Kind of a pub/sub operation, as its offset from the first operation. docs/pubsub.md describes the bodies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
-    /// To the broker: a subscription, whose id is the packet's. Back: the result.
+    /// Client to broker: subscribes with the packet's id. The broker replies with the result.
     Subscribe,
-    /// To the broker: the subscription with the packet's id is over.
+    /// Client to broker: ends the subscription with the packet's id.
     Unsubscribe,
-    /// To the broker: a message. From it: the same, to all subscriptions that match or to the member of a queue group
-    /// whose id is the packet's.
+    /// Client to broker: publishes a message. Broker to client: delivers a message, either to all matching
+    /// subscriptions or to the queue group member with the packet's id.
     Message,
-    /// Returned when all earlier messages have been accepted.
+    /// Client to broker: the broker replies once it has accepted all earlier messages.
     Sync,
-    /// From the broker: so many messages were lost, of the subscription whose id is the packet's or of all.
+    /// Broker to client: reports lost messages of the subscription with the packet's id, or of all subscriptions if it
+    /// is 0.
     Lagged,
-    /// From the broker: something was not understood or not allowed.
+    /// Broker to client: rejects an invalid or forbidden packet.
     Refused,
-    /// To the broker: a subscription with a history, whose id is the packet's. Back: the result.
+    /// Client to broker: subscribes with a history, with the packet's id. The broker replies with the result.
     Follow,
-    /// From the broker: the offsets of the next messages of topics.
+    /// Broker to client: states the offsets of the next messages of topics.
     Position,
 }
 
-/// The operations that pub/sub has on a connection.
+/// The range of operations that pub/sub uses on a connection, given by its first operation.
 #[derive(Clone, Copy, Debug)]
 struct Operations(u16);
 
 impl Operations {
     /// # Panics
-    /// If they are not all between 10 and 65 535.
+    /// If the range is not between 10 and 65 535.
     fn starting_at(first: u16) -> Self {
         let fits = Operation::user(first).is_some() && first.checked_add(COUNT - 1).is_some();
         assert!(fits, "operations {first} to {first} + 7 are not all between 10 and 65535");
@@ -129,7 +131,7 @@ impl Operations {
     }
 
     fn of(self, kind: Kind) -> Operation {
-        Operation::user(self.0 + kind as u16).expect("operation should be in the range of users")
+        Operation::user(self.0 + kind as u16).expect("pub/sub operations should be in the user range")
     }
 
     fn kind(self, operation: Operation) -> Option<Kind> {
@@ -147,24 +149,24 @@ impl Operations {
     }
 }
 
-/// The reason of a broker's refusal, as its number on the wire.
+/// Reason of a rejection, by its number on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reason {
-    /// The topic or pattern is none.
+    /// The topic or pattern is invalid.
     Topic = 1,
     /// The id is 0 or belongs to another subscription.
     Id = 2,
-    /// There are as many subscriptions as may be.
+    /// The maximum number of subscriptions is reached.
     Full = 3,
-    /// The operation has no meaning.
+    /// The operation is unknown.
     Operation = 4,
-    /// The connection may not do this with the topic or pattern.
+    /// The connection is not permitted to use the topic or pattern.
     NotAllowed = 5,
-    /// The backplane does not take the message.
+    /// The backplane rejected the message.
     Backplane = 6,
 }
 
-/// Writes a short packet, which fits into every limit.
+/// Appends a short packet, which is within every size limit.
 fn put(outbox: &mut Outbox, id: PacketId, operation: Operation, body: &[u8]) {
     let mut packet = outbox.packet(id, operation);
     packet.put_slice(body);
@@ -173,21 +175,21 @@ fn put(outbox: &mut Outbox, id: PacketId, operation: Operation, body: &[u8]) {
     }
 }
 
-/// Reports the refusal.
+/// Sends a rejection with a reason and a text.
 fn refuse(outbox: &mut Outbox, id: PacketId, operation: Operation, reason: Reason, text: &str) {
     let mut body = vec![reason as u8];
     body.extend_from_slice(text.as_bytes());
     put(outbox, id, operation, &body);
 }
 
-/// The body of a packet as a name with its length in front, and the rest. `None` if it is cut off.
+/// Splits a packet body into its length-prefixed name and the rest. Returns `None` if the body is truncated.
 fn split_name(body: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut rest = body;
     let length = usize::try_from(tlv::take_varint(&mut rest)?).ok()?;
     rest.split_at_checked(length)
 }
 
-/// A name with its length in front.
+/// Encodes a name with a length prefix.
 fn name(name: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(name.len() + 2);
     tlv::put_varint(&mut bytes, name.len() as u64);

@@ -1,5 +1,5 @@
-//! Brokers of frisbee that are one bus, joined by [NATS](https://nats.io): a [`NatsBus`] is the backplane of a
-//! [`Broker`](crate::Broker).
+//! [NATS](https://nats.io) as the backplane between frisbee brokers: a [`NatsBus`] connects a [`Broker`](crate::Broker)
+//! to others.
 //!
 //! ```no_run
 //! use frisbee::Server;
@@ -15,10 +15,9 @@
 //! # }
 //! ```
 //!
-//! docs/bus.md lists the promises. With the feature `durable` there are topics that NATS stores as well: see the module
-//! of that name.
+//! docs/bus.md lists the guarantees. The feature `durable` adds topics that NATS stores; see the module `durable`.
 //!
-//! `async-nats` is a part of this interface, for its settings: users, TLS, timeouts.
+//! `async-nats` is part of the public API, for its options such as credentials, TLS and timeouts.
 
 mod batch;
 mod bus;

@@ -1,10 +1,10 @@
-//! Presence: the names of the subscribers of a topic, as messages of a reserved topic.
+//! Presence: the names of the subscribers of a topic, published as messages of a reserved topic.
 //!
 //! # Decisions
 //!
-//! The lock of the table covers a change and its delivery to the queues of all watchers, and likewise a list and its
-//! delivery to the watcher that begins. So each queue has the changes in order, and a list contains exactly the changes
-//! in front of it.
+//! The lock of the table covers a change together with its delivery to the queues of all watchers. The same lock covers
+//! a list together with its delivery to a new watcher. Changes therefore have the same order in every queue, and a list
+//! includes exactly the changes queued before it.
 
 use super::broker::{BrokerShared, Target};
 use super::inbox::{RecvError, Subscription};
@@ -20,36 +20,36 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// The beginning of the reserved topics. The rest is the topic whose subscribers they show.
+/// Prefix of the reserved topics, followed by the watched topic.
 const PREFIX: &str = "$presence.";
 
-/// The longest name, in bytes, as that of a topic.
+/// Maximum length of a name in bytes, equal to that of a topic.
 const NAME_MAX: usize = 255;
 
-/// The names in a list: a message of at most 300 KB. Larger rooms have a count.
+/// Maximum number of names in a list, which bounds the message to 300 KB. Further names are only counted.
 const LISTED_MAX: usize = 1000;
 
-/// The names that a watcher remembers. The broker may be hostile.
+/// Maximum number of names that a watcher remembers, because the broker may be hostile.
 const REMEMBERED_MAX: usize = 64 * 1024;
 
-/// The memory of a listed subscription in addition to its topic and name, in bytes: its places in three tables.
+/// Memory of a listed subscription in bytes, excluding its topic and name: its entries in three tables.
 const PRESENCE_COST: usize = 256;
 
-/// The name of a connection, if it has one.
+/// Returns the name of a connection, if it has one.
 type PresenceNameFn = dyn Fn(&Connection) -> Option<String> + Send + Sync;
 
-/// The topics with presence.
+/// Topic patterns with presence, and their naming functions.
 #[derive(Clone, Default)]
 pub(super) struct PresenceRules(Vec<(Box<str>, Arc<PresenceNameFn>)>);
 
-/// The subscribers of all topics with presence.
+/// Subscribers of all topics with presence.
 #[derive(Debug)]
 pub(super) struct Presences {
     rules: PresenceRules,
     topics: Mutex<BTreeMap<Arc<str>, Names>>,
 }
 
-/// By name, the connections, and the number of subscriptions of each.
+/// By name, the connection numbers and the number of subscriptions of each.
 type Names = BTreeMap<Arc<str>, BTreeMap<u64, u32>>;
 
 impl PresenceRules {
@@ -77,12 +77,12 @@ impl Presences {
         Self { rules, topics: Mutex::default() }
     }
 
-    /// Whether only the broker publishes to a topic.
+    /// Returns whether only the broker may publish to a topic.
     pub(super) fn reserves(&self, topic: &str) -> bool {
         !self.rules.is_empty() && topic.starts_with(PREFIX)
     }
 
-    /// Whether a subscription watches the subscribers of a topic.
+    /// Checks whether a subscription watches the presence of a topic, and whether the topic has presence.
     pub(super) fn is_watch(&self, pattern: &str, has_group: bool) -> Result<bool, (Reason, String)> {
         if !self.reserves(pattern) {
             return Ok(false);
@@ -99,7 +99,7 @@ impl Presences {
         }
     }
 
-    /// The name of a subscription in the list, if it has one.
+    /// Returns the name under which a subscription is listed, if it is.
     pub(super) fn name(&self, pattern: &str, connection: &Connection) -> Option<Arc<str>> {
         if self.rules.is_empty() || self.reserves(pattern) || check_topic(pattern.as_bytes()).is_err() {
             return None;
@@ -108,14 +108,14 @@ impl Presences {
         (1..=NAME_MAX).contains(&name.len()).then(|| name.into())
     }
 
-    /// The memory of a listed subscription, in bytes.
+    /// Returns the memory of a listed subscription in bytes.
     pub(super) fn cost(topic: &str, name: &str) -> usize {
         PRESENCE_COST + topic.len() + name.len()
     }
 }
 
 impl BrokerShared {
-    /// Lists a subscription, and notifies the watchers of its topic if it is the first one of its connection.
+    /// Lists a subscription. Notifies the topic's watchers if it is the first subscription of its connection.
     pub(super) fn join_presence(&self, subscriber: &Subscriber, topic: &str, name: &Arc<str>) {
         let mut topics = self.presences.topics.lock();
         let names = topics.entry(topic.into()).or_default();
@@ -128,7 +128,7 @@ impl BrokerShared {
         }
     }
 
-    /// Reverses [`join_presence`](Self::join_presence).
+    /// Reverts [`join_presence`](Self::join_presence).
     pub(super) fn leave_presence(&self, subscriber: &Subscriber, topic: &str, name: &str) {
         let mut topics = self.presences.topics.lock();
         let Some(names) = topics.get_mut(topic) else { return };
@@ -178,35 +178,35 @@ fn message(topic: &str, event: &Value) -> Bytes {
     body.into()
 }
 
-/// A message about the subscribers of a topic; see [`Client::presence`].
+/// Change of a topic's subscribers; see [`Client::presence`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum PresenceEvent {
-    /// The subscribers when the subscription began, or when it continued after a lost connection.
+    /// Current subscribers. Sent when the subscription starts and after each reconnect.
     Present {
-        /// By name, the number of connections that have subscribed to the topic: the first 1000 in alphabetical order.
+        /// Number of subscribed connections by name, for the first 1000 names in alphabetical order.
         connections: BTreeMap<String, u64>,
-        /// The number of further names.
+        /// Number of omitted names.
         omitted: u64,
     },
     /// A connection has subscribed to the topic.
     Joined {
-        /// Its name.
+        /// Name of the connection.
         name: String,
-        /// The connections of this name, with this one.
+        /// Number of subscribed connections with this name, including this one.
         connections: u64,
     },
-    /// A connection has ended, or its last subscription to the topic.
+    /// A connection has closed, or its last subscription to the topic has ended.
     Left {
-        /// Its name.
+        /// Name of the connection.
         name: String,
-        /// The connections of this name that remain.
+        /// Number of remaining connections with this name.
         connections: u64,
     },
 }
 
 impl PresenceEvent {
-    /// Decodes the payload of a message of a topic of presence. `None` if it has another form.
+    /// Decodes the payload of a presence message. Returns `None` if it is malformed.
     ///
     /// ```
     /// use frisbee_pubsub::PresenceEvent;
@@ -231,7 +231,7 @@ impl PresenceEvent {
     }
 }
 
-/// The subscribers of a topic, as long as it is held; see [`Client::presence`].
+/// Watches the subscribers of a topic until it is dropped; see [`Client::presence`].
 #[derive(Debug)]
 pub struct Presence {
     subscription: Subscription,
@@ -239,8 +239,8 @@ pub struct Presence {
 }
 
 impl Client {
-    /// Watches the subscribers of a topic with [presence](crate::BrokerBuilder::presence): first their list, then each
-    /// change.
+    /// Watches the subscribers of a topic with [presence](crate::BrokerBuilder::presence). The current list is sent
+    /// first, then each change.
     ///
     /// ```
     /// use frisbee::Server;
@@ -269,10 +269,11 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// As [`subscribe`](Self::subscribe) to `$presence.` and the topic, and if the topic has no presence.
+    /// Like [`subscribe`](Self::subscribe) to `$presence.` followed by the topic. Also fails if the topic has no
+    /// presence.
     ///
     /// # Cancel safety
-    /// As [`subscribe`](Self::subscribe).
+    /// Like [`subscribe`](Self::subscribe).
     pub async fn presence(&self, topic: &str) -> Result<Presence, PubSubError> {
         check_topic(topic.as_bytes())?;
         Ok(Presence { subscription: self.subscribe(&format!("{PREFIX}{topic}")).await?, connections: None })
@@ -280,11 +281,11 @@ impl Client {
 }
 
 impl Presence {
-    /// The next list or change. Messages of another form are skipped.
+    /// Returns the next list or change. Malformed messages are skipped.
     ///
     /// # Errors
-    /// As [`Subscription::recv`]. After [`RecvError::Reconnected`] the list follows. After [`RecvError::Lagged`] changes are
-    /// missing: watch the topic again.
+    /// Like [`Subscription::recv`]. After [`RecvError::Reconnected`] a new list follows. After [`RecvError::Lagged`]
+    /// changes are missing, so watch the topic again.
     ///
     /// # Cancel safety
     /// Dropping the future loses no message.
@@ -294,7 +295,7 @@ impl Presence {
             let Some(event) = PresenceEvent::decode(message.payload()) else { continue };
             match (&event, &mut self.connections) {
                 (PresenceEvent::Present { connections, .. }, known) => *known = Some(connections.clone()),
-                // The list contains the changes in front of it.
+                // The list already includes the changes before it.
                 (_, None) => continue,
                 (event, Some(known)) => apply(known, event),
             }
@@ -302,15 +303,15 @@ impl Presence {
         }
     }
 
-    /// By name, the number of connections that have subscribed to the topic, as of the last [`recv`](Self::recv). Names that
-    /// the list has omitted are missing until they join again, and further ones after 65 536.
+    /// Returns the number of subscribed connections by name, as of the last [`recv`](Self::recv). Names omitted from
+    /// the list are missing until they join again. At most 65 536 names are kept.
     pub fn connections(&self) -> &BTreeMap<String, u64> {
         static NONE: BTreeMap<String, u64> = BTreeMap::new();
         self.connections.as_ref().unwrap_or(&NONE)
     }
 }
 
-/// Applies a change to a list.
+/// Applies a change to the known names.
 fn apply(known: &mut BTreeMap<String, u64>, change: &PresenceEvent) {
     match change {
         PresenceEvent::Left { name, connections: 0 } => {
@@ -329,7 +330,7 @@ fn apply(known: &mut BTreeMap<String, u64>, change: &PresenceEvent) {
 mod tests {
     use super::*;
 
-    /// A watcher kept all names that a hostile broker sent, of any length.
+    /// Regression: a watcher stored an unlimited number of names sent by a hostile broker.
     #[test]
     fn watcher_remembers_a_bounded_number_of_names() {
         let mut known = BTreeMap::new();

@@ -1,5 +1,4 @@
-//! The messages that wait for one subscriber: bounded, added by publishers on any thread, removed by the subscriber's
-//! own task.
+//! Bounded queue of one subscriber. Publishers add messages from any thread; the subscriber's own task removes them.
 
 use super::fanout::Source;
 use super::follow::{ReplayMark, ReplayedPositions};
@@ -12,50 +11,51 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-/// How much of the queue is put into the outbox at one time, in bytes: some writes' worth. Messages in the outbox can
-/// no longer be dropped and delay replies.
+/// Maximum number of bytes that are moved to the outbox at once, enough for several writes. Messages in the outbox can
+/// no longer be dropped, and they delay replies.
 const WINDOW: usize = 256 * 1024;
 
-/// Packets that come one by one are joined up to this many bytes, so that a queue of small messages is not one of small
-/// allocations. Longer ones are shared by all subscribers.
+/// Maximum size of a segment to which single packets are appended, so that a queue of small messages does not consist
+/// of small allocations. Longer packets are shared by all subscribers.
 const TOGETHER_MAX: usize = 4 * 1024;
 
-/// The charge for a segment in addition to its packets: its place in the queue and its allocations.
+/// Charge for a segment in bytes, excluding its packets: its entry in the queue and its allocations.
 const SEGMENT_CHARGE: usize = 256;
 
-/// The charge for a mark.
+/// Charge for a mark.
 const MARK_CHARGE: usize = 64;
 
-/// When the bytes that wait for all subscribers of a broker reach their bound, each has this part of its own bound
-/// left: enough for subscribers that keep up. While the server is short of memory each has this part of the rest.
+/// Divisor of a subscriber's queue limit once the queues of all subscribers reach their total limit. The rest is enough
+/// for subscribers that keep up. While the server is short of memory, the limit is this fraction of the available
+/// memory.
 const LEFT_WHEN_FULL: usize = 16;
 
-/// The queue of a subscriber that is always allowed, in bytes.
+/// Queue size in bytes that every subscriber is always allowed.
 const QUEUE_LEAST: usize = 16 * 1024;
 
-/// The part of the remaining memory that is put into the outbox at one time while the server is short of memory, if
-/// that is less than usual.
+/// Divisor of the available memory for the number of bytes moved to the outbox at once, while the server is short of
+/// memory.
 const WINDOW_WHEN_SHORT: usize = 256;
 
-/// Memory of a connection is charged to the server's in steps of so many bytes.
+/// Granularity in bytes of charges to the server's memory.
 pub(super) const STEP: usize = 16 * 1024;
 
-/// The bound of a queue, and the bytes in it.
+/// Limits of all queues of a broker, and their totals.
 #[derive(Debug)]
 pub(super) struct QueueBounds {
-    /// For one subscriber, in bytes.
+    /// Maximum size of one subscriber's queue in bytes.
     pub(super) queue_max: usize,
-    /// For all of them, in bytes, before each has less.
+    /// Total size of all queues in bytes above which each subscriber's limit is reduced.
     pub(super) memory_max: usize,
     pub(super) slow: SlowSubscriberPolicy,
-    /// The bytes that wait for all subscribers.
+    /// Number of bytes queued for all subscribers.
     pub(super) waiting: AtomicUsize,
-    /// The messages that subscribers have lost.
+    /// Number of messages lost by subscribers.
     pub(super) lost: AtomicU64,
 }
 
 impl QueueBounds {
-    /// The bytes that may wait for a subscriber at present.
+    /// Returns the current maximum queue size of a subscriber in bytes.
     fn queue_max(&self, budget: &MemoryBudget) -> usize {
         let full = self.waiting.load(Ordering::Relaxed) > self.memory_max;
         let most = if full { self.queue_max / LEFT_WHEN_FULL } else { self.queue_max };
@@ -63,26 +63,26 @@ impl QueueBounds {
     }
 }
 
-/// A part of the rest of a server's scarce memory, in bytes.
+/// Returns a fraction of the available server memory in bytes, but at least `least`.
 #[cold]
 fn part_of(budget: &MemoryBudget, part: usize, least: usize) -> usize {
     (budget.available() / part).max(least)
 }
 
-/// One connection, as publishers see it.
+/// A subscribed connection, as seen by publishers.
 #[derive(Debug)]
 pub(super) struct Subscriber {
-    /// Which connection it is, among all that the broker has had.
+    /// Number of the connection, unique within the broker.
     pub(super) number: u64,
     connection: Connection,
-    /// Of its server.
+    /// Memory budget of the server.
     budget: MemoryBudget,
     operations: Operations,
     bounds: Arc<QueueBounds>,
-    /// The task knows that something waits: it has been woken, or waits for the socket to take more. Written with the
-    /// lock held.
+    /// Whether the task has been woken for queued packets or is waiting for the socket to become writable. Written only
+    /// while the lock is held.
     scheduled: AtomicBool,
-    /// The queue is more than half full, or the connection has ended. Written with the lock held.
+    /// Whether the queue is more than half full, or the connection is closed. Written only while the lock is held.
     behind: AtomicBool,
     queue: Mutex<Queue>,
 }
@@ -90,17 +90,17 @@ pub(super) struct Subscriber {
 #[derive(Debug)]
 struct Queue {
     segments: VecDeque<QueueSegment>,
-    /// The charges for the segments.
+    /// Sum of the segments' charges.
     bytes: usize,
-    /// As much of it as is not shared with other subscribers.
+    /// Part of `bytes` that is not shared with other subscribers.
     own: usize,
-    /// As much of that as the server's memory is charged with, a multiple of the step.
+    /// Charge of `own` to the server's memory, rounded down to a multiple of [`STEP`].
     charge: MemoryCharge,
-    /// Messages lost since the last report to the subscriber.
+    /// Number of messages lost since the last report to the subscriber.
     lost: u64,
-    /// The connection has subscriptions with a history.
+    /// Whether the connection has subscriptions with a history.
     follows: bool,
-    /// Answers and positions of segments that were dropped.
+    /// Replies and positions of dropped segments, to be sent again.
     restated: ReplayedPositions,
     closed: bool,
 }
@@ -110,21 +110,21 @@ struct Queue {
 pub(super) struct QueueSegment {
     pub(super) packets: Outbox,
     pub(super) messages: u64,
-    /// The length of the longest body.
+    /// Length of the longest body.
     pub(super) longest: u32,
-    /// The position that a subscriber with a history needs if this is dropped.
+    /// Positions that a subscriber with a history needs if this segment is dropped.
     marks: Vec<ReplayMark>,
 }
 
 impl QueueSegment {
     pub(super) fn new() -> Self {
         let mut packets = Outbox::new(HeaderForm::Current);
-        // The operations of a subscriber are known when something is sent to it.
+        // Unlimited here because each subscriber's own limit applies when the segment is sent.
         packets.set_limit(u32::MAX);
         Self { packets, messages: 0, longest: 0, marks: Vec::new() }
     }
 
-    /// Adds a message.
+    /// Appends a message.
     pub(super) fn push(&mut self, id: PacketId, operations: Operations, body: &Bytes) {
         if self.packets.push(id, operations.of(Kind::Message), body).is_ok() {
             self.messages = self.messages.saturating_add(1);
@@ -132,8 +132,8 @@ impl QueueSegment {
         }
     }
 
-    /// Visits the bodies of the last messages, so many: shared if they are long, otherwise copies, since a slice would keep
-    /// the memory of all. Only before the packets are [shared](Outbox::share).
+    /// Calls `visit` with the bodies of the last `count` messages. Long bodies are shared; others are copied because a
+    /// slice would keep the whole buffer alive. Must be called before the packets are [shared](Outbox::share).
     pub(super) fn for_each_last(&mut self, count: usize, mut visit: impl FnMut(Bytes)) {
         let Some(mut packets) = self.packets.contiguous() else {
             // A message with a shared body is alone in its segment.
@@ -155,7 +155,7 @@ impl QueueSegment {
         }
     }
 
-    /// Makes it as new, with its memory.
+    /// Resets the segment but keeps its allocation.
     pub(super) fn clear(&mut self) {
         self.packets.advance(self.packets.len());
         self.messages = 0;
@@ -166,7 +166,7 @@ impl QueueSegment {
         self.packets.len() + SEGMENT_CHARGE + self.marks.len() * MARK_CHARGE
     }
 
-    /// The same without shared bytes.
+    /// Returns the charge excluding shared bytes.
     fn own(&self) -> usize {
         self.charge() - self.packets.shared_len()
     }
@@ -186,7 +186,7 @@ impl Subscriber {
         }
     }
 
-    /// The memory of its server.
+    /// Returns the memory budget of the server.
     pub(super) fn budget(&self) -> &MemoryBudget {
         &self.budget
     }
@@ -199,12 +199,12 @@ impl Subscriber {
         &self.connection
     }
 
-    /// Whether its backlog is long, so that another member of its group gets the next message.
+    /// Returns whether the subscriber has a long backlog, so that another group member should receive the next message.
     pub(super) fn has_backlog(&self) -> bool {
         self.behind.load(Ordering::Relaxed)
     }
 
-    /// Adds a publisher's packets for this subscriber, and wakes its task unless that is the caller.
+    /// Adds a publisher's packets to the queue, and wakes the subscriber's task unless it is the caller.
     pub(super) fn deliver(&self, fill: impl FnOnce(&mut QueueDelivery<'_>), from: &impl Source) {
         let mut queue = self.queue.lock();
         if queue.closed {
@@ -221,7 +221,7 @@ impl Subscriber {
             self.connection.abort_for(text);
             return;
         }
-        // The newest segment stays, however long: a message may be longer than the bound.
+        // Keep the newest segment at any size because a single message may exceed the limit.
         while queue.bytes > queue_max && queue.segments.len() > 1 {
             let lost = queue.drop_oldest();
             self.bounds.lost.fetch_add(lost, Ordering::Relaxed);
@@ -232,6 +232,7 @@ impl Subscriber {
             return;
         }
         self.account(before, &mut queue);
+        // Set while the lock is held. `pull` clears the flag under the lock too, so no packet is left unscheduled.
         let scheduled = self.scheduled.swap(true, Ordering::AcqRel);
         drop(queue);
         if !scheduled && self.number != from.number() {
@@ -239,8 +240,8 @@ impl Subscriber {
         }
     }
 
-    /// Moves packets that wait into the outbox of the subscriber's own task, as many as are useful there. `body_max` is
-    /// the limit of the peer. Returns whether some still wait.
+    /// Moves queued packets to the outbox of the subscriber's own task, up to a useful amount. `body_max` is the limit
+    /// of the peer. Returns whether packets remain in the queue.
     pub(super) fn pull(&self, outbox: &mut Outbox, body_max: u32) -> bool {
         if !self.scheduled.load(Ordering::Acquire) {
             return false;
@@ -282,14 +283,14 @@ impl Subscriber {
         self.scheduled.load(Ordering::Relaxed)
     }
 
-    /// The connection has ended: nothing is accepted from now on, and packets that wait are freed.
+    /// Closes the queue when the connection ends. Frees queued packets and ignores later ones.
     pub(super) fn close(&self) {
         let mut queue = self.queue.lock();
         let before = queue.bytes;
         self.close_queue(&mut queue, before);
     }
 
-    /// Frees the queue. So many bytes of it are accounted for.
+    /// Frees the queue. `before` is the number of its bytes that have been accounted for.
     fn close_queue(&self, queue: &mut Queue, before: usize) {
         queue.closed = true;
         queue.segments = VecDeque::new();
@@ -299,23 +300,23 @@ impl Subscriber {
         self.behind.store(true, Ordering::Relaxed);
     }
 
-    /// Updates the count of bytes that wait, and the charge for them.
+    /// Updates the count of queued bytes and the charge to the server's memory.
     fn account(&self, before: usize, queue: &mut Queue) {
         let charged = queue.own / STEP * STEP;
         if charged != queue.charge.bytes() {
             queue.charge.resize(charged);
         }
         self.behind.store(queue.bytes > self.bounds.queue_max / 2, Ordering::Relaxed);
-        // Wraps when it has become less.
+        // The difference wraps if the queue has shrunk.
         self.bounds.waiting.fetch_add(queue.bytes.wrapping_sub(before), Ordering::Relaxed);
     }
 }
 
-/// The queue of a subscriber, locked.
+/// The locked queue of a subscriber.
 pub(super) struct QueueDelivery<'a>(&'a mut Queue);
 
 impl QueueDelivery<'_> {
-    /// Adds packets that go to many.
+    /// Appends packets that are shared by several subscribers.
     pub(super) fn share(&mut self, packets: &QueueSegment) {
         let segment = self.segment(packets.packets.len());
         segment.packets.extend_from(&packets.packets);
@@ -325,7 +326,7 @@ impl QueueDelivery<'_> {
         self.0.own += packets.packets.len() - packets.packets.shared_len();
     }
 
-    /// Adds a message for this subscriber alone.
+    /// Appends a message for this subscriber only.
     pub(super) fn push(&mut self, id: PacketId, operations: Operations, body: &Bytes) {
         let segment = self.segment(body.len());
         let before = (segment.charge(), segment.own());
@@ -335,7 +336,8 @@ impl QueueDelivery<'_> {
         self.0.own += added.1;
     }
 
-    /// Says that so many messages are missing here for one subscription. If this is dropped, they count as lost.
+    /// Appends a report that `count` messages of one subscription are missing here. If the report is dropped, the
+    /// messages still count as lost.
     pub(super) fn lag(&mut self, id: PacketId, operations: Operations, count: u64) {
         let mut body = Vec::new();
         tlv::put_varint(&mut body, count);
@@ -349,22 +351,22 @@ impl QueueDelivery<'_> {
         self.0.own += added.1;
     }
 
-    /// Whether the connection has subscriptions with a history.
+    /// Returns whether the connection has subscriptions with a history.
     pub(super) fn follows(&self) -> bool {
         self.0.follows
     }
 
-    /// The connection has a subscription with a history from now on.
+    /// Records that the connection has a subscription with a history.
     pub(super) fn set_follows(&mut self) {
         self.0.follows = true;
     }
 
-    /// The bytes that wait.
+    /// Returns the number of queued bytes.
     pub(super) fn bytes(&self) -> usize {
         self.0.bytes
     }
 
-    /// Adds a packet that counts as no message, and how to repeat it if it is dropped.
+    /// Appends a packet that does not count as a message. `mark` repeats it if the packet is dropped.
     pub(super) fn control(&mut self, id: PacketId, operation: Operation, body: Vec<u8>, mark: Option<ReplayMark>) {
         let body = Bytes::from(body);
         let segment = self.segment(body.len());
@@ -376,7 +378,7 @@ impl QueueDelivery<'_> {
         self.0.own += added.1;
     }
 
-    /// States which messages have just been added.
+    /// Records the positions of the messages that were just appended.
     pub(super) fn mark(&mut self, mark: ReplayMark) {
         let Some(last) = self.0.segments.back_mut() else { return };
         if !last.marks.last_mut().is_some_and(|earlier| earlier.extend(&mark)) {
@@ -386,7 +388,7 @@ impl QueueDelivery<'_> {
         }
     }
 
-    /// A segment for so many more bytes.
+    /// Returns a segment with capacity for `more` bytes.
     fn segment(&mut self, more: usize) -> &mut QueueSegment {
         let queue = &mut *self.0;
         let fits = queue.segments.back().is_some_and(|last| last.packets.len() + more <= TOGETHER_MAX);
@@ -395,7 +397,7 @@ impl QueueDelivery<'_> {
             queue.bytes += SEGMENT_CHARGE;
             queue.own += SEGMENT_CHARGE;
         }
-        queue.segments.back_mut().expect("one has been pushed unless there was one")
+        queue.segments.back_mut().expect("queue should have a last segment")
     }
 }
 
@@ -414,7 +416,7 @@ impl Queue {
         }
     }
 
-    /// Drops the oldest portion, and says how many messages it had.
+    /// Drops the oldest segment and returns the number of its messages.
     fn drop_oldest(&mut self) -> u64 {
         let Some(oldest) = self.segments.pop_front() else { return 0 };
         self.bytes -= oldest.charge();
@@ -426,8 +428,8 @@ impl Queue {
     }
 }
 
-/// Frames packets in the outbox's own form, for subscribers with short headers or a limit of their own. Says how many
-/// were too long.
+/// Encodes packets again with the header form and the size limit of the outbox. Returns the number of messages that are
+/// too long.
 #[cold]
 fn reframe(mut segment: QueueSegment, outbox: &mut Outbox, limit: u32) -> u64 {
     let mut packets = segment.packets.take_bytes();
@@ -461,7 +463,7 @@ mod tests {
         Subscriber::new(number, connection, NUMBERS, bounds.clone())
     }
 
-    /// Delivers so many messages of a length, each with a header of 10 bytes.
+    /// Delivers `count` messages with bodies of `length` bytes. Each has a header of 10 bytes.
     fn deliver(to: &Subscriber, from: &Subscriber, count: usize, length: usize) {
         let body = Bytes::from(vec![1; length]);
         to.deliver(|queue| (0..count).for_each(|_| queue.push(PacketId(1), NUMBERS, &body)), from);

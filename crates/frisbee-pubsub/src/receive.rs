@@ -1,8 +1,8 @@
-//! The client's side as a router: which subscriptions a message goes to, and which caller an answer is for.
+//! The client as a router: dispatches messages to subscriptions and replies to callers.
 //!
-//! A broker sends a message once, however many subscriptions of the connection match. They are found here, and
-//! remembered for each topic until subscriptions change. Messages of one turn for the same subscriptions are passed on
-//! together.
+//! A broker sends a message once, however many subscriptions of the connection match it. The matching subscriptions are
+//! looked up here and cached per topic until the subscriptions change. Consecutive messages of a batch for the same
+//! subscriptions are delivered together.
 
 use super::client::{Client, ClientShared};
 use super::follow::{Answer, NextOffset, Positions};
@@ -20,43 +20,43 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// Topics whose subscriptions a connection remembers.
+/// Maximum number of topics whose subscriptions a connection caches.
 const REMEMBERED_MAX: usize = 1024;
 
-/// The client's side of pub/sub as a router, for connections that carry other protocols too.
+/// Router of a pub/sub client, for connections that also carry other protocols.
 ///
-/// It is for one connection; on further ones it does nothing.
+/// It serves a single connection and ignores further ones.
 #[derive(Debug)]
 pub struct ClientRouter(Arc<ClientShared>, ClientKind);
 
-/// Which connection a router is for.
+/// Connection that a router serves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ClientKind {
     First,
-    /// One in the place of another that was lost.
+    /// A connection that replaces a lost one.
     Next,
 }
 
 impl ClientRouter {
-    /// A router for a broker's default operations.
+    /// Creates a router for a broker with the default operations.
     pub fn new() -> Self {
         Self::starting_at(FIRST_OPERATION)
     }
 
-    /// A router for the operations of a broker whose [first](super::BrokerBuilder::first_operation) is this.
+    /// Creates a router for a broker whose [first operation](super::BrokerBuilder::first_operation) is `first`.
     ///
     /// # Panics
-    /// If they are not all between 10 and 65 535.
+    /// If the operations are not all between 10 and 65 535.
     pub fn starting_at(first: u16) -> Self {
         Self(Arc::new(ClientShared::new(first)), ClientKind::First)
     }
 
-    /// A router for a connection in the place of one that was lost.
+    /// Creates a router for a connection that replaces a lost one.
     pub(super) fn again(shared: Arc<ClientShared>) -> Self {
         Self(shared, ClientKind::Next)
     }
 
-    /// The handle for using the connection of this router, once it exists.
+    /// Returns the client that uses this router's connection once it exists.
     pub fn client(&self) -> Client {
         Client(self.0.clone(), None)
     }
@@ -68,26 +68,26 @@ impl Default for ClientRouter {
     }
 }
 
-/// The state of the router for its connection.
+/// State of the router for its connection.
 #[derive(Debug, Default)]
 pub struct ClientSession {
-    /// This is the one connection that the router is for.
+    /// Whether this is the connection that the router serves.
     is_mine: bool,
-    /// The state of the subscriptions that is remembered.
+    /// Version of the subscriptions that the cache reflects.
     version: u64,
     by_topic: HashMap<Arc<str>, usize>,
     routes: Vec<Route>,
-    /// The last route, which mostly is the next one too.
+    /// Index of the last used route, which is likely to be the next one.
     last: usize,
-    /// The last subscription in a group with a message.
+    /// The queue group subscription that received the last message.
     member: Option<(PacketId, Inboxes)>,
-    /// The positions of topics that are not among the routes.
+    /// Positions of topics that are not in the cache.
     stream: Stream,
-    /// Positions were forgotten.
+    /// Whether positions were discarded.
     is_lossy: bool,
-    /// The messages of a history that come for one subscription.
+    /// Messages of a history that are being replayed to one subscription.
     replay: Option<Replay>,
-    /// The messages of this turn for all of `to`.
+    /// Messages of this batch that are delivered to all of `to`.
     messages: Vec<Entry>,
     to: Inboxes,
 }
@@ -99,11 +99,11 @@ type Inboxes = Arc<[Arc<Inbox>]>;
 struct Route {
     topic: Arc<TopicName>,
     inboxes: Inboxes,
-    /// The offset of the next message, or 0.
+    /// Offset of the next message, or 0 if the topic has no history.
     next: u64,
 }
 
-/// Messages of one topic's history for one subscription.
+/// Replay of one topic's history to one subscription.
 #[derive(Debug)]
 struct Replay {
     id: PacketId,
@@ -160,7 +160,7 @@ impl Protocol for ClientRouter {
             Some(Kind::Position) => return session.handle_positions(&self.0, id, &packet.body),
             Some(Kind::Refused) => {
                 let is_unknown = packet.body.first() == Some(&(Reason::Operation as u8));
-                // A broker without histories does not know FOLLOW.
+                // The broker does not support FOLLOW, so subscribe without a history.
                 if let Some(pattern) = is_unknown.then(|| self.0.begins(id.0)).flatten() {
                     put(outbox, id, self.0.operations.of(Kind::Subscribe), &name(&pattern));
                     self.0.follow(id.0, super::resume::Follow::handle_plain);
@@ -202,10 +202,10 @@ impl Protocol for ClientRouter {
 
 const NO_BROKER: &str = "invalid answer; the peer may not be a broker";
 
-/// The error of a broker: a number and a text.
+/// Decodes a rejection, which consists of a number and a text.
 fn refusal(body: &[u8]) -> Option<String> {
     let (_, text) = body.split_first()?;
-    // A server without a broker answers in another form.
+    // A server without a broker replies in a different format.
     let text = str::from_utf8(text).ok().filter(|text| !text.contains(char::is_control));
     Some(text.unwrap_or(NO_BROKER).to_owned())
 }
@@ -242,7 +242,7 @@ impl ClientSession {
         }
         let inboxes = &*inboxes;
         let inboxes = self.member.as_ref().filter(|_| id.0 != 0).map_or(inboxes, |(_, inboxes)| inboxes);
-        // None is left if the subscription has just been dropped.
+        // Empty if the subscription was just dropped.
         if inboxes.is_empty() {
             return Routed::Continue;
         }
@@ -257,7 +257,7 @@ impl ClientSession {
         Routed::Continue
     }
 
-    /// A message of the history, for one subscription.
+    /// Receives a message of the history, which is delivered to one subscription.
     fn receive_replayed(&mut self, shared: &ClientShared, topic: &[u8], mut body: Bytes, before: usize) -> Routed {
         let Some(replay) = self.replay.as_mut().filter(|replay| replay.topic.name.as_bytes() == topic) else {
             return Routed::close(format!("{NO_BROKER}: a message of a history without a position"));
@@ -274,7 +274,7 @@ impl ClientSession {
         Routed::Continue
     }
 
-    /// Handles positions of the stream, or of the history for one subscription.
+    /// Handles positions of the live stream, or of the history for one subscription.
     fn handle_positions(&mut self, shared: &ClientShared, id: PacketId, body: &[u8]) -> Routed {
         for position in Positions(body) {
             let Some((topic, next)) = position else {
@@ -301,7 +301,7 @@ impl ClientSession {
         Routed::Continue
     }
 
-    /// Notes the position of the stream.
+    /// Stores the position of a topic in the live stream.
     fn set_position(&mut self, topic: Arc<str>, next: NextOffset) {
         if self.stream.len() >= POSITIONS_MAX {
             self.stream = Stream::new();
@@ -310,7 +310,7 @@ impl ClientSession {
         self.stream.insert(topic, next);
     }
 
-    /// Ends the messages of a history. The stream continues after them.
+    /// Ends a replay. The live stream continues after it.
     fn settle(&mut self, shared: &ClientShared) {
         let Some(replay) = self.replay.take() else { return };
         self.forget();
@@ -327,7 +327,7 @@ impl ClientSession {
         });
     }
 
-    /// Passes on the messages that have been collected.
+    /// Delivers the collected messages.
     fn flush(&mut self, shared: &ClientShared) {
         if self.messages.is_empty() {
             return;
@@ -338,11 +338,11 @@ impl ClientSession {
             }
             last.extend(self.messages.drain(..), shared.inbox_max);
         }
-        // A subscription that was dropped has no inbox.
+        // Discard the messages if all their subscriptions were dropped.
         self.messages.clear();
     }
 
-    /// The route of a topic.
+    /// Returns the index of a topic's route.
     fn find(&mut self, shared: &ClientShared, topic: &[u8]) -> Result<usize, TopicError> {
         let text = std::str::from_utf8(topic).map_err(|_| TopicError::NotText)?;
         if let Some(stored) = self.by_topic.get(text) {
@@ -373,7 +373,7 @@ impl ClientSession {
     }
 }
 
-/// Whether two lists are of the same inboxes; those of different topics often are.
+/// Returns whether two lists consist of the same inboxes. Different topics often have the same subscriptions.
 fn is_same(one: &[Arc<Inbox>], other: &[Arc<Inbox>]) -> bool {
     one.len() == other.len() && one.iter().zip(other.iter()).all(|(one, other)| Arc::ptr_eq(one, other))
 }
@@ -393,7 +393,7 @@ mod tests {
         DetachedConnection::new(Handle::current(), usize::MAX).connection().clone()
     }
 
-    /// Received items of a subscription: payloads, and numbers of lost messages.
+    /// Returns what a subscription received: payloads, and numbers of lost messages.
     fn received(subscription: &mut Subscription) -> Vec<String> {
         let mut context = Context::from_waker(Waker::noop());
         let next = || match subscription.poll_recv(&mut context) {
@@ -483,7 +483,10 @@ mod tests {
     async fn group_name_length_and_queue_default_are_as_documented() {
         let client = ClientRouter::new().client();
         for (length, is_allowed) in [(0, false), (1, true), (255, true), (256, false)] {
-            let refused = client.queue_subscribe("a", &"g".repeat(length)).await.expect_err("it is not connected");
+            let refused = client
+                .queue_subscribe("a", &"g".repeat(length))
+                .await
+                .expect_err("queue subscription without a connection should fail");
             assert_eq!(matches!(refused, PubSubError::Topic(_)), !is_allowed, "{length}");
         }
         assert_eq!(client.0.inbox_max, 16 << 20);

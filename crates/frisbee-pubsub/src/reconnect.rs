@@ -1,4 +1,4 @@
-//! The connection of a client that is lost and made again: its subscriptions continue, with a notice.
+//! Reconnection of a client: its subscriptions continue on the new connection and are notified.
 
 use super::Kind;
 use super::client::{ClientShared, OwnedConnection};
@@ -11,19 +11,19 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// The pause before the second attempt; each further one is twice as long, up to the longest.
+/// Pause before the second attempt. Doubles with each further attempt, up to [`PAUSE_MAX`].
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 
-/// The longest pause. A broker that is back has its subscribers again within this time. A connection that does not last so
-/// long counts as a failed attempt.
+/// Maximum pause, within which a restarted broker has its subscribers back. A connection that lives for a shorter time
+/// counts as a failed attempt.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// Makes a connection with a router.
+/// Opens a connection with a router.
 pub(super) type Dial = Box<dyn Fn(ClientRouter) -> Dialling + Send + Sync>;
 
 type Dialling = Pin<Box<dyn Future<Output = Result<Connection, Error>> + Send>>;
 
-/// A subscription that is to be made again.
+/// Request that renews a subscription.
 pub(super) struct Resubscription {
     pub(super) id: u16,
     pub(super) kind: Kind,
@@ -32,13 +32,13 @@ pub(super) struct Resubscription {
     pub(super) answered: oneshot::Receiver<Result<(), String>>,
 }
 
-/// Keeps a client connected while it has users.
+/// Keeps a client connected until its last user drops it.
 pub(super) async fn keep(own: Weak<OwnedConnection>, shared: Weak<ClientShared>, dial: Dial) {
     let (mut made, mut failures) = (Instant::now(), 0);
     while let Some(current) = own.upgrade().map(|own| own.connection()) {
         let reason = current.closed().await;
         if matches!(reason, CloseReason::Local) {
-            return; // Somebody here has closed it, and subscriptions have been told.
+            return; // Closed locally. Subscriptions have been notified.
         }
         tracing::debug!(%reason, "connection to a broker lost");
         failures = if made.elapsed() < PAUSE_MAX { failures + 1 } else { 0 };
@@ -49,7 +49,7 @@ pub(super) async fn keep(own: Weak<OwnedConnection>, shared: Weak<ClientShared>,
     }
 }
 
-/// Tries to connect until it succeeds, or the client is dropped. So many attempts have failed before.
+/// Tries to connect until it succeeds or the client is dropped. `failures` counts the earlier attempts.
 async fn connect(
     own: &Weak<OwnedConnection>,
     shared: &Weak<ClientShared>,
@@ -76,22 +76,23 @@ async fn connect(
     None
 }
 
-/// The pause after so many failed attempts before the last one: the longest pause doubles with each. A random half
-/// is left out, so that ends which have lost their server together do not reconnect together.
+/// Returns the pause after a number of failed attempts, by exponential backoff. Half of it is random, so that clients
+/// that lost the same server do not reconnect simultaneously.
 pub(super) fn pause(attempt: usize, min: Duration, max: Duration) -> Duration {
     min.saturating_mul(1 << attempt.min(16)).min(max).mul_f64(0.5 + fastrand::f64() / 2.0)
 }
 
-/// Makes all subscriptions again. Each is notified before the first message of the new connection.
+/// Renews all subscriptions. Each is notified before the first message of the new connection.
 async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
     let mut disconnected = shared.again();
     for again in &mut disconnected {
-        // One with a history learns from the answer whether something may be missing.
+        // With a history, the reply tells whether messages may be missing.
         if again.kind == Kind::Subscribe {
             again.inbox.extend([Entry::Notice(Notice::Reconnected)].into_iter(), shared.inbox_max);
         }
         if request(shared, connection, again).await.is_err() {
-            // It is lost again, maybe before these were registered as its own: then no other code marks them as lost.
+            // Lost again, possibly before these subscriptions were registered on the connection. In that case nothing
+            // else marks them as lost.
             return shared.lose_all();
         }
     }
@@ -112,7 +113,7 @@ async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
     }
 }
 
-/// Requests one subscription, without its positions if they are longer than a message to this broker may be.
+/// Requests one subscription. Omits its positions if they exceed the broker's maximum message size.
 async fn request(shared: &ClientShared, connection: &Connection, again: &mut Resubscription) -> Result<(), SendError> {
     loop {
         let packet = Packet::new(PacketId(again.id), shared.operations.of(again.kind), again.body.clone());
@@ -124,7 +125,7 @@ async fn request(shared: &ClientShared, connection: &Connection, again: &mut Res
                     return Ok(());
                 }
             },
-            // It was dropped before the request was sent.
+            // Dropped before the request was sent, when it could not be unsubscribed.
             Ok(()) if shared.inbox(again.id).is_none() => {
                 shared.unsubscribe(connection, again.id);
                 return Ok(());
@@ -144,21 +145,21 @@ mod tests {
     use std::task::{Context, Poll, Waker};
     use tokio::sync::mpsc;
 
-    /// A client dialled without a pause if its connections were made and ended at once.
+    /// Regression: a client reconnected without a pause if its connections opened and closed immediately.
     #[tokio::test(start_paused = true)]
     async fn connections_that_end_at_once_are_made_with_pauses() {
         let (dials, mut dialled) = mpsc::unbounded_channel();
         let connector = move || {
             dials.send(()).ok();
-            // Its other end is dropped.
+            // Dropping the other end closes the connection.
             let (here, _) = frisbee::memory();
             async { Ok(here) }
         };
         let started = Instant::now();
         let client = Client::connect_with_connector(frisbee::Client::builder(), connector).await;
-        let _client = client.expect("there is a transport");
+        let _client = client.expect("client should connect over the memory transport");
         for _ in 0..20 {
-            dialled.recv().await.expect("channel should stay open");
+            dialled.recv().await.expect("client should dial again after the connection closed");
         }
         assert!(started.elapsed() > 5 * PAUSE_MAX, "{:?}", started.elapsed());
     }
@@ -177,8 +178,8 @@ mod tests {
         assert_eq!(again, [b"\x05topic"]);
     }
 
-    /// The broker kept a subscription that was dropped while its request waited for room: a member of a group then lost
-    /// the messages it was given.
+    /// Regression: the broker kept a subscription that was dropped while its request waited for capacity. As a group
+    /// member it then swallowed messages.
     #[test]
     fn subscription_dropped_during_resubscription_ends() {
         let runtime = runtime();
@@ -192,7 +193,7 @@ mod tests {
         connection
             .send_now(|outbox| outbox.forward(&filler))
             .expect("connection should be open")
-            .expect("it is within the limit");
+            .expect("filler should be within the size limit");
         let mut again = pin!(subscribe_again(&shared, &connection));
         assert!(again.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         drop(subscription);
@@ -200,7 +201,7 @@ mod tests {
         next.take_packets();
         runtime.block_on(again);
         connection.collect(&mut next.outbox);
-        let last = next.take_packets().pop().expect("requests were sent");
+        let last = next.take_packets().pop().expect("client should have sent requests");
         assert_eq!((last.id.0, last.operation), (1, shared.operations.of(Kind::Unsubscribe)));
     }
 

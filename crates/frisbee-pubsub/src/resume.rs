@@ -1,4 +1,4 @@
-//! Subscriptions with a history at the client: where they begin, and which messages are missing after a reconnect.
+//! Subscriptions with a history at the client: where they start, and which messages are missing after a reconnect.
 
 use super::covers;
 use super::follow::{Answer, NextOffset, StartPosition, put_position};
@@ -7,24 +7,25 @@ use super::topics::check_topic;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Topics whose positions a client remembers and sends. With more, a reconnect cannot be complete.
+/// Maximum number of topics whose positions a client remembers and sends. Beyond it, all positions are discarded, and
+/// the next reconnect reports an unknown gap.
 pub(super) const POSITIONS_MAX: usize = 64 * 1024;
 
-/// The first message of a subscription; see [`Client::subscribe_from`](crate::Client::subscribe_from).
+/// Start of a subscription with a history; see [`Client::subscribe_from`](crate::Client::subscribe_from).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Start {
-    /// The first one that is published from now on.
+    /// The first message published from now on.
     Now,
-    /// The last one of each topic, if it has one: its current value.
+    /// The last message of each topic, which is its current value.
     Last,
-    /// The oldest one that the broker keeps of each topic.
+    /// The oldest message of each topic that the broker still has.
     Oldest,
-    /// The one after this position, for a pattern without wildcards.
+    /// The message after this position, for a pattern without wildcards.
     After(Position),
 }
 
-/// The messages missing before a message.
+/// Messages missing before a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PrecedingGap {
     None,
@@ -32,32 +33,33 @@ pub(super) enum PrecedingGap {
     Unknown,
 }
 
-/// The positions of the messages that a connection brings to all of its subscriptions.
+/// Positions of the live messages of a connection, which all of its subscriptions share.
 pub(super) type Stream = HashMap<Arc<str>, NextOffset>;
 
-/// A subscription with a history.
+/// Client state of a subscription with a history.
 #[derive(Debug)]
 pub(super) struct Follow {
     pattern: Box<str>,
-    /// As stated in the last request.
+    /// Start position sent in the last request.
     opening: StartPosition,
-    /// The positions of the last request.
+    /// Topic positions sent in the last request.
     expected: HashMap<Arc<str>, NextOffset>,
-    /// All messages of topics without an expected position are expected.
+    /// Whether all messages are expected of topics without a position in the request.
     expects_all: bool,
-    /// The request is for a connection in the place of one that was lost.
+    /// Whether the request renews a subscription after a reconnect.
     is_resumed: bool,
-    /// The last answer of any connection.
+    /// The last reply of a broker on any connection.
     answer: Option<Answer>,
-    /// The subscription is active on this connection.
+    /// Whether the subscription is active on this connection.
     is_started: bool,
-    /// The positions of so many topics are still to come.
+    /// Number of topics whose positions are still to be received.
     topics_left: u64,
-    /// The positions of the messages for this subscription alone, and those of the stream at that time.
+    /// Positions of the messages replayed to this subscription only, each with the position of the live stream at that
+    /// time.
     own: HashMap<Arc<str>, (NextOffset, NextOffset)>,
-    /// It was reported that an unknown number of messages is missing, since the last request.
+    /// Whether an unknown number of missing messages was reported since the last request.
     is_reported: bool,
-    /// Positions were forgotten, or the broker has no history.
+    /// Whether positions were discarded or the broker has no history.
     is_lossy: bool,
 }
 
@@ -86,17 +88,17 @@ impl Follow {
         }
     }
 
-    /// Whether messages for all subscriptions of the connection are for this one too.
+    /// Returns whether the subscription receives the live messages of the connection.
     pub(super) fn is_started(&self) -> bool {
         self.is_started
     }
 
-    /// Whether positions state the missing messages.
+    /// Returns whether positions report missing messages.
     pub(super) fn is_exact(&self) -> bool {
         self.is_started && !self.is_lossy && self.answer.is_some_and(|answer| answer.is_covered)
     }
 
-    /// The body of the request after the pattern.
+    /// Encodes the request after the pattern.
     pub(super) fn request(&self) -> Vec<u8> {
         let mut body = vec![self.opening as u8];
         let mut positions: Vec<_> = self.expected.iter().collect();
@@ -107,12 +109,12 @@ impl Follow {
         body
     }
 
-    /// The connection was lost, whose positions at the end were these. The next request is for another one.
+    /// Handles the loss of the connection. `stream` has its last positions. The next request is for another connection.
     pub(super) fn handle_loss(&mut self, stream: &Stream, is_lossy: bool) {
         let was_started = std::mem::take(&mut self.is_started);
         self.is_reported = false;
         if !was_started {
-            return; // The request was not answered, so it is repeated.
+            return; // The request has no reply yet, so it is repeated.
         }
         self.is_resumed = true;
         let own = std::mem::take(&mut self.own);
@@ -123,7 +125,7 @@ impl Follow {
         let matching = stream.iter().filter(|(topic, _)| covers(&self.pattern, topic));
         self.expected = matching.map(|(topic, next)| (topic.clone(), *next)).collect();
         for (topic, (next, at)) in own {
-            // Otherwise later messages arrived with the stream.
+            // Otherwise later messages were received from the live stream.
             if stream.get(&topic).is_none_or(|now| *now == at) {
                 self.expected.insert(topic, next);
             }
@@ -135,14 +137,14 @@ impl Follow {
         }
     }
 
-    /// Begins with the next message instead of the positions; returns whether there were any.
+    /// Starts with the next message instead of the positions. Returns whether there were any.
     pub(super) fn forget_positions(&mut self) -> bool {
         self.is_lossy = true;
         (self.opening, self.expects_all) = (StartPosition::Now, false);
         !std::mem::take(&mut self.expected).is_empty()
     }
 
-    /// The broker has no history, so this is a plain subscription. Returns the gap.
+    /// Continues as a plain subscription because the broker has no history. Returns the gap.
     pub(super) fn handle_plain(&mut self) -> PrecedingGap {
         self.is_started = true;
         self.is_lossy = true;
@@ -150,7 +152,7 @@ impl Follow {
         if self.is_resumed { self.report() } else { PrecedingGap::None }
     }
 
-    /// Handles the answer of the broker, and returns the gap.
+    /// Handles the reply of the broker and returns the gap.
     pub(super) fn handle_answer(&mut self, answer: Answer) -> PrecedingGap {
         let before = self.answer.replace(answer);
         let was_started = std::mem::replace(&mut self.is_started, true);
@@ -158,11 +160,11 @@ impl Follow {
         let was_lossy = std::mem::take(&mut self.is_lossy);
         let is_other = before.is_some_and(|before| before.epoch != answer.epoch);
         if was_started && is_other {
-            self.is_reported = false; // An epoch that begins during the subscription is a gap of its own.
+            self.is_reported = false; // An epoch that starts during the subscription is a separate gap.
         }
         let is_topic = check_topic(self.pattern.as_bytes()).is_ok();
         let is_unknown = if is_topic && !self.expected.is_empty() {
-            // Unless the topic was removed, its position states the gap.
+            // Unless the topic was evicted, its position reports the gap.
             answer.topics == 0
         } else {
             is_other
@@ -171,7 +173,7 @@ impl Follow {
         if is_unknown { self.report() } else { PrecedingGap::None }
     }
 
-    /// Handles the position of the next message for this subscription alone, and returns the gap.
+    /// Handles the position of the next message replayed to this subscription, and returns the gap.
     pub(super) fn handle_position(&mut self, topic: &Arc<str>, next: NextOffset) -> PrecedingGap {
         if self.own.len() >= POSITIONS_MAX {
             self.own = HashMap::new();
@@ -189,7 +191,7 @@ impl Follow {
         if gap == PrecedingGap::Unknown { self.report() } else { gap }
     }
 
-    /// Notes that messages for this subscription alone came up to `next`, when the stream was at `stream`.
+    /// Records that messages up to `next` were replayed to this subscription when the live stream was at `stream`.
     pub(super) fn handle_replayed(&mut self, topic: &Arc<str>, next: NextOffset, stream: NextOffset) {
         self.own.insert(topic.clone(), (next, stream));
     }
@@ -199,7 +201,7 @@ impl Follow {
     }
 }
 
-/// The messages that are missing in front of the next one.
+/// Returns the gap between the expected and the actual next message.
 pub(super) fn gap(expected: Option<NextOffset>, next: NextOffset) -> PrecedingGap {
     match expected {
         None => PrecedingGap::None,
@@ -225,7 +227,7 @@ mod tests {
         HashMap::from([("a.b".into(), next(7, offset))])
     }
 
-    /// A subscription that was lost after it was complete.
+    /// Creates a subscription that was fully replayed and then lost its connection.
     fn lost(pattern: &str, offset: u64) -> Follow {
         let mut follow = Follow::new(pattern, Start::Now);
         assert_eq!(follow.handle_answer(COVERED), PrecedingGap::None);
@@ -297,7 +299,7 @@ mod tests {
         assert_eq!(follow.request()[1..], *b"\x03a.b\x00\x00\x00\x00\x00\x00\x00\x07\x0c", "the stream went on");
     }
 
-    /// A client kept all that a hostile broker sent.
+    /// Regression: a client stored an unlimited number of positions sent by a hostile broker.
     #[test]
     fn positions_of_more_topics_than_are_remembered_are_forgotten() {
         let mut follow = Follow::new("a.*", Start::Oldest);

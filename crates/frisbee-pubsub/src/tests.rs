@@ -1,4 +1,4 @@
-//! The broker as a router, without sockets: packets are routed, and the outbox of a turn is checked.
+//! Tests of the broker without sockets: packets are routed directly, and the outbox of each batch is checked.
 
 mod bounds;
 mod bus_histories;
@@ -20,7 +20,7 @@ use tokio::runtime::{Handle, Runtime};
 
 const NUMBERS: Operations = Operations(FIRST_OPERATION);
 
-/// A connection of a broker, moved by hand.
+/// A connection of a broker, driven manually.
 pub(super) struct Member {
     broker: Broker,
     pub(super) detached: DetachedConnection,
@@ -43,10 +43,12 @@ impl Member {
         self.detached.connection()
     }
 
-    /// Lives as long as the connection.
+    /// Returns a weak reference that lives as long as the connection.
     pub(super) fn witness(&self) -> Weak<()> {
         self.connection().attachments().insert(());
-        Arc::downgrade(&self.connection().attachments().get::<()>().expect("it has just been inserted"))
+        Arc::downgrade(
+            &self.connection().attachments().get::<()>().expect("attachment should be present after its insertion"),
+        )
     }
 
     pub(super) fn send(&mut self, kind: Kind, id: u16, body: impl Into<Bytes>) -> Routed {
@@ -58,10 +60,10 @@ impl Member {
         self.subscribe_as(id, pattern, group).unwrap();
     }
 
-    /// Subscribes; the first byte of a refusal.
+    /// Subscribes and returns the reason byte of a rejection.
     fn subscribe_as(&mut self, id: u16, pattern: &str, group: &str) -> Result<(), u8> {
         let _ = self.send(Kind::Subscribe, id, [name(pattern), group.into()].concat());
-        let answer = self.take_packets().pop().expect("there is an answer");
+        let answer = self.take_packets().pop().expect("broker should reply to the subscription");
         assert_eq!((answer.id.0, answer.operation), (id, NUMBERS.of(Kind::Subscribe)));
         answer.body.first().map_or(Ok(()), |reason| Err(*reason))
     }
@@ -74,14 +76,15 @@ impl Member {
         self.detached.batch_ended(&self.broker, self.session.as_mut().unwrap(), &mut self.outbox)
     }
 
-    /// The contents of the outbox.
+    /// Returns the packets in the outbox.
     pub(super) fn take_packets(&mut self) -> Vec<Packet> {
         let mut bytes = self.outbox.take_bytes();
         let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
         std::iter::from_fn(|| decoder.next(&mut bytes).unwrap()).collect()
     }
 
-    /// The packets of a turn, and of the turns after it: ids and payloads of messages, `-` and a number for lost ones.
+    /// Returns the packets of this batch and the following ones: ids and payloads of messages, `-` and the number of
+    /// lost ones.
     pub(super) fn received(&mut self) -> Vec<String> {
         let mut received = Vec::new();
         loop {
@@ -147,7 +150,7 @@ fn packets_for_many_are_encoded_once_and_share_their_memory() {
     let (_runtime, _, [mut writer, mut one, mut two]) = peers(Broker::builder());
     one.subscribe(1, "a", "");
     two.subscribe(7, "a", "");
-    // Many small ones, one that is copied once, and one that is never copied.
+    // Many small messages, one that is copied once, and one that is never copied.
     let large = Bytes::from(message("a", vec![1; 100_000]));
     for _ in 0..200 {
         writer.publish("a", [0; 32]);
@@ -240,7 +243,7 @@ fn slow_subscriber_loses_oldest_messages_with_count() {
     }
     assert_eq!(all.len(), 10_000);
     let late = slow.received();
-    let lost: usize = late[0].strip_prefix('-').expect("the loss is first").parse().unwrap();
+    let lost: usize = late[0].strip_prefix('-').expect("first packet should report lost messages").parse().unwrap();
     assert_eq!(lost + late.len() - 1, 10_000);
     assert_eq!(late[1..], all[lost..]);
     assert!((late.len() - 1) * 62 <= QUEUE, "{} messages waited", late.len() - 1);
@@ -356,11 +359,11 @@ fn nothing_is_left_of_a_peer_that_vanishes() {
         while broker.subscriptions() > 0 {
             tokio::task::yield_now().await;
         }
-        // The task that has removed the last ones ends with it.
+        // Let the task that removed the last subscriptions end.
         tokio::task::yield_now().await;
     });
     assert_eq!((broker.subscriptions(), broker.0.subscriptions.read().nodes()), (0, 0));
-    // The next event on a connection, if only a PING, makes it forget departed subscribers.
+    // Any event on a connection, such as a PING, releases cached subscribers that have departed.
     writer.run_batch();
     assert!(weak.upgrade().is_none(), "a reference is left");
 }

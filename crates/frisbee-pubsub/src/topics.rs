@@ -1,42 +1,42 @@
-//! Topics and patterns: their syntax, and which patterns match a topic.
+//! Topics and patterns: their syntax and matching.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The longest topic or pattern, in bytes. Names that people choose are shorter, and a table of a million of them fits
-/// in memory.
+/// Maximum length of a topic or pattern in bytes. It exceeds usual names, and a table of a million topics still fits in
+/// memory.
 pub(crate) const TOPIC_MAX: usize = 255;
 
-/// The most tokens of a topic or pattern. At each of them a lookup may branch in two, so that it looks at 2^16 nodes at
-/// most, and only if as many patterns have subscribers.
+/// Maximum number of tokens of a topic or pattern. A lookup can branch in two at each token, so that it visits at most
+/// 2^16 nodes, and only if as many patterns have subscribers.
 pub(crate) const DEPTH_MAX: usize = 16;
 
-/// The token that matches any one token.
+/// Wildcard that matches exactly one token.
 const ONE: &str = "*";
 
-/// The token that matches all remaining tokens, at least one.
+/// Wildcard that matches all remaining tokens, at least one.
 const REST: &str = ">";
 
-/// The defect of a topic or a pattern.
+/// Reason why a topic or pattern is invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TopicError {
-    /// It has so many bytes, which is none or more than 255.
+    /// It has this length in bytes, which is 0 or more than 255.
     Length(usize),
     /// It has more than 16 tokens.
     Depth,
-    /// A token is empty: two dots in a row, or one at an end.
+    /// A token is empty: there are two adjacent dots, or a dot at the start or end.
     EmptyToken,
-    /// There is white space, a control character, or a `*` or `>` within a longer token.
+    /// It contains white space or a control character, or a `*` or `>` within a longer token.
     Character(char),
     /// A topic to publish to has a wildcard.
     Wildcard,
     /// The token `>` is not the last one.
     RestWithin,
-    /// It is not UTF-8.
+    /// It is not valid UTF-8.
     NotText,
-    /// Only the broker publishes to it.
+    /// Only the broker may publish to it.
     Reserved,
 }
 
@@ -57,20 +57,20 @@ impl fmt::Display for TopicError {
 
 impl std::error::Error for TopicError {}
 
-/// Checks a topic to publish to.
+/// Validates a topic to publish to.
 ///
 /// # Errors
-/// Its first defect.
+/// Returns the first defect.
 pub fn check_topic(topic: &[u8]) -> Result<&str, TopicError> {
     let topic = check_pattern(topic)?;
     let wild = topic.split('.').any(|token| token == ONE || token == REST);
     if wild { Err(TopicError::Wildcard) } else { Ok(topic) }
 }
 
-/// Checks a pattern to subscribe to.
+/// Validates a pattern to subscribe to.
 ///
 /// # Errors
-/// Its first defect.
+/// Returns the first defect.
 pub fn check_pattern(pattern: &[u8]) -> Result<&str, TopicError> {
     if pattern.is_empty() || pattern.len() > TOPIC_MAX {
         return Err(TopicError::Length(pattern.len()));
@@ -99,8 +99,8 @@ pub fn check_pattern(pattern: &[u8]) -> Result<&str, TopicError> {
     Ok(pattern)
 }
 
-/// Whether each topic that matches a pattern matches another one as well, as each that matches `orders.*.created` matches
-/// `orders.>`. A topic without wildcards is a pattern that only it matches.
+/// Returns whether every topic that matches `other` also matches `pattern`. For example, `orders.>` covers
+/// `orders.*.created`. A topic without wildcards is a pattern that matches only itself.
 ///
 /// ```
 /// use frisbee_pubsub::covers;
@@ -121,11 +121,11 @@ pub fn covers(pattern: &str, other: &str) -> bool {
     }
 }
 
-/// Values under patterns, found by the topics that the patterns match. Each value has a key, unique for its pattern.
+/// Map from patterns to values, looked up by topics that match the patterns. Each value has a key that is unique for
+/// its pattern.
 ///
-/// A tree with a node for each beginning of a pattern. Empty nodes are removed, so that removed patterns leave no
-/// memory or entries. Others wait while a value is inserted or removed, so either moves a few entries only, at any
-/// size.
+/// Stored as a tree with one node per pattern prefix. Empty nodes are removed, so that removed patterns use no memory.
+/// Insertion and removal move only a few entries at any size, which bounds the time for which they block other threads.
 #[derive(Debug)]
 pub(crate) struct Trie<K, V> {
     root: Node<K, V>,
@@ -135,17 +135,17 @@ pub(crate) struct Trie<K, V> {
 
 #[derive(Debug)]
 struct Node<K, V> {
-    /// By the next token.
+    /// Child nodes by their token.
     children: Table<Box<str>, Box<Self>>,
     one: Option<Box<Self>>,
-    /// Of patterns that end here.
+    /// Values of patterns that end at this node.
     here: Table<K, V>,
-    /// Of patterns that end here with `>`.
+    /// Values of patterns that end at this node with `>`.
     rest: Table<K, V>,
 }
 
-/// A table in order, which moves some entries of a few nodes when it grows. A hash table would move all entries at one
-/// time. Most tables have one entry; a map for it would take ten times the memory.
+/// A sorted table that moves only a few entries when it grows, whereas a hash table would rehash all entries at once.
+/// Most tables have one entry, which is stored inline because a map would take ten times the memory.
 #[derive(Debug)]
 enum Table<K, V> {
     None,
@@ -166,17 +166,17 @@ impl<K, V> Default for Trie<K, V> {
 }
 
 impl<K: Ord, V> Trie<K, V> {
-    /// How many values there are.
+    /// Returns the number of values.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// The number of nodes without the root.
+    /// Returns the number of nodes, excluding the root.
     pub(crate) fn nodes(&self) -> usize {
         self.nodes
     }
 
-    /// Puts a value under a pattern that has been checked.
+    /// Inserts a value under a validated pattern.
     pub(crate) fn insert(&mut self, pattern: &str, key: K, value: V) {
         let mut node = &mut self.root;
         for token in pattern.split('.') {
@@ -194,21 +194,21 @@ impl<K: Ord, V> Trie<K, V> {
                         node.children.insert(token.into(), Box::default());
                         self.nodes += 1;
                     }
-                    node = node.children.get_mut(token).expect("it has just been inserted");
+                    node = node.children.get_mut(token).expect("child node should be present after its insertion");
                 }
             }
         }
         self.len += usize::from(node.here.insert(key, value));
     }
 
-    /// Takes out the value with this key under a pattern.
+    /// Removes the value with this key from a pattern.
     pub(crate) fn remove(&mut self, pattern: &str, key: &K) -> Option<V> {
         let removed = self.root.remove(Some(pattern), key, &mut self.nodes);
         self.len -= usize::from(removed.is_some());
         removed
     }
 
-    /// Visits all values whose patterns match a topic, in no order.
+    /// Calls `show` for all values whose patterns match a topic, in unspecified order.
     pub(crate) fn for_each_match<'a>(&'a self, topic: &str, mut show: impl FnMut(&'a K, &'a V)) {
         self.root.visit(Some(topic), &mut show);
     }
@@ -284,7 +284,7 @@ impl<K: Ord, V> Table<K, V> {
         }
     }
 
-    /// Whether the key is new.
+    /// Inserts a value and returns whether the key is new.
     fn insert(&mut self, key: K, value: V) -> bool {
         match std::mem::replace(self, Self::None) {
             Self::One(other, before) if other != key => {
@@ -337,7 +337,7 @@ impl<K: Ord, V> Table<K, V> {
     }
 }
 
-/// The first token, and the rest after its dot.
+/// Splits off the first token, and returns the rest after its dot.
 fn split(topic: &str) -> (&str, Option<&str>) {
     match topic.split_once('.') {
         Some((token, next)) => (token, Some(next)),
@@ -350,7 +350,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The definition: token by token.
+    /// Reference implementation: compares token by token.
     fn matches(pattern: &str, topic: &str) -> bool {
         let (mut pattern, mut topic) = (pattern.split('.'), topic.split('.'));
         loop {
@@ -371,7 +371,7 @@ mod tests {
         found
     }
 
-    /// How many nodes there are below one.
+    /// Returns the number of nodes below a node.
     fn below<K: Ord, V>(node: &Node<K, V>) -> usize {
         let mut nodes = node.one.as_ref().map_or(0, |one| 1 + below(one));
         node.children.for_each(&mut |_, child| nodes += 1 + below(child));
@@ -491,7 +491,7 @@ mod tests {
         let mut trie = Trie::default();
         trie.insert("base.topic", 0, ());
         let before = (trie.len(), trie.nodes());
-        // One half in one large table, the other in many.
+        // Half of the topics fill one large table, the other half many small ones.
         let topic = |number: usize| match number % 2 {
             0 => format!("topic.{}.{number}", number % 1000),
             _ => number.to_string(),

@@ -1,4 +1,4 @@
-//! Topics whose messages have a type of a schema, in the encoding of polyglot.
+//! Topics whose messages have a schema type, encoded by polyglot.
 
 use crate::{Client, Message, Position, PubSubError, Publisher, RecvError, Start, Subscription};
 use bytes::Bytes;
@@ -7,10 +7,10 @@ use polyglot::{CONTAINER_MEMORY_MAX, DecodeError, Decoder, Encoder, Form, Nestin
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A topic, or a pattern of topics, with messages of one type.
+/// A topic or pattern whose messages have one type.
 ///
-/// Both ends agree on the type by using the same [`Topic`]; packets do not state it. Messages are written in the rich
-/// form, which only native peers read, so a subscriber needs a native peer.
+/// Both ends agree on the type by using the same [`Topic`]; packets do not identify it. Messages are encoded in the
+/// rich form, so both ends must be native peers.
 ///
 /// ```
 /// use frisbee_pubsub::{Broker, Client, Topic};
@@ -48,61 +48,63 @@ pub struct Topic<M> {
 }
 
 impl<M: polyglot::Message> Topic<M> {
-    /// Creates a topic with a name, or a pattern to subscribe to. The name is checked when it is used.
+    /// Creates a topic, or a pattern to subscribe to. The name is validated when it is used.
     pub fn new(name: impl Into<Box<str>>) -> Self {
         Self { name: name.into(), nesting: Nesting::default(), message: PhantomData }
     }
 
-    /// Sets how deep messages for subscriptions may nest. Default: 100. More than 200 counts as 200.
+    /// Sets the maximum nesting depth of received messages, up to 200. Default: 100.
     pub fn nesting_max(self, levels: u32) -> Self {
         Self { nesting: Nesting::new(levels), ..self }
     }
 
-    /// The name or pattern.
+    /// Returns the topic or pattern.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Publishes a message once the connection has room.
+    /// Publishes a message once the connection has capacity.
     ///
     /// # Errors
-    /// If the name is not a topic, the message cannot be encoded or is too long, or the connection has ended.
+    /// If the name is not a valid topic, the message cannot be encoded or is too long, or the connection is closed.
     ///
     /// # Cancel safety
-    /// Dropping the future before it is ready publishes nothing.
+    /// Dropping the future before completion publishes nothing.
     pub async fn publish(&self, client: &Client, message: &M) -> Result<(), PubSubError> {
         self.publisher(client)?.publish(message).await
     }
 
-    /// Creates a publisher for this topic on a connection, which checks the name once.
+    /// Creates a publisher for this topic, which validates the name once.
     ///
     /// # Errors
-    /// If the name is not a topic, or there is no connection yet.
+    /// If the name is not a valid topic, or there is no connection yet.
     pub fn publisher(&self, client: &Client) -> Result<TopicPublisher<M>, PubSubError> {
         let publisher = client.publisher(&self.name)?;
         Ok(TopicPublisher { publisher, message: PhantomData })
     }
 
-    /// Subscribes; see [`Client::subscribe`]. On a new connection this waits until the kind of the peer is known.
+    /// Subscribes like [`Client::subscribe`]. On a new connection this waits until the kind of the peer is known.
     ///
     /// # Errors
-    /// If the name is not a pattern, the peer is a compat peer or refuses, or the connection has ended.
+    /// If the name is not a valid pattern, the peer is not native or rejects the subscription, or the connection is
+    /// closed.
     ///
     /// # Cancel safety
-    /// Dropping the future before it is ready cancels the subscription.
+    /// Dropping the future before completion cancels the subscription.
     pub async fn subscribe(&self, client: &Client) -> Result<TopicSubscription<M>, PubSubError> {
         check_peer(client).await?;
         let subscription = client.subscribe(&self.name).await?;
         Ok(self.subscription(subscription))
     }
 
-    /// Subscribes from a message on, if the broker keeps a history of the topics; see [`Client::subscribe_from`].
+    /// Subscribes from the given message on if the broker keeps a history of the topics; see
+    /// [`Client::subscribe_from`].
     ///
     /// # Errors
-    /// As [`subscribe`](Self::subscribe).
+    /// Like [`subscribe`](Self::subscribe).
     ///
     /// # Cancel safety
-    /// As [`subscribe`](Self::subscribe).
+    /// Like [`subscribe`](Self::subscribe).
     pub async fn subscribe_from(&self, client: &Client, start: Start) -> Result<TopicSubscription<M>, PubSubError> {
         check_peer(client).await?;
         let subscription = client.subscribe_from(&self.name, start).await?;
@@ -112,10 +114,10 @@ impl<M: polyglot::Message> Topic<M> {
     /// Subscribes as a member of a queue group; see [`Client::queue_subscribe`].
     ///
     /// # Errors
-    /// As [`subscribe`](Self::subscribe).
+    /// Like [`subscribe`](Self::subscribe).
     ///
     /// # Cancel safety
-    /// As [`subscribe`](Self::subscribe).
+    /// Like [`subscribe`](Self::subscribe).
     pub async fn queue_subscribe(&self, client: &Client, group: &str) -> Result<TopicSubscription<M>, PubSubError> {
         check_peer(client).await?;
         let subscription = client.queue_subscribe(&self.name, group).await?;
@@ -139,21 +141,21 @@ impl<M> fmt::Debug for Topic<M> {
     }
 }
 
-/// Publishes messages of one type to one topic on one connection.
+/// Publishes messages of one type to one topic.
 pub struct TopicPublisher<M> {
     publisher: Publisher,
     message: PhantomData<fn() -> M>,
 }
 
 impl<M: polyglot::Message> TopicPublisher<M> {
-    /// Publishes a message once the connection has room. The message is encoded directly into the outbox; long
+    /// Publishes a message once the connection has capacity. The message is encoded directly into the outbox; long
     /// `Bytes` and `Utf8Bytes` are not copied.
     ///
     /// # Errors
-    /// If the message cannot be encoded or is too long, or the connection has ended.
+    /// If the message cannot be encoded or is too long, or the connection is closed.
     ///
     /// # Cancel safety
-    /// Dropping the future before it is ready publishes nothing.
+    /// Dropping the future before completion publishes nothing.
     pub async fn publish(&self, message: &M) -> Result<(), PubSubError> {
         self.publisher.publish_with(|packet| put(packet, message)).await?
     }
@@ -171,7 +173,7 @@ impl<M> fmt::Debug for TopicPublisher<M> {
     }
 }
 
-/// A subscription to messages of one type, which ends when it is dropped.
+/// A subscription to messages of one type. Dropping it unsubscribes.
 pub struct TopicSubscription<M> {
     subscription: Subscription,
     nesting: Nesting,
@@ -179,11 +181,11 @@ pub struct TopicSubscription<M> {
 }
 
 impl<M: polyglot::Message> TopicSubscription<M> {
-    /// The next message.
+    /// Returns the next message.
     ///
     /// # Errors
-    /// If messages were lost before it, or it cannot be read as an `M`: the next call continues after that. If the
-    /// connection has ended, every call fails.
+    /// If messages before it were lost, or it cannot be decoded as an `M`; the next call continues after that. Every
+    /// call fails once the connection is closed.
     ///
     /// # Cancel safety
     /// Safe: dropping the future loses no message.
@@ -204,7 +206,7 @@ impl<M> fmt::Debug for TopicSubscription<M> {
     }
 }
 
-/// A published message.
+/// A received message of a typed topic.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TopicMessage<M> {
     received: Message,
@@ -212,28 +214,28 @@ pub struct TopicMessage<M> {
 }
 
 impl<M> TopicMessage<M> {
-    /// The topic it was published to.
+    /// Returns the topic of the message.
     pub fn topic(&self) -> &str {
         self.received.topic()
     }
 
-    /// The position of the message in the history of its topic; see [`Message::position`].
+    /// Returns the position of the message in the history of its topic; see [`Message::position`].
     pub fn position(&self) -> Option<Position> {
         self.received.position()
     }
 
-    /// The message.
+    /// Returns a reference to the decoded message.
     pub fn get_ref(&self) -> &M {
         &self.message
     }
 
-    /// The message, by value.
+    /// Returns the decoded message by value.
     pub fn into_inner(self) -> M {
         self.message
     }
 }
 
-/// Waits until the kind of the peer is known, and refuses a plain one.
+/// Waits until the kind of the peer is known, and fails unless it is native.
 async fn check_peer(client: &Client) -> Result<(), PubSubError> {
     match client.connection()?.peer_known().await? {
         PeerKind::Native(_) => Ok(()),
@@ -250,7 +252,8 @@ fn put<M: polyglot::Message>(mut packet: PacketWriter<'_>, message: &M) -> Resul
     packet.finish().map_err(|error| SendError::TooLong(error).into())
 }
 
-/// The bound on the memory of lists and maps is proportional to bodies that are longer than by default.
+/// Decodes a message. The memory limit of lists and maps grows in proportion for bodies longer than the default
+/// maximum.
 fn decode<M: polyglot::Message>(body: &Bytes, nesting: Nesting) -> Result<Root<M>, DecodeError> {
     const TIMES: usize = CONTAINER_MEMORY_MAX / frisbee::BODY_MAX as usize;
     let memory = CONTAINER_MEMORY_MAX.max(body.len().saturating_mul(TIMES));

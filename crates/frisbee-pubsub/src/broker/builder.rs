@@ -1,4 +1,4 @@
-//! The settings of a broker.
+//! Settings of a broker.
 
 use super::{Broker, BrokerBuilder, BrokerShared, Permit, SlowSubscriberPolicy, TopicUse};
 use crate::Operations;
@@ -13,53 +13,56 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 impl BrokerBuilder {
-    /// Sets the first of the eight operations that the broker serves. Default: [`FIRST_OPERATION`](crate::FIRST_OPERATION).
+    /// Sets the first of the eight operations that the broker serves. Default:
+    /// [`FIRST_OPERATION`](crate::FIRST_OPERATION).
     ///
     /// # Panics
-    /// If they are not all between 10 and 65 535.
+    /// If the operations are not all between 10 and 65 535.
     pub fn first_operation(mut self, first: u16) -> Self {
         self.operations = Operations::starting_at(first);
         self
     }
 
-    /// Sets the queue limit of each subscriber, in bytes. One batch published together may exceed it. Default: 16 MiB.
+    /// Sets the maximum size of each subscriber's queue in bytes. A single published batch may exceed it. Default: 16
+    /// MiB.
     ///
-    /// Memory that several subscribers share counts for each of them.
+    /// Memory shared by several subscribers counts once for each of them.
     pub fn queue_max(mut self, bytes: usize) -> Self {
         self.queue_max = bytes;
         self
     }
 
-    /// Sets the limit of all queues together, in bytes. Above it, each queue is limited to a sixteenth of
+    /// Sets the maximum size of all queues together in bytes. Above it, each queue is limited to a sixteenth of
     /// [`queue_max`](Self::queue_max). Default: 1 GiB.
     ///
-    /// Memory that several subscribers share counts for each of them.
+    /// Memory shared by several subscribers counts once for each of them.
     pub fn memory_max(mut self, bytes: usize) -> Self {
         self.memory_max = bytes;
         self
     }
 
-    /// Sets the treatment of a subscriber whose queue is full. Default: [`SlowSubscriberPolicy::DropOldest`].
+    /// Sets the policy for subscribers whose queue is full. Default: [`SlowSubscriberPolicy::DropOldest`].
     pub fn slow(mut self, slow: SlowSubscriberPolicy) -> Self {
         self.slow = slow;
         self
     }
 
-    /// Sets the limit of subscriptions of a connection. Default: 1024; a gateway that subscribes for others needs more. At
-    /// most 65 535.
+    /// Sets the maximum number of subscriptions per connection, up to 65 535. Default: 1024. A gateway that subscribes
+    /// on behalf of its clients needs more.
     pub fn per_connection_max(mut self, count: usize) -> Self {
         self.per_connection_max = count;
         self
     }
 
-    /// Sets the limit of subscriptions of all connections. Four times as many distinct pattern prefixes are allowed.
-    /// Default: 1 048 576.
+    /// Sets the maximum number of subscriptions of all connections. The number of distinct pattern prefixes is limited
+    /// to four times as many. Default: 1 048 576.
     pub fn total_max(mut self, count: usize) -> Self {
         self.total_max = count;
         self
     }
 
-    /// Joins the broker with others: a message at one of them reaches the subscribers of all. Default: none.
+    /// Connects the broker to other brokers: a message published at any of them reaches the subscribers of all.
+    /// Default: none.
     ///
     /// A backplane serves one broker. docs/bus.md lists the guarantees.
     pub fn backplane(mut self, backplane: impl Backplane) -> Self {
@@ -67,19 +70,20 @@ impl BrokerBuilder {
         self
     }
 
-    /// Sets the treatment of messages published while the backplane is disconnected. Default:
+    /// Sets the policy for messages published while the backplane is disconnected. Default:
     /// [`OutagePolicy::StayLocal`].
     pub fn when_away(mut self, when_away: OutagePolicy) -> Self {
         self.when_away = when_away;
         self
     }
 
-    /// Sets a function that permits a connection to publish to a topic, and to subscribe to a pattern. Default: everything
-    /// is allowed.
+    /// Sets a function that authorizes connections to publish to a topic or to subscribe to a pattern. Default:
+    /// everything is permitted.
     ///
-    /// A denied use is refused, and counted as waste. The function is called for each subscription, and for each message
-    /// whose topic differs from the connection's previous one, or after its [attachments](Connection::attachments) have
-    /// changed. It must not block. Existing subscriptions are not checked again.
+    /// A denied request is rejected and counted as waste. The function is called for each subscription. For messages it
+    /// is called only if the topic differs from the connection's previous one, or if the connection's
+    /// [attachments](Connection::attachments) have changed. It must not block. Existing subscriptions are not checked
+    /// again.
     ///
     /// ```
     /// use frisbee_pubsub::{Broker, TopicUse, covers};
@@ -99,14 +103,15 @@ impl BrokerBuilder {
         self
     }
 
-    /// Keeps the last messages of all topics that match a pattern, for [`Client::subscribe_from`](crate::Client::subscribe_from).
-    /// The first matching pattern applies. Default: none.
+    /// Keeps the last messages of all topics that match a pattern, for
+    /// [`Client::subscribe_from`](crate::Client::subscribe_from). If several patterns match a topic, the first one
+    /// applies. Default: none.
     ///
-    /// With a [backplane](Self::backplane) each broker keeps the messages of all brokers, from its first connection on,
-    /// whether it has subscribers or not. Its offsets are its own.
+    /// With a [backplane](Self::backplane) each broker keeps the messages of all brokers, starting at its first
+    /// connection and independently of its subscribers. Offsets differ between brokers.
     ///
-    /// A topic takes about 300 bytes, its name, and for each message its payload and 80 bytes. This is charged to the
-    /// [memory](frisbee::ServerBuilder::memory_max) of the server that first used the topic.
+    /// A topic takes about 300 bytes and its name; each message takes its payload and 80 bytes. The memory is charged
+    /// to the [memory](frisbee::ServerBuilder::memory_max) of the server that first used the topic.
     ///
     /// ```
     /// use frisbee_pubsub::{Broker, History};
@@ -127,32 +132,32 @@ impl BrokerBuilder {
         self
     }
 
-    /// Sets the memory of all histories together, in bytes. If a message would exceed it, or the server is short of memory, the
-    /// topic keeps its last message only, or none. Default: 64 MiB.
+    /// Sets the maximum memory of all histories in bytes. If a message would exceed it, or the server is short of
+    /// memory, its topic keeps only the last message or none. Default: 64 MiB.
     pub fn history_memory_max(mut self, bytes: usize) -> Self {
         self.history_memory_max = bytes;
         self
     }
 
-    /// Sets the number of topics with a history. A further topic removes the history of one that has not been used for
-    /// long; subscribers with wildcards that reconnect later are then notified that messages may be missing. Default:
-    /// 16 384.
+    /// Sets the maximum number of topics with a history. Beyond it, the history of a topic that has not been used
+    /// recently is evicted. Subscribers with wildcards that reconnect later are then notified that messages may be
+    /// missing. Default: 16 384.
     pub fn history_topics_max(mut self, count: usize) -> Self {
         self.history_topics_max = count;
         self
     }
 
-    /// Shows the subscribers of all topics that match a pattern, for [`Client::presence`](crate::Client::presence). Of
-    /// several patterns that match a topic the first one decides. Default: none.
+    /// Publishes the subscribers of all topics that match a pattern, for [`Client::presence`](crate::Client::presence).
+    /// If several patterns match a topic, the first one applies. Default: none.
     ///
-    /// `name` names a connection, for example by its caller. A connection without a name, or with one of more than 255
-    /// bytes, is not listed, and neither is a subscription with wildcards. It is called for each subscription, and must not
-    /// block.
+    /// `name` returns the name of a connection, for example its caller. It is called for each subscription and must not
+    /// block. Connections without a name or with a name of more than 255 bytes are not listed. Subscriptions with
+    /// wildcards are not listed.
     ///
-    /// The list is a message of the topic `$presence.rooms.lobby` for `rooms.lobby`, and each change a further one; both are
-    /// JSON. To subscribe to it needs [permission](Self::permit) like any topic. Only the broker publishes to topics below
-    /// `$presence`, and subscriptions such as `>` do not receive them. A listed subscription takes about 256 bytes, its
-    /// topic and its name, which are charged to the memory of the server.
+    /// For topic `rooms.lobby` the list is sent as a JSON message of topic `$presence.rooms.lobby`, followed by a JSON
+    /// message for each change. Subscribing to it requires [permission](Self::permit) like any topic. Only the broker
+    /// publishes to topics below `$presence`, and subscriptions such as `>` do not receive them. A listed subscription
+    /// takes about 256 bytes, its topic and its name, which are charged to the memory of the server.
     ///
     /// ```
     /// use frisbee_pubsub::Broker;
@@ -177,11 +182,11 @@ impl BrokerBuilder {
         self
     }
 
-    /// The broker.
+    /// Builds the broker.
     ///
     /// # Panics
-    /// If the [backplane](Self::backplane) has a broker already, or there are a backplane and
-    /// [presence](Self::presence): a broker knows its own subscribers only.
+    /// If the [backplane](Self::backplane) already serves a broker. Also if both a backplane and
+    /// [presence](Self::presence) are configured, because a broker knows only its own subscribers.
     pub fn build(mut self) -> Broker {
         assert!(
             self.backplane.is_none() || self.presence.is_empty(),

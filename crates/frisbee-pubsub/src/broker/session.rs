@@ -1,4 +1,4 @@
-//! The state of the broker for one connection.
+//! State of the broker for one connection.
 
 use super::{BrokerShared, Permit, TopicUse};
 use crate::Reason;
@@ -11,35 +11,35 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// The state of the broker for a connection.
+/// State of the broker for one connection.
 pub struct BrokerSession {
     pub(super) subscriber: Arc<Subscriber>,
-    /// The connection's subscriptions.
+    /// Subscriptions of the connection by id.
     pub(super) patterns: HashMap<u16, Subscribed>,
     pub(super) fanout: Fanout,
-    /// The charge for the topics that it remembers.
+    /// Charge for the cached topics.
     pub(super) charge: MemoryCharge,
-    /// The longest body that the peer accepts.
+    /// Maximum body size that the peer accepts.
     pub(super) body_max: u32,
-    /// The permitted topic of its last message, and the state of its attachments at that time.
+    /// The last permitted topic, and the change counter of the connection's attachments at that time.
     pub(super) permitted: Option<(Box<[u8]>, u32)>,
 }
 
-/// A session's state of a subscription.
+/// State of one subscription of a session.
 pub(super) struct Subscribed {
     pub(super) pattern: Box<str>,
-    /// The nodes of the tree that it has made.
+    /// Number of tree nodes that the subscription created.
     pub(super) nodes: usize,
-    /// Its charge to the server's memory.
+    /// Charge to the memory of the server.
     pub(super) _charge: MemoryCharge,
-    /// Its interest at other brokers.
+    /// Interest registered at other brokers.
     pub(super) interest: Option<Arc<Interest>>,
-    /// Its name in the list of the topic's subscribers.
+    /// Name in the presence of the topic.
     pub(super) name: Option<Arc<str>>,
 }
 
 impl BrokerSession {
-    /// Whether the connection may publish to a topic.
+    /// Checks whether the connection may publish to a topic.
     pub(super) fn may_publish(&mut self, permit: &Permit, topic: &[u8]) -> Result<(), (Reason, String)> {
         let connection = self.subscriber.connection();
         let changes = connection.attachments().changes();
@@ -54,7 +54,7 @@ impl BrokerSession {
         Ok(())
     }
 
-    /// Charges the remembered topics to the server's memory. While that is short, few are remembered.
+    /// Charges the cached topics to the server's memory. Clears a large cache while the server is short of memory.
     pub(super) fn charge_topics(&mut self, broker: &BrokerShared) {
         if self.fanout.memory() >= STEP && self.subscriber.budget().is_short() {
             self.fanout.release(broker);

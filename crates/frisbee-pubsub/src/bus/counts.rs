@@ -1,50 +1,50 @@
-//! Counting messages by their topics at the broker that publishes them, and at those that hear them, which so know how
-//! many they have missed.
+//! Message counts per topic, kept by the publishing broker and by receivers, which thereby detect lost messages.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The number of counted topics of a broker. One that publishes to more restarts the counts of all.
+/// Maximum number of counted topics of a broker. Beyond it, a new era starts and all counts restart.
 const SENT_MAX: usize = 16 * 1024;
 
-/// The topics of a portion of marks.
+/// Number of topics per batch of marks.
 const PORTION: usize = 256;
 
-/// The rows that one interest remembers, and all interests of a broker. An interest that would exceed either forgets
-/// its own, and says nothing of messages that were lost at that moment.
+/// Maximum number of sequences remembered by one interest, and by all interests of a broker. An interest that would
+/// exceed a limit forgets its sequences and cannot report messages lost at that moment.
 const HEARD_MAX: usize = 16 * 1024;
 const HEARD_BY_ALL_MAX: usize = 1024 * 1024;
 
-/// The memory of a row in addition to its topic, in bytes.
+/// Memory of a sequence in bytes, excluding its topic.
 const ROW_COST: usize = 96;
 
-/// The messages that may have been missed at once, and the eras: more than any bus carries in a year. What says more
-/// is invalid.
+/// Maximum plausible count of messages missed at once, and of eras: more than any bus carries in a year. Larger values
+/// are malformed.
 const MISSED_MAX: u64 = 1 << 40;
 
-/// The number of messages by which one may be late. A later one belongs to a row whose beginning was invalid.
+/// Maximum distance by which a message may be late. A later one indicates that the remembered start of the sequence was
+/// invalid.
 const LATE_MAX: u64 = 64 * 1024;
 
-/// The place of a message in its row: those that a broker publishes to one topic.
+/// Position of a message in a sequence, which consists of the messages of one broker to one topic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct SequenceStamp {
-    /// The broker that has published it.
+    /// Id of the publishing broker.
     pub(super) origin: u64,
     /// Counts restart with each era.
     pub(super) era: u64,
-    /// The messages of the row up to this one.
+    /// Number of messages in the sequence, up to and including this one.
     pub(super) count: u64,
 }
 
-/// A broker's publications.
+/// Counts of the messages that a broker has published.
 #[derive(Debug, Default)]
 pub(super) struct SentCounts {
     era: u64,
     topics: HashMap<Box<str>, u64>,
 }
 
-/// A broker's publications to one topic.
+/// Count of the messages that a broker has published to one topic.
 pub(super) struct Row<'a> {
     era: u64,
     count: &'a mut u64,
@@ -59,16 +59,16 @@ impl SentCounts {
             }
             self.topics.insert(topic.into(), 0);
         }
-        let count = self.topics.get_mut(topic).expect("it has just been inserted");
+        let count = self.topics.get_mut(topic).expect("topic should be present after its insertion");
         Row { era: self.era, count }
     }
 
-    /// The place of the last message of a topic.
+    /// Returns the position of the last message of a topic.
     pub(super) fn last(&self, topic: &str, origin: u64) -> Option<SequenceStamp> {
         self.topics.get(topic).map(|count| SequenceStamp { origin, era: self.era, count: *count })
     }
 
-    /// All topics, in portions, and in order, so that each run of a simulation is the same.
+    /// Returns all topics in sorted batches. Sorting makes simulation runs deterministic.
     pub(super) fn topics(&self) -> Vec<Vec<Box<str>>> {
         let mut topics: Vec<_> = self.topics.keys().cloned().collect();
         topics.sort_unstable();
@@ -77,7 +77,7 @@ impl SentCounts {
 }
 
 impl Row<'_> {
-    /// The place of the next message.
+    /// Returns the position of the next message.
     pub(super) fn next(&self, origin: u64) -> SequenceStamp {
         SequenceStamp { origin, era: self.era, count: *self.count + 1 }
     }
@@ -87,25 +87,25 @@ impl Row<'_> {
     }
 }
 
-/// An interest's received messages: the era and the count of each row, by origin and topic.
+/// The last era and count that an interest received, by origin and topic.
 #[derive(Debug, Default)]
 pub(super) struct ReceivedCounts {
     origins: HashMap<u64, HashMap<Box<str>, (u64, u64)>>,
     rows: usize,
-    /// In bytes.
+    /// Memory of the table in bytes.
     memory: usize,
-    /// The rows of all interests of the broker.
+    /// Number of sequences remembered by all interests of the broker.
     remembered: Arc<AtomicUsize>,
 }
 
-/// The meaning of a message's stamp.
+/// Result of comparing a stamp with the received counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum StampVerdict {
-    /// It is new, and so many in front of it have been missed.
+    /// The message is new, and this many messages before it were missed.
     New(u64),
-    /// It has been heard before, or came so late that it has been said to be missed.
+    /// The message was received before, or arrived after it was reported as missed.
     Old,
-    /// No broker says so.
+    /// No valid broker sends such a stamp.
     Malformed,
 }
 
@@ -114,23 +114,24 @@ impl ReceivedCounts {
         Self { origins: HashMap::new(), rows: 0, memory: 0, remembered }
     }
 
-    /// The memory of all rows, in bytes.
+    /// Returns the memory of all sequences in bytes.
     pub(super) fn memory(&self) -> usize {
         self.memory
     }
 
-    /// Takes note of a message.
+    /// Records a received message.
     pub(super) fn message(&mut self, topic: &str, stamp: SequenceStamp) -> StampVerdict {
         let Some(before) = stamp.count.checked_sub(1) else { return StampVerdict::Malformed };
         self.assess(topic, stamp, before)
     }
 
-    /// Takes note of how many messages there have been, and says how many were missed.
+    /// Records a received mark, which states the number of published messages.
     pub(super) fn mark(&mut self, topic: &str, stamp: SequenceStamp) -> StampVerdict {
         self.assess(topic, stamp, stamp.count)
     }
 
-    /// `before` are the messages of the row that should have been heard.
+    /// Compares a stamp with the remembered count. `before` is the number of messages that should have been received
+    /// earlier.
     fn assess(&mut self, topic: &str, stamp: SequenceStamp, before: u64) -> StampVerdict {
         let rows = self.origins.get_mut(&stamp.origin);
         let Some(row) = rows.and_then(|rows| rows.get_mut(topic)) else {
@@ -139,7 +140,7 @@ impl ReceivedCounts {
         };
         let (era, count) = *row;
         let heed = if stamp.era == era && stamp.count <= count {
-            // A mark of a known message is old, too.
+            // Also covers a mark whose last message was received.
             if count - stamp.count <= LATE_MAX { StampVerdict::Old } else { StampVerdict::New(0) }
         } else if stamp.era < era {
             if era - stamp.era <= LATE_MAX { StampVerdict::Old } else { StampVerdict::New(0) }
@@ -218,7 +219,7 @@ mod tests {
         assert_eq!(heard.message("a", stamp(0, u64::MAX)), StampVerdict::Malformed);
         assert_eq!(heard.message("a", stamp(u64::MAX, 1)), StampVerdict::Malformed);
         assert_eq!(heard.message("a", stamp(0, 2)), StampVerdict::New(0));
-        // A first one that was not true does not silence the others for ever.
+        // A forged first stamp must not suppress later messages.
         heard.message("b", stamp(u64::MAX, u64::MAX));
         assert_eq!(heard.message("b", stamp(0, 2)), StampVerdict::New(0));
         assert_eq!(heard.message("b", stamp(0, 3)), StampVerdict::New(0));

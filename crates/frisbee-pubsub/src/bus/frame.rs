@@ -1,21 +1,21 @@
-//! What brokers send each other: a kind, a stamp, and the body of a packet. docs/bus.md has the bytes.
+//! Frames between brokers: a kind, a stamp and a packet body. docs/bus.md describes the encoding.
 
 use super::counts::SequenceStamp;
 use bytes::Bytes;
 use frisbee::tlv;
 
-/// The bytes of a kind and a stamp at most.
+/// Maximum length of kind and stamp.
 const HEAD_MAX: usize = 1 + 8 + 10 + 10;
 
-/// Its only byte: it requests marks.
+/// A frame of this single byte requests marks.
 const HELLO: u8 = 3;
 
-/// The kinds of frames about topics, as their numbers.
+/// Kinds of frames about topics, by their numbers on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Frame {
-    /// A message: the body is that of its packet.
+    /// A message. The body is that of its packet.
     Message = 1,
-    /// So many messages have been published: the body is the topic as a name.
+    /// The count of published messages. The body is the length-prefixed topic.
     Mark = 2,
 }
 
@@ -30,7 +30,7 @@ impl Frame {
         frame.into()
     }
 
-    /// The parts of a frame, if it is one.
+    /// Decodes a frame. Returns `None` if it is malformed.
     pub(super) fn decode(frame: &Bytes) -> Option<(Self, SequenceStamp, Bytes)> {
         let (kind, rest) = frame.split_first()?;
         let kind = match kind {

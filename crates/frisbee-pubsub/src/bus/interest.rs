@@ -1,7 +1,8 @@
-//! A broker's interest in messages of others: a pattern, its subscriptions, and the delivery to them.
+//! A broker's interest in messages of other brokers: a pattern, its subscriptions, and the delivery to them.
 //!
-//! Each pattern of a broker gets its own copy of a message that matches several, and passes it on to the subscriptions
-//! with this very pattern. So each gets it once and in order, whichever copy comes first.
+//! A broker receives one copy of a message for each of its matching patterns, and delivers it only to subscriptions
+//! with exactly this pattern. Each subscription therefore receives the message once and in order, whichever copy
+//! arrives first.
 
 use super::counts::{ReceivedCounts, StampVerdict};
 use super::frame::Frame;
@@ -17,34 +18,34 @@ use std::fmt;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Weak};
 
-/// The memory of an interest in addition to its pattern, which is kept twice, in bytes.
+/// Memory of an interest in bytes, excluding the two copies of its pattern.
 const INTEREST_COST: usize = 1024;
 
-/// A pattern that a broker wants messages for, from the first of its subscriptions to the last; for queue groups one
-/// subscription alone, so that each has its share.
+/// A broker's subscription to a pattern at the backplane. It is shared by all subscriptions with this pattern, except
+/// that each queue group member has its own, so that members receive equal shares.
 pub struct Interest {
     number: u64,
     pattern: Box<str>,
     group: Option<Arc<str>>,
-    /// By connection and id.
+    /// Subscriptions by connection number and id.
     members: Mutex<BTreeMap<(u64, u16), InterestMember>>,
-    /// The callers that wait for the answer to SUBSCRIBE; `None` when it is in effect.
+    /// Subscribers to notify once the interest is in effect; `None` afterwards.
     asked: Mutex<Option<Vec<SubscriberEntry>>>,
     arrivals: Mutex<Arrivals>,
-    /// The account of memory shared by subscribers.
+    /// The account for memory shared by subscribers.
     budget: MemoryBudget,
-    /// It is for the topics of this rule, all others are for those without a history.
+    /// The history rule whose topics this interest covers. `None` restricts it to topics without a history.
     history: Option<HistoryRule>,
 }
 
 #[derive(Clone)]
 struct InterestMember {
     subscriber: Arc<Subscriber>,
-    /// Its subscription has a history.
+    /// Whether the subscription has a history.
     follows: bool,
 }
 
-/// A rule of the histories of a broker.
+/// A history rule of a broker, by its index.
 pub(super) struct HistoryRule {
     place: usize,
     broker: Weak<BrokerShared>,
@@ -62,11 +63,11 @@ type SubscriberEntry = (Arc<Subscriber>, u16);
 struct Arrivals {
     fanout: Fanout,
     heard: ReceivedCounts,
-    /// For the interest, and for the topics that it remembers.
+    /// Charge for the interest and for its cached topics.
     charge: MemoryCharge,
 }
 
-/// An [`Interest`] that is to take effect; dropped when it has, or cannot.
+/// Guard of an [`Interest`] that is not in effect yet. Dropped once it is in effect or cannot be made.
 #[derive(Debug)]
 pub struct PendingInterest(Arc<Interest>);
 
@@ -100,7 +101,7 @@ impl Interest {
         }
     }
 
-    /// For the topics of a rule, and as long as the broker lives.
+    /// Restricts the interest to the topics of a history rule and keeps it until the broker is dropped.
     pub(super) fn with_history(self, rule: HistoryRule) -> Self {
         Self { history: Some(rule), ..self }
     }
@@ -109,24 +110,24 @@ impl Interest {
         self.history.is_some()
     }
 
-    /// The subscriptions with a history.
+    /// Returns the subscriptions with a history.
     pub(crate) fn followers(&self) -> Vec<(u16, Arc<Subscriber>)> {
         let members = self.members.lock();
         let followers = members.iter().filter(|(_, member)| member.follows);
         followers.map(|((_, id), member)| (*id, member.subscriber.clone())).collect()
     }
 
-    /// Which interest it is, among all that its broker has had.
+    /// Returns the number of the interest, unique within its broker.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// The pattern.
+    /// Returns the pattern.
     pub fn pattern(&self) -> &str {
         &self.pattern
     }
 
-    /// The queue group, if it is that of a member.
+    /// Returns the queue group, if the interest is that of a group member.
     pub fn group(&self) -> Option<&str> {
         self.group.as_deref()
     }
@@ -136,14 +137,14 @@ impl Interest {
         self.members.lock().insert((subscriber.number, id), member);
     }
 
-    /// Returns whether no subscription is left.
+    /// Removes a subscription and returns whether it was the last one.
     pub(super) fn exit(&self, subscriber: u64, id: u16) -> bool {
         let mut members = self.members.lock();
         members.remove(&(subscriber, id));
         members.is_empty()
     }
 
-    /// Whether it is in effect; the subscriber is answered when it will be.
+    /// Returns whether the interest is in effect. If not, the subscriber is notified once it is.
     pub(crate) fn is_joined_or_answers(&self, subscriber: &Arc<Subscriber>, id: u16) -> bool {
         match &mut *self.asked.lock() {
             None => true,
@@ -159,17 +160,17 @@ impl Interest {
         if let Some(broker) = self.history.as_ref().and_then(|rule| rule.broker.upgrade())
             && !self.followers().is_empty()
         {
-            // They began before messages of other brokers arrived.
+            // These histories began before messages of other brokers arrived.
             broker.begin_epoch();
         }
         for (subscriber, id) in asked.into_iter().flatten() {
             let operation = subscriber.operations().of(Kind::Subscribe);
-            // If the connection has ended, the answer is unused.
+            // Fails if the connection is closed, when no reply is needed.
             let _ = subscriber.connection().send_now(|outbox| put(outbox, PacketId(id), operation, &[]));
         }
     }
 
-    /// Delivers received frames, and returns the number of malformed ones.
+    /// Delivers received frames and returns the number of malformed ones.
     pub(super) fn receive<T: AsRef<str>>(
         &self,
         broker: &BrokerShared,
@@ -189,7 +190,7 @@ impl Interest {
         malformed
     }
 
-    /// Charges the remembered topics to the server's memory. While that is short, few are remembered.
+    /// Charges the cached topics to the server's memory. Clears a large cache while the server is short of memory.
     fn charge_topics(&self, arrivals: &mut Arrivals, broker: &BrokerShared) {
         let Arrivals { fanout, heard, charge } = arrivals;
         if fanout.memory() >= STEP && self.budget.is_short() {
@@ -202,15 +203,16 @@ impl Interest {
         }
     }
 
-    /// Takes in one frame, if it is one.
+    /// Processes one frame. Returns false if it is malformed.
     fn take(&self, arrivals: &mut Arrivals, broker: &BrokerShared, own: u64, topic: &str, frame: &Bytes) -> bool {
         let Some((kind, stamp, body)) = Frame::decode(frame) else { return false };
-        // A publisher of one topic of the bus must not reach others by it.
+        // The topic in the frame must be the topic of the bus. Otherwise a publisher with access to one topic could
+        // reach others.
         if split_name(&body).is_none_or(|(named, _)| named != topic.as_bytes()) {
             return false;
         }
         if self.group.is_none() {
-            // One interest alone takes a message of a topic with a history, so that there is one order.
+            // Only one interest handles a message of a topic with a history, so that the history has a single order.
             if stamp.origin == own || broker.histories.rule_of(topic) != self.history.as_ref().map(|rule| rule.place) {
                 return true;
             }
@@ -238,7 +240,7 @@ impl Interest {
         }
     }
 
-    /// Notifies each subscription, after its earlier messages.
+    /// Notifies each subscription of missed messages, in order with its earlier messages.
     fn notify_missed(&self, broker: &BrokerShared, missed: u64) {
         let members: Vec<_> = self.members.lock().iter().map(|((_, id), to)| (*id, to.subscriber.clone())).collect();
         for (id, subscriber) in members {
@@ -246,7 +248,7 @@ impl Interest {
         }
     }
 
-    /// Forgets subscribers that have gone.
+    /// Releases cached subscribers that have disconnected.
     pub(super) fn refresh(&self, broker: &BrokerShared) {
         let arrivals = &mut *self.arrivals.lock();
         arrivals.fanout.refresh(broker);
@@ -277,8 +279,9 @@ impl Source for Interest {
         &self.budget
     }
 
-    /// A connection whose subscriptions that match all have this pattern gets what any other gets. One that has others
-    /// too gets it by the ids of those with this pattern: the others have copies of their own.
+    /// A connection whose matching subscriptions all have this pattern receives the message like any local one. A
+    /// connection with further matching patterns receives it by the ids of the subscriptions with this pattern, because
+    /// the other patterns have copies of their own.
     fn route(&self, broker: &BrokerShared, topic: &str) -> Route {
         if self.history.is_some() {
             return Route::of_history(broker, topic);
@@ -317,7 +320,7 @@ impl Source for Interest {
     }
 }
 
-/// The subscriptions of a connection: those with a pattern, and all that match a topic.
+/// Subscriptions of a connection: those with the interest's pattern, and all that match a topic.
 struct Ids {
     subscriber: Arc<Subscriber>,
     here: Vec<u16>,

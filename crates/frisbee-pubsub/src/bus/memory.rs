@@ -1,4 +1,5 @@
-//! A backplane in memory, for the brokers of one process: in tests, and in simulated worlds, where it can fail.
+//! A backplane in memory for the brokers of one process, used in tests and in simulations, where it can be made to
+//! fail.
 
 use super::{Backplane, BackplaneError, Interest, Node, PendingInterest};
 use crate::topics::Trie;
@@ -7,7 +8,7 @@ use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Joins the brokers of one process.
+/// A bus in memory for the brokers of one process.
 ///
 /// ```
 /// use frisbee_pubsub::{Broker, Client, MemoryBus};
@@ -34,7 +35,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub struct MemoryBus(Arc<Mutex<Members>>);
 
-/// The [`Backplane`] of one broker on a [`MemoryBus`].
+/// [`Backplane`] of one broker on a [`MemoryBus`].
 #[derive(Debug)]
 pub struct MemoryMember {
     bus: MemoryBus,
@@ -45,29 +46,29 @@ pub struct MemoryMember {
 struct Members {
     next: u64,
     nodes: BTreeMap<u64, Node>,
-    /// By member and number.
+    /// Interests by member and number.
     interests: Trie<(u64, u64), Arc<Interest>>,
-    /// The number of messages for groups so far, the seed for drawing their members.
+    /// Number of messages sent to groups, the seed for selecting a member.
     drawn: u64,
     is_away: bool,
-    /// So many frames are to be lost.
+    /// Number of following frames to drop.
     lose: u64,
 }
 
 impl MemoryBus {
-    /// A bus without brokers.
+    /// Creates a bus without brokers.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The backplane of a further broker.
+    /// Creates the backplane of a further broker.
     pub fn member(&self) -> MemoryMember {
         let mut members = self.0.lock();
         members.next += 1;
         MemoryMember { bus: self.clone(), number: members.next }
     }
 
-    /// Lets the bus be away, as a server that has been stopped, or back again.
+    /// Disconnects all brokers from the bus, or connects them again.
     pub fn set_away(&self, is_away: bool) {
         let mut members = self.0.lock();
         let is_back = std::mem::replace(&mut members.is_away, is_away) && !is_away;
@@ -79,7 +80,7 @@ impl MemoryBus {
         }
     }
 
-    /// Sets how many of the next frames are lost, as by a connection that breaks.
+    /// Drops the next `count` frames, as a broken connection would.
     pub fn lose(&self, count: u64) {
         self.0.lock().lose = count;
     }
@@ -87,9 +88,9 @@ impl MemoryBus {
 
 #[cfg(test)]
 impl MemoryBus {
-    /// One member is connected again.
+    /// Simulates that one member has reconnected.
     pub(crate) fn relink(&self, number: u64) {
-        let node = self.0.lock().nodes.get(&number).cloned().expect("there is such a member");
+        let node = self.0.lock().nodes.get(&number).cloned().expect("bus should have a member with this number");
         node.linked();
     }
 }
@@ -127,7 +128,7 @@ impl Backplane for MemoryMember {
 }
 
 impl Members {
-    /// Who gets a frame that a member publishes.
+    /// Returns the receivers of a frame that a member publishes.
     fn takers(&mut self, from: u64, topic: &str) -> Result<Vec<(Node, Arc<Interest>)>, BackplaneError> {
         if self.is_away {
             return Err(BackplaneError::Away("the bus has been taken away".to_owned()));
@@ -148,7 +149,7 @@ impl Members {
             self.drawn = self.drawn.wrapping_add(1);
             takers.extend(group.get((scattered(self.drawn) % group.len() as u64) as usize).copied());
         }
-        // In order, so that each run of a simulation is the same.
+        // Sorted to make simulation runs deterministic.
         takers.sort_unstable_by_key(|(key, _)| **key);
         let node = |(key, interest): (&(u64, u64), &Arc<Interest>)| {
             self.nodes.get(&key.0).map(|node| (node.clone(), interest.clone()))
@@ -157,7 +158,7 @@ impl Members {
     }
 }
 
-/// A well-mixed number: groups whose messages alternate must not get the same members always.
+/// Mixes the bits of a number. Groups with alternating messages must not always select the same members.
 fn scattered(number: u64) -> u64 {
     let mut mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -1,4 +1,4 @@
-//! Brokers on a bus, without sockets: publications of one, and deliveries of the others.
+//! Brokers on a bus, without sockets: messages published by one and delivered by the others.
 
 use super::counts::SequenceStamp;
 use super::frame::{Frame, hello};
@@ -56,11 +56,11 @@ fn overlapping_subscriptions_each_get_message_once() {
         assert!(own.eq((0..100).map(|number| number.to_string()).collect::<Vec<_>>()), "for {id}");
     }
     assert_eq!(received.len(), 400);
-    // One whose subscriptions all have this pattern gets the same messages.
+    // A connection whose subscriptions all have the same pattern receives the same messages.
     assert!(alone.received().iter().eq((0..100).map(|number| format!("0:{number}")).collect::<Vec<_>>().iter()));
 }
 
-/// A publisher at one broker filled the tables of all patterns at another, and no budget counted them.
+/// Regression: a publisher at one broker filled the caches of all patterns at another broker, uncharged.
 #[test]
 fn topics_of_interests_are_charged_and_forgotten_without_memory() {
     let (runtime, [a, b]) = brokers(&MemoryBus::new(), &Broker::builder());
@@ -84,7 +84,7 @@ fn topics_of_interests_are_charged_and_forgotten_without_memory() {
     assert_eq!(budget.charged(), 0);
 }
 
-/// Records its calls, and accepts nothing.
+/// Backplane that records its calls and delivers nothing.
 #[derive(Clone, Debug, Default)]
 struct RecordingBackplane {
     node: Arc<OnceLock<Node>>,
@@ -97,7 +97,7 @@ struct RecordingBackplane {
 
 impl Backplane for RecordingBackplane {
     fn attach(&self, node: Node) {
-        self.node.set(node).expect("there is one broker");
+        self.node.set(node).expect("backplane should be attached to a single broker");
     }
 
     fn join(&self, interest: &Arc<Interest>, joined: PendingInterest) {
@@ -134,7 +134,7 @@ fn first_subscription_adds_interest_and_last_removes_it() {
     ask(&mut one, 1, "a", "");
     ask(&mut one, 2, "a", "");
     ask(&mut other, 1, "a", "");
-    // Each member of a group subscribes separately, so that each has its share.
+    // Each group member has its own interest, so that shares are equal.
     ask(&mut one, 3, "a", "G");
     ask(&mut other, 3, "a", "G");
     assert_eq!(*notes.asked.lock(), ["+a", "+aG", "+aG"]);
@@ -160,7 +160,7 @@ fn a_subscription_is_answered_when_its_interest_is_in_effect() {
     notes.joining.lock().clear();
     for (peer, id) in [(&mut one, 1), (&mut other, 2)] {
         peer.detached.connection().collect(&mut peer.outbox);
-        let answer = peer.take_packets().pop().expect("there is an answer");
+        let answer = peer.take_packets().pop().expect("broker should reply to the subscription");
         assert_eq!((answer.id.0, answer.body.len()), (id, 0));
     }
     one.subscribe(3, "a", "");
@@ -252,14 +252,14 @@ fn a_bus_that_is_away_refuses_messages_if_configured() {
     [&mut reader, &mut local].into_iter().for_each(|reader| reader.subscribe(1, "a", ""));
     bus.set_away(true);
     writer.publish("a", "x");
-    let refused = writer.take_packets().pop().expect("request should be rejected");
+    let refused = writer.take_packets().pop().expect("broker should send a rejection");
     assert_eq!(refused.body[0], Reason::Backplane as u8);
     assert!(refused.body[1..].starts_with(b"the backplane is unavailable: "));
     writer.run_batch();
     bus.set_away(false);
     writer.publish("a", "y");
     writer.run_batch();
-    // A refused message is missed by no subscriber.
+    // Rejected messages do not count as missed.
     assert_eq!((reader.received(), local.received()), (vec!["0:y".to_owned()], vec!["0:y".to_owned()]));
     assert_eq!(b.published(), 1);
 }
@@ -271,13 +271,13 @@ fn message_over_backplane_limit_is_refused_with_sizes() {
         Broker::builder().backplane(RecordingBackplane { limit: Some(100), ..RecordingBackplane::default() }).build();
     let mut writer = Member::new(&broker, runtime.handle());
     writer.publish("a", [0; 100]);
-    let refused = writer.take_packets().pop().expect("request should be rejected");
+    let refused = writer.take_packets().pop().expect("broker should send a rejection");
     assert_eq!(refused.body[0], Reason::Backplane as u8);
     let text = String::from_utf8_lossy(&refused.body[1..]).into_owned();
     assert_eq!(text, "a message of 113 bytes exceeds the 100 bytes that the backplane accepts");
 }
 
-/// A broker, its recorded calls, and its reader of `>`.
+/// Returns a recording backplane, its broker, a reader of `>` and the broker's node.
 fn noted(runtime: &Runtime) -> (RecordingBackplane, Broker, Member, Node) {
     let notes = RecordingBackplane::default();
     let broker = Broker::builder().backplane(notes.clone()).build();
@@ -310,7 +310,7 @@ fn frames_from_the_bus_are_checked_and_go_no_further() {
     ] {
         node.deliver(&interest, [("a", frame)]);
     }
-    // The topic is not subscribed, but the backplane delivers it.
+    // Deliver on a topic without a subscription, as a faulty backplane might.
     node.deliver(&interest, [("a b", Frame::Message.encode(stamp(1), &message("a b", "x")))]);
     node.deliver(&interest, [("a", Frame::Message.encode(stamp(2), &message("a", "y")))]);
     assert_eq!(reader.received(), ["0:x", "0:y"]);

@@ -1,4 +1,4 @@
-//! The state of a client: which subscriptions there are, and which callers wait.
+//! State of a client: its subscriptions and the callers that await replies.
 
 use super::{ClientShared, ClientState, INBOX_MAX, OwnedConnection, PubSubError, RegisteredSubscription};
 use crate::inbox::{Entry, Inbox, Notice, Subscription};
@@ -24,7 +24,7 @@ impl ClientShared {
         }
     }
 
-    /// Takes notify_gap of a connection, and says whether it is the one to use.
+    /// Records a connection and returns whether it is the one to use.
     pub(crate) fn connected(&self, connection: &Connection, is_next: bool) -> bool {
         let mut current = self.connection.lock();
         if is_next || current.is_none() {
@@ -33,41 +33,42 @@ impl ClientShared {
         current.as_ref().is_some_and(|current| current.is_same(connection))
     }
 
-    /// The connection, if it is not this one any more.
+    /// Returns the current connection unless it is the given one.
     #[cold]
     pub(crate) fn newer(&self, than: &Connection) -> Option<Connection> {
         self.connection.lock().clone().filter(|current| !current.is_same(than))
     }
 
-    /// The subscriptions of the connection that was lost, to be made again.
+    /// Returns the requests that renew the subscriptions of the lost connection.
     pub(crate) fn again(&self) -> Vec<Resubscription> {
         let ClientState { inboxes, pending, .. } = &mut *self.inner.lock();
         let disconnected = inboxes.iter_mut().filter(|(_, one)| one.is_disconnected && !one.inbox.is_closed());
         disconnected.map(|(id, entered)| entered.again(*id, pending)).collect()
     }
 
-    /// A subscription to be made without its positions, since the broker takes fewer; `None` if it has none.
+    /// Returns a request that renews a subscription without its positions, because the broker accepts fewer. Returns
+    /// `None` if the subscription has no positions.
     pub(crate) fn again_without_positions(&self, id: u16) -> Option<Resubscription> {
         let ClientState { inboxes, pending, .. } = &mut *self.inner.lock();
         let entered = inboxes.get_mut(&id)?;
         entered.follow.as_mut()?.forget_positions().then(|| entered.again(id, pending))
     }
 
-    /// Notes that all subscriptions are to be made again.
+    /// Marks all subscriptions as lost, so that they are renewed on the next connection.
     pub(crate) fn lose_all(&self) {
         self.inner.lock().inboxes.values_mut().for_each(|entered| entered.is_disconnected = true);
     }
 
-    /// A subscription of a client that stays connected.
+    /// Creates a subscription of a client that reconnects.
     #[cfg(test)]
     pub(crate) fn persistent_subscription(self: &Arc<Self>, pattern: &str) -> Subscription {
         self.is_persistent.store(true, Ordering::Relaxed);
-        let subscription = self.enter((pattern, "", None), oneshot::channel().0, None).expect("it is not closed");
+        let subscription = self.enter((pattern, "", None), oneshot::channel().0, None).expect("client should be open");
         self.handle_answer(subscription.id, Ok(()));
         subscription
     }
 
-    /// Makes a slot for a subscription, before the broker is called, so that the first message finds it.
+    /// Registers a subscription before its request is sent, so that the first message finds it.
     pub(crate) fn enter(
         self: &Arc<Self>,
         (pattern, group, follow): (&str, &str, Option<Box<Follow>>),
@@ -119,7 +120,7 @@ impl ClientShared {
     }
 
     pub(crate) fn unsubscribe(&self, connection: &Connection, id: u16) {
-        // If the connection has ended, so has the subscription.
+        // If the connection is closed, the broker has already removed the subscription.
         let _ = connection.send_now(|outbox| put(outbox, PacketId(id), self.operations.of(Kind::Unsubscribe), &[]));
     }
 
@@ -127,20 +128,21 @@ impl ClientShared {
         self.inner.lock().disconnect_reason.clone().unwrap_or(CloseReason::Local)
     }
 
-    /// The inbox of a subscription.
+    /// Returns the inbox of a subscription.
     pub(crate) fn inbox(&self, id: u16) -> Option<Arc<Inbox>> {
         self.inner.lock().inboxes.get(&id).map(|entered| entered.inbox.clone())
     }
 
-    /// The inboxes of the subscriptions outside groups that match a topic. Until its answer arrives, a subscription gets none
-    /// of the messages that others on the connection match: if those end first, it would have a hole.
+    /// Returns the inboxes of the subscriptions outside groups that match a topic. A subscription whose reply is
+    /// pending is excluded: the messages it would share with others on the connection could stop when those end, which
+    /// would leave a gap.
     pub(crate) fn matching(&self, topic: &str) -> Vec<Arc<Inbox>> {
         let mut inboxes = Vec::new();
         let inner = self.inner.lock();
         let is_started =
             |id| inner.inboxes.get(id).and_then(|one| one.follow.as_ref()).is_none_or(|one| one.is_started());
         inner.by_pattern.for_each_match(topic, |id, inbox| {
-            // One that has not begun gets these messages from the history.
+            // A subscription that has not started yet receives these messages from the history.
             if is_started(id) && !inner.pending.contains_key(id) {
                 inboxes.push(inbox.clone());
             }
@@ -148,7 +150,7 @@ impl ClientShared {
         inboxes
     }
 
-    /// Handles the result of subscribing. The caller may have gone.
+    /// Handles the reply to a subscription request. The caller may have been cancelled.
     pub(crate) fn handle_answer(&self, id: u16, answer: Result<(), String>) {
         let pending = self.inner.lock().pending.remove(&id);
         if let Some(pending) = pending {
@@ -157,7 +159,7 @@ impl ClientShared {
         }
     }
 
-    /// Handles the answer to the oldest SYNC.
+    /// Handles the reply to the oldest SYNC.
     pub(crate) fn handle_sync(&self) {
         let mut inner = self.inner.lock();
         let (sync, refused) = (inner.syncs.pop_front(), inner.refused.take());
@@ -167,16 +169,16 @@ impl ClientShared {
         }
     }
 
-    /// Handles the report that a message was not taken.
+    /// Handles a report that a message was rejected. The first reason is kept until the next SYNC.
     pub(crate) fn handle_refusal(&self, text: &str) {
         self.inner.lock().refused.get_or_insert_with(|| text.to_owned());
     }
 
-    /// Handles the report that so many messages were lost: for a subscription or, with id 0, for the connection.
+    /// Handles a report that `count` messages were lost, for one subscription or, with id 0, for the connection.
     pub(crate) fn handle_lag(&self, id: u16, count: u64) {
         let inner = self.inner.lock();
         let inboxes: Vec<_> = match id {
-            // For topics with a history, positions state the missing messages.
+            // Topics with a history report missing messages by their positions.
             0 => inner.inboxes.values().filter(|one| !one.is_exact()).map(|one| one.inbox.clone()).collect(),
             _ => inner.inboxes.get(&id).map(|entered| entered.inbox.clone()).into_iter().collect(),
         };
@@ -186,13 +188,13 @@ impl ClientShared {
             .for_each(|inbox| inbox.extend([Entry::Notice(Notice::Lagged(count))].into_iter(), self.inbox_max));
     }
 
-    /// Handles the positions at the end of the connection.
+    /// Stores the positions at the end of the connection.
     pub(crate) fn handle_stream(&self, stream: Stream, is_lossy: bool) {
         self.inner.lock().stream = (stream, is_lossy);
     }
 
-    /// Lets a subscription with a history handle something, and adds a notice of the gap to its inbox. `None` if there is
-    /// no such subscription.
+    /// Applies `handle` to a subscription with a history and adds a notice of the gap to its inbox. Returns `None` if
+    /// there is no such subscription.
     pub(crate) fn follow(&self, id: u16, handle: impl FnOnce(&mut Follow) -> PrecedingGap) -> Option<()> {
         let mut inner = self.inner.lock();
         let RegisteredSubscription { inbox, follow, .. } = inner.inboxes.get_mut(&id)?;
@@ -204,7 +206,7 @@ impl ClientShared {
         Some(())
     }
 
-    /// The pattern of a subscription with a history whose answer has not come.
+    /// Returns the pattern of a subscription with a history whose reply is pending.
     pub(crate) fn begins(&self, id: u16) -> Option<Box<str>> {
         let inner = self.inner.lock();
         let entered = inner.inboxes.get(&id)?;
@@ -212,7 +214,8 @@ impl ClientShared {
         (!follow.is_started()).then(|| entered.pattern.clone())
     }
 
-    /// Notes that messages are missing from a topic, at this position of the stream.
+    /// Reports missing messages of a topic to the matching subscriptions that rely on positions, in order with the
+    /// connection's messages.
     pub(crate) fn handle_gap(&self, topic: &str, gap: PrecedingGap) {
         let mut inboxes = Vec::new();
         let inner = self.inner.lock();
@@ -234,7 +237,7 @@ impl ClientShared {
         inboxes.iter().for_each(|inbox| inbox.extend([Entry::Notice(notice)].into_iter(), self.inbox_max));
     }
 
-    /// Handles the end of the connection, and informs all callers that wait.
+    /// Handles the end of the connection and fails all pending callers.
     pub(crate) fn handle_close(&self, reason: &CloseReason) {
         let ends = !self.is_persistent.load(Ordering::Relaxed) || matches!(reason, CloseReason::Local);
         let mut inner = self.inner.lock();

@@ -1,19 +1,19 @@
-//! Several frames in one message of NATS, which so has to carry, parse and pass on one instead of many. docs/bus.md has the
-//! bytes.
+//! Batches of several frames in one NATS message, which NATS then receives, parses and forwards once. docs/bus.md
+//! describes the encoding.
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-/// The bytes of a batch at most. So many of them may wait for a broker as there may be messages, so that they are short;
-/// frames of some ten bytes are cheap enough by this.
+/// Maximum size of a batch in bytes. NATS clients bound their queues by the number of messages, so batches are short.
+/// This size is sufficient to make frames of about ten bytes cheap.
 pub(crate) const BATCH_MAX: usize = 2 * 1024;
 
-/// The first byte of a batch, which is that of no frame.
+/// First byte of a batch, distinct from all kinds of frames.
 const BATCH: u8 = 4;
 
-/// The bytes of a length.
+/// Size of a length prefix in bytes.
 const LENGTH: usize = 2;
 
-/// A frame, or several.
+/// A single frame, or a batch of several.
 #[derive(Debug)]
 pub(crate) enum Payload {
     Frame(Bytes),
@@ -28,13 +28,13 @@ impl Payload {
         }
     }
 
-    /// Adds a frame, unless there would be more bytes than that.
+    /// Appends a frame unless the payload would exceed `most` or [`BATCH_MAX`].
     pub(crate) fn add(&mut self, frame: &[u8], most: usize) -> bool {
         if self.len() + LENGTH + frame.len() > most.min(BATCH_MAX) {
             return false;
         }
         if let Self::Frame(first) = self {
-            // It grows with its charge.
+            // Allocate double, so that the batch grows along with its charge.
             let mut frames = BytesMut::with_capacity(2 * (first.len() + frame.len() + 1 + 2 * LENGTH));
             frames.put_u8(BATCH);
             put(&mut frames, first);
@@ -62,8 +62,8 @@ fn put(frames: &mut BytesMut, frame: &[u8]) {
     frames.put_slice(frame);
 }
 
-/// The frames of a message of NATS. Other bytes are one frame, and a truncated batch ends with an empty one, which no
-/// broker sends.
+/// Returns the frames of a NATS message. Other bytes are returned as a single frame. A truncated batch ends with an
+/// empty frame, which is malformed.
 pub(crate) fn frames(payload: &Bytes) -> impl Iterator<Item = Bytes> + use<> {
     let is_batch = payload.first() == Some(&BATCH);
     let mut rest = Some(if is_batch { payload.slice(1..) } else { payload.clone() });

@@ -1,7 +1,7 @@
-//! The connections to NATS: the interests of the broker, its publications, and received messages.
+//! The connections to NATS, over which a broker subscribes, publishes and receives messages.
 //!
-//! There are two. One publishes and has the subscriptions; NATS does not echo its publications. The other has those of
-//! queue groups, whose members also get the messages of their own broker.
+//! There are two. The first publishes and has most subscriptions; NATS does not echo its own messages to it. The second
+//! has the subscriptions of queue groups, whose members also receive the messages of their own broker.
 
 use crate::nats::batch;
 use crate::nats::groups::{self, Groups};
@@ -23,41 +23,41 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
-/// Messages of NATS that are taken at one time: some reads' worth.
+/// Maximum number of NATS messages processed at once, equal to several reads.
 const PORTION: usize = 256;
 
-/// The bytes of messages that are passed on at one time, so that a subscriber that is slow loses them in portions of this
-/// length. One message may be longer.
+/// Maximum number of bytes delivered at once, because a slow subscriber loses whole batches. A single message may be
+/// larger.
 const PASSED_MAX: usize = 16 * 1024;
 
-/// The bytes after which the queue of NATS's client is flushed: that has 2048 places for messages of any length.
+/// Number of bytes after which the NATS client is flushed. Its queue holds 2048 messages of any size.
 const UNFLUSHED_MAX: usize = 1024 * 1024;
 
-/// The longest pause before NATS is tried again, so that a bus is whole within two seconds after its server is back.
+/// Maximum pause between attempts to connect to NATS. It restores the bus within two seconds after a server restart.
 const PAUSE_MAX: Duration = Duration::from_millis(500);
 
-/// The shortest time between answers to brokers that have requested their losses, and between this one's own requests.
+/// Minimum interval between replies to brokers that query their losses, and between this broker's own queries.
 const TICK: Duration = Duration::from_millis(250);
 
-/// How long NATS may take to broadcast that a subscription is in effect, before its subscriber is answered all the same.
+/// Timeout for NATS to activate a subscription. Afterwards the subscriber is notified regardless.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The backplane of one broker on a bus that NATS joins.
+/// Backplane of one broker, which NATS connects to others.
 ///
-/// When NATS is lost, it is tried again until it is back, at any of its servers.
+/// If the connection to NATS is lost, it is retried indefinitely with all configured servers.
 pub struct NatsBus {
     subjects: Arc<Subjects>,
-    /// For all but groups.
+    /// Connection for everything except queue groups.
     client: Client,
-    /// For groups.
+    /// Connection for queue groups.
     members: Client,
     runtime: Handle,
     node: Arc<OnceLock<Node>>,
-    /// Messages were dropped since they came too fast. NATS's client says so of each.
+    /// Whether messages were dropped because they arrived too fast. The NATS client reports each of them.
     was_slow: Arc<AtomicBool>,
     outgoing: Arc<Outgoing>,
     groups: Arc<Groups>,
-    /// The tasks of interests, by their numbers.
+    /// Tasks of interests, by the number of the interest.
     interests: Mutex<HashMap<u64, AbortHandle>>,
     tasks: Mutex<Vec<AbortHandle>>,
 }
@@ -69,42 +69,44 @@ impl fmt::Debug for NatsBus {
     }
 }
 
-/// The settings of async-nats of a [`NatsBus`] that connects by itself: a lost server is retried after half a second at
-/// most.
+/// Returns the async-nats options of a [`NatsBus`] created by [`connect`](NatsBus::connect). A lost connection is
+/// retried at least every half second.
 pub fn options() -> ConnectOptions {
     let pause = |attempts: usize| pause(attempts, Duration::from_millis(2), PAUSE_MAX);
     ConnectOptions::new().reconnect_delay_callback(pause)
 }
 
 impl NatsBus {
-    /// Connects to NATS, for a broker on the bus with this name. Brokers with the same name are one.
+    /// Connects a broker to NATS on the bus with this name. Brokers with the same bus name exchange messages.
     ///
-    /// A name has 1 to 64 letters, digits, hyphens and underscores. The subjects of a bus begin with it and a dot.
+    /// A name has 1 to 64 letters, digits, hyphens and underscores. All subjects of a bus start with its name and a
+    /// dot.
     ///
     /// # Errors
-    /// If the name is none, or no server accepts the connections.
+    /// If the name is invalid, or no server accepts the connections.
     ///
     /// # Cancel safety
     /// Dropping the future cancels the attempt.
     ///
     /// # Panics
-    /// Outside of a tokio runtime.
+    /// If called outside of a tokio runtime.
     pub async fn connect(name: &str, servers: impl ToServerAddrs) -> io::Result<Self> {
         Self::connect_with(name, servers, options()).await
     }
 
-    /// As [`connect`](Self::connect), with settings of async-nats: users, TLS, timeouts. Begin with [`options`].
+    /// Like [`connect`](Self::connect), but with async-nats options such as credentials, TLS and timeouts. Start from
+    /// [`options`].
     ///
-    /// `no_echo`, `event_callback` and `skip_subject_validation` are set here.
+    /// This method overrides `no_echo`, `event_callback` and `skip_subject_validation`.
     ///
     /// # Errors
-    /// As [`connect`](Self::connect).
+    /// Like [`connect`](Self::connect).
     ///
     /// # Cancel safety
-    /// As [`connect`](Self::connect).
+    /// Like [`connect`](Self::connect).
     ///
     /// # Panics
-    /// As [`connect`](Self::connect).
+    /// Like [`connect`](Self::connect).
     pub async fn connect_with(name: &str, servers: impl ToServerAddrs, options: ConnectOptions) -> io::Result<Self> {
         let subjects = Arc::new(Subjects::of(name)?);
         let servers: Vec<_> = servers.to_server_addrs()?.collect();
@@ -122,7 +124,7 @@ impl NatsBus {
             std::future::ready(())
         });
         let client = first.connect(&servers[..]).await.map_err(io::Error::other)?;
-        // Groups have no counts, so nothing is requested for them.
+        // Groups have no counts, so that losses cannot be queried.
         let slow = was_slow.clone();
         let second = options.event_callback(move |event| {
             handle_event(None, &slow, &event);
@@ -145,7 +147,8 @@ impl NatsBus {
         })
     }
 
-    /// The most bytes of a message of NATS, if it takes one of so many now.
+    /// Returns the maximum message size of NATS. Fails if a message of `length` bytes exceeds it or NATS is
+    /// disconnected.
     fn room(&self, length: usize) -> Result<usize, BackplaneError> {
         let limit = self.client.max_payload();
         if length > limit {
@@ -225,7 +228,7 @@ impl Drop for NatsBus {
     }
 }
 
-/// Handles an event of async-nats about a connection.
+/// Handles a connection event of async-nats.
 fn handle_event(node: Option<&Node>, was_slow: &AtomicBool, event: &Event) {
     match event {
         Event::Connected => {
@@ -240,20 +243,20 @@ fn handle_event(node: Option<&Node>, was_slow: &AtomicBool, event: &Event) {
     }
 }
 
-/// Broadcasts a frame to all other brokers.
+/// Sends a frame to all other brokers.
 fn broadcast(frame: impl Into<Bytes>, outgoing: &Outgoing) {
     if let Err(error) = outgoing.control(frame.into()) {
         tracing::debug!(%error, "messages to other brokers on the bus are delayed");
     }
 }
 
-/// Requests the brokers with members of groups.
+/// Asks the other brokers whether they have queue group members.
 fn ask(groups: &Groups, outgoing: &Outgoing) {
     groups.ask();
     broadcast(groups::asks(), outgoing);
 }
 
-/// Writes the queue in order. While NATS is away it waits.
+/// Writes queued messages to NATS in order. Waits while NATS is disconnected.
 async fn pump(client: Client, writer: Writer) {
     let (mut portion, mut unflushed) = (Vec::new(), 0);
     loop {
@@ -261,13 +264,13 @@ async fn pump(client: Client, writer: Writer) {
         for waiting in portion.drain(..) {
             let charge = waiting.charge();
             unflushed += charge;
-            // It may accept less than when it was queried. The others will learn that something is missing.
+            // The server's limit may have been lowered. Other brokers then detect the loss by their counts.
             if let Err(error) = client.publish(waiting.subject, waiting.payload.into()).await {
                 tracing::debug!(%error, "message not published on the bus");
             }
             if unflushed > UNFLUSHED_MAX {
                 unflushed = 0;
-                // Fails if the client has ended, as each message does.
+                // Fails if the client is closed, in which case publishing fails too.
                 let _ = client.flush().await;
             }
             writer.written(charge);
@@ -275,7 +278,7 @@ async fn pump(client: Client, writer: Writer) {
     }
 }
 
-/// Receives the requests of other brokers.
+/// Receives the control frames of other brokers.
 async fn receive_control(client: Client, subjects: Arc<Subjects>, node: Node, groups: Arc<Groups>) {
     match client.subscribe(subjects.control().to_owned()).await {
         Ok(mut subscriber) => {
@@ -288,9 +291,9 @@ async fn receive_control(client: Client, subjects: Arc<Subjects>, node: Node, gr
     }
 }
 
-/// Forwards the messages of an interest, until it is aborted.
+/// Delivers the messages of an interest until the task is aborted.
 async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: Arc<Interest>, joined: PendingInterest) {
-    // While NATS is away the subscriber gets what its own broker publishes, and need not wait.
+    // While NATS is disconnected, a subscriber can receive its own broker's messages and must not wait.
     let mut joined = (client.connection_state() == State::Connected).then_some(joined);
     let subscribing = async {
         let subject = subjects.of_topic(interest.pattern());
@@ -329,11 +332,11 @@ async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: A
     }
 }
 
-/// Waits until NATS has accepted all earlier messages of this connection: its answer that there are no responders.
+/// Waits until NATS has processed all earlier packets of this connection, by sending a request that has no responders.
 async fn settle(client: &Client, unused: &str) {
     if client.connection_state() == State::Connected {
         let asking = client.request(unused.to_owned(), Bytes::new());
-        // Any answer will do. Without one it is better to continue than to let the subscriber wait.
+        // Any reply is sufficient. On a timeout, continue instead of blocking the subscriber.
         let _ = tokio::time::timeout(JOIN_TIMEOUT, asking).await;
     }
 }
@@ -362,30 +365,30 @@ mod tests {
     use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
     use tokio::net::TcpListener;
 
-    /// A server that greets its clients, and reads nothing after that.
+    /// Accepts NATS clients and completes the handshake, then reads nothing.
     async fn greet(listener: TcpListener) {
         let mut clients = Vec::new();
         while let Ok((socket, _)) = listener.accept().await {
             let mut client = BufReader::new(socket);
             let greeting = b"INFO {\"server_id\":\"x\",\"max_payload\":1048576}\r\n";
-            client.write_all(greeting).await.expect("write should succeed");
+            client.write_all(greeting).await.expect("NATS client should accept the greeting");
             let mut line = String::new();
             while line.trim_end() != "PING" {
                 line.clear();
-                client.read_line(&mut line).await.expect("line should be readable");
+                client.read_line(&mut line).await.expect("NATS client should send a line");
             }
-            client.write_all(b"PONG\r\n").await.expect("write should succeed");
+            client.write_all(b"PONG\r\n").await.expect("NATS client should accept the PONG");
             clients.push(client);
         }
     }
 
-    /// They were passed to the client of NATS, which holds 2048 messages of any length.
+    /// Regression: messages were handed to the NATS client, which queues 2048 messages of any size.
     #[tokio::test]
     async fn messages_for_a_server_that_reads_nothing_are_refused() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
-        let address = listener.local_addr().expect("socket should have a local address").to_string();
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be available");
+        let address = listener.local_addr().expect("listener should have a local address").to_string();
         tokio::spawn(greet(listener));
-        let bus = NatsBus::connect("shop", address).await.expect("it greets");
+        let bus = NatsBus::connect("shop", address).await.expect("bus should connect to the listener");
         let frame = Bytes::from(vec![1; 1 << 20]);
         let mut published = 0;
         for _ in 0..10_000 {

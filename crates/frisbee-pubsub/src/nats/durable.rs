@@ -1,8 +1,8 @@
-//! Topics stored by NATS: a message is kept until a limit removes it, and each subscription gets it until it is
-//! acknowledged.
+//! Durable topics, stored by NATS. A message is kept until a limit removes it, and each subscription receives it until
+//! it is acknowledged.
 //!
-//! A [`DurableTopic`] is a stream of JetStream. Its messages do not go through brokers, and what brokers pass on is not
-//! stored: programs that publish to a durable topic and read it are clients of NATS.
+//! A [`DurableTopic`] is a JetStream stream. Brokers neither forward nor store its messages: programs publish to and
+//! read a durable topic as NATS clients.
 //!
 //! ```no_run
 //! use frisbee_pubsub::nats::durable::{DurableTopic, RecvError, Replay};
@@ -32,7 +32,7 @@
 //! # }
 //! ```
 //!
-//! docs/durable.md lists the promises.
+//! docs/durable.md lists the guarantees.
 
 mod delivery;
 mod error;
@@ -66,41 +66,41 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
-/// The longest id of a message, in bytes: as the longest topic.
+/// Maximum length of a message id in bytes, equal to that of a topic.
 const ID_MAX: usize = 255;
 
-/// How long NATS has for one answer, before the request is repeated.
+/// Timeout of one request to NATS before it is repeated.
 const ATTEMPT: Duration = Duration::from_secs(2);
 
-/// The pause before a request is repeated: the first, and the longest.
+/// Minimum and maximum pause before a request is repeated.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(250));
 
-/// The payload of an empty request to JetStream: `{}`.
+/// Payload of an empty JetStream request: `{}`.
 const NOTHING: BTreeMap<&str, &str> = BTreeMap::new();
 
-/// The status of NATS's errors that pass.
+/// Status of NATS errors that are transient.
 const UNAVAILABLE: usize = 503;
 
-/// A topic, or all topics that match a pattern, that NATS stores.
+/// A topic, or all topics that match a pattern, stored by NATS.
 ///
-/// Clones are the same topic. It continues when its connection to NATS is lost and made again.
+/// Clones share the topic. It remains usable when its connection to NATS is lost and reestablished.
 #[derive(Clone, Debug)]
 pub struct DurableTopic {
     shared: Arc<Shared>,
 }
 
-/// Shared by the handles of a topic.
+/// State shared by the handles of a topic.
 #[derive(Debug)]
 struct Shared {
     client: Client,
     context: Context,
-    /// The name of the stream.
+    /// Name of the stream.
     stream: String,
-    /// The prefix of topics in subjects.
+    /// Subject prefix of the topics.
     prefix: String,
     pattern: String,
     payload_max: usize,
-    /// How long a message is published again if there is no answer.
+    /// How long publishing is retried while there is no reply.
     patience: Duration,
 }
 
@@ -109,7 +109,7 @@ impl Shared {
         self.client.connection_state() == State::Connected
     }
 
-    /// Sends a request to JetStream that is answered by JSON.
+    /// Sends a request to JetStream and decodes its JSON reply.
     async fn ask<T: DeserializeOwned>(&self, what: String) -> Result<T, JetStreamFailure> {
         match self.context.request(what, &NOTHING).await {
             Ok(Response::Ok(answer)) => Ok(answer),
@@ -119,7 +119,7 @@ impl Shared {
     }
 }
 
-/// The position of a published message.
+/// Position of a published message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StoredMessage {
     sequence: u64,
@@ -127,43 +127,43 @@ pub struct StoredMessage {
 }
 
 impl StoredMessage {
-    /// The number of the message in its durable topic, which counts from 1.
+    /// Returns the sequence number of the message in its durable topic. Numbers start at 1.
     pub fn sequence(self) -> u64 {
         self.sequence
     }
 
-    /// Whether a message with this id had been stored already, which is then the one with this sequence. Its payload may be
-    /// another one: NATS compares ids alone.
+    /// Returns whether a message with this id was already stored. [`sequence`](Self::sequence) is then the number of
+    /// that message. Its payload may differ because NATS compares ids only.
     ///
-    /// It may have been stored by this very publication, if NATS was lost before it could say so.
+    /// It may have been stored by this call to publish, if the connection was lost before NATS replied.
     pub fn is_duplicate(self) -> bool {
         self.is_duplicate
     }
 }
 
 impl DurableTopic {
-    /// The settings of a durable topic of a bus: one topic, or a pattern for several.
+    /// Returns a builder for a durable topic of a bus: a single topic, or a pattern for several.
     ///
-    /// Durable topics have subjects of their own, so that a bus of brokers with the same name is not disturbed.
+    /// Durable topics use separate subjects and do not interfere with a broker bus of the same name.
     pub fn builder(bus: &str, pattern: &str) -> DurableTopicBuilder {
         DurableTopicBuilder::new(bus, pattern)
     }
 
-    /// Stores a message. When this returns, NATS has it.
+    /// Stores a message. Once this returns, NATS has stored it.
     ///
-    /// Of several messages with one id, one is stored, as long as they are published within
-    /// [`duplicate_window`](DurableTopicBuilder::duplicate_window). So this publishes again by itself if NATS does not
-    /// answer or is away, for 10 s at most. After [`PublishError::Unknown`] the caller should publish again with the
-    /// same id. An id has 1 to 255 visible characters of ASCII; ids of different topics of one pattern are not
-    /// distinguished.
+    /// Messages with the same id are stored once if they are published within
+    /// [`duplicate_window`](DurableTopicBuilder::duplicate_window). Publishing can therefore be retried safely: this
+    /// method does so for up to 10 s while NATS is disconnected or does not reply. After [`PublishError::Unknown`] the
+    /// caller should publish again with the same id. An id has 1 to 255 visible ASCII characters. Ids are shared by all
+    /// topics of a pattern.
     ///
-    /// Messages keep their order if each is published after the one before is stored.
+    /// Messages stay in order if each is published after the previous one was stored.
     ///
     /// # Errors
     /// See [`PublishError`].
     ///
     /// # Cancel safety
-    /// The message may be stored or not.
+    /// If the future is dropped, the message may have been stored.
     pub async fn publish(
         &self,
         topic: &str,
@@ -199,20 +199,21 @@ impl DurableTopic {
         }
     }
 
-    /// The settings of a subscription with this name, of 1 to 64 bytes: all subscriptions with one name are one, and
-    /// share its messages. It stays without readers, until it is [deleted](Self::delete_subscription).
+    /// Returns a builder for a subscription with a name of 1 to 64 bytes. All readers that use the same name share one
+    /// subscription and its messages. A subscription remains without readers until it is
+    /// [deleted](Self::delete_subscription).
     pub fn subscription(&self, name: &str) -> SubscriptionBuilder {
         SubscriptionBuilder::new(self.clone(), name)
     }
 
-    /// Deletes the subscription with this name, and its state. Its readers get [`RecvError::Gone`]. Returns whether
-    /// there was one.
+    /// Deletes the subscription with this name and its state. Its readers receive [`RecvError::Gone`]. Returns whether
+    /// the subscription existed.
     ///
     /// # Errors
-    /// If NATS does not answer or does not permit it.
+    /// If NATS does not reply or does not permit it.
     ///
     /// # Cancel safety
-    /// It may be deleted or not.
+    /// If the future is dropped, the subscription may have been deleted.
     pub async fn delete_subscription(&self, name: &str) -> Result<bool, OpenError> {
         let deleting = self.shared.ask(format!("CONSUMER.DELETE.{}.{}", self.shared.stream, stored(name)));
         match deleting.await {
@@ -222,12 +223,12 @@ impl DurableTopic {
         }
     }
 
-    /// The longest payload of a message, in bytes.
+    /// Returns the maximum size of a payload in bytes.
     pub fn payload_max(&self) -> usize {
         self.shared.payload_max
     }
 
-    /// The topic or the pattern.
+    /// Returns the topic or pattern.
     pub fn pattern(&self) -> &str {
         &self.shared.pattern
     }
@@ -264,11 +265,11 @@ impl DurableTopic {
     }
 }
 
-/// Why one attempt has not stored a message, for certain or not.
+/// Reason why one attempt did not store a message.
 enum Failure {
-    /// It is not stored, and would not be the next time.
+    /// The message was not stored, and a retry would fail too.
     Refused(String),
-    /// It is not stored, but may be in a while.
+    /// The message was not stored, but a retry may succeed.
     Away(String),
     /// The outcome is unknown.
     Silent(String),
@@ -282,7 +283,7 @@ impl Failure {
             PublishErrorKind::TimedOut | PublishErrorKind::BrokenPipe => Self::Silent(text),
             PublishErrorKind::Other => {
                 match error.source().and_then(|source| source.downcast_ref::<JetStreamError>()) {
-                    // The reason is in the text: a limit, for instance.
+                    // The text states the reason, for example a limit.
                     Some(refusal) if refusal.error_code() == ErrorCode::STREAM_STORE_FAILED => Self::Refused(text),
                     Some(refusal) if refusal.code() == UNAVAILABLE => Self::Away(text),
                     Some(_) => Self::Refused(text),

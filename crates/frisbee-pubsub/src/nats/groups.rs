@@ -1,44 +1,45 @@
-//! Whether some broker on the bus has members of queue groups. NATS gives each of its messages to one member, so that a batch
-//! would go to one whole, and members would not take turns: while there may be some, frames leave one by one.
+//! Tracks whether any broker on the bus has queue group members. NATS delivers each of its messages to one member, so
+//! that a batch would go to a single member as a whole. Frames are therefore sent individually while there may be
+//! members.
 //!
-//! Brokers announce their members from time to time, and on request. If the announcement is lost, shares are less even
-//! for a while, and nothing is lost.
+//! Brokers announce their members periodically and on request. A lost announcement makes the distribution less even for
+//! a while, but loses no messages.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
-/// Its only byte: some broker has members of groups.
+/// Control frame of this single byte: the sending broker has queue group members.
 const HAS_MEMBERS: u8 = 5;
 
-/// Its only byte: brokers that have members are to say so.
+/// Control frame of this single byte: requests announcements from brokers with members.
 const ASKS: u8 = 6;
 
-/// How many ticks the answers of others may take, when a broker has begun or was away: a second.
+/// Number of ticks, about a second, within which other brokers announce members after a start or reconnect.
 const ANSWER_TICKS: u32 = 4;
 
-/// For how many ticks it counts that a broker has members: half a minute.
+/// Number of ticks for which an announcement is valid: half a minute.
 const HEARD_TICKS: u32 = 120;
 
-/// The ticks after which a broker says it again: three times as often.
+/// Number of ticks between the announcements of a broker, a third of their validity.
 const SAY_TICKS: u32 = 40;
 
-/// A broker's knowledge.
+/// A broker's knowledge of queue group members.
 #[derive(Debug)]
 pub(crate) struct Groups {
-    /// The members at this broker.
+    /// Number of members at this broker.
     here: AtomicUsize,
-    /// There may be members elsewhere for so many ticks.
+    /// Number of ticks for which other brokers are assumed to have members.
     elsewhere: AtomicU32,
-    /// The ticks until this broker says that it has members.
+    /// Number of ticks until this broker announces its members.
     next: AtomicU32,
     asked: AtomicBool,
 }
 
-/// An announcement to the other brokers.
+/// Returns the control frame that announces members.
 pub(crate) const fn has_members() -> &'static [u8] {
     &[HAS_MEMBERS]
 }
 
-/// The question to the other brokers.
+/// Returns the control frame that requests announcements.
 pub(crate) const fn asks() -> &'static [u8] {
     &[ASKS]
 }
@@ -53,27 +54,27 @@ impl Groups {
         }
     }
 
-    /// Whether there may be members.
+    /// Returns whether there may be members on the bus.
     pub(crate) fn may_be(&self) -> bool {
         self.elsewhere.load(Ordering::Relaxed) > 0 || self.here.load(Ordering::Relaxed) > 0
     }
 
-    /// A member has joined at this broker. Returns whether to announce it.
+    /// Records a member at this broker. Returns whether it must be announced, because it is the first.
     pub(crate) fn enter(&self) -> bool {
         self.here.fetch_add(1, Ordering::Relaxed) == 0
     }
 
-    /// A member has left this broker.
+    /// Removes a member from this broker.
     pub(crate) fn exit(&self) {
         self.here.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// This broker requests announcements, since it has received none.
+    /// Assumes members at other brokers until their announcements are due.
     pub(crate) fn ask(&self) {
         self.elsewhere.fetch_max(ANSWER_TICKS, Ordering::Relaxed);
     }
 
-    /// Handles a frame of another broker.
+    /// Handles a control frame of another broker.
     pub(crate) fn handle_control(&self, frame: &[u8]) {
         match frame {
             [HAS_MEMBERS] => {
@@ -84,10 +85,10 @@ impl Groups {
         }
     }
 
-    /// To be called at each tick, by one task. Whether it is to be said that there are members here.
+    /// Advances the timers; must be called by one task at each tick. Returns whether to announce members.
     pub(crate) fn tick(&self) -> bool {
         let left = self.elsewhere.load(Ordering::Relaxed);
-        // If an announcement arrives at this very moment, that counts.
+        // If an announcement arrives concurrently, it wins.
         let _ = self.elsewhere.compare_exchange(left, left.saturating_sub(1), Ordering::Relaxed, Ordering::Relaxed);
         let next = self.next.load(Ordering::Relaxed).saturating_sub(1);
         let is_due = next == 0 || self.asked.swap(false, Ordering::Relaxed);

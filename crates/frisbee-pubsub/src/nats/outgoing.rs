@@ -1,7 +1,7 @@
-//! The frames that wait to be written to NATS, in their order.
+//! Queue of frames to be written to NATS.
 //!
-//! While they wait, short ones of one topic join each other. So nothing is delayed for a batch: a frame that is alone is
-//! written alone, and the more there are, the more of them are written as one.
+//! Short frames of the same topic are merged while they are queued. Batching therefore adds no delay: a single frame is
+//! sent alone, and batches grow only with the backlog.
 
 use crate::BackplaneError;
 use crate::nats::batch::Payload;
@@ -13,33 +13,32 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::sync::Notify;
 
-/// The bytes that may wait to be written to NATS: an eighth of a second at 1 Gbit/s. What exceeds them does not leave
-/// the broker.
+/// Maximum number of bytes queued for NATS: an eighth of a second at 1 Gbit/s. Further frames are rejected.
 const WAITING_MAX: usize = 16 * 1024 * 1024;
 
-/// The charge for a frame that waits alone, in addition to its bytes.
+/// Charge for an unbatched frame in bytes, excluding its content.
 const FRAME_CHARGE: usize = 128;
 
-/// So many places are kept once they are free: all that come while some are written.
+/// Maximum capacity of the drained queue that is kept for reuse, enough for the frames that arrive during a write.
 const KEPT: usize = 1024;
 
-/// The queue of one broker.
+/// Send queue of one broker.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     subjects: Arc<Subjects>,
     queue: Mutex<Vec<QueuedMessage>>,
     filled: Notify,
-    /// The charges of all that is not written yet.
+    /// Sum of the charges of unwritten frames.
     charged: AtomicUsize,
-    /// The writer has ended.
+    /// Whether the writer has ended.
     has_ended: AtomicBool,
 }
 
-/// The end of the queue that is written. When it is dropped, nothing more is taken.
+/// Consuming end of the queue. Once dropped, no frames are accepted.
 #[derive(Debug)]
 pub(crate) struct Writer(Arc<Outgoing>);
 
-/// A message of NATS that is not written yet.
+/// A queued NATS message.
 #[derive(Debug)]
 pub(crate) struct QueuedMessage {
     pub(crate) subject: Subject,
@@ -47,12 +46,12 @@ pub(crate) struct QueuedMessage {
     charge: usize,
 }
 
-/// How a frame may be written.
+/// Batching of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FrameOptions {
-    /// In one message of so many bytes at most, together with frames of its topic that wait.
+    /// May be merged with queued frames of its topic into a message of at most this many bytes.
     Others(usize),
-    /// In a message of its own.
+    /// Sent as a message of its own.
     Nobody,
 }
 
@@ -67,7 +66,7 @@ impl Outgoing {
         }
     }
 
-    /// Adds a frame for a topic.
+    /// Queues a frame for a topic.
     pub(crate) fn publish(&self, topic: &str, frame: Bytes, with: FrameOptions) -> Result<(), BackplaneError> {
         self.check()?;
         let mut queue = self.queue.lock();
@@ -89,7 +88,7 @@ impl Outgoing {
         Ok(())
     }
 
-    /// Adds a frame for requests among brokers.
+    /// Queues a control frame for all brokers.
     pub(crate) fn control(&self, frame: Bytes) -> Result<(), BackplaneError> {
         self.check()?;
         self.push(&mut self.queue.lock(), self.subjects.control().into(), frame);
@@ -122,7 +121,7 @@ impl Writer {
         Self(outgoing.clone())
     }
 
-    /// Waits until something is there, and moves all of it to `portion`, which is empty.
+    /// Waits until the queue is not empty and moves it to `portion`, which must be empty.
     pub(crate) async fn take(&self, portion: &mut Vec<QueuedMessage>) {
         if portion.capacity() > KEPT {
             *portion = Vec::new();
@@ -136,7 +135,7 @@ impl Writer {
         }
     }
 
-    /// A taken frame has been written, or dropped.
+    /// Releases the charge of a frame that was written or dropped.
     pub(crate) fn written(&self, charge: usize) {
         self.0.charged.fetch_sub(charge, Ordering::Relaxed);
     }
@@ -149,7 +148,7 @@ impl Drop for Writer {
 }
 
 impl QueuedMessage {
-    /// The bytes that it is charged.
+    /// Returns the charge of the message in bytes.
     pub(crate) fn charge(&self) -> usize {
         self.charge
     }
@@ -168,7 +167,7 @@ mod tests {
         (outgoing, writer)
     }
 
-    /// The queue: for each message of NATS its subject and frames.
+    /// Drains the queue. Returns the subject and the frames of each message.
     async fn taken(writer: &Writer) -> Vec<(String, Vec<Bytes>)> {
         let mut portion = Vec::new();
         writer.take(&mut portion).await;
@@ -224,7 +223,7 @@ mod tests {
         let count = (0..100).take_while(|_| outgoing.publish("a", frame.clone(), MOST).is_ok()).count();
         assert_eq!(count, WAITING_MAX >> 20);
         assert!(outgoing.control("\x03".into()).is_err());
-        // Nor do those that would join the queue.
+        // Frames that would be merged into a queued message are rejected too.
         assert!(outgoing.publish("a", "\x01".into(), MOST).is_err());
         taken(&writer).await;
         assert!(outgoing.publish("a", "\x01".into(), MOST).is_ok());

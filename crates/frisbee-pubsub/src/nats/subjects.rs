@@ -1,20 +1,20 @@
-//! The subjects of a bus, and the names of its queue groups, in the form that NATS takes.
+//! NATS subjects of a bus, and names of its queue groups.
 //!
-//! A topic is an unchanged subject, after the name of the bus: its tokens have no white space, no wildcards and no dots
-//! within, so NATS takes each. Groups may have any name, so theirs are escaped.
+//! A topic is used as a subject unchanged, after the name of the bus, because its tokens are valid NATS tokens. Group
+//! names are arbitrary and therefore escaped.
 
 use std::fmt::Write;
 use std::io;
 
-/// The longest name of a bus, in bytes.
+/// Maximum length of a bus name in bytes.
 const NAME_MAX: usize = 64;
 
 /// The subjects of one bus.
 #[derive(Clone, Debug)]
 pub(crate) struct Subjects {
-    /// The prefix of topics.
+    /// Subject prefix of topics.
     topics: String,
-    /// The prefix of durable topics.
+    /// Subject prefix of durable topics.
     #[cfg(feature = "durable")]
     durables: String,
     control: String,
@@ -22,7 +22,7 @@ pub(crate) struct Subjects {
 }
 
 impl Subjects {
-    /// The subjects of a bus with this name, which is one token: so no bus is within another.
+    /// Creates the subjects of a bus. Its name is a single token, so that no bus is nested in another.
     pub(crate) fn of(name: &str) -> io::Result<Self> {
         let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || name.len() > NAME_MAX || !name.chars().all(fits) {
@@ -40,40 +40,40 @@ impl Subjects {
         })
     }
 
-    /// The subject of a topic or a pattern.
+    /// Returns the subject of a topic or pattern.
     pub(crate) fn of_topic(&self, topic: &str) -> String {
         [&self.topics, topic].concat()
     }
 
-    /// The topic of a subject; empty if it is none of this bus.
+    /// Returns the topic of a subject, or an empty string if the subject belongs to another bus.
     pub(crate) fn topic_of<'a>(&self, subject: &'a str) -> &'a str {
         subject.strip_prefix(&self.topics).unwrap_or_default()
     }
 
-    /// The subject of a durable topic or a pattern of some.
+    /// Returns the subject of a durable topic or pattern.
     #[cfg(feature = "durable")]
     pub(crate) fn of_durable(&self, topic: &str) -> String {
         [&self.durables, topic].concat()
     }
 
-    /// The subject of control frames between brokers.
+    /// Returns the subject of control frames between brokers.
     pub(crate) fn control(&self) -> &str {
         &self.control
     }
 
-    /// A subject without subscribers.
+    /// Returns a subject without subscribers.
     pub(crate) fn unused(&self) -> &str {
         &self.unused
     }
 }
 
-/// The name of a queue group: each byte that is neither a letter, a digit, `-` nor `_` becomes `%` and two digits.
+/// Escapes the name of a queue group: each byte other than a letter, digit, `-` or `_` becomes `%` and two hex digits.
 pub(crate) fn group(name: &str) -> String {
     escape(name, '%')
 }
 
-/// The name of a stream or a consumer, as that of a group but with `=`: NATS 2.9 takes a `%` there for a verb of the
-/// format of its acknowledgement subjects.
+/// Escapes the name of a stream or consumer, with `=` instead of `%`, because NATS 2.9 uses the name in the format
+/// string of its acknowledgement subjects.
 #[cfg(feature = "durable")]
 pub(crate) fn stored(name: &str) -> String {
     escape(name, '=')
@@ -85,7 +85,7 @@ fn escape(name: &str, mark: char) -> String {
         if byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_' {
             escaped.push(char::from(byte));
         } else {
-            write!(escaped, "{mark}{byte:02x}").expect("a string takes all");
+            write!(escaped, "{mark}{byte:02x}").expect("formatting into a string should succeed");
         }
     }
     escaped

@@ -1,4 +1,4 @@
-//! Memory of subscriptions and messages, its lifetime, and the cache of a publisher.
+//! Memory accounting of subscriptions and messages, and the topic cache of a publisher.
 
 use super::*;
 use crate::topics::TOPIC_MAX;
@@ -9,7 +9,7 @@ fn held(member: &Member) -> usize {
     member.connection().memory_held()
 }
 
-/// The memory held by all connections of a member's server, and the shared part.
+/// Returns the memory charged to all connections of a member's server.
 fn held_by_all(member: &Member) -> usize {
     member.connection().memory_budget().charged()
 }
@@ -40,7 +40,8 @@ fn a_broker_may_have_any_eight_user_operations() {
         assert!(kinds.into_iter().all(|kind| broker.0.operations.kind(broker.0.operations.of(kind)) == Some(kind)));
     }
     for first in [0, 9, u16::MAX - 6, u16::MAX] {
-        catch_unwind(|| Broker::builder().first_operation(first)).expect_err("they are not all there");
+        catch_unwind(|| Broker::builder().first_operation(first))
+            .expect_err("range should be outside of the user operations");
     }
 }
 
@@ -73,7 +74,7 @@ fn subscription_is_charged_for_pattern_and_nodes_until_end() {
     assert_eq!((held(&reader), broker.subscriptions()), (0, 0));
 }
 
-/// No budget counted those of a subscriber that had gone, although others kept them.
+/// Regression: nodes of a departed subscriber were uncharged while other subscriptions kept them.
 #[test]
 fn nodes_stay_charged_while_later_subscribers_keep_them() {
     let (_runtime, _broker, [mut first, mut later]) = peers(Broker::builder());
@@ -256,7 +257,7 @@ fn lagging_group_members_receive_round_robin() {
     assert_eq!([a.received().len(), b.received().len()], [2, 2], "a number and the newest");
 }
 
-/// A thousand publishers kept gigabytes that no budget counted.
+/// Regression: a thousand publishers cached gigabytes that no budget counted.
 #[test]
 fn remembered_topics_are_charged_and_forgotten_without_memory() {
     let (_runtime, _, [mut writer]) = peers(Broker::builder());

@@ -1,11 +1,11 @@
-//! Topics with history at brokers on a bus: each broker records the messages of all, in its own order.
+//! Topics with a history at brokers on a bus. Each broker records the messages of all brokers in its own order.
 
 use super::histories::{epoch, follow, publish, shown};
 use super::*;
 use crate::follow::NextOffset;
 use crate::{History, MemoryBus};
 
-/// Two brokers, and a connection of each, with which its part of the bus begins.
+/// Returns two brokers on a bus, and a connection to each. The first connection makes the broker join the bus.
 fn joined(bus: &MemoryBus, settings: &BrokerBuilder) -> (Runtime, [Broker; 2], [Member; 2]) {
     let runtime = runtime();
     let brokers = [(); 2].map(|()| settings.clone().backplane(bus.member()).build());
@@ -17,7 +17,7 @@ fn settings() -> BrokerBuilder {
     Broker::builder().history("a.>", History::last(10))
 }
 
-/// A subscriber that begins at a position of an epoch.
+/// Subscribes at a position and returns what the subscriber receives.
 fn resumed(broker: &Broker, runtime: &Runtime, topic: &str, next: NextOffset) -> Vec<String> {
     let mut reader = Member::new(broker, runtime.handle());
     follow(&mut reader, 1, topic, 2, &[(topic, next)]);
@@ -93,7 +93,7 @@ fn bus_outage_begins_an_epoch_and_is_stated() {
     let before = epoch(&b);
     bus.set_away(true);
     publish(&mut at_a, "a.b", 2..=2);
-    // No broker knows of this topic but the one where it began.
+    // Only the broker where this topic was published knows it.
     publish(&mut at_a, "a.c", 1..=1);
     bus.set_away(false);
     assert_ne!(epoch(&b), before);
@@ -101,14 +101,14 @@ fn bus_outage_begins_an_epoch_and_is_stated() {
     assert_eq!(stated[0], "=0", "an answer with another epoch: {stated:?}");
     let next = NextOffset { epoch: before, offset: 2 };
     publish(&mut at_b, "a.b", 3..=3);
-    // In the epoch that has begun, with the message that the other broker has counted.
+    // In the new epoch, starting with the message that the other broker has counted.
     assert_eq!(resumed(&b, &runtime, "a.b", next), ["=1", "1@a.b:2", "1:3"]);
     assert_eq!(shown(&mut plain), ["0:1", "-1", "0:3"]);
 }
 
 #[test]
 fn rejoined_broker_begins_an_epoch_at_the_others() {
-    // As after a broken connection of the other broker alone, on which its first message of a topic was lost.
+    // Simulates a broken connection of the other broker, on which its first message of a topic was lost.
     let bus = MemoryBus::new();
     let (_runtime, [a, b], [mut at_a, mut at_b]) = joined(&bus, &settings());
     follow(&mut at_b, 1, "a.*", 0, &[]);
@@ -119,7 +119,7 @@ fn rejoined_broker_begins_an_epoch_at_the_others() {
     let after = [epoch(&a), epoch(&b)];
     assert!(after[0] != before[0] && after[1] != before[1]);
     assert_eq!(shown(&mut at_b), ["=0", "=0"]);
-    // Nothing can be missing that has not been stated.
+    // A second reconnect without messages in between must not start another epoch.
     bus.relink(1);
     assert_eq!([epoch(&a), epoch(&b)], after);
     assert_eq!(shown(&mut at_b), [""; 0]);

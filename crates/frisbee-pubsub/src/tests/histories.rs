@@ -1,4 +1,4 @@
-//! Topics with history: what a subscriber receives from it, and where the stream begins.
+//! Topics with a history: what a subscriber receives from it, and where the live stream starts.
 
 use super::*;
 use crate::History;
@@ -7,7 +7,7 @@ use std::sync::{OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
 
-/// The packets that a turn, and the turns after it, send: `=` for answers, `@topic:offset`, `id:payload`, `-lost`.
+/// Returns the packets of this batch and the following ones: `=` for replies, `@topic:offset`, `id:payload`, `-lost`.
 pub(super) fn shown(member: &mut Member) -> Vec<String> {
     let mut shown = Vec::new();
     loop {
@@ -15,9 +15,11 @@ pub(super) fn shown(member: &mut Member) -> Vec<String> {
         for packet in member.take_packets() {
             let id = packet.id;
             shown.push(match NUMBERS.kind(packet.operation) {
-                Some(Kind::Follow) => format!("={}", Answer::decode(&packet.body).expect("it is accepted").topics),
+                Some(Kind::Follow) => {
+                    format!("={}", Answer::decode(&packet.body).expect("broker should accept the subscription").topics)
+                }
                 Some(Kind::Position) => {
-                    let position = Positions(&packet.body).next().flatten().expect("item should exist");
+                    let position = Positions(&packet.body).next().flatten().expect("packet should contain a position");
                     format!("{id}@{}:{}", String::from_utf8_lossy(position.0), position.1.offset)
                 }
                 Some(Kind::Message) => {
@@ -50,14 +52,14 @@ pub(super) fn publish(member: &mut Member, topic: &str, numbers: impl IntoIterat
     member.run_batch();
 }
 
-/// The function was called with the histories locked, and this query waited for ever.
+/// Regression: the callback was called with the histories locked, and querying their memory deadlocked.
 #[test]
 fn permission_of_a_history_may_depend_on_its_memory() {
     let slot = Arc::new(OnceLock::<Broker>::new());
     let broker = slot.clone();
     let settings = Broker::builder().history("a", History::last(1)).permit(move |_, _| {
         let (sender, memory) = mpsc::channel();
-        let broker = broker.get().cloned().expect("it has been built");
+        let broker = broker.get().cloned().expect("broker should be stored before the first request");
         thread::spawn(move || sender.send(broker.history_memory()));
         memory.recv_timeout(Duration::from_secs(20)) == Ok(0)
     });
@@ -135,7 +137,7 @@ fn dropped_messages_are_followed_by_their_position() {
         writer.run_batch();
     }
     let shown = shown(&mut reader);
-    let lost: u64 = shown[0].strip_prefix('-').expect("some were lost").parse().unwrap();
+    let lost: u64 = shown[0].strip_prefix('-').expect("first packet should report lost messages").parse().unwrap();
     assert_eq!(shown[1..3], ["=0".to_owned(), format!("0@a:{}", lost + 1)], "the answer is kept");
     assert_eq!(shown.len() as u64 - 3, 100 - lost);
     assert!(shown[3].ends_with(&format!("{lost:05}")));
@@ -183,7 +185,11 @@ fn histories_are_bounded_and_charged_until_they_are_replaced() {
         assert!(held(&writer).abs_diff(broker.history_memory()) <= 16 * 1024);
     }
     follow(&mut reader, 1, "a", 2, &[]);
-    let first: u64 = shown(&mut reader)[1].strip_prefix("1@a:").expect("it is a position").parse().unwrap();
+    let first: u64 = shown(&mut reader)[1]
+        .strip_prefix("1@a:")
+        .expect("second packet should be the position of topic `a`")
+        .parse()
+        .unwrap();
     assert!(first > 80, "{first}");
     writer.publish("a", vec![0; 300_000]);
     writer.run_batch();
@@ -211,7 +217,7 @@ fn requests_that_no_client_sends_are_refused() {
     let (_runtime, _, [mut peer]) = peers(Broker::builder().history("a", History::last(1)).history_topics_max(1));
     let mut refused = |body: Vec<u8>| {
         assert!(matches!(peer.send(Kind::Follow, 1, body), Routed::Useless));
-        let packet = peer.take_packets().pop().expect("call should succeed");
+        let packet = peer.take_packets().pop().expect("broker should send a rejection");
         assert_eq!((packet.operation, packet.id.0), (NUMBERS.of(Kind::Follow), 1));
         packet.body[0]
     };

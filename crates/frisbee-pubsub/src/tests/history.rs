@@ -1,5 +1,5 @@
-//! Subscriptions with a history over connections that break: each message arrives once and in order, or its absence is
-//! stated.
+//! Subscriptions with a history over connections that break. Each message arrives once and in order, or is reported as
+//! missing.
 
 use frisbee::{Acceptor, BODY_MAX_LEAST, Config, SendError, Server, memory};
 use frisbee_pubsub::{Broker, BrokerBuilder, Client, History, MemoryBus, PubSubError, RecvError, Start, Subscription};
@@ -12,12 +12,12 @@ use tokio::time::timeout;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The way to a broker, which can be cut.
+/// A connection path to a broker that can be interrupted.
 #[derive(Clone)]
 struct Line(Arc<Mutex<State>>);
 
 struct State {
-    /// The broker; `None` while it cannot be reached.
+    /// The reachable broker; `None` while there is none.
     acceptor: Option<Acceptor<Broker>>,
     serving: Vec<AbortHandle>,
 }
@@ -43,12 +43,12 @@ impl Line {
         Client::connect_with_connector(frisbee::Client::builder(), connector).await.expect("broker should be reachable")
     }
 
-    /// Breaks all connections.
+    /// Aborts all connections.
     fn cut(&self) {
         self.0.lock().serving.drain(..).for_each(|task| task.abort());
     }
 
-    /// Sets the broker that can be reached, and returns the last one.
+    /// Replaces the reachable broker and returns the previous one.
     fn set(&self, broker: Option<Acceptor<Broker>>) -> Option<Acceptor<Broker>> {
         std::mem::replace(&mut self.0.lock().acceptor, broker)
     }
@@ -58,7 +58,7 @@ fn acceptor(broker: BrokerBuilder) -> Acceptor<Broker> {
     Server::builder().build(broker.build()).expect("settings should be valid")
 }
 
-/// A second way to the same broker.
+/// Creates a second path to the same broker.
 fn other(line: &Line) -> Line {
     let acceptor = line.0.lock().acceptor.clone();
     Line(Arc::new(Mutex::new(State { acceptor, serving: Vec::new() })))
@@ -75,15 +75,15 @@ async fn publish(client: &Client, topic: &str, numbers: std::ops::RangeInclusive
     client.sync().await.expect("broker should confirm all messages");
 }
 
-/// The next message as a number, or the number of missing ones.
+/// Returns the next message as a number, or the receive error.
 async fn next(subscription: &mut Subscription) -> Result<u64, RecvError> {
     let message = timeout(PATIENCE, subscription.recv()).await.expect("future should complete within the timeout")?;
-    Ok(std::str::from_utf8(message.payload()).expect("bytes should be UTF-8").parse().expect("text should parse"))
+    Ok(std::str::from_utf8(message.payload()).expect("payload should be UTF-8").parse().expect("text should parse"))
 }
 
 async fn expect(subscription: &mut Subscription, numbers: std::ops::RangeInclusive<u64>) {
     for number in numbers {
-        assert_eq!(next(subscription).await.expect("nothing is missing"), number);
+        assert_eq!(next(subscription).await.expect("no message should be missing"), number);
     }
 }
 
@@ -182,7 +182,7 @@ async fn subscriber_at_another_broker_of_a_bus_is_notified() {
     publish(&writer, "kept.b", 4..=4).await;
     for subscription in [&mut all, &mut one] {
         assert!(matches!(next(subscription).await, Err(RecvError::Reconnected)));
-        // The messages that this broker keeps, although they are known.
+        // This broker replays the messages that it keeps, including those already received.
         expect(subscription, 2..=3).await;
     }
     expect(&mut all, 4..=4).await;
@@ -234,8 +234,8 @@ async fn position_is_a_start() {
     let third = timeout(PATIENCE, oldest.recv())
         .await
         .expect("future should complete within the timeout")
-        .expect("nothing is missing");
-    let mut position = third.position().expect("the topic has a history");
+        .expect("no message should be missing");
+    let mut position = third.position().expect("message should have a position in its history");
     assert_eq!((third.payload().as_ref(), position.offset), (&b"3"[..], 3));
     let mut after =
         client.subscribe_from("kept.a", Start::After(position)).await.expect("broker should accept the subscription");
@@ -252,7 +252,7 @@ async fn position_is_a_start() {
     assert!(client.subscribe_from("kept.*", Start::After(position)).await.is_err());
 }
 
-/// Publishers on several threads, subscriptions that come and go on one connection, and cuts at any moment.
+/// Several publisher threads, subscriptions that come and go on one connection, and random disconnects.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn messages_under_load_arrive_once_or_are_stated() {
     const MESSAGES: u64 = 20_000;
@@ -306,11 +306,11 @@ async fn messages_under_load_arrive_once_or_are_stated() {
     }
     cutting.abort();
     for writer in writers {
-        writer.await.expect("it has published all");
+        writer.await.expect("publisher task should complete");
     }
 }
 
-/// A broker that took fewer positions closed the connection, and each one after it, or refused the subscription.
+/// Regression: a broker with a lower limit of positions closed each new connection or rejected the subscription.
 #[tokio::test]
 async fn positions_beyond_the_limits_of_a_broker_are_forgotten() {
     let config = Config::default().body_max(BODY_MAX_LEAST);
@@ -334,7 +334,7 @@ async fn positions_beyond_the_limits_of_a_broker_are_forgotten() {
     }
 }
 
-/// The broker closed the connection for each, and the client took it for published.
+/// Regression: the broker closed the connection for each such message, and the client reported it as published.
 #[tokio::test]
 async fn message_too_long_for_the_broker_fails_on_a_new_connection() {
     let least = Server::builder().config(Config::default().body_max(BODY_MAX_LEAST));
@@ -342,14 +342,14 @@ async fn message_too_long_for_the_broker_fails_on_a_new_connection() {
     line.set(Some(least.build(Broker::new()).expect("settings should be valid")));
     let client = line.client().await;
     let long = || vec![0; BODY_MAX_LEAST as usize];
-    let publisher = client.publisher("a").expect("it is a topic");
+    let publisher = client.publisher("a").expect("topic should be valid");
     for _ in 0..2 {
         let published = publisher.publish(long()).await;
         assert!(matches!(published, Err(PubSubError::Send(SendError::TooLong(_)))), "{published:?}");
         line.cut();
-        let connection = client.connection().expect("channel should be connected");
+        let connection = client.connection().expect("client should have a connection");
         connection.closed().await;
-        while client.connection().expect("channel should be connected").is_same(&connection) {
+        while client.connection().expect("client should have a connection").is_same(&connection) {
             tokio::task::yield_now().await;
         }
     }

@@ -1,4 +1,4 @@
-//! Presence: the list of a topic's subscribers, and its changes.
+//! Presence: the list of a topic's subscribers and its changes.
 
 use frisbee::{Acceptor, Server, memory};
 use frisbee_pubsub::{Broker, Client, Presence, PresenceEvent, PubSubError, RecvError, Start, TopicUse};
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A broker whose connections have the name that is set when they subscribe.
+/// A broker that names connections by a value set before they subscribe.
 struct Rooms {
     acceptor: Acceptor<Broker>,
     name: Arc<Mutex<Option<String>>>,
@@ -47,18 +47,18 @@ impl Rooms {
         Client::connect_with_connector(frisbee::Client::builder(), connector).await.expect("broker should be reachable")
     }
 
-    /// The name of connections that subscribe from now on.
+    /// Sets the name of connections that subscribe from now on.
     fn set_name(&self, name: impl Into<Option<&'static str>>) {
         *self.name.lock() = name.into().map(str::to_owned);
     }
 }
 
 async fn next(presence: &mut Presence) -> PresenceEvent {
-    received(presence).await.expect("nothing is missing")
+    received(presence).await.expect("no change should be missing")
 }
 
 async fn received(presence: &mut Presence) -> Result<PresenceEvent, RecvError> {
-    timeout(PATIENCE, presence.recv()).await.expect("future should complete within the timeout")
+    timeout(PATIENCE, presence.recv()).await.expect("presence event should arrive within the timeout")
 }
 
 fn joined(name: &str, connections: u64) -> (String, u64, bool) {
@@ -106,7 +106,7 @@ async fn list_and_changes_reach_a_watcher_in_order() {
     assert!(presence.connections().is_empty());
     third.publish("rooms.lobby", "the end").await.expect("broker should accept the message");
     assert_eq!(
-        all.recv().await.expect("channel should stay open").payload(),
+        all.recv().await.expect("subscriber should receive the last message").payload(),
         "the end",
         "no wildcard has messages of presence"
     );
@@ -186,17 +186,22 @@ async fn forged_and_forbidden_presence_is_refused() {
         ("$presence.halls.great", "topic halls.great has no presence"),
         ("$presence.rooms.closed", "you may not subscribe to $presence.rooms.closed"),
     ] {
-        let error = refused(client.subscribe(pattern).await.expect_err("subscription should be rejected"));
+        let error = refused(client.subscribe(pattern).await.expect_err("broker should reject the subscription"));
         assert!(error.contains(text), "{pattern}: {error}");
     }
-    let error =
-        client.queue_subscribe("$presence.rooms.lobby", "workers").await.expect_err("request should be rejected");
+    let error = client
+        .queue_subscribe("$presence.rooms.lobby", "workers")
+        .await
+        .expect_err("broker should reject the queue subscription");
     assert!(refused(error).contains("without wildcards and group"));
     client
         .publish("$presence.rooms.lobby", r#"{"left":"ada","connections":0}"#)
         .await
         .expect("broker should accept the message");
-    assert!(refused(client.sync().await.expect_err("it was refused")).contains("only the broker publishes"));
+    assert!(
+        refused(client.sync().await.expect_err("broker should report the rejected message"))
+            .contains("only the broker publishes")
+    );
 }
 
 #[test]

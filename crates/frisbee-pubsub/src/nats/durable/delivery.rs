@@ -1,4 +1,4 @@
-//! One delivery of a message, and what its reader says of it.
+//! A delivered message and its acknowledgement.
 
 use super::{ATTEMPT, AckError, PAUSES, Shared, error};
 use async_nats::client::{Request, RequestErrorKind};
@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::time::{Instant, sleep};
 
-/// A message that was delivered, and that comes again unless its reader [acknowledges](Self::ack) it in time.
+/// A delivered message. It is delivered again unless its reader [acknowledges](Self::ack) it in time.
 ///
-/// One that is dropped comes again as well, when the time for its acknowledgement is over.
+/// A message dropped without acknowledgement is delivered again after the acknowledgement timeout.
 #[must_use = "a message that is not acknowledged comes again"]
 pub struct Delivery {
     pub(super) shared: Arc<Shared>,
@@ -25,7 +25,7 @@ pub struct Delivery {
     pub(super) attempt: u64,
     pub(super) stored_at: SystemTime,
     pub(super) ack_timeout: Duration,
-    /// When it came.
+    /// Time of delivery.
     pub(super) since: Instant,
 }
 
@@ -38,84 +38,86 @@ impl fmt::Debug for Delivery {
 }
 
 impl Delivery {
-    /// The topic it was published to.
+    /// Returns the topic.
     ///
-    /// Any client with access to the subjects of the durable topic may make this longer than topics of brokers are.
+    /// Other NATS clients can publish to the subjects of a durable topic, so it may exceed the limits of broker topics.
     pub fn topic(&self) -> &str {
         self.subject.strip_prefix(&*self.shared.prefix).unwrap_or_default()
     }
 
-    /// The payload.
+    /// Returns the payload.
     pub fn payload(&self) -> &Bytes {
         &self.payload
     }
 
-    /// The id it was published with. Other publishers than [`DurableTopic`](super::DurableTopic) may give none.
+    /// Returns the id of the message. Publishers other than [`DurableTopic`](super::DurableTopic) may omit it.
     pub fn id(&self) -> Option<&str> {
         self.headers.as_ref().and_then(|headers| headers.get(NATS_MESSAGE_ID)).map(async_nats::HeaderValue::as_str)
     }
 
-    /// The number of the message in its durable topic, from 1. It is the same each time the message is delivered.
+    /// Returns the sequence number of the message in its durable topic, starting at 1. It is the same for each
+    /// delivery.
     pub fn sequence(&self) -> u64 {
         self.sequence
     }
 
-    /// How often the message has been delivered, from 1. It is above 1 if a reader got it before, and may have
-    /// processed it, or if it was lost in transit.
+    /// Returns the number of deliveries of the message, starting at 1. If it is above 1, the message may have been
+    /// processed by another reader, or was lost in transit.
     pub fn attempt(&self) -> u64 {
         self.attempt
     }
 
-    /// When NATS has stored it.
+    /// Returns the time at which NATS stored the message.
     pub fn stored_at(&self) -> SystemTime {
         self.stored_at
     }
 
-    /// Says that the message is done with. When this returns `Ok`, NATS knows, and the message does not come again.
+    /// Acknowledges the message as processed. Once this returns `Ok`, NATS has recorded it, and the message is not
+    /// delivered again.
     ///
-    /// A killed NATS may forget acknowledgements of its last moments, though. So a reader that must not process a
-    /// message twice keeps the [sequence](Self::sequence) or the [id](Self::id) with its results.
+    /// A killed NATS server may lose its most recent acknowledgements. A reader that must not process a message twice
+    /// should store the [sequence](Self::sequence) or the [id](Self::id) with its results.
     ///
-    /// While NATS is away it is repeated, until the time for the acknowledgement is over.
+    /// While NATS is disconnected, the request is retried until the acknowledgement timeout.
     ///
     /// # Errors
-    /// If NATS has not confirmed it.
+    /// If NATS has not confirmed the acknowledgement.
     ///
     /// # Cancel safety
-    /// NATS may have received it or not.
+    /// If the future is dropped, NATS may have received the acknowledgement.
     pub async fn ack(self) -> Result<(), AckError> {
         self.acknowledge(AckKind::Ack).await
     }
 
-    /// Says that the message is to come again, after this time and not before.
+    /// Rejects the message, so that it is delivered again after `after`.
     ///
     /// # Errors
-    /// If NATS has not confirmed it.
+    /// If NATS has not confirmed the rejection.
     ///
     /// # Cancel safety
-    /// NATS may have received it or not.
+    /// If the future is dropped, NATS may have received the rejection.
     pub async fn nak(self, after: Duration) -> Result<(), AckError> {
         self.acknowledge(nak(after)).await
     }
 
-    /// Says that the message is never to come again to this subscription, though it was not done with.
+    /// Discards the message: it was not processed, but is never delivered to this subscription again.
     ///
     /// # Errors
-    /// If NATS has not confirmed it.
+    /// If NATS has not confirmed the request.
     ///
     /// # Cancel safety
-    /// NATS may have received it or not.
+    /// If the future is dropped, NATS may have received the request.
     pub async fn term(self) -> Result<(), AckError> {
         self.acknowledge(AckKind::Term).await
     }
 
-    /// Extends the processing: the time for the acknowledgement restarts.
+    /// Restarts the acknowledgement timeout of a message that takes longer to process.
     ///
     /// # Errors
-    /// If NATS has not confirmed it.
+    /// If NATS has not confirmed the request.
     ///
     /// # Cancel safety
-    /// NATS may have received it or not.
+    /// If the future is dropped, NATS may have received the request.
     pub async fn in_progress(&mut self) -> Result<(), AckError> {
         let begun = Instant::now();
         self.acknowledge(AckKind::Progress).await?;
@@ -123,17 +125,18 @@ impl Delivery {
         Ok(())
     }
 
-    /// Returns the message at once, unread. If NATS does not receive this, the message comes again later.
+    /// Returns an unread message to NATS for immediate redelivery. If the request is lost, the message is delivered
+    /// again later.
     pub(super) async fn give_back(self) {
         let _: Result<(), AckError> = self.nak(Duration::ZERO).await;
     }
 
-    /// Whether it has waited so long that its reader would have little time left.
+    /// Returns whether the message has waited so long that its reader would have little time left.
     pub(super) fn is_stale(&self) -> bool {
         self.since.elapsed() > self.ack_timeout / 2
     }
 
-    /// Sends requests until NATS has confirmed one, at least once.
+    /// Sends an acknowledgement until NATS confirms it, at least once.
     async fn acknowledge(&self, kind: AckKind) -> Result<(), AckError> {
         let mut pause = PAUSES.0;
         loop {
@@ -158,7 +161,7 @@ impl Delivery {
     }
 }
 
-/// NATS takes a pause of none for none said.
+/// Creates a negative acknowledgement. NATS interprets a zero delay as an unspecified one.
 fn nak(after: Duration) -> AckKind {
     AckKind::Nak((!after.is_zero()).then_some(after))
 }

@@ -1,4 +1,4 @@
-//! Errors of durable topics, one type for each operation.
+//! Errors of durable topics, one type per operation.
 
 use crate::TopicError;
 use async_nats::jetstream::Error as JetStreamError;
@@ -6,7 +6,7 @@ use async_nats::jetstream::context::{RequestError, RequestErrorKind};
 use std::error::Error;
 use std::fmt;
 
-/// The text of an error with those of its sources, as far as it does not have them already.
+/// Returns the text of an error followed by those of its sources, without repetitions.
 pub(super) fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -21,26 +21,26 @@ pub(super) fn chain(error: &dyn Error) -> String {
     text
 }
 
-/// Why a durable topic or a subscription is not open.
+/// Error of opening a durable topic or a subscription.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// A setting is not possible, for this reason.
+    /// A setting is invalid, for this reason.
     Invalid(String),
-    /// It exists with other settings: each with NATS's value and the requested one. Nothing was changed.
+    /// It exists with different settings. Each entry states NATS's value and the requested one. Nothing was changed.
     ///
-    /// Open it with its settings, or change it with the tools of NATS.
+    /// Open it with its current settings, or change them with the NATS tools.
     Differs(Vec<String>),
-    /// NATS does not answer or does not permit it.
+    /// NATS does not reply or does not permit the operation.
     Nats(String),
 }
 
-/// JetStream has not done the requested operation.
+/// Failure of a JetStream request.
 #[derive(Debug)]
 pub(super) enum JetStreamFailure {
-    /// It says why.
+    /// JetStream rejected the request.
     Refused(JetStreamError),
-    /// There is no answer.
+    /// There was no reply.
     Silent(RequestError),
 }
 
@@ -73,32 +73,32 @@ impl fmt::Display for OpenError {
 
 impl Error for OpenError {}
 
-/// Why a message is not stored, or may not be.
+/// Error of publishing to a durable topic.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum PublishError {
-    /// The topic has this defect.
+    /// The topic is invalid.
     Topic(TopicError),
-    /// The topic is none of those that are stored here.
+    /// The durable topic does not store this topic.
     NotCovered {
-        /// The topic.
+        /// The rejected topic.
         topic: String,
-        /// The pattern of the durable topic.
+        /// Pattern of the durable topic.
         pattern: String,
     },
-    /// This is no id.
+    /// The message id is invalid.
     Id(String),
-    /// The payload has more bytes than the durable topic takes.
+    /// The payload is larger than the durable topic accepts.
     TooLong {
-        /// The bytes of the payload.
+        /// Size of the payload in bytes.
         length: usize,
-        /// The most that there may be: [`DurableTopic::payload_max`](super::DurableTopic::payload_max).
+        /// Maximum size: [`DurableTopic::payload_max`](super::DurableTopic::payload_max).
         limit: usize,
     },
-    /// NATS has refused it, or could not be reached: the message is not stored. For instance, the topic is
+    /// NATS rejected the message or could not be reached, so it was not stored. For example, the topic is
     /// [full](super::FullTopicPolicy::Refuse).
     NotStored(String),
-    /// NATS has not answered, so the outcome is unknown. Publish it again with the same id.
+    /// NATS did not reply, so the outcome is unknown. Publish again with the same id.
     Unknown(String),
 }
 
@@ -121,17 +121,16 @@ impl fmt::Display for PublishError {
 
 impl Error for PublishError {}
 
-/// Why a subscription returns no message.
+/// Error of reading a durable subscription.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum RecvError {
-    /// So many messages were removed here before any reader of the subscription got them, since a limit of the topic was
-    /// reached. The subscription continues.
+    /// This many messages were removed by a limit of the topic before any reader of the subscription received them. The
+    /// subscription continues.
     ///
-    /// Each reader that shares the subscription may get the same gap.
+    /// Each reader of a shared subscription may report the same gap.
     Lagged(u64),
-    /// The subscription or its topic has been deleted, or the connection to NATS was closed for good. All that came before
-    /// has been read.
+    /// The subscription or its topic was deleted, or the NATS client was closed. All earlier messages have been read.
     Gone(String),
 }
 
@@ -148,7 +147,7 @@ impl Error for RecvError {}
 
 /// NATS has not confirmed an acknowledgement.
 ///
-/// It may have taken it or not. If not, the message comes again.
+/// NATS may or may not have received it. If not, the message is delivered again.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AckError(pub(super) String);
 

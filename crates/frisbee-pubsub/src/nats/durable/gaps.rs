@@ -1,24 +1,23 @@
-//! How many messages were removed before anybody got them, by what NATS says of each delivery.
+//! Detection of removed messages from the metadata of deliveries.
 //!
-//! A subscription has two rows of numbers: a message keeps its sequence in the stream, and each delivery, to whichever
-//! reader, takes the next one of the subscription. Between two messages that were delivered for the first time there are
-//! as many sequences as first deliveries, unless messages were removed in between. Deliveries that this reader has not
-//! seen count as first ones, so a gap is never said too large.
+//! Each delivery carries two numbers: the stream sequence of its message, and the delivery sequence of the
+//! subscription, which counts deliveries to all readers. Between two first deliveries both numbers grow equally unless
+//! messages were removed. Deliveries to other readers count as first deliveries, so a gap is never overstated.
 
-/// The position of a subscription.
+/// Position of a subscription.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct StreamPosition {
-    /// The deliveries of the subscription.
+    /// Number of deliveries of the subscription.
     pub(super) delivery: u64,
-    /// The sequence of the last message that was delivered for the first time.
+    /// Stream sequence of the last message that was delivered for the first time.
     pub(super) sequence: u64,
 }
 
-/// A reader's view of its subscription.
+/// Position of a subscription as known to one reader.
 #[derive(Debug)]
 pub(super) struct GapTracker {
     last: StreamPosition,
-    /// Since then, messages have come again.
+    /// Number of redeliveries since `last`.
     again: u64,
 }
 
@@ -27,18 +26,19 @@ impl GapTracker {
         Self { last: from, again: 0 }
     }
 
-    /// A message has come for the first time, or NATS says that the subscription is at this place. Returns how many messages
-    /// were removed since the last one.
+    /// Records a first delivery, or a position reported by NATS. Returns the number of messages removed since the last
+    /// one.
     pub(super) fn reach(&mut self, place: StreamPosition) -> u64 {
         let Self { last, again } = *self;
-        // What this reader has got it has got, though NATS may have forgotten its last deliveries when it was killed.
+        // The sequence never decreases, even if a killed server forgot its last deliveries, because this reader has
+        // received them.
         *self = Self::new(StreamPosition { sequence: place.sequence.max(last.sequence), ..place });
         let Some(deliveries) = place.delivery.checked_sub(last.delivery) else { return 0 };
         let sequences = place.sequence.saturating_sub(last.sequence);
         sequences.saturating_sub(deliveries.saturating_sub(again))
     }
 
-    /// A message has come again.
+    /// Records a redelivery.
     pub(super) fn again(&mut self) {
         self.again = self.again.saturating_add(1);
     }
@@ -74,7 +74,7 @@ mod tests {
     fn deliveries_to_others_are_not_taken_for_a_gap() {
         let mut gaps = GapTracker::new(place(0, 0));
         assert_eq!(gaps.reach(place(10, 10)), 0);
-        // Five of others, and four undelivered.
+        // Five deliveries to other readers, and four removed messages.
         assert_eq!(gaps.reach(place(16, 20)), 4);
     }
 
@@ -83,7 +83,7 @@ mod tests {
         let mut gaps = GapTracker::new(place(0, 0));
         assert_eq!(gaps.reach(place(100, 100)), 0);
         assert_eq!(gaps.reach(place(90, 90)), 0);
-        // Of 91 to 100, which have come before, some are there no more.
+        // Some of the previously delivered messages 91 to 100 have been removed.
         assert_eq!(gaps.reach(place(91, 91)), 0);
         assert_eq!(gaps.reach(place(92, 95)), 0);
         assert_eq!(gaps.reach(place(93, 105)), 4);

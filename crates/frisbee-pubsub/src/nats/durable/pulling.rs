@@ -1,5 +1,4 @@
-//! The task of a reader: it requests messages from NATS when the reader wants some, and notices when NATS has forgotten
-//! that.
+//! Task of a reader, which requests messages from NATS on demand and detects lost requests.
 
 use super::gaps::{GapTracker, StreamPosition};
 use super::subscription::info;
@@ -18,37 +17,37 @@ use tokio::sync::mpsc::error::SendError;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 
-/// How long a request waits at NATS.
+/// Lifetime of a pull request at NATS.
 const EXPIRES: Duration = Duration::from_secs(30);
 
-/// How often NATS says that a request still waits.
+/// Interval of the heartbeats that NATS sends for a waiting request.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
-/// After so long without a word NATS has forgotten a request.
+/// Silence after which a pull request is considered lost.
 const SILENCE: Duration = Duration::from_millis(2500);
 
-/// How often the connection is looked after.
+/// Interval of the connection checks.
 const TICK: Duration = Duration::from_millis(250);
 
-/// The header of the end of a request: the messages that will not come for it.
+/// Header at the end of a request with the number of messages that it did not deliver.
 const PENDING_MESSAGES: &str = "Nats-Pending-Messages";
 
-/// A request has been ended, for a reason given by its text alone.
+/// Status of a request that was ended for a reason given in its text.
 const CONFLICT: u16 = 409;
 
-/// An event for a reader.
+/// Event for a reader.
 #[derive(Debug)]
 pub(super) enum Item {
     Message(Delivery),
-    /// So many messages were removed in front of this one.
+    /// A delivery, and the number of messages removed before it.
     Behind(u64, Delivery),
-    /// So many messages were removed.
+    /// Number of messages removed.
     Lagged(u64),
-    /// Nothing comes any more.
+    /// The subscription ended, for this reason.
     Gone(String),
 }
 
-/// Whether the reader waits.
+/// Whether the reader is waiting for a message.
 #[derive(Debug, Default)]
 pub(super) struct Demand {
     waits: AtomicBool,
@@ -68,25 +67,25 @@ impl Demand {
 
 pub(super) struct Puller {
     shared: Arc<Shared>,
-    /// Of the consumer.
+    /// Name of the consumer.
     name: String,
     ack_timeout: Duration,
     gaps: GapTracker,
     demand: Arc<Demand>,
     items: mpsc::Sender<Item>,
-    /// The messages that were requested from NATS and have not arrived.
+    /// Number of messages requested from NATS that have not arrived.
     asked: usize,
-    /// The messages that NATS had for the subscription when it sent the last one.
+    /// Number of messages that NATS had for the subscription at its last delivery.
     pending: u64,
-    /// When NATS last said something.
+    /// Time of the last packet from NATS.
     heard: Instant,
-    /// How often the connection has been made.
+    /// Number of connections made so far.
     connects: u64,
-    /// Whether the position of the subscription has to be requested first.
+    /// Whether the position of the subscription must be queried first.
     is_lost: bool,
 }
 
-/// The subscription is over.
+/// The subscription has ended, for this reason.
 struct SubscriptionEnded(String);
 
 impl Puller {
@@ -114,18 +113,18 @@ impl Puller {
         }
     }
 
-    /// Runs until the reader or the subscription has gone.
+    /// Runs until the reader is dropped or the subscription ends.
     pub(super) async fn run(mut self, inbox: String, mut subscriber: Subscriber) {
         match self.pull(inbox, &mut subscriber).await {
             Err(SubscriptionEnded(reason)) => {
-                // Without a reader the error is dropped.
+                // Fails if the reader was dropped.
                 let _ = self.items.send(Item::Gone(reason)).await;
             }
             Ok(()) => self.return_rest(subscriber).await,
         }
     }
 
-    /// Runs until the reader has gone. It is not cancelled, which could lose a message that it has taken.
+    /// Runs until the reader is dropped. It is not cancelled, because that could lose a received message.
     async fn pull(&mut self, inbox: String, subscriber: &mut Subscriber) -> Result<(), SubscriptionEnded> {
         let (mut ticks, demand, items) = (interval(TICK), self.demand.clone(), self.items.clone());
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -154,8 +153,8 @@ impl Puller {
         Ok(())
     }
 
-    /// Returns the messages of the last request that are in transit to the reader that has gone, so that others get them. If
-    /// others have got them, NATS sends a heartbeat. It drops a request whose subscriber has gone.
+    /// Returns messages in transit to a dropped reader, so that other readers receive them. Stops at the heartbeat that
+    /// NATS sends when others have received them. NATS drops a request whose subscriber is gone.
     async fn return_rest(&mut self, mut subscriber: Subscriber) {
         while self.asked > 0
             && self.pending > 0
@@ -176,15 +175,15 @@ impl Puller {
         }
     }
 
-    /// Requests the position of the subscription.
+    /// Queries the position of the subscription.
     async fn find_place(&mut self) -> Result<(), Option<SubscriptionEnded>> {
-        // A request at the moment of a lost connection has no answer.
+        // A request sent as the connection is lost gets no reply.
         let Ok(found) = timeout(ATTEMPT, info(&self.shared, &self.name)).await else { return Err(None) };
         match found {
             Ok(found) => {
                 let missed = self.gaps.reach(StreamPosition::of(&found));
                 if missed > 0 {
-                    // If there is no reader, this task ends.
+                    // Fails if the reader was dropped, which also ends this task.
                     let _ = self.items.send(Item::Lagged(missed)).await;
                 }
                 Ok(())
@@ -199,7 +198,7 @@ impl Puller {
         }
     }
 
-    /// Requests messages, if the reader waits and none are in transit.
+    /// Requests messages if the reader is waiting and none are in transit.
     async fn ask(&mut self, inbox: &str) {
         let room = self.items.max_capacity();
         let is_wanted = self.demand.waits.load(Ordering::SeqCst) && self.items.capacity() == room;
@@ -216,7 +215,7 @@ impl Puller {
         }
     }
 
-    /// Takes what NATS sends: a message, or a word on a request.
+    /// Handles a packet from NATS: a message, or the status of a request.
     async fn take(&mut self, message: Message) -> Result<(), SubscriptionEnded> {
         self.heard = Instant::now();
         let Some(status) = message.status else {
@@ -226,7 +225,7 @@ impl Puller {
         };
         match status {
             StatusCode::IDLE_HEARTBEAT => {}
-            // It has waited long enough.
+            // The request has expired.
             StatusCode::TIMEOUT | StatusCode::NOT_FOUND => {
                 let headers = message.headers.as_ref();
                 let pending = headers.and_then(|headers| headers.get(PENDING_MESSAGES));
@@ -239,7 +238,7 @@ impl Puller {
                     return Err(SubscriptionEnded(text.to_owned()));
                 }
                 tracing::debug!(%status, text, "NATS has ended a request for messages");
-                // It may be on its way down or up, so not at once.
+                // The server may be shutting down or starting, so pause first.
                 sleep(PAUSES.1).await;
                 (self.asked, self.is_lost) = (0, true);
             }
@@ -267,15 +266,15 @@ impl Puller {
                 missed => Item::Behind(missed, delivery),
             }
         };
-        // Before the reader has it: it begins again when it wants another.
+        // Cleared before the reader receives the message, because the reader sets it again when it wants another.
         self.demand.end();
         if let Err(SendError(Item::Message(unread) | Item::Behind(_, unread))) = self.items.send(item).await {
             unread.give_back().await;
         }
     }
 
-    /// The delivery that a message is, if NATS says that it is one of this subscription; its place, and the number of
-    /// messages after it.
+    /// Parses a message as a delivery of this subscription. Returns it with its position and the number of messages
+    /// after it, or `None` if the metadata does not match.
     fn delivery(&self, message: &JetStreamMessage) -> Option<(Delivery, StreamPosition, u64)> {
         let info = message.info().ok()?;
         let attempt = u64::try_from(info.delivered).ok().filter(|attempt| *attempt > 0)?;

@@ -1,4 +1,4 @@
-//! The settings of durable topics: the kept messages, their amount and their time.
+//! Settings of durable topics: storage, limits and retention.
 
 use super::error::JetStreamFailure;
 use super::{DurableTopic, OpenError, Shared};
@@ -12,52 +12,52 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest name of a stream: NATS makes a folder of it.
+/// Maximum length of a stream name, because NATS creates a directory with it.
 const NAME_MAX: usize = 255;
 
-/// Room for the headers of a message: its id, and those of NATS.
+/// Space reserved for message headers: the id, and those of NATS.
 const HEADERS_MAX: usize = 1024;
 
-/// With room for headers, less than the MiB that NATS takes by default.
+/// Default maximum payload. With headers it stays below NATS's default limit of 1 MiB.
 const PAYLOAD_MAX: usize = 1_000_000;
 
-/// A GiB is much for messages, and little for a disk.
+/// Default maximum size of a stream: 1 GiB, which is large for messages but small for a disk.
 const BYTES_MAX: u64 = 1 << 30;
 
-/// NATS's own default, within which a publisher can be restarted.
+/// Default duplicate window, equal to NATS's own. A publisher can be restarted within it.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 
-/// How long a message is published again, if ids are remembered for so long.
+/// Default time for which publishing is retried, if ids are remembered for as long.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Where NATS keeps messages.
+/// Storage of messages at NATS.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Storage {
-    /// In files. NATS has written a message to its file when it says that it is stored; the system writes it to the
-    /// disk later. So stored messages survive the end of NATS. They survive that of the machine only on other
+    /// Files. NATS has written a message to its file when it confirms it, but the operating system flushes it to disk
+    /// later. Stored messages survive a crash of NATS, but a crash of the machine only on other
     /// [replicas](DurableTopicBuilder::replicas).
     #[default]
     File,
-    /// In memory. It is lost, with all subscriptions, when NATS ends.
+    /// Memory, which is lost with all subscriptions when NATS exits.
     Memory,
 }
 
-/// The treatment of a message without room in a durable topic.
+/// Policy for messages that exceed a limit of a durable topic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum FullTopicPolicy {
-    /// The oldest messages are removed for it, whether or not they were read. Subscriptions learn how many they have
-    /// missed.
+    /// Removes the oldest messages, whether or not they were read. Subscriptions are notified of the number of messages
+    /// they missed.
     #[default]
     DropOldest,
-    /// It is not stored: [`PublishError::NotStored`](super::PublishError::NotStored).
+    /// Rejects the new message with [`PublishError::NotStored`](super::PublishError::NotStored).
     Refuse,
 }
 
-/// The settings of a [`DurableTopic`].
+/// Builder of a [`DurableTopic`].
 ///
-/// The first to open it creates it. Later ones have to have the same settings.
+/// The first client to open the topic creates it. Later ones must use the same settings.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct DurableTopicBuilder {
@@ -89,62 +89,65 @@ impl DurableTopicBuilder {
         }
     }
 
-    /// Where messages are kept. In files by default.
+    /// Sets where messages are stored. Defaults to files.
     pub fn storage(mut self, storage: Storage) -> Self {
         self.storage = storage;
         self
     }
 
-    /// How many servers of a cluster keep each message, 1 to 5. 1 by default; with 3, one may be lost.
+    /// Sets the number of cluster servers that store each message, 1 to 5. Defaults to 1. With 3, one server may fail.
     pub fn replicas(mut self, replicas: usize) -> Self {
         self.replicas = replicas;
         self
     }
 
-    /// Messages that are older are removed, read or not. No limit by default.
+    /// Sets the maximum age of messages. Older ones are removed, read or not. Unlimited by default.
     pub fn age_max(mut self, age: Duration) -> Self {
         self.age_max = Some(age);
         self
     }
 
-    /// The most messages. No limit by default.
+    /// Sets the maximum number of messages. Unlimited by default.
     pub fn messages_max(mut self, messages: u64) -> Self {
         self.messages_max = Some(messages);
         self
     }
 
-    /// The most bytes of all messages, with what NATS keeps of each. A GiB by default.
+    /// Sets the maximum total size of the stream in bytes, including NATS's per-message overhead. Defaults to 1 GiB.
     pub fn bytes_max(mut self, bytes: u64) -> Self {
         self.bytes_max = bytes;
         self
     }
 
-    /// The longest payload of a message, in bytes. 1 000 000 by default. NATS's own limit is a MiB unless it is configured,
-    /// and this must leave 1024 bytes of that for headers.
+    /// Sets the maximum payload size in bytes. Defaults to 1 000 000. NATS's own limit, 1 MiB unless configured, must
+    /// be at least 1024 bytes larger to leave space for headers.
     pub fn payload_max(mut self, bytes: usize) -> Self {
         self.payload_max = bytes;
         self
     }
 
-    /// How long NATS knows the ids of messages. Two minutes by default, or [`age_max`](Self::age_max) if that is less.
+    /// Sets how long NATS remembers message ids. Defaults to two minutes, or [`age_max`](Self::age_max) if that is
+    /// less.
     pub fn duplicate_window(mut self, window: Duration) -> Self {
         self.duplicate_window = Some(window);
         self
     }
 
-    /// The treatment of a message without room. The oldest are removed by default.
+    /// Sets the policy for messages that exceed a limit. By default the oldest messages are removed.
     pub fn when_full(mut self, when_full: FullTopicPolicy) -> Self {
         self.when_full = when_full;
         self
     }
 
-    /// Opens the durable topic, and creates it if there is none. Needs `nats-server` 2.9 or newer, with JetStream.
+    /// Opens the durable topic, and creates it if it does not exist. Requires `nats-server` 2.9 or newer with
+    /// JetStream.
     ///
     /// # Errors
-    /// [`OpenError::Invalid`] if the settings are not possible, [`OpenError::Differs`] if there is one with others.
+    /// [`OpenError::Invalid`] if a setting is invalid, [`OpenError::Differs`] if the topic exists with different
+    /// settings.
     ///
     /// # Cancel safety
-    /// It may have been created or not.
+    /// If the future is dropped, the topic may have been created.
     pub async fn open(self, client: &Client) -> Result<DurableTopic, OpenError> {
         let wanted = self.config()?;
         let room = client.max_payload().saturating_sub(HEADERS_MAX);
@@ -170,7 +173,7 @@ impl DurableTopicBuilder {
         Ok(DurableTopic { shared: Arc::new(shared) })
     }
 
-    /// The settings as NATS has them.
+    /// Converts the settings to a stream configuration.
     fn config(&self) -> Result<Config, OpenError> {
         let invalid = |text: String| Err(OpenError::Invalid(text));
         let subjects = Subjects::of(&self.bus).map_err(|error| OpenError::Invalid(error.to_string()))?;
@@ -229,7 +232,7 @@ impl DurableTopicBuilder {
     }
 }
 
-/// What NATS has, after it was created if it had none.
+/// Returns the configuration of the existing stream, or creates the stream.
 async fn find(shared: &Shared, wanted: &Config) -> Result<Config, OpenError> {
     let info = || shared.ask::<Info>(format!("STREAM.INFO.{}", wanted.name));
     match info().await {
@@ -240,14 +243,14 @@ async fn find(shared: &Shared, wanted: &Config) -> Result<Config, OpenError> {
     match shared.context.create_stream(wanted).await {
         Ok(created) => Ok(created.cached_info().config.clone()),
         Err(refused) => match info().await {
-            // Another client was faster.
+            // Another client created it concurrently.
             Ok(found) => Ok(found.config),
             Err(_) => Err(OpenError::Nats(format!("NATS rejected the stream: {}", super::error::chain(&refused)))),
         },
     }
 }
 
-/// The differences between a stream and its requested settings.
+/// Returns the differences between a stream and the requested settings.
 fn differences(wanted: &Config, found: &Config) -> Vec<String> {
     let mut differences = Vec::new();
     let mut compare = |setting: &str, wanted: &dyn fmt::Debug, found: &dyn fmt::Debug| {
@@ -304,7 +307,8 @@ mod tests {
 
     #[test]
     fn ids_are_known_no_longer_than_messages() {
-        let window = |builder: DurableTopicBuilder| builder.config().expect("it is possible").duplicate_window;
+        let window =
+            |builder: DurableTopicBuilder| builder.config().expect("settings should be valid").duplicate_window;
         assert_eq!(window(builder()), DUPLICATE_WINDOW);
         assert_eq!(window(builder().age_max(Duration::from_secs(7))), Duration::from_secs(7));
         assert_eq!(window(builder().age_max(Duration::from_secs(700))), DUPLICATE_WINDOW);
@@ -312,7 +316,7 @@ mod tests {
 
     #[test]
     fn streams_of_different_patterns_and_buses_have_different_names() {
-        let name = |bus, pattern| DurableTopic::builder(bus, pattern).config().expect("it is possible").name;
+        let name = |bus, pattern| DurableTopic::builder(bus, pattern).config().expect("settings should be valid").name;
         assert_eq!(name("shop", "orders.>"), "shop=2eorders=2e=3e");
         assert_ne!(name("a", "b.c"), name("a", "b-c"));
         assert_ne!(name("a-b", "c"), name("a", "b-c"));
@@ -320,7 +324,7 @@ mod tests {
 
     #[test]
     fn each_setting_that_differs_is_named() {
-        let config = |builder: DurableTopicBuilder| builder.config().expect("it is possible");
+        let config = |builder: DurableTopicBuilder| builder.config().expect("settings should be valid");
         assert!(differences(&config(builder()), &config(builder())).is_empty());
         let minute = Duration::from_secs(60);
         let other = builder().age_max(minute).messages_max(5).bytes_max(6).payload_max(7).replicas(3);

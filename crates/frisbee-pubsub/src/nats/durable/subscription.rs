@@ -1,4 +1,4 @@
-//! Subscriptions of durable topics: their settings, and how they are read.
+//! Subscriptions of durable topics: settings and reading.
 
 use super::error::JetStreamFailure;
 use super::gaps::{GapTracker, StreamPosition};
@@ -12,34 +12,36 @@ use std::time::{Duration, SystemTime};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-/// The longest name of a subscription, in bytes.
+/// Maximum length of a subscription name in bytes.
 const NAME_MAX: usize = 64;
 
-/// NATS's own default.
+/// Default acknowledgement timeout, equal to NATS's own.
 const ACK_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Enough for tens of readers with ten messages each.
+/// Default maximum number of unacknowledged messages, enough for tens of readers with ten messages each.
 const IN_FLIGHT_MAX: usize = 256;
 
-/// The most messages in advance: what NATS takes as one request by default in its largest accounts, and more than pays.
+/// Maximum number of prefetched messages. NATS allows this many per request by default in its largest accounts, and
+/// more gains nothing.
 const PREFETCH_MAX: usize = 1024;
 
-/// Where a new subscription begins.
+/// Start of a new subscription.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Replay {
-    /// With the oldest message that there is.
+    /// The oldest stored message.
     All,
-    /// With the first message that is stored after the subscription is open.
+    /// The first message stored after the subscription was opened.
     #[default]
     New,
-    /// With this sequence, from 1 on. If it has been removed, [`RecvError::Lagged`] has the number of missing ones.
+    /// The message with this sequence number, from 1. If it was removed, [`RecvError::Lagged`] reports the number of
+    /// missing messages.
     Sequence(u64),
-    /// With the first message that was stored at this time or later, by the clock of NATS.
+    /// The first message stored at this time or later, by the clock of NATS.
     Time(SystemTime),
 }
 
-/// The settings of a [`Subscription`].
+/// Builder of a [`Subscription`].
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct SubscriptionBuilder {
@@ -63,50 +65,50 @@ impl SubscriptionBuilder {
         }
     }
 
-    /// Where the subscription begins if there is none with its name: with new messages by default. An existing one
-    /// continues at its position; to restart, [delete](DurableTopic::delete_subscription) it or take another name.
+    /// Sets where the subscription starts if it does not exist yet. Defaults to new messages. An existing subscription
+    /// resumes at its position. To restart it, [delete](DurableTopic::delete_subscription) it or use another name.
     pub fn replay(mut self, replay: Replay) -> Self {
         self.replay = replay;
         self
     }
 
-    /// How long a reader has for a message, from 100 ms to an hour, until it [says](Delivery::in_progress) that it needs
-    /// longer. 30 s by default. Then the message comes again, to whichever reader.
+    /// Sets the acknowledgement timeout, from 100 ms to an hour. Defaults to 30 s. A message that is neither
+    /// acknowledged nor [extended](Delivery::in_progress) in time is delivered again, to any reader.
     pub fn ack_timeout(mut self, timeout: Duration) -> Self {
         self.ack_timeout = timeout;
         self
     }
 
-    /// How many messages may be with all readers of the subscription together without being acknowledged. 256 by default;
-    /// with 1, each message waits for the one before it.
+    /// Sets the maximum number of unacknowledged messages of all readers of the subscription together. Defaults to 256.
+    /// With 1, each message waits for the acknowledgement of the previous one.
     pub fn in_flight_max(mut self, messages: usize) -> Self {
         self.in_flight_max = messages;
         self
     }
 
-    /// How many messages this reader requests in advance, up to 1024. None by default: each is in transit while the
-    /// reader waits for it.
+    /// Sets how many messages this reader requests in advance, up to 1024. Defaults to none, so that the reader waits
+    /// for each message to be transmitted.
     ///
-    /// Their time for an acknowledgement runs while they wait. So choose few enough to be done within half of
-    /// [`ack_timeout`](Self::ack_timeout). A message that has waited longer is returned to NATS, so that its next
-    /// [attempt](Delivery::attempt) is one more. Each may take [`payload_max`](DurableTopic::payload_max) bytes of
-    /// memory.
+    /// The acknowledgement timeout of prefetched messages runs while they are queued. Choose a number that can be
+    /// processed within half of [`ack_timeout`](Self::ack_timeout). A message that is queued for longer is returned to
+    /// NATS, which increments its [attempt](Delivery::attempt). Each may take
+    /// [`payload_max`](DurableTopic::payload_max) bytes of memory.
     pub fn prefetch(mut self, messages: usize) -> Self {
         self.prefetch = messages;
         self
     }
 
-    /// Opens the subscription, and creates it if there is none.
+    /// Opens the subscription, and creates it if it does not exist.
     ///
     /// # Errors
-    /// [`OpenError::Invalid`] if the settings are not possible, [`OpenError::Differs`] if there is one with another
-    /// [`ack_timeout`](Self::ack_timeout) or [`in_flight_max`](Self::in_flight_max).
+    /// [`OpenError::Invalid`] if a setting is invalid, [`OpenError::Differs`] if the subscription exists with a
+    /// different [`ack_timeout`](Self::ack_timeout) or [`in_flight_max`](Self::in_flight_max).
     ///
     /// # Cancel safety
-    /// It may have been created or not.
+    /// If the future is dropped, the subscription may have been created.
     ///
     /// # Panics
-    /// Outside of a tokio runtime.
+    /// If called outside of a tokio runtime.
     pub async fn open(self) -> Result<Subscription, OpenError> {
         let wanted = self.config()?;
         let shared = self.topic.shared.clone();
@@ -161,7 +163,7 @@ impl SubscriptionBuilder {
         Ok(pull::Config { durable_name, deliver_policy, ack_policy, ack_wait, max_ack_pending, ..Default::default() })
     }
 
-    /// The consumer of NATS, created if there was none, and its position.
+    /// Returns the NATS consumer, creating it if necessary, and its position.
     async fn find(
         &self,
         shared: &Shared,
@@ -184,7 +186,7 @@ impl SubscriptionBuilder {
         let found = info(shared, name).await?;
         let mut place = StreamPosition::of(&found);
         if let (Replay::Sequence(first), 0) = (self.replay, place.delivery) {
-            // Removed messages from there on are missing, though NATS does not mind.
+            // Messages removed since then are missing, although NATS does not report them.
             place.sequence = place.sequence.min(first.saturating_sub(1));
         }
         Ok((found, place))
@@ -201,7 +203,7 @@ pub(super) async fn info(shared: &Shared, name: &str) -> Result<Info, JetStreamF
     shared.ask(format!("CONSUMER.INFO.{}.{name}", shared.stream)).await
 }
 
-/// The differences between a subscription and its requested settings.
+/// Returns the differences between a subscription and the requested settings.
 fn differences(wanted: &pull::Config, found: &Info) -> Vec<String> {
     let found = &found.config;
     let mut differences = Vec::new();
@@ -218,28 +220,28 @@ fn differences(wanted: &pull::Config, found: &Info) -> Vec<String> {
     differences
 }
 
-/// A reader of a durable topic: it gets messages that are to be [acknowledged](Delivery::ack).
+/// Reader of a durable topic. Its messages must be [acknowledged](Delivery::ack).
 ///
-/// Readers with one name share its messages. When NATS is lost, the subscription continues once it is back: no
-/// acknowledged message is lost, and unacknowledged ones are delivered again.
+/// Readers with the same name share the messages. If NATS is disconnected, the subscription continues once it is back:
+/// acknowledgements are kept, and unacknowledged messages are delivered again.
 #[derive(Debug)]
 pub struct Subscription {
     name: String,
     items: mpsc::Receiver<Item>,
-    /// The message after a reported gap.
+    /// The message after a gap that was just reported.
     next: Option<Delivery>,
     demand: Arc<Demand>,
     runtime: Handle,
 }
 
 impl Subscription {
-    /// Waits for the next message, as long as that takes.
+    /// Waits for the next message, without a timeout.
     ///
     /// # Errors
     /// See [`RecvError`].
     ///
     /// # Cancel safety
-    /// Safe: a message is taken out only when the future is ready. A requested one waits for the next call.
+    /// Safe: a message is removed only when the future completes. Requested messages are kept for the next call.
     pub async fn recv(&mut self) -> Result<Delivery, RecvError> {
         loop {
             let delivery = match self.next.take() {
@@ -261,7 +263,7 @@ impl Subscription {
         }
     }
 
-    /// The name of the subscription.
+    /// Returns the name of the subscription.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -276,7 +278,7 @@ impl Subscription {
         item.unwrap_or_else(|| Item::Gone("it has been read to its end".to_owned()))
     }
 
-    /// Lets others have what this reader has not read.
+    /// Returns unread messages to NATS, so that other readers receive them.
     fn return_all(&self, deliveries: Vec<Delivery>) {
         self.runtime.spawn(async move {
             for delivery in deliveries {
