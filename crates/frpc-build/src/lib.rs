@@ -73,7 +73,8 @@
 //!
 //! # Codecs
 //!
-//! Bodies use the Polyglot encoding: singular fields in the order of declaration, then lists, then messages and maps. A build with [`codec(Codec::Protobuf)`](Builder::codec) encodes messages as protobuf instead.
+//! Bodies use the Polyglot encoding: singular fields in the order of declaration, then lists, then messages and maps. A
+//! build with [`codec(Codec::Protobuf)`](Builder::codec) encodes messages as protobuf instead.
 //!
 //! # Views
 //!
