@@ -1,4 +1,4 @@
-//! What users of either end hold: requests and replies, metadata, statuses, streams that they feed, and middleware.
+//! The public types of both ends: requests and replies, metadata, statuses, message streams and middleware.
 
 pub(crate) mod authorize;
 pub(crate) mod code;
@@ -17,8 +17,8 @@ pub(crate) mod try_send;
 use crate::{Response, Status};
 use std::pin::Pin;
 
-/// A future in a box, as methods of traits for trait objects return it.
+/// A boxed future, as returned by methods of dyn-compatible traits.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The future of a call, of a type that is compiled once.
+/// The boxed future of a call, so that callers are compiled once for all methods.
 pub(crate) type BoxedCall<'a, B> = BoxFuture<'a, Result<Response<B>, Status>>;

@@ -1,4 +1,4 @@
-//! The calling end: channels, the connections that they make, and the calls on these.
+//! The client: channels, their connections, and calls.
 
 pub(crate) mod attempt;
 pub(crate) mod builder;

@@ -1,5 +1,5 @@
-//! What generated code uses, and services about a server itself, such as those of frpc-reflection; nothing here is meant to
-//! be written by hand in programs.
+//! Support for generated code, and for services about a server itself, such as frpc-reflection. Not intended for direct
+//! use by programs.
 
 pub use crate::api::BoxFuture;
 pub use crate::client::unary::UnaryCall;

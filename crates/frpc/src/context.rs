@@ -1,4 +1,4 @@
-//! The deadline and the trace context of a handler, which the calls that it makes inherit.
+//! The deadline and the trace context of a handler, which its outgoing calls inherit.
 
 use crate::clock::now;
 use crate::observe::TraceContext;
@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-/// What calls inherit that are made in a handler.
+/// The properties that a handler's outgoing calls inherit.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct InheritedContext {
     pub(crate) deadline: Option<Instant>,
@@ -15,28 +15,28 @@ pub(crate) struct InheritedContext {
 }
 
 thread_local! {
-    /// Whether there is something to inherit: one look, which is all that most calls take.
+    /// Whether the inherited context is not empty. Most calls check only this flag.
     static IS_SOMETHING: Cell<bool> = const { Cell::new(false) };
-    /// From the call whose handler is being polled on this thread, if there is something: otherwise it is not looked at.
+    /// The context of the handler that this thread is polling. Only valid if `IS_SOMETHING` is set.
     static CURRENT: Cell<InheritedContext> = const { Cell::new(InheritedContext::NOTHING) };
 }
 
 impl InheritedContext {
     const NOTHING: Self = Self { deadline: None, trace: None };
 
-    /// Whether it is something.
+    /// Returns whether there is a deadline or a trace context.
     pub(crate) fn is_something(&self) -> bool {
         self.deadline.is_some() || self.trace.is_some()
     }
 
-    /// Makes this the inherited value of this thread.
+    /// Sets the inherited context of this thread.
     fn put(&self) {
         IS_SOMETHING.set(self.is_something());
         CURRENT.set(*self);
     }
 }
 
-/// The timeout of a call: its own, bounded by the deadline of the handler that makes it.
+/// Returns the timeout of a call: its own, limited by the deadline of the calling handler.
 pub(crate) fn allowed(own: Option<Duration>) -> Option<Duration> {
     if IS_SOMETHING.get() { allowed_within(own) } else { own }
 }
@@ -48,22 +48,23 @@ fn allowed_within(own: Option<Duration>) -> Option<Duration> {
     Some(own.map_or(left, |own| own.min(left)))
 }
 
-/// Whether the call is made in a handler that has a deadline.
+/// Returns whether the calling handler has a deadline.
 pub(crate) fn is_inherited() -> bool {
     IS_SOMETHING.get() && CURRENT.get().deadline.is_some()
 }
 
-/// Whether calls inherit a deadline or a trace context.
+/// Returns whether calls inherit a deadline or a trace context.
 pub(crate) fn is_something() -> bool {
     IS_SOMETHING.get()
 }
 
-/// The trace context that calls inherit.
+/// Returns the trace context that calls inherit.
 pub(crate) fn trace() -> Option<TraceContext> {
     if IS_SOMETHING.get() { CURRENT.get().trace } else { None }
 }
 
-/// Restores the previous inherited value, also after a panic. Mostly that was nothing, and then nothing is copied.
+/// Restores the previous inherited context on drop, including after a panic. `None` if it was empty, which is the
+/// common case and needs no copy.
 pub(crate) struct Restore(Option<InheritedContext>);
 
 impl Drop for Restore {
@@ -76,7 +77,7 @@ impl Drop for Restore {
 }
 
 impl InheritedContext {
-    /// Makes this the inherited value until the result is dropped.
+    /// Sets the inherited context until the guard is dropped.
     pub(crate) fn enter(&self) -> Restore {
         let restore = Restore(IS_SOMETHING.get().then(|| CURRENT.get()));
         self.put();
@@ -84,15 +85,15 @@ impl InheritedContext {
     }
 }
 
-/// A future polled as part of a call with this trace context, which inherits the deadline that is current now.
+/// Wraps a future that is polled as part of a call: it has this trace context and inherits the current deadline.
 pub(crate) fn traced<F>(trace: Option<TraceContext>, future: F) -> HandlerFuture<F> {
     let deadline = if IS_SOMETHING.get() { CURRENT.get().deadline } else { None };
     HandlerFuture { inherited: InheritedContext { deadline, trace }, future }
 }
 
 impl TraceContext {
-    /// The context of the call whose handler is being polled on this thread. `None` outside of handlers, such as in
-    /// tasks that they spawn, and if the call has none.
+    /// Returns the trace context of the call whose handler this thread is polling. `None` outside of handlers, for
+    /// example in tasks that they spawn, and if the call has no context.
     ///
     /// ```
     /// use frpc::observe::TraceContext;
@@ -104,7 +105,7 @@ impl TraceContext {
         trace()
     }
 
-    /// Runs work outside of a handler as part of this trace: calls that it makes inherit the context.
+    /// Runs work outside of a handler as part of this trace, so that its calls inherit the context.
     ///
     /// ```
     /// use frpc::observe::TraceContext;
@@ -125,7 +126,7 @@ impl TraceContext {
     }
 }
 
-/// A handler's future, polled as part of its call.
+/// A handler's future, polled with the context of its call.
 pub(crate) struct HandlerFuture<F> {
     pub(crate) inherited: InheritedContext,
     pub(crate) future: F,

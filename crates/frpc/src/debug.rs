@@ -1,6 +1,6 @@
-//! `Debug` of types most of whose parts have none.
+//! `Debug` implementations for types whose fields mostly do not implement it.
 
-/// Implements `Debug` for a type, whose generics are in brackets, with these fields and `..`.
+/// Implements `Debug` for a type with the listed fields and `..`. The type's generics are in brackets.
 macro_rules! opaque_debug {
     ([$($generics:tt)*] $type:ty, $name:literal $(, |$this:ident| $($field:ident = $value:expr),+)?) => {
         impl<$($generics)*> std::fmt::Debug for $type {

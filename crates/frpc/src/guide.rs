@@ -1,4 +1,4 @@
-//! A guide: one page for each subject, from the first service to operating it.
+//! A guide with one page per topic, from the first service to operations.
 //!
 //! The examples use the schema of the example `quickstart`, a calculator with one method of each kind:
 //!
@@ -30,7 +30,7 @@ pub mod deadlines {}
 pub mod middleware {}
 
 pub mod tls {
-    //! Encrypted connections, with certificates at one end or both: the feature `tls`.
+    //! Encrypted connections with server certificates and optional client certificates. Requires the feature `tls`.
     //!
     #![cfg_attr(feature = "tls", doc = "```no_run")]
     #![cfg_attr(not(feature = "tls"), doc = "```text")]

@@ -1,4 +1,4 @@
-//! What generated code says of its services.
+//! Properties of services, as stated by generated code.
 
 pub(crate) mod embedded;
 pub(crate) mod layout;

@@ -1,4 +1,4 @@
-//! The serving end: the methods of services, and how a call of one becomes a reply.
+//! The server side of calls: the methods of services, and the processing of a request into a reply.
 
 pub(crate) mod admission;
 pub(crate) mod caller;

@@ -1,4 +1,4 @@
-//! The signals that end programs.
+//! Termination signals.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -8,12 +8,12 @@ use tokio::signal::unix::{SignalKind, signal};
 #[cfg(windows)]
 use tokio::signal::windows::{ctrl_c, ctrl_shutdown};
 
-/// Waits until the program is to end: by SIGTERM, as service managers and orchestrators do, or by SIGINT, as Ctrl-C
-/// does. On Windows by Ctrl-C, or the end of the session.
+/// Waits for a termination signal: SIGTERM, as sent by service managers and orchestrators, or SIGINT (Ctrl-C). On
+/// Windows, waits for Ctrl-C or the end of the session.
 ///
-/// The signals are caught from this call on, and not only when the future is polled: from then on they do not end the
-/// process by themselves, also when the future has been dropped. If a signal cannot be caught, which is logged, it keeps
-/// its usual effect.
+/// Signals are caught from the call of this function, not only while the future is polled. From then on they do not
+/// terminate the process, even after the future is dropped. If a signal cannot be caught, a message is logged and the
+/// signal keeps its default effect.
 ///
 /// ```no_run
 /// # #[tokio::main(flavor = "current_thread")]
@@ -23,11 +23,9 @@ use tokio::signal::windows::{ctrl_c, ctrl_shutdown};
 /// # }
 /// ```
 ///
-/// # Panics
-/// Outside of a tokio runtime, or in one without I/O.
+/// # Panics Outside of a tokio runtime, or in a runtime without I/O.
 ///
-/// # Cancel safety
-/// Safe, but a signal that came before the future was dropped is forgotten.
+/// # Cancel safety Safe, but a signal received before the future was dropped is lost.
 pub fn terminate() -> impl Future<Output = ()> + Send + 'static {
     #[cfg(unix)]
     let mut signals = [SignalKind::terminate(), SignalKind::interrupt()].map(|kind| caught(signal(kind)));

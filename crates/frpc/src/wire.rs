@@ -1,4 +1,4 @@
-//! The bytes of calls: what stands in bodies, and in front of them between native peers.
+//! The encoding of calls: bodies, and the prefixes that native peers add.
 
 pub(crate) mod body;
 pub(crate) mod envelope;

@@ -13,7 +13,7 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// The code with a gRPC number; unknown numbers are [`Code::Unknown`].
+            /// Converts a gRPC number to a code. Unknown numbers become [`Code::Unknown`].
             ///
             /// ```
             /// use frpc::Code;
@@ -27,14 +27,14 @@ macro_rules! codes {
                 }
             }
 
-            /// The name of the code as gRPC writes it, in capitals.
+            /// Returns gRPC's name of the code, in capital letters.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$code => $name,)*
                 }
             }
 
-            /// The meaning of the code, in a few words.
+            /// Returns a short description of the code.
             pub const fn description(self) -> &'static str {
                 match self {
                     $(Self::$code => $description,)*
@@ -49,24 +49,24 @@ codes! {
     Ok = 0, "OK", "no failure";
     /// The caller cancelled the call.
     Cancelled = 1, "CANCELLED", "the caller cancelled";
-    /// A failure without a known code. Failures that a compat peer reports have this code, since its wire carries only
-    /// text.
+    /// A failure without a known code. Failures reported by compat peers have this code, because their wire format
+    /// carries only text.
     Unknown = 2, "UNKNOWN", "unknown failure";
     /// The request is invalid, in every state of the system.
     InvalidArgument = 3, "INVALID_ARGUMENT", "invalid argument";
     /// The deadline passed. The call may have run.
     DeadlineExceeded = 4, "DEADLINE_EXCEEDED", "deadline exceeded";
-    /// The requested thing does not exist.
+    /// The requested entity does not exist.
     NotFound = 5, "NOT_FOUND", "not found";
-    /// The thing to be created exists.
+    /// The entity to create already exists.
     AlreadyExists = 6, "ALREADY_EXISTS", "already exists";
-    /// The caller may not do this.
+    /// The caller does not have permission.
     PermissionDenied = 7, "PERMISSION_DENIED", "permission denied";
-    /// A resource is used up: a quota, memory, or slots for calls.
+    /// A resource is exhausted, such as a quota, memory or call slots.
     ResourceExhausted = 8, "RESOURCE_EXHAUSTED", "resource exhausted";
-    /// The system is not in the state that the call needs.
+    /// The system is not in the state required for the call.
     FailedPrecondition = 9, "FAILED_PRECONDITION", "failed precondition";
-    /// The call was broken off, by a conflict for example.
+    /// The call was aborted, for example because of a conflict.
     Aborted = 10, "ABORTED", "aborted";
     /// A value is outside the valid range.
     OutOfRange = 11, "OUT_OF_RANGE", "out of range";
@@ -74,11 +74,11 @@ codes! {
     Unimplemented = 12, "UNIMPLEMENTED", "unimplemented";
     /// An internal invariant was violated.
     Internal = 13, "INTERNAL", "internal error";
-    /// The peer cannot be reached, or the connection was lost. The call may have run.
+    /// The peer is unreachable, or the connection was lost. The call may have run.
     Unavailable = 14, "UNAVAILABLE", "unavailable";
-    /// Data was lost or damaged beyond repair.
+    /// Data was lost or corrupted irrecoverably.
     DataLoss = 15, "DATA_LOSS", "data loss";
-    /// The caller did not identify itself.
+    /// The caller is not authenticated.
     Unauthenticated = 16, "UNAUTHENTICATED", "unauthenticated";
 }
 

@@ -1,4 +1,4 @@
-//! Errors as statuses, so that `?` works in handlers and in functions around calls.
+//! Conversions of errors to statuses, so that `?` works in handlers and around calls.
 
 #[cfg(feature = "tonic")]
 mod tonic;
@@ -82,26 +82,26 @@ impl From<io::Error> for Status {
     }
 }
 
-/// As of the [`io::Error`] that it becomes: a server that cannot be reached is
-/// [`Unavailable`](crate::Code::Unavailable), for example.
+/// Converts the error like the [`io::Error`] that it corresponds to. For example, an unreachable server is
+/// [`Unavailable`](crate::Code::Unavailable).
 impl From<frisbee::Error> for Status {
     fn from(error: frisbee::Error) -> Self {
         let status = match &error {
-            // A name that cannot be resolved has no kind of its own.
+            // A failed name resolution has no error kind of its own.
             frisbee::Error::Connect { .. } => Self::unavailable(error.to_string()),
             #[cfg(feature = "tls")]
             frisbee::Error::Tls { .. } => Self::unavailable(error.to_string()),
             _ => io::Error::from(error).into(),
         };
-        // Without a connection no call was sent.
+        // Without a connection, no call was sent.
         status.not_run()
     }
 }
 
-/// An error of a connection is [`Unavailable`](crate::Code::Unavailable) or
-/// [`DeadlineExceeded`](crate::Code::DeadlineExceeded). An error in how a server or a channel was built is
-/// [`Internal`](crate::Code::Internal): a mistake of this program and not of its caller. The status of a call that
-/// failed is that status again.
+/// Converts connection errors to [`Unavailable`](crate::Code::Unavailable) or
+/// [`DeadlineExceeded`](crate::Code::DeadlineExceeded). Errors in the setup of a server or a channel become
+/// [`Internal`](crate::Code::Internal), because they are mistakes of this program and not of its caller. The error of a
+/// failed call becomes the original status.
 impl From<Error> for Status {
     fn from(error: Error) -> Self {
         match error {
@@ -112,23 +112,24 @@ impl From<Error> for Status {
     }
 }
 
-/// [`Internal`](crate::Code::Internal) for a task that panicked, without the text of the panic, and
-/// [`Cancelled`](crate::Code::Cancelled) for one that was aborted.
+/// [`Internal`](crate::Code::Internal) for a panicked task, without the panic message, and
+/// [`Cancelled`](crate::Code::Cancelled) for an aborted one.
 impl From<JoinError> for Status {
     fn from(error: JoinError) -> Self {
         if error.is_panic() { Self::internal("a task panicked") } else { Self::cancelled("a task was aborted") }
     }
 }
 
-/// [`InvalidArgument`](crate::Code::InvalidArgument): a handler's error about a request that it decodes itself.
+/// [`InvalidArgument`](crate::Code::InvalidArgument), because the error concerns a request that the handler decodes
+/// itself.
 impl From<polyglot::DecodeError> for Status {
     fn from(error: polyglot::DecodeError) -> Self {
         Self::invalid_argument(format!("the request cannot be read: {error}"))
     }
 }
 
-/// Makes a status of each error: with the code of the first pattern that fits, and the text of the error. A wrapped error
-/// has a status of its own.
+/// Implements conversions with the code of the first matching pattern and the text of the error. A wrapped error is
+/// converted by its own implementation.
 macro_rules! statuses {
     ($($(#[$attribute:meta])* $error:ty $(, wrapped in $variant:path)? { $($pattern:pat => $status:ident,)* })*) => {$(
         $(#[$attribute])*
@@ -145,7 +146,7 @@ macro_rules! statuses {
 }
 
 statuses! {
-    /// [`ResourceExhausted`](crate::Code::ResourceExhausted) if there is no room, otherwise the status of the
+    /// [`ResourceExhausted`](crate::Code::ResourceExhausted) if the queue is full, otherwise the status of the
     /// [`SendError`](frisbee::SendError).
     TrySendError, wrapped in TrySendError::Failed {
         _ => resource_exhausted,
@@ -171,8 +172,8 @@ statuses! {
         _ => invalid_argument,
     }
 
-    /// [`ResourceExhausted`](crate::Code::ResourceExhausted) where too many calls wait,
-    /// [`Unavailable`](crate::Code::Unavailable) where the runtime of the batches has ended, and
+    /// [`ResourceExhausted`](crate::Code::ResourceExhausted) if too many calls are queued,
+    /// [`Unavailable`](crate::Code::Unavailable) if the runtime of the batches has shut down, and
     /// [`Internal`](crate::Code::Internal) otherwise.
     #[cfg(feature = "batch")]
     BatchError {
@@ -181,15 +182,16 @@ statuses! {
         _ => internal,
     }
 
-    /// [`InvalidArgument`](crate::Code::InvalidArgument): a handler's error about a tensor of its caller's.
+    /// [`InvalidArgument`](crate::Code::InvalidArgument), because the error concerns a tensor sent by the caller.
     #[cfg(feature = "tensor")]
     frpc_tensor::TensorError {
         _ => invalid_argument,
     }
 
-    /// [`InvalidArgument`](crate::Code::InvalidArgument) for a bad topic, [`Unavailable`](crate::Code::Unavailable) if the
-    /// connection has ended or the broker does not answer, [`FailedPrecondition`](crate::Code::FailedPrecondition) if it
-    /// refuses, [`ResourceExhausted`](crate::Code::ResourceExhausted) if there is no room.
+    /// [`InvalidArgument`](crate::Code::InvalidArgument) for an invalid topic,
+    /// [`Unavailable`](crate::Code::Unavailable) if the connection is closed or the broker does not respond,
+    /// [`FailedPrecondition`](crate::Code::FailedPrecondition) if it rejects the request,
+    /// [`ResourceExhausted`](crate::Code::ResourceExhausted) if a queue is full.
     #[cfg(feature = "pubsub")]
     PubSubError, wrapped in PubSubError::Send {
         PubSubError::Topic(_) => invalid_argument,
@@ -200,8 +202,8 @@ statuses! {
         _ => unknown,
     }
 
-    /// [`DataLoss`](crate::Code::DataLoss) for messages that were lost or may be,
-    /// [`Unavailable`](crate::Code::Unavailable) if the connection has ended.
+    /// [`DataLoss`](crate::Code::DataLoss) if messages were lost or may have been,
+    /// [`Unavailable`](crate::Code::Unavailable) if the connection is closed.
     #[cfg(feature = "pubsub")]
     RecvError {
         RecvError::Lagged(_) | RecvError::Reconnected => data_loss,
@@ -270,7 +272,7 @@ mod tests {
         assert_eq!(Status::from(TrySendError::Failed(gone)).code(), Code::Unavailable);
     }
 
-    /// Compiles if `?` makes a status of every error that a handler meets.
+    /// Compiles if `?` converts every error that handlers commonly encounter.
     #[tokio::test(start_paused = true)]
     async fn question_mark_converts_task_timeout_and_metadata_errors() {
         async fn aborted() -> Result<(), Status> {

@@ -288,11 +288,11 @@ fn is_printable(text: &[u8]) -> bool {
     }
     let Some(last) = text.last_chunk::<LANES>() else { return text.iter().all(|byte| matches!(byte, b' '..=b'~')) };
     let (chunks, _) = text.as_chunks();
-    // Some of the last bytes may have been looked at before.
+    // The last group may overlap the previous one.
     chunks.iter().all(|chunk| is_zero(unprintable::<LANES>(chunk))) && is_zero(unprintable(last))
 }
 
-/// Not zero where a byte is no printable ASCII.
+/// Returns a byte that is not zero for each byte that is not printable ASCII.
 fn unprintable<const COUNT: usize>(bytes: &[u8; COUNT]) -> [u8; COUNT] {
     let mut wrong = [0; COUNT];
     for (wrong, byte) in wrong.iter_mut().zip(bytes) {
@@ -309,13 +309,13 @@ fn is_binary(key: &[u8]) -> bool {
     key.ends_with(b"-bin")
 }
 
-/// The beginning of a key, for an error.
+/// Returns the beginning of a key, for error texts.
 fn shown(key: &[u8]) -> String {
     String::from_utf8_lossy(key).chars().take(KEY_MAX).collect()
 }
 
 impl fmt::Debug for Metadata {
-    /// Secrets are hidden.
+    /// Formats the entries, hiding secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut map = f.debug_map();
         for entry in self.0.iter() {
@@ -328,21 +328,21 @@ impl fmt::Debug for Metadata {
     }
 }
 
-/// Why an entry is not valid metadata.
+/// The reason why an entry is invalid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum MetadataError {
-    /// The key is empty, longer than 256 bytes, or has characters other than `a-z`, `0-9`, `-`, `_` and `.`.
+    /// The key is empty, longer than 256 bytes, or contains characters other than `a-z`, `0-9`, `-`, `_` and `.`.
     Key(String),
-    /// The text of this key has characters other than printable ASCII.
+    /// The text of this key contains characters other than printable ASCII.
     Text(String),
-    /// This key ends in `-bin` and has a text, or does not and has bytes.
+    /// This key ends in `-bin` but has a text value, or has a binary value without that suffix.
     Kind(String),
-    /// There are 256 entries already.
+    /// The metadata already has 256 entries.
     TooMany,
     /// With this key, the metadata would exceed 60 KiB.
     TooLong(String),
-    /// This key ends in `-bin` and has several values, which the protocol of the call cannot have.
+    /// This key ends in `-bin` and has several values, which the protocol of the call does not support.
     Repeated(String),
 }
 

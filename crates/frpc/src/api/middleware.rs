@@ -1,4 +1,4 @@
-//! Middleware: code around calls, at either end. How a call passes through it is left to `chain`.
+//! Middleware: code around calls, at either end. `chain` implements the nesting.
 
 mod chain;
 mod innermost;
@@ -19,19 +19,19 @@ use std::time::Duration;
 use chain::ChainFuture;
 pub(crate) use chain::{Chain, PooledCall, through};
 
-/// Code that runs around calls of any kind: to log, count or refuse them, or to add metadata.
+/// Code that runs around calls of any kind, for example to log, count or reject them, or to add metadata.
 ///
-/// A server runs it [around its services](crate::ServerBuilder::middleware), and a client [around its
-/// calls](crate::Channel::with_middleware). The first middleware that was added is the outermost. Without middleware a
-/// call pays one branch; with one, about 500 instructions at a server and 1100 at a client. The memory of middleware
-/// serves one call after the other.
+/// A server runs it [around its services](crate::ServerBuilder::middleware), a client [around its
+/// calls](crate::Channel::with_middleware). The middleware added first is the outermost. Without middleware a call
+/// costs one additional branch. With one, it costs about 500 instructions at a server and 1100 at a client. The memory
+/// of middleware is reused by successive calls.
 ///
-/// Middleware does not see messages. It sees the method, the metadata and the names of the types. Around a call with
-/// streams it ends when the handler has returned, or when the client has its stream of replies; the messages follow
-/// later.
+/// Middleware sees the method, the metadata and the names of the message types, but not the messages. Around a
+/// streaming call it ends when the handler has returned, or when the client has its stream of replies. The messages
+/// follow later.
 ///
-/// At the calling end, the [timeout of the call](Call::timeout) bounds all middleware and the calls that it makes, as
-/// it bounds those of a handler.
+/// At the client, the [timeout of the call](Call::timeout) limits all middleware and the calls that it makes, like
+/// those of a handler.
 ///
 /// ```
 /// use frpc::{Call, Middleware, Next, CallResponse, Request, Status};
@@ -62,8 +62,8 @@ pub(crate) use chain::{Chain, PooledCall, through};
 /// let builder = frpc::Server::builder().middleware(GuestList(guests));
 /// ```
 ///
-/// A function is a middleware as well, and so is a closure that returns a future. An async closure may not borrow what
-/// it captures: the future gets clones.
+/// Functions and closures that return a future are middleware too. An async closure must not borrow its captures,
+/// because the future receives clones of them.
 ///
 /// ```
 /// use frpc::{Call, CallResponse, Next, Status};
@@ -97,10 +97,9 @@ pub(crate) use chain::{Chain, PooledCall, through};
 )]
 pub trait Middleware: Send + Sync + 'static {
     /// Runs around a call: code before [`Next::run`] runs before the call, and code after it runs after. Middleware
-    /// that does not call `run` refuses the call.
+    /// that does not call `run` rejects the call.
     ///
-    /// # Cancel safety
-    /// When the call is cancelled, the future is dropped at its current await.
+    /// # Cancel safety When the call is cancelled, the future is dropped at its current await point.
     fn call(&self, call: Call, next: Next) -> impl Future<Output = Result<CallResponse, Status>> + Send;
 }
 
@@ -114,7 +113,7 @@ where
     }
 }
 
-/// A call as [`Middleware`] sees it.
+/// A call as seen by [`Middleware`].
 ///
 /// ```
 /// use frpc::{Call, CallResponse, Next, Status};
@@ -136,11 +135,11 @@ where
 /// ```
 #[derive(Debug)]
 pub struct Call {
-    /// In a box, since calls are passed on by value. The next call is in the same box.
+    /// Boxed because calls are passed by value. The box is reused by the next call.
     parts: Box<Parts>,
 }
 
-/// What middleware sees of a call.
+/// The properties of a call that middleware can access.
 #[derive(Debug)]
 pub(crate) struct Parts {
     about: MethodInfo,
@@ -154,15 +153,15 @@ impl Parts {
         Self { about, extras: OptionalExtras::default(), timeout: None, origin: Origin::default() }
     }
 
-    /// Inserts the data of the next call.
+    /// Sets the properties of the next call.
     fn put(&mut self, about: MethodInfo, timeout: Option<Duration>, origin: Origin, extras: OptionalExtras) {
         (self.about, self.timeout) = (about, timeout);
-        // The previous contents have been taken, and nothing is left of them to drop.
+        // The previous value was taken, so there is nothing to drop.
         std::mem::forget(std::mem::replace(&mut self.origin, origin));
         std::mem::forget(std::mem::replace(&mut self.extras, extras));
     }
 
-    /// Takes the parts of a request other than its message.
+    /// Takes the parts of the request except its message.
     fn take(&mut self) -> (Option<Duration>, Origin, OptionalExtras) {
         (self.timeout, std::mem::take(&mut self.origin), self.extras.take())
     }
@@ -173,26 +172,26 @@ impl Parts {
 pub enum CallKind {
     /// One message each way.
     Unary,
-    /// One message, answered with a stream.
+    /// One request message, a stream of replies.
     ServerStreaming,
-    /// A stream, answered with one message.
+    /// A stream of requests, one reply message.
     ClientStreaming,
-    /// A stream each way.
+    /// A stream in each direction.
     Streaming,
 }
 
-/// The properties of all calls of a method.
+/// Properties shared by all calls of a method.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MethodInfo {
     method: Method,
     traits: &'static CallTraits,
 }
 
-/// The common parts of the calls of many methods.
+/// Properties shared by the calls of several methods.
 #[derive(Debug)]
 struct CallTraits {
     kind: CallKind,
-    /// The names of the messages: of the request and of the response.
+    /// The type names of the request and the response.
     messages: [&'static str; 2],
 }
 
@@ -221,60 +220,61 @@ impl MethodInfo {
         self.traits.kind
     }
 
-    /// The names of the messages: of the request and of the response.
+    /// Returns the type names of the request and the response.
     pub(crate) fn messages(&self) -> [&'static str; 2] {
         self.traits.messages
     }
 }
 
 impl Call {
-    /// The name of the service, with its package in front.
+    /// Returns the full name of the service, including its package.
     pub fn service(&self) -> &'static str {
         self.parts.about.method.layout.service()
     }
 
-    /// The name of the method within its service.
+    /// Returns the name of the method within its service.
     pub fn method(&self) -> &'static str {
         self.parts.about.method.name
     }
 
-    /// Which directions stream.
+    /// Returns which directions stream.
     pub fn kind(&self) -> CallKind {
         self.parts.about.kind()
     }
 
-    /// The full name of the type of the request.
+    /// Returns the full name of the request type.
     pub fn request_type(&self) -> &'static str {
         self.parts.about.messages()[0]
     }
 
-    /// The full name of the type of the reply.
+    /// Returns the full name of the reply type.
     pub fn response_type(&self) -> &'static str {
         self.parts.about.messages()[1]
     }
 
-    /// The timeout of the call; see [`Request::timeout`](crate::Request::timeout).
+    /// Returns the timeout of the call; see [`Request::timeout`](crate::Request::timeout).
     pub fn timeout(&self) -> Option<Duration> {
         self.parts.timeout
     }
 
-    /// At the calling end: sets the timeout of the call inside of all middleware, from when that begins. It does not
-    /// extend the time of the whole; see [`Request::set_timeout`](crate::Request::set_timeout).
+    /// Sets the timeout of the call inside all middleware, at a client. It starts when that inner call begins and does
+    /// not extend the total timeout; see [`Request::set_timeout`](crate::Request::set_timeout).
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.parts.timeout = Some(timeout);
     }
 
-    /// At the serving end: the connection of the call. `None` at the calling end.
+    /// Returns the connection of the call at a server, or `None` at a client.
     pub fn connection(&self) -> Option<&Connection> {
         self.parts.origin.connection()
     }
 
-    /// At the serving end: the attachments of the connection; see [`Request::attachments`](crate::Request::attachments).
+    /// Returns the attachments of the connection at a server; see
+    /// [`Request::attachments`](crate::Request::attachments).
     pub fn attachments(&self) -> Option<&Attachments> {
         self.parts.origin.transport.as_ref().map(Connection::attachments)
     }
 
-    /// At the serving end: the verified certificates of the caller; see
+    /// Returns the verified certificates of the caller at a server; see
     /// [`Request::peer_certificates`](crate::Request::peer_certificates).
     #[cfg(feature = "tls")]
     pub fn peer_certificates(&self) -> Option<&Arc<[frisbee::tls::CertificateDer<'static>]>> {
@@ -292,7 +292,7 @@ accessors!(
      handler finds there what middleware puts in."
 );
 
-/// The reply of a call for [`Middleware`]. Only [`Next::run`] makes one.
+/// The reply of a call, as seen by [`Middleware`]. Created by [`Next::run`].
 ///
 /// ```
 /// use frpc::{Call, CallResponse, Next, Status};
@@ -306,7 +306,7 @@ accessors!(
 /// let builder = frpc::Server::builder().middleware(sign);
 /// ```
 pub struct CallResponse {
-    /// The call, which keeps its reply.
+    /// The call, which stores its reply.
     of: Box<InnermostCall>,
 }
 
@@ -319,14 +319,14 @@ accessors!(
     "The extensions of the reply, as [`Response::extensions`](crate::Response::extensions)."
 );
 
-/// The rest of the chain inside of a [`Middleware`]: the next middleware, or the call itself.
+/// The rest of the chain inside a [`Middleware`]: the next middleware, or the call itself.
 pub struct Next {
-    /// The call itself, and the middleware inside of this one.
+    /// The call itself and all inner middleware.
     last: Box<InnermostCall>,
 }
 
 impl Next {
-    /// Continues the call. It proceeds when the future is polled, in any task.
+    /// Continues the call. It makes progress when the future is polled, in any task.
     ///
     /// ```
     /// use frpc::{Call, CallResponse, Next, Status};
@@ -337,11 +337,9 @@ impl Next {
     /// }
     /// ```
     ///
-    /// # Errors
-    /// The status of the call.
+    /// # Errors The status of the call.
     ///
-    /// # Cancel safety
-    /// Dropping the future gives the call up.
+    /// # Cancel safety Dropping the future cancels the call.
     pub fn run(self, call: Call) -> impl Future<Output = Result<CallResponse, Status>> + Send {
         ChainFuture::new(self, call)
     }

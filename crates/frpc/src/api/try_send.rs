@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn a_message_that_cannot_be_sent_now_is_given_back() {
         let (sender, stream) = RequestStream::channel(1);
-        sender.try_send(1).expect("there is room");
+        sender.try_send(1).expect("buffer should have space");
         let error = sender.try_send(2).expect_err("message should be rejected");
         assert!(matches!(error, TrySendError::Full(2)), "{error}");
         assert_eq!(Status::from(error).code(), Code::ResourceExhausted);
@@ -76,9 +76,9 @@ mod tests {
     #[test]
     fn a_response_that_cannot_be_sent_now_is_given_back() {
         let (sender, stream) = ResponseStream::channel(1);
-        sender.try_send(Ok(1)).expect("there is room");
+        sender.try_send(Ok(1)).expect("buffer should have space");
         let error = sender.try_send(Err(Status::aborted("enough"))).expect_err("message should be rejected");
-        assert_eq!(error.into_inner().expect_err("it was one").code(), Code::Aborted);
+        assert_eq!(error.into_inner().expect_err("unsent item should be the error").code(), Code::Aborted);
         drop(stream);
         let error = sender.try_send(Ok(3)).expect_err("message should be rejected");
         assert_eq!(Status::from(error).message(), "the caller is gone");

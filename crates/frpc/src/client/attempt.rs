@@ -1,4 +1,4 @@
-//! An attempt at a unary call on one connection: the wait for its reply, and why it failed.
+//! An attempt of a unary call on one connection: waiting for its reply, and the reason of its failure.
 
 use crate::calls::failures::expired;
 use crate::calls::observed::EndedCall;
@@ -19,32 +19,32 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-/// Why an attempt failed.
+/// The reason why an attempt failed.
 pub(crate) struct Failure {
     pub(crate) status: Status,
     pub(crate) sent: SentState,
-    /// The call as its observer knows it, if another attempt may follow.
+    /// The observer's view of the call, if another attempt may follow.
     pub(crate) observed: Option<CallStart>,
 }
 
-/// Whether the server can have run the call.
+/// Whether the server may have run the call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SentState {
-    /// It cannot have: the connection had ended before. Another connection may take the call.
+    /// Not sent: the connection had closed. The call may use another connection.
     No,
-    /// It cannot have, and the call has ended: its deadline passed before there was room, or its request is invalid.
+    /// Not sent, and the call has failed: its deadline passed while it waited, or its request is invalid.
     Never,
-    /// It may have: the connection was lost.
+    /// Possibly run: the connection was lost.
     Disconnected {
-        /// The deadline of the call, further attempts included.
+        /// The deadline of the call, including further attempts.
         until: Option<Instant>,
     },
-    /// A server of a fleet has refused it, and it may be made once more at another one.
+    /// A server of a fleet rejected the call, which may be retried at another server.
     Refused {
-        /// The deadline of the call, further attempts included.
+        /// The deadline of the call, including further attempts.
         until: Option<Instant>,
     },
-    /// The call has ended with this status.
+    /// The call has completed with this status.
     Answered,
 }
 
@@ -53,21 +53,21 @@ impl Failure {
         Box::new(Self { status, sent, observed: None })
     }
 
-    /// Whether another attempt may follow though this one was sent.
+    /// Returns whether the call may be retried although this attempt was sent.
     pub(crate) fn may_be_retried(&self) -> bool {
         matches!(self.sent, SentState::Disconnected { .. } | SentState::Refused { .. })
     }
 }
 
-/// The message of a reply, of any type.
+/// The message of a reply, with its type erased.
 pub(crate) type AnyReply = Box<dyn Any + Send>;
 
-/// Awaits the reply of a call that was sent. [`await_reply`] for a type of replies.
+/// Function that awaits the reply of a sent call: [`await_reply`] for one reply type.
 pub(crate) type AwaitReply = fn(Arc<Link>, &PendingCall<'_>, CallTicket) -> AwaitedReply;
 
 type AwaitedReply = Pin<Box<dyn Future<Output = Result<Response<AnyReply>, Box<Failure>>> + Send>>;
 
-/// Awaits the reply of a call that was sent. With it, attempts at calls are compiled once for all methods.
+/// Awaits the reply of a sent call. Passed as a function, so that attempts are compiled once for all methods.
 pub(crate) fn await_reply<B: Message + Send + 'static>(
     link: Arc<Link>,
     call: &PendingCall<'_>,
@@ -77,36 +77,35 @@ pub(crate) fn await_reply<B: Message + Send + 'static>(
     Box::pin(async move { Ok(call.await?.map(|message| Box::new(message) as AnyReply)) })
 }
 
-/// A call that has been sent and waits for its reply.
+/// A sent call that waits for its reply.
 pub(crate) struct InFlight<B> {
     call: SentCall,
     reply: PhantomData<fn() -> B>,
 }
 
-/// A call that has been sent, without the type of its reply.
+/// A sent call, without the type of its reply.
 struct SentCall {
     link: Arc<Link>,
     method: &'static Method,
     /// `None` once the reply has been taken.
     ticket: Option<CallTicket>,
-    /// The table of calls reports it to an observer.
+    /// Whether the table of calls reports the call to an observer.
     is_observed: bool,
 }
 
-/// The end of a call that has failed, or whose reply is long or lacks fields. In a box, so that other calls need no room
-/// for it.
+/// The end of a call that failed, or whose reply is long or lacks fields. Boxed to keep other calls small.
 struct RareEnding {
     ticket: CallTicket,
     ended: CallOutcome<()>,
-    /// The body of the reply, if there is one.
+    /// The undecoded body of the reply, if there is one.
     unread: Option<Bytes>,
     until: Option<Instant>,
-    /// The call as its observer knows it.
+    /// The observer's view of the call.
     over: Option<EndedCall>,
 }
 
 impl RareEnding {
-    /// The end of a call. If it is observed, its reply has a `length`.
+    /// Creates the end of a call. `length` is the length of the reply if the call is observed.
     #[cold]
     fn new(
         calls: &mut Calls,
@@ -123,13 +122,13 @@ impl RareEnding {
 }
 
 impl SentCall {
-    /// The rules for a reply with possibly missing fields.
+    /// Returns the options for decoding a reply that may lack fields.
     fn reading(&self) -> DecodeOptions {
         let rules = self.link.calls.with(|calls| calls.offers.check(self.method.layout));
         self.link.reading(rules.map_or(0, |rules| rules.missing(self.method)))
     }
 
-    /// The status of a call that was not answered in time.
+    /// Returns the status of a call that timed out.
     fn expired(&self) -> Status {
         let expired = expired(self.method);
         match self.link.calls.with(|calls| calls.server) {
@@ -141,7 +140,7 @@ impl SentCall {
         }
     }
 
-    /// Counts the end of a call, and notifies the observer.
+    /// Counts the end of a call and notifies the observer.
     fn observe_end(&self, code: Code, over: &EndedCall) {
         self.link.calls.calls.lock().count(self.method, code, over);
         self.notify_end(over.tracked.token, code, over.tracked.sizes);
@@ -154,7 +153,7 @@ impl SentCall {
         }
     }
 
-    /// Another server of a fleet may run what one has refused, if that does no harm.
+    /// Returns whether a call rejected by a server of a fleet may be sent to another one. It must be idempotent.
     fn refused(&self, code: Code, until: Option<Instant>) -> SentState {
         match code {
             Code::Unavailable if self.method.idempotent && self.link.calls.is_of_fleet() => {
@@ -164,7 +163,7 @@ impl SentCall {
         }
     }
 
-    /// The failure of a call, with the status that it was answered with, if it was.
+    /// Returns the failure of a call. `answered` is the status of the server's reply, if any.
     fn fail(&self, ending: RareEnding, answered: Option<Status>) -> Box<Failure> {
         let RareEnding { ticket, ended, until, over, .. } = ending;
         let (status, sent) = match (answered, ended) {
@@ -182,7 +181,7 @@ impl SentCall {
         };
         let mut failure = Failure::new(status, sent);
         if let Some(over) = over {
-            // For its observer, a call ends with its last attempt.
+            // The observer is notified at the end of the last attempt.
             if failure.may_be_retried() {
                 failure.observed =
                     Some(CallStart { at: over.started, token: over.tracked.token, trace: over.tracked.trace });
@@ -193,7 +192,7 @@ impl SentCall {
         failure
     }
 
-    /// Abandons a call whose caller no longer waits for the reply.
+    /// Cancels a call whose caller no longer waits for the reply.
     #[cold]
     fn give_up(&self, ticket: CallTicket) {
         let over = if self.is_observed { self.link.calls.calls.lock().over_now(ticket) } else { None };
@@ -212,7 +211,7 @@ impl<B> InFlight<B> {
 }
 
 impl<B: Message> InFlight<B> {
-    /// The result of a call that has failed, or whose reply has not been read in place.
+    /// Returns the result of a call that failed or whose reply was not decoded in place.
     #[cold]
     fn finish(&self, ending: RareEnding) -> Result<Response<B>, Box<Failure>> {
         let call = &self.call;

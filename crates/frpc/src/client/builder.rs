@@ -186,7 +186,7 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets the timeout of connecting. Default: 10 s.
+    /// Sets the timeout of connecting. Defaults to 10 s.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.inner = self.inner.connect_timeout(timeout);
         self.connect_timeout = timeout;

@@ -255,7 +255,7 @@ impl Channel {
     pub(crate) fn observe(&self, method: &Method, kind: CallKind, start: Option<CallStart>) -> Option<ObservedCall> {
         let observer = self.inner.observer.as_ref()?;
         if self.layers.as_ref().is_some_and(|layers| layers.observed.is_some()) {
-            return None; // Its observation is around it.
+            return None; // The enclosing call is observed.
         }
         let method_observer = observer.method_observer(ObservedMethod::new(CallSide::Client, *method, kind));
         Some(match start {

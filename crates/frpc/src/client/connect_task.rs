@@ -1,4 +1,4 @@
-//! Making connections: attempts continue while a caller waits.
+//! Establishing connections. Attempts continue for as long as a caller waits.
 
 #[cfg(test)]
 mod tests;
@@ -25,72 +25,73 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// The longest pause after the first failure to connect, which doubles with each further failure. The actual pause is
-/// random up to that, so that the clients of a server that returns do not all come at once.
+/// Maximum pause after the first failed attempt. It doubles with each further failure. The pause is random, so that
+/// clients do not reconnect simultaneously when a server returns.
 const PAUSE_FIRST: Duration = Duration::from_millis(20);
 
-/// The upper limit of the longest pause.
+/// Upper limit of the maximum pause.
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
-/// A connection that its server ends sooner, without an answered call, counts as a failure, and a pause follows. As
-/// long as the longest pause, so that such a server is dialled no more often than one that does not listen.
+/// Minimum lifetime of a connection without an answered call. A connection that the server closes earlier counts as a
+/// failure. Equal to the longest pause, so that such a server is not dialled more often than one that does not listen.
 const LASTS_MIN: Duration = PAUSE_MAX;
 
 pub(crate) const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 
-/// A connection that was made.
+/// An established connection.
 struct MadeConnection {
     at: Instant,
     connection: Connection,
     calls: Arc<CallTable>,
 }
 
-/// Gets the outcome of the first attempt.
+/// Receives the outcome of the first attempt.
 type FirstOutcome = oneshot::Sender<Result<(), frisbee::Error>>;
 
-/// Makes the connections of a channel.
+/// Establishes the connections of a channel.
 ///
-/// A task of the channel's runtime makes them, whichever caller waits: a call that is not polled delays no other. An
-/// attempt continues when no caller waits any more, but no further attempt follows.
+/// A task of the channel's runtime dials, so a caller that is not polled does not delay others. An attempt in progress
+/// continues when no caller waits, but no further attempt follows.
 pub(crate) struct ConnectTask {
     factory: LinkFactory,
     pub(crate) dialler: Dialler,
-    /// Observes the server, if it is one of a fleet.
+    /// The observer of the server, if it belongs to a fleet.
     server: Option<Arc<dyn ServerObserver>>,
     current: Arc<CurrentLink>,
     progress: Mutex<Progress>,
-    /// Whether the runtime of the channel has dropped the task.
+    /// Set when the channel's runtime has dropped the task.
     dropped: AtomicBool,
-    /// Notifies the callers that wait.
+    /// Notifies waiting callers.
     changed: Notify,
 }
 
-/// The progress of connecting. Values with user code, such as errors and connections, are not dropped under its lock.
+/// The progress of connecting. Values that run user code on drop, such as errors and connections, are not dropped under
+/// its lock.
 #[derive(Default)]
 struct Progress {
-    /// The task that makes attempts, while it runs.
+    /// The running task, if any.
     task: Option<JoinHandle<()>>,
-    /// The number of callers that wait for a connection.
+    /// Number of callers that wait for a connection.
     waiters: usize,
-    /// An attempt is in progress.
+    /// Whether an attempt is in progress.
     is_dialling: bool,
-    /// There has been an attempt.
+    /// Whether an attempt was made.
     has_dialled: bool,
     failures: Failures,
-    /// The last connection, until it is judged whether it lasted.
+    /// The last connection, until it is classified as lasting or failed.
     made: Option<MadeConnection>,
     /// The last failure, for callers that cannot wait for the next attempt.
     trouble: Option<String>,
-    /// The reason why no further connection can be made.
+    /// The reason why no further connection can be established.
     over: Option<&'static str>,
 }
 
-/// Successive failures to connect.
+/// Consecutive failures.
 #[derive(Default)]
 struct Failures {
     count: u32,
     next_attempt: Option<Instant>,
-    /// The last attempt reached something that has shown to speak another protocol.
+    /// Whether the last attempt reached a server of another protocol.
     is_misdirected: bool,
 }
 
@@ -105,12 +106,12 @@ impl ConnectTask {
         Arc::new(Self { factory, dialler, server, current, progress, dropped, changed })
     }
 
-    /// The failure of the last attempt, if it failed.
+    /// Returns the failure of the last attempt, if it failed.
     pub(crate) fn trouble(&self) -> Option<String> {
         self.progress.lock().trouble.clone()
     }
 
-    /// The text, with the last failure if there is one.
+    /// Appends the last failure to the text, if there is one.
     fn with_trouble(&self, text: String) -> String {
         match &self.progress.lock().trouble {
             Some(trouble) => format!("{text}; {trouble}"),
@@ -118,20 +119,20 @@ impl ConnectTask {
         }
     }
 
-    /// Makes the first connection, in one attempt. It continues when the caller waits no more, since another one of
-    /// several servers may be connected.
+    /// Establishes the first connection, in one attempt. The attempt continues if the caller stops waiting, which it
+    /// does if another server of a fleet connects first.
     pub(crate) async fn dial_first(self: &Arc<Self>) -> Result<(), frisbee::Error> {
         let (sender, receiver) = oneshot::channel();
         self.spawn(&mut self.progress.lock(), Some(sender));
         receiver.await.unwrap_or_else(|_| Err(self.broken_off(RUNTIME_ENDED)))
     }
 
-    /// The error of an attempt that did not end by itself.
+    /// Returns the error of an attempt that was aborted.
     fn broken_off(&self, why: &str) -> frisbee::Error {
         frisbee::Error::Connect { address: self.dialler.name.clone(), source: io::Error::other(why) }
     }
 
-    /// A connection for a call, within the reconnect timeout of the channel and the deadline of the call.
+    /// Returns a connection for a call, within the channel's reconnect timeout and the call's deadline.
     pub(crate) async fn connection(self: &Arc<Self>, wait: WaitPolicy) -> Result<Arc<Link>, Status> {
         let reconnect_timeout = self.factory.reconnect_timeout;
         let making = self.make(wait.since, Some(reconnect_timeout));
@@ -141,7 +142,7 @@ impl ConnectTask {
                 let why = String::from("not sent: no connection before the deadline");
                 return Err(Status::deadline_exceeded(self.with_trouble(why)).not_run());
             }
-            // The connection that the call had waited for may be over since this moment only.
+            // The connection that the call waited for may have closed just now.
             if current_link(&self.current).is_none() {
                 self.judge_last();
             }
@@ -150,9 +151,9 @@ impl ConnectTask {
         })
     }
 
-    /// A connection for a caller that has waited since `started`. After a failure further attempts follow, with growing
-    /// pauses. A caller with a `reconnect_timeout` fails if the next pause would end after it, and in the pause after
-    /// something has answered that is no server of this protocol: waiting would not help, and hide the reason.
+    /// Returns a connection for a caller that has waited since `started`. Failed attempts are repeated with growing
+    /// pauses. With a `reconnect_timeout`, the caller fails immediately if the next pause would end later, or after
+    /// reaching a server of another protocol, because waiting would not help and would hide the reason.
     pub(crate) async fn make(
         self: &Arc<Self>,
         started: Instant,
@@ -170,7 +171,7 @@ impl ConnectTask {
         }
     }
 
-    /// Starts the task if it does not run. Fails if the task cannot help a caller that has waited since `started`.
+    /// Starts the task if it is not running. Fails if the task cannot help a caller that has waited since `started`.
     fn ensure_task(self: &Arc<Self>, started: Instant, reconnect_timeout: Option<Duration>) -> Result<(), Status> {
         if is_closed(&self.current) {
             return Err(closed());
@@ -196,7 +197,7 @@ impl ConnectTask {
         Ok(())
     }
 
-    /// Starts the task. If `first` is given, it begins with an attempt whose outcome that gets.
+    /// Starts the task. `first` receives the outcome of its first attempt.
     fn spawn(self: &Arc<Self>, progress: &mut Progress, first: Option<FirstOutcome>) {
         if first.is_some() {
             (progress.is_dialling, progress.has_dialled) = (true, true);
@@ -205,7 +206,7 @@ impl ConnectTask {
         progress.task = Some(self.factory.runtime.spawn(task));
     }
 
-    /// Makes attempts until there is a connection, or no caller waits for one.
+    /// Dials until there is a connection or no caller waits.
     async fn attempt(self: &Arc<Self>) {
         loop {
             let next = self.next();
@@ -224,7 +225,7 @@ impl ConnectTask {
         }
     }
 
-    /// The next step of the task. With `Nothing` it is no longer the task.
+    /// Returns the task's next step. After `Nothing`, the task no longer counts as running.
     fn next(&self) -> NextStep {
         let is_there = current_link(&self.current).is_some();
         if !is_there {
@@ -248,7 +249,7 @@ impl ConnectTask {
         NextStep::Nothing
     }
 
-    /// Makes a connection. Once made, it is the current one.
+    /// Establishes a connection and makes it the current one.
     async fn dial(self: &Arc<Self>) -> Result<(), frisbee::Error> {
         let this = self.clone();
         // A connector may panic.
@@ -278,7 +279,7 @@ impl ConnectTask {
         Ok(MadeConnection { at, connection, calls })
     }
 
-    /// Resets the failures if the last connection lasted, and counts another if not.
+    /// Resets the failures if the last connection lasted; otherwise counts another failure.
     fn judge_last(&self) {
         let Some(made) = self.progress.lock().made.take() else { return };
         match failed_setup(&made) {
@@ -290,14 +291,14 @@ impl ConnectTask {
         }
     }
 
-    /// Notes a failed attempt.
+    /// Records a failed attempt.
     fn fail(&self, why: String, is_misdirected: bool) {
         let pause = self.progress.lock().failures.fail(Instant::now(), is_misdirected);
         tracing::debug!(why, ?pause, "connecting failed");
         self.progress.lock().trouble = Some(why);
     }
 
-    /// Stops making connections: the channel was dropped or closed.
+    /// Stops connecting because the channel was dropped or closed.
     pub(crate) fn stop(&self) {
         let task = self.progress.lock().task.take();
         if let Some(task) = task {
@@ -307,10 +308,10 @@ impl ConnectTask {
     }
 }
 
-/// The next step of the task that makes attempts.
+/// The next step of the connecting task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum NextStep {
-    /// There is a connection, no caller waits for one, or none can be made.
+    /// There is a connection, no caller waits, or none can be established.
     Nothing,
     Pause(Instant),
     Attempt,
@@ -327,7 +328,7 @@ impl Task {
         if let Some(outcome) = first
             && let Err(Err(error)) = outcome.send(self.making.dial().await)
         {
-            // Its caller waits no more.
+            // The caller has stopped waiting.
             self.making.fail(error.to_string(), false);
         }
         self.making.attempt().await;
@@ -363,12 +364,12 @@ impl Drop for WaiterCount<'_> {
 /// A connection that counts as a failure.
 struct FailedSetup {
     reason: String,
-    /// The other end has shown to speak another protocol.
+    /// Whether the server speaks another protocol.
     is_misdirected: bool,
 }
 
-/// Whether a connection counts as a failure: it ended before the kind of the server was known, or the server ended it
-/// soon without an answer. Otherwise a peer that accepts and closes, such as a balancer without servers, would be dialled without pause.
+/// Returns a failure if the connection closed before the server's kind was known, or soon without an answered call.
+/// Otherwise a peer that accepts and closes, such as a load balancer without servers, would be dialled without a pause.
 fn failed_setup(made: &MadeConnection) -> Option<FailedSetup> {
     let connection = &made.connection;
     let (reason, is_misdirected) = match connection.close_reason() {
@@ -384,8 +385,8 @@ fn failed_setup(made: &MadeConnection) -> Option<FailedSetup> {
 }
 
 impl Failures {
-    /// Notes a failure, and returns the pause until the next attempt. What speaks another protocol is left in peace for
-    /// half of the longest pause at least: it may take our bytes for a large packet.
+    /// Records a failure and returns the pause until the next attempt. For a server of another protocol, which may
+    /// interpret the client's bytes as a large packet, the pause is at least half of the maximum.
     fn fail(&mut self, at: Instant, is_misdirected: bool) -> Duration {
         let growing = PAUSE_FIRST.saturating_mul(1 << self.count.min(16)).min(PAUSE_MAX);
         let pause = match is_misdirected {

@@ -5,24 +5,24 @@ use crate::client::link::Link;
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 
-/// The current connection of a channel, shared with the tables of calls.
+/// The current connection of a channel, shared with the call tables.
 pub(crate) type CurrentLink = Mutex<Current>;
 
 #[derive(Default)]
 pub(crate) struct Current {
     pub(crate) link: Option<Arc<Link>>,
-    /// The channel was closed: there is no further connection.
+    /// Whether the channel was closed and gets no further connection.
     pub(crate) is_closed: bool,
 }
 
 impl ReleaseLink for CurrentLink {
     fn release_link(&self, calls: &CallTable) {
         let link = self.lock().link.take_if(|link| std::ptr::eq(&*link.calls, calls));
-        drop(link); // Which may close it, without the lock.
+        drop(link); // May close the connection, so the lock is released first.
     }
 }
 
-/// The current connection.
+/// Returns the current connection.
 pub(crate) fn current_link(shared_link: &CurrentLink) -> Option<Arc<Link>> {
     let mut current = shared_link.lock();
     match &current.link {
@@ -30,14 +30,14 @@ pub(crate) fn current_link(shared_link: &CurrentLink) -> Option<Arc<Link>> {
         Some(_) => {
             let retired = current.link.take();
             drop(current);
-            drop(retired); // Which may close it, without the lock.
+            drop(retired); // May close the connection, so the lock is released first.
             None
         }
         None => None,
     }
 }
 
-/// Places further calls on a new connection. It closes at once if the channel was closed.
+/// Makes a new connection the current one. Closes it immediately if the channel was closed.
 pub(crate) fn replace_link(shared_link: &Arc<CurrentLink>, link: Link) {
     let calls = link.calls.clone();
     let mut current = shared_link.lock();

@@ -1,4 +1,4 @@
-//! The ways from a channel to its server: an address, a connector, or one given transport.
+//! Ways to connect to a server: an address, a connector, or a single transport.
 
 use crate::endpoint::Endpoint;
 use frisbee::{Client, ClientBuilder, Connection};
@@ -9,16 +9,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// A connection in the making.
+/// A connection attempt in progress.
 pub(crate) type Dialling = Pin<Box<dyn Future<Output = Result<Connection, frisbee::Error>> + Send>>;
 
-/// Makes connections to one server, one at a time.
+/// Connects to one server. One attempt at a time.
 pub(crate) struct Dialler {
     /// The name of the server, for error texts.
     pub(crate) name: String,
-    /// The name in the server's certificate, in place of that of the channel, if an address is dialled.
+    /// The expected name in the server's certificate, overriding the channel's, if an address is dialled.
     pub(crate) server_name: Arc<Mutex<Option<String>>>,
-    /// Only one connection can be made.
+    /// Whether only one connection can be established.
     pub(crate) is_single: bool,
     dial: Box<dyn Fn(ClientBuilder, Endpoint) -> Dialling + Send + Sync>,
 }
@@ -28,7 +28,7 @@ impl Dialler {
         Self { name, server_name: Arc::default(), is_single: false, dial: Box::new(dial) }
     }
 
-    /// Dials an address, whose form is checked.
+    /// Dials an address after validating it.
     pub(crate) fn address(address: String) -> Result<Self, frisbee::Error> {
         Client::check_address(&address)?;
         let (name, server_name) = (address.clone(), Arc::<Mutex<Option<String>>>::default());
@@ -44,7 +44,7 @@ impl Dialler {
         Ok(Self { server_name, ..Self::new(name, dial) })
     }
 
-    /// Calls a function of the program.
+    /// Connects through a function of the program.
     pub(crate) fn connector<C, F, T>(name: impl Into<String>, connector: C, timeout: Duration) -> Self
     where
         C: Fn() -> F + Send + Sync + 'static,
@@ -65,7 +65,7 @@ impl Dialler {
         })
     }
 
-    /// Uses one transport, once.
+    /// Uses a transport, which can serve a single connection.
     pub(crate) fn transport<T: AsyncRead + AsyncWrite + Send + Unpin + 'static>(io: T) -> Self {
         const NAME: &str = "the given transport";
         let transport = Mutex::new(Some(io));
@@ -81,7 +81,7 @@ impl Dialler {
         Self { is_single: true, ..Self::new(NAME.to_owned(), dial) }
     }
 
-    /// Makes the next connection.
+    /// Establishes the next connection.
     pub(crate) fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling {
         (self.dial)(client, endpoint)
     }

@@ -1,4 +1,4 @@
-//! Makes the links of a picker, as the builder of its channel sets them.
+//! Creates the links of a picker with the settings of its channel.
 
 use crate::Error;
 use crate::client::dial::Dialler;
@@ -13,8 +13,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 
-/// Makes [`Links`] to servers, with the settings of a [`ChannelBuilder`](crate::ChannelBuilder). They connect when a call
-/// needs a connection.
+/// Creates [`Links`] to servers with the settings of a [`ChannelBuilder`](crate::ChannelBuilder). They connect when a
+/// call needs a connection.
 #[derive(Clone)]
 pub struct LinkFactory {
     pub(crate) client: ClientBuilder,
@@ -25,11 +25,10 @@ pub struct LinkFactory {
 }
 
 impl LinkFactory {
-    /// Links to an address, in the form of [`connect`](crate::ChannelBuilder::connect). Servers with an observer are those
-    /// of a fleet: extended ones report their load.
+    /// Creates links to an address, in the form of [`connect`](crate::ChannelBuilder::connect). Native servers with an
+    /// observer are asked to report their load.
     ///
-    /// # Errors
-    /// If the address has another form.
+    /// # Errors If the address is invalid.
     pub fn to_address(
         &self,
         address: impl Into<String>,
@@ -38,8 +37,8 @@ impl LinkFactory {
         Ok(Links::by(self.clone(), Dialler::address(address.into())?, observer))
     }
 
-    /// Links over the transports of a connector, in the form of
-    /// [`connect_with_connector`](crate::ChannelBuilder::connect_with_connector). `name` is for error texts.
+    /// Creates links over the transports of a connector, like
+    /// [`connect_with_connector`](crate::ChannelBuilder::connect_with_connector). `name` appears in error texts.
     pub fn by_connector<C, F, T>(
         &self,
         name: impl Into<String>,
@@ -54,17 +53,17 @@ impl LinkFactory {
         Links::by(self.clone(), Dialler::connector(name, connector, self.connect_timeout), observer)
     }
 
-    /// The [reconnect timeout](crate::ChannelBuilder::reconnect_timeout) of the channel.
+    /// Returns the [reconnect timeout](crate::ChannelBuilder::reconnect_timeout) of the channel.
     pub fn reconnect_timeout(&self) -> Duration {
         self.reconnect_timeout
     }
 
-    /// The [timeout](crate::ChannelBuilder::connect_timeout) of connecting.
+    /// Returns the [connect timeout](crate::ChannelBuilder::connect_timeout) of the channel.
     pub fn connect_timeout(&self) -> Duration {
         self.connect_timeout
     }
 
-    /// The runtime of the channel.
+    /// Returns the runtime of the channel.
     pub fn runtime(&self) -> &Handle {
         &self.runtime
     }

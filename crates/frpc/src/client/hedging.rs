@@ -1,5 +1,5 @@
-//! Calls that are made at a second server while the first has not answered: the first answer counts, and the other call is
-//! cancelled.
+//! Hedged calls: a second server receives the call if the first has not answered in time. The first answer wins, and
+//! the other call is cancelled.
 
 use crate::client::attempt::{AnyReply, AwaitReply, Failure, SentState};
 use crate::client::call::{CallOptions, PendingCall};
@@ -16,25 +16,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// When a call is made at a second server.
+/// The conditions for hedging a call.
 #[derive(Clone, Copy)]
 pub(crate) struct Hedge {
-    /// How long the first one has time.
+    /// Time after which the second server receives the call.
     pub(crate) after: Duration,
-    /// The call is a trial of the first server.
+    /// Whether the call is a trial of the first server.
     pub(crate) is_trial: bool,
     /// The deadline of the call.
     pub(crate) until: Option<Instant>,
 }
 
 impl Channel {
-    /// Makes an attempt on a connection, and another one elsewhere if that has not ended in time. `again` gets the reason,
-    /// decides whether that is allowed, and returns the trace context for it. The first success or answer of a server
-    /// counts. An attempt that fails otherwise leaves the call to the other one and is noted in `attempts`, as is one
-    /// that is dropped.
+    /// Makes an attempt on a connection, and a second one elsewhere if the first takes too long. `again` receives the
+    /// reason, decides whether a second attempt is allowed, and returns its trace context. The first success or server
+    /// answer wins. If an attempt fails otherwise, the call depends on the other one. Failed and dropped attempts are
+    /// recorded in `attempts`.
     ///
-    /// # Cancel safety
-    /// Dropping the future cancels both calls.
+    /// # Cancel safety Dropping the future cancels both calls.
     pub(crate) async fn hedged(
         &self,
         call: PendingCall<'_>,

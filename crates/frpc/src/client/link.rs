@@ -1,4 +1,4 @@
-//! A connection of a channel, with the calls on it.
+//! A connection of a channel and its calls.
 
 use crate::calls::CallTicket;
 use crate::calls::attachments::ConnectionEnd;
@@ -16,44 +16,43 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// How many cancelled calls may be unanswered before the connection is replaced: half of all ids.
+/// Maximum number of cancelled calls without a reply before the connection is replaced: half of all ids.
 const ABANDONED_MAX: usize = crate::calls::CALLS_MAX / 2;
 
-/// A connection and the calls on it. A connection that a channel has dialled closes when neither the channel nor a call
-/// uses it any more.
+/// A connection and its calls. A connection dialled by a channel closes when neither the channel nor a call uses it.
 pub struct Link {
     pub(crate) connection: Connection,
     pub(crate) calls: Arc<CallTable>,
-    /// This end accepted the connection: its calls are marked.
+    /// Whether this end accepted the connection. Its calls are then marked.
     pub(crate) backward: bool,
-    /// How deep messages of the peer may nest.
+    /// Maximum nesting depth of the peer's messages.
     pub(crate) nesting: Nesting,
-    /// What this end packs, if it unpacks.
+    /// Which messages this end compresses, if it supports compression.
     pub(crate) packing: Option<Arc<Packing>>,
     decompresses: bool,
-    /// The observer that is notified of each call.
+    /// The observer of each call.
     pub(crate) observer: Option<Arc<Observers>>,
     end: LinkEnd,
 }
 
-/// The fate of a connection whose link is dropped.
+/// How a dropped link ends its connection.
 #[derive(Clone, Copy)]
 enum LinkEnd {
     Close,
-    /// Close it, or if the server is going away, close it when the calls that this end serves have ended.
+    /// Close it. If the server is shutting down, wait for the calls that this end serves.
     CloseWhenServed,
-    /// Leave it open: the channel does not own it.
+    /// Leave it open, because the channel does not own it.
     Leave,
 }
 
 impl Link {
-    /// The link of an existing connection, which outlives it.
+    /// Creates a link to an existing connection, which outlives the link.
     pub(crate) fn of(connection: &Connection, end: &ConnectionEnd) -> Self {
         let observers = end.observers.as_ref();
         let backward = !connection.is_dialled();
         let calls = if backward {
             let calls = connection.attachments().get_or_insert::<CallTable>();
-            // If the kind of the peer is not known yet, the driver will notify the table.
+            // If the kind of the peer is unknown, the driver notifies the table later.
             let peer = connection.peer();
             if peer != PeerKind::Unknown {
                 calls.handle_client_known(&peer);
@@ -66,7 +65,7 @@ impl Link {
             end.calls.clone().unwrap_or_else(CallTable::of_nobody)
         };
         if let Some(reason) = connection.close_reason() {
-            calls.end(closed_status(&reason)); // Nobody else does, if the calls came into being only now.
+            calls.end(closed_status(&reason)); // The driver does not do it if the table was created only now.
         }
         let observer = observers.filter(|observers| observers.has_observer()).cloned();
         let (nesting, decompresses) = (end.nesting, end.packing.is_some());
@@ -75,8 +74,8 @@ impl Link {
         Self { connection, calls, backward, nesting, packing, decompresses, observer, end }
     }
 
-    /// The link of a dialled connection. By its offer this end also serves calls of its server, and its calls are
-    /// observed.
+    /// Creates the link of a dialled connection. `offer` determines the services that this end serves to its server,
+    /// and the observers.
     pub(crate) fn dialled(connection: Connection, calls: Arc<CallTable>, offer: &ServiceOffer) -> Self {
         let (serves, observers) = (!offer.table.is_empty(), offer.observers.as_ref());
         let (nesting, packing) = (offer.terms.nesting, offer.packing.clone());
@@ -86,8 +85,8 @@ impl Link {
         Self { connection, calls, backward: false, nesting, packing, decompresses, observer, end }
     }
 
-    /// Gives a call up, and sends a CANCEL to a native server. When too many ids are reserved by calls that were
-    /// calls, further calls use a new connection.
+    /// Cancels a call, and sends a CANCEL to a native server. If cancelled calls occupy too many ids, further calls use
+    /// a new connection.
     pub(crate) fn abandon(&self, ticket: CallTicket) {
         let table = &self.calls;
         let cancelled = self.connection.send_now(|outbox| {
@@ -100,7 +99,7 @@ impl Link {
         });
         let cancelled = table.with(|calls| {
             if cancelled.is_err() {
-                calls.abandon(ticket, |_, _| {}); // The connection has ended: there is nobody to be told.
+                calls.abandon(ticket, |_, _| {}); // The connection has ended, so no CANCEL is sent.
             }
             calls.abandoned()
         });
@@ -110,13 +109,13 @@ impl Link {
         }
     }
 
-    /// Whether unsent calls go to another connection, since this one takes no new calls. For a connection that the
-    /// channel does not own there is no other.
+    /// Returns whether unsent calls move to another connection because this one accepts no new calls. A connection that
+    /// the channel does not own has no replacement.
     pub(crate) fn is_left(&self) -> bool {
         self.calls.is_retired() && !matches!(self.end, LinkEnd::Leave)
     }
 
-    /// Waits for `work`. `None` if this link [is left](Self::is_left) before.
+    /// Waits for `work`. Returns `None` if this link [is left](Self::is_left) first.
     pub(crate) async fn unless_abandoned<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let (mut work, mut retired) = (pin!(work), pin!(self.calls.retired()));
         poll_fn(|context| match work.as_mut().poll(context) {
@@ -127,13 +126,13 @@ impl Link {
         .await
     }
 
-    /// Whether messages to a method are packed for a peer.
+    /// Returns whether messages to a method are compressed for a peer.
     pub(crate) fn packs(&self, method: &Method, peer: &PeerKind) -> bool {
         let Some(packing) = &self.packing else { return false };
         packing.has(method) && peer.hello().is_some_and(packed::unpacks)
     }
 
-    /// How messages of the peer are read, with so many fields that may be missing at the end.
+    /// Returns the options for decoding messages of the peer that may lack `missing` fields at the end.
     pub(crate) fn reading(&self, missing: u32) -> DecodeOptions {
         DecodeOptions { missing, nesting: self.nesting, decompresses: self.decompresses }
     }

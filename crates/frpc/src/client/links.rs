@@ -2,8 +2,9 @@
 //!
 //! # Decisions
 //!
-//! A link is one connection and its calls, kept alive by its users: the channel, a call, a stream. A retired link gets no new calls
-//! and closes when its last call has ended. The count of its users is also its load for the choice of a link.
+//! A link is a connection and its calls, kept alive by its users: the channel, calls and streams. A retired link
+//! receives no new calls and closes when its last call has ended. Its reference count is also its load, which pickers
+//! compare.
 
 use crate::Status;
 use crate::calls::failures::{closed, unreachable};
@@ -20,8 +21,8 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// The successive connections to one server: the current one, and the means to make the next. Dropped, it makes no further
-/// connection; the current one closes when its calls have ended.
+/// The successive connections to one server: the current one, and the means to establish the next. After it is dropped,
+/// no further connection is established, and the current one closes when its calls have ended.
 pub struct Links {
     current: Arc<CurrentLink>,
     /// `None` for an existing connection, which cannot be replaced.
@@ -29,19 +30,17 @@ pub struct Links {
 }
 
 impl Links {
-    /// Connections that are made on demand.
+    /// Creates links that connect on demand.
     pub(crate) fn by(factory: LinkFactory, dialler: Dialler, server: Option<Arc<dyn ServerObserver>>) -> Self {
         let current = Arc::default();
         Self { making: Some(ConnectTask::new(factory, dialler, server, Arc::clone(&current))), current }
     }
 
-    /// Makes the first connection in one attempt. Call it before anything else.
+    /// Establishes the first connection in one attempt. Must be the first function called.
     ///
-    /// # Errors
-    /// If the attempt fails.
+    /// # Errors If the attempt fails.
     ///
-    /// # Cancel safety
-    /// The attempt continues if the future is dropped.
+    /// # Cancel safety The attempt continues if the future is dropped.
     pub async fn dial(&self) -> Result<(), frisbee::Error> {
         match &self.making {
             Some(making) => making.dial_first().await,
@@ -49,24 +48,22 @@ impl Links {
         }
     }
 
-    /// An existing connection, which cannot be replaced.
+    /// Creates links for an existing connection, which cannot be replaced.
     pub(crate) fn bound(link: Link) -> Self {
         let current = Current { link: Some(Arc::new(link)), is_closed: false };
         Self { current: Arc::new(Mutex::new(current)), making: None }
     }
 
-    /// The current connection, if it takes calls.
+    /// Returns the current connection if it accepts calls.
     pub fn current(&self) -> Option<Arc<Link>> {
         current_link(&self.current)
     }
 
-    /// The current connection, or a new one. After a failed attempt further ones follow, with growing pauses.
+    /// Returns the current connection, or establishes a new one. Failed attempts are repeated with growing pauses.
     ///
-    /// # Errors
-    /// If there is none in time, or can be none any more.
+    /// # Errors If no connection is established in time, or none can be established.
     ///
-    /// # Cancel safety
-    /// The attempt continues if the future is dropped, for other callers.
+    /// # Cancel safety The attempt continues for other callers if the future is dropped.
     pub async fn connect(&self, wait: WaitPolicy) -> Result<Arc<Link>, Status> {
         match &self.making {
             Some(making) => making.connection(wait).await,
@@ -87,39 +84,38 @@ impl Links {
         if let (Some(link), Some(_)) = (&link, &self.making) {
             link.calls.retire();
         }
-        drop(link); // Which may close it, without the lock.
+        drop(link); // May close the connection, so the lock is released first.
         if let Some(making) = &self.making {
             making.stop();
         }
     }
 
-    /// The failure of the last attempt to connect, if it failed.
+    /// Returns the failure of the last connection attempt, if it failed.
     pub fn trouble(&self) -> Option<String> {
         self.making.as_ref()?.trouble()
     }
 
-    /// Sets the name in the server's certificate for further connections. `None` is the name of the channel.
+    /// Sets the expected name in the server's certificate for further connections. `None` selects the channel's name.
     pub fn set_server_name(&self, name: Option<&str>) {
         if let Some(making) = &self.making {
             *making.dialler.server_name.lock() = name.map(str::to_owned);
         }
     }
 
-    /// The name of the server: its address, or the name of its connector.
+    /// Returns the name of the server: its address, or the name of its connector.
     pub fn name(&self) -> &str {
         self.making.as_ref().map_or("", |making| &making.dialler.name)
     }
 
-    /// The load by this channel.
+    /// Returns the load that this channel puts on the server.
     pub fn load(&self) -> ServerLoad {
         ServerLoad::new(self.name(), self.current().as_ref().map(Link::in_progress), false)
     }
 
-    /// Makes a connection if there is none, and waits until it takes no new calls. Returns `false` if no connection can
-    /// be made any more.
+    /// Connects if there is no connection, and waits until the connection accepts no new calls. Returns `false` if no
+    /// connection can be established any more.
     ///
-    /// # Cancel safety
-    /// Dropping the future loses nothing: it can be called again.
+    /// # Cancel safety Safe. The function can be called again.
     pub async fn keep_one(&self) -> bool {
         let link = match (self.current(), &self.making) {
             (Some(link), _) => link,

@@ -1,36 +1,36 @@
-//! Budgets for further attempts at calls: retries, and hedges.
+//! Budgets for additional attempts: retries and hedges.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A budget that calls earn, each so many hundredths of an attempt. A server in trouble thus gets at most that part more
-/// work.
+/// A budget of attempts. Each call earns `EARNED` hundredths of an attempt, which limits the additional load on a
+/// server in trouble to that fraction.
 #[derive(Debug, Default)]
 pub(crate) struct AttemptBudget<const EARNED: u32> {
     hundredths: AtomicU32,
 }
 
-/// The most attempts that a budget has.
+/// Maximum number of attempts in a budget.
 pub(crate) const ATTEMPTS: u32 = 10;
 
 impl<const EARNED: u32> AttemptBudget<EARNED> {
-    /// A budget with all attempts.
+    /// Creates a full budget.
     pub(crate) fn full() -> Self {
         Self { hundredths: AtomicU32::new(ATTEMPTS * 100) }
     }
 
-    /// Counts a call.
+    /// Adds the credit for one call.
     pub(crate) fn earn(&self) {
         if self.hundredths.load(Ordering::Relaxed) < ATTEMPTS * 100 {
             self.hundredths.fetch_add(EARNED, Ordering::Relaxed);
         }
     }
 
-    /// Whether there is no attempt to spend.
+    /// Returns whether the budget has no whole attempt.
     pub(crate) fn is_empty(&self) -> bool {
         self.hundredths.load(Ordering::Relaxed) < 100
     }
 
-    /// Spends an attempt, if there is one.
+    /// Spends an attempt. Returns false if there is none.
     pub(crate) fn spend(&self) -> bool {
         let spend = |hundredths: u32| hundredths.checked_sub(100);
         self.hundredths.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_ok()

@@ -1,4 +1,4 @@
-//! Attempts at a unary call until it ends: retries, their limits, and the verdict of all attempts on the call.
+//! The attempts of a unary call: retries, their limits, and the final status.
 
 use crate::api::BoxedCall;
 use crate::calls::failures::{expired, out_of_time};
@@ -15,35 +15,35 @@ use crate::{Code, Status};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// The attempts at an idempotent call by default, the first and the hedged one included. One retry covers a lost
-/// connection; a call that fails at two servers is likely to fail at a third.
+/// Default maximum number of attempts of an idempotent call, including the first and a hedged one. One retry covers a
+/// lost connection. A call that fails at two servers is likely to fail at a third.
 pub(crate) const ATTEMPTS_MAX: u32 = 2;
 
-/// The longest pause before the first retry, which doubles with each further one. A lost connection is replaced in
-/// about this time.
+/// Maximum pause before the first retry. It doubles with each further retry. A lost connection is replaced in about
+/// this time.
 const BACKOFF_FIRST: Duration = Duration::from_millis(10);
 
-/// The upper limit of the longest pause.
+/// Upper limit of the maximum pause.
 const BACKOFF_MAX: Duration = Duration::from_secs(1);
 
-/// The outcome of the attempts at one call.
+/// The outcome of a call's attempts.
 #[derive(Default)]
 pub(crate) struct Attempts {
-    /// Those that were sent and have failed.
+    /// Number of attempts that were sent and failed.
     failed: u32,
     /// The status of an attempt that may have run.
     ran: Option<Status>,
-    /// An attempt was sent, and dropped before its answer.
+    /// Whether an attempt was sent and then dropped before its reply.
     pub(crate) is_cancelled: bool,
 }
 
 impl Attempts {
-    /// Whether so many further attempts are within the limit of the call.
+    /// Returns whether `further` more attempts are within the limit.
     pub(crate) fn may_add(&self, further: u32, max: u32) -> bool {
         self.failed.saturating_add(further) <= max.max(1)
     }
 
-    /// Notes a failed attempt, after which another one follows.
+    /// Records a failed attempt that is followed by another one.
     pub(crate) fn fail(&mut self, failure: Failure) {
         self.failed += u32::from(!matches!(failure.sent, SentState::No | SentState::Never));
         if failure.status.may_have_run() {
@@ -51,7 +51,7 @@ impl Attempts {
         }
     }
 
-    /// The status of the call by that of its last attempt. The call may have run if one of its attempts may have.
+    /// Returns the status of the call, given that of its last attempt. The call may have run if any attempt may have.
     fn verdict(self, status: Status, method: &Method) -> Status {
         if status.may_have_run() || self.ran.is_none() && !self.is_cancelled {
             return status;
@@ -63,20 +63,22 @@ impl Attempts {
         }
     }
 
-    /// The longest pause before the next attempt.
+    /// Returns the maximum pause before the next attempt.
     fn backoff_max(&self) -> Duration {
         BACKOFF_FIRST.saturating_mul(1 << self.failed.min(16)).min(BACKOFF_MAX)
     }
 
-    /// The pause before the next attempt, drawn so that callers whose connection was lost do not return at once.
+    /// Returns the pause before the next attempt. It is random, so that callers of a lost connection do not return
+    /// simultaneously.
     fn backoff(&self) -> Duration {
         self.backoff_max().mul_f64(0.5 + fastrand::f64() / 2.0)
     }
 }
 
 impl Channel {
-    /// Attempts a call until it ends. `failure` is that of the first attempt, if there has been one, and `picked` the
-    /// connection for the next, if it has been chosen. The observer knows the call by its token and trace context.
+    /// Repeats a call until it completes. `failure` is the failure of the first attempt, if one was made. `picked` is
+    /// the connection for the next attempt, if one was chosen. The observer identifies the call by its token and trace
+    /// context.
     ///
     /// The future is boxed, so that callers do not compile it for each method.
     pub(crate) fn attempts<'a>(
@@ -92,11 +94,11 @@ impl Channel {
             let (method, max) = (call.method, self.inner.attempts_max);
             let CallOptions { timeout, .. } = call.options;
             let until = match failure.as_ref().map(|failure| failure.sent) {
-                // The time of the first attempt counts.
+                // The deadline includes the first attempt.
                 Some(SentState::Disconnected { until } | SentState::Refused { until }) => until,
                 _ => timeout.and_then(|timeout| clock::now().checked_add(timeout)),
             };
-            // The start of the wait for a connection, for its reconnect timeout.
+            // Start of the wait for a connection, for the reconnect timeout.
             let mut since = None;
             let configured = self.inner.hedge_after.filter(|_| method.idempotent);
             configured.iter().for_each(|_| self.inner.hedges.earn());
@@ -138,7 +140,7 @@ impl Channel {
                 if let Some(until) = until {
                     call.options.timeout = Some(until.saturating_duration_since(clock::now()));
                 }
-                // Also a trial hedges idempotent calls alone: the second server may run the call too.
+                // A trial hedges idempotent calls only, because the second server may run the call too.
                 let hedge = trial
                     .filter(|_| method.idempotent)
                     .map(|after| Hedge { after, is_trial: true, until })
@@ -147,7 +149,7 @@ impl Channel {
                 let outcome = match hedge.filter(|_| attempts.may_add(2, max)) {
                     None => {
                         let (sent, runtime) = (AtomicBool::new(false), &self.inner.runtime);
-                        // In a box, as a hedged one is: its code is in the program once.
+                        // Boxed like a hedged attempt, so that its code is compiled once.
                         Box::pin(first.attempt(message, await_reply, link, &sent, runtime)).await
                     }
                     Some(hedge) => {

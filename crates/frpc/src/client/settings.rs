@@ -86,7 +86,7 @@ mod tests {
         let mut settings = ChannelSettings::default();
         (settings.timeout, settings.nesting_max, settings.strict_presence) = (None, 20, true);
         settings.client.connect_timeout = Duration::from_secs(3);
-        let builder = Channel::builder().settings(&settings).expect("valid");
+        let builder = Channel::builder().settings(&settings).expect("settings should be valid");
         assert_eq!(builder.to_settings(), settings);
         assert_eq!(builder.connect_timeout, Duration::from_secs(3));
     }
@@ -96,7 +96,7 @@ mod tests {
         let refused = |change: fn(&mut ChannelSettings)| {
             let mut settings = ChannelSettings::default();
             change(&mut settings);
-            Channel::builder().settings(&settings).expect_err("out of range").to_string()
+            Channel::builder().settings(&settings).expect_err("settings should be out of range").to_string()
         };
         assert_eq!(refused(|s| s.timeout = Some(Duration::ZERO)), "timeout = 0ns: must be greater than zero");
         assert_eq!(refused(|s| s.nesting_max = 201), "nesting_max = 201: must be 1 to 200");

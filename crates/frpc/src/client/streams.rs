@@ -1,4 +1,4 @@
-//! The calling end of calls with streams.
+//! The client side of streaming calls.
 
 use crate::api::BoxedCall;
 use crate::api::extras::Extras;
@@ -117,7 +117,7 @@ impl Channel {
     }
 }
 
-/// Has a call that is observed end for its observer when the stream of replies does.
+/// Ends an observed call when its stream of replies ends.
 async fn until_its_end<B>(
     observed_call: Option<ObservedCall>,
     call: impl Future<Output = Result<Response<Streaming<B>>, Status>>,
@@ -131,10 +131,10 @@ async fn until_its_end<B>(
     result
 }
 
-/// A call that streams requests alone and is observed. Dropped before its end, it has been cancelled.
+/// An observed client-streaming call. Dropping it before its end reports it as cancelled.
 struct ObservedStream {
     call: ObservedCall,
-    /// Its stream, once that is open.
+    /// The stream of the call, once it is open.
     stream: Arc<OnceLock<StreamSender>>,
 }
 
@@ -166,27 +166,27 @@ where
     let mut started = None;
     let OpenedStream { sender, replies, link, .. } = loop {
         let opened = terms.open(channel, method, extras.as_deref(), &mut started).await?;
-        // A server that hardly reads may delay the request.
+        // A server that reads slowly may delay the request.
         let sent = terms.within(time_left(terms.open_until), send::<A>(&opened.sender, &message, opened.flags)).await;
         match sent.map_err(|_| not_opened())? {
             Ok(()) => break opened,
-            // The server did not get the request, so the call has not begun.
+            // The server did not receive the request, so the call has not begun.
             Err(status) if status.code() == Code::Unavailable && opened.link.connection.is_closed() => {}
-            // The server has closed the stream. The reader gets the reason.
+            // The server closed the stream. The reader receives the reason.
             Err(status) if status.code() == Code::Unavailable => break opened,
             Err(status) => return Err(status),
         }
     };
     drop(message);
-    // For a compat server the request is the end.
+    // A compat server treats the request as the end of the direction.
     sender.end();
     keep_link_alive(link, sender);
     Ok(Response::new(replies.of()))
 }
 
-/// Holds the link of a channel until a stream ends. The reader does not hold it: a server that stops waits for the
-/// connection to close, and received messages can be read afterwards. This is not a job of the connection, which would
-/// seem busy a moment longer than the stream.
+/// Holds the channel's link until a stream ends. The reader does not hold it, because received messages can be read
+/// later and a server that shuts down waits for the connection to close. This is a plain task rather than a job of the
+/// connection, which would otherwise seem busy slightly longer than the stream.
 fn keep_link_alive(link: Arc<Link>, sender: StreamSender) {
     let runtime = link.connection.runtime_handle().clone();
     let job: Job = Box::pin(async move {
@@ -215,11 +215,11 @@ where
     stream.iter().for_each(|stream| _ = stream.set(sender.clone()));
     carried_by(&messages, &link.connection);
     let mut sending = pin!(send_messages(&sender, messages, flags));
-    // A server may answer before the end of the requests.
+    // A server may reply before the end of the requests.
     let early = poll_fn(|context| match replies.poll_message(context) {
         Poll::Ready(reply) => Poll::Ready(Ok(Some(reply))),
         Poll::Pending => match sending.as_mut().poll(context) {
-            // Sending may fail because the server has just answered and closed.
+            // Sending may fail because the server has just replied and closed the stream.
             Poll::Ready(Err(status)) => Poll::Ready(match replies.poll_message(context) {
                 Poll::Ready(reply @ Some(_)) => Ok(Some(reply)),
                 _ => Err(cut_off(status, link.connection.close_reason())),
@@ -271,7 +271,7 @@ where
     Ok(Response::new(replies))
 }
 
-/// Sends the requests of a call, until its deadline or until it has ended.
+/// Sends the requests of a call until its deadline or its end.
 async fn send_requests(
     sending: ParkedFuture<Result<(), Status>>,
     sender: StreamSender,
@@ -288,14 +288,14 @@ async fn send_requests(
                 if deadline.as_mut().is_some_and(|deadline| deadline.as_mut().poll(context).is_ready()) {
                     return Poll::Ready(Err(late()));
                 }
-                // The call has ended: further requests are not sent.
+                // The call has ended, so further requests are not sent.
                 waiter.poll_closed(context).map(Ok)
             }
         });
         sent.await
     };
     if let Err(status) = sent {
-        // With `Unavailable` the server has ended the call, and the reader gets the reason.
+        // `Unavailable` means that the server ended the call. The reader receives the reason.
         if status.code() != Code::Unavailable {
             let _ = failed.set(status.may_run());
         }
@@ -305,26 +305,26 @@ async fn send_requests(
 
 /// The time limits of a streaming call.
 struct OpenDeadlines {
-    /// The runtime of the channel, for timers.
+    /// The channel's runtime, for timers.
     runtime: Handle,
-    /// The deadline of the call, which a native server gets. There is no default: streams may be long.
+    /// The deadline of the call, which is sent to a native server. There is no default, because streams may be long.
     until: Option<Instant>,
-    /// The timeout of the opening, and of a single reply after the last request.
+    /// The timeout of opening the stream, and of a single reply after the last request.
     limit: Option<Duration>,
-    /// The deadline of the opening.
+    /// The deadline of opening the stream.
     open_until: Option<Instant>,
 }
 
-/// A stream for a call.
+/// A stream opened for a call.
 struct OpenedStream {
     sender: StreamSender,
     replies: Replies,
     link: Arc<Link>,
-    /// How requests are written.
+    /// How requests are encoded.
     flags: Flags,
 }
 
-/// The replies on a stream, of any type.
+/// The replies of a stream, with their type erased.
 struct Replies {
     receiver: StreamReceiver,
     end: ReceiverEnd,
@@ -346,8 +346,8 @@ impl OpenDeadlines {
         Self { runtime, until: at(context::allowed(timeout)), limit, open_until: at(limit) }
     }
 
-    /// Opens the stream, on a new connection if the current one ends before. The start of the wait for a connection is
-    /// kept in `started`.
+    /// Opens the stream, on a new connection if the current one ends first. `started` holds the start of the wait for a
+    /// connection.
     ///
     /// The future is boxed, so that callers do not compile it for each method.
     fn open<'a>(
@@ -382,12 +382,12 @@ impl OpenDeadlines {
                         return Err(Status::unimplemented("the peer does not accept streams").not_run());
                     }
                     let reading = link.reading(rules(method.layout, &peer)?.missing(method));
-                    // The time of the wait for a slot counts.
+                    // The timeout includes the wait for a slot.
                     let first = || match peer.hello() {
                         Some(_) => body::open(method.operation, call.prefix(time_left(self.until))),
                         None => body::open(method.operation, PrefixFields::default()),
                     };
-                    // An opening that waits for a slot moves to the next connection when this one takes no new calls.
+                    // If this connection stops accepting calls, a stream that waits for a slot moves to the next one.
                     let opening = link.unless_abandoned(link.connection.open_stream_with(first));
                     let Some(opened) = opening.await else { continue };
                     match opened {
@@ -423,7 +423,7 @@ impl OpenDeadlines {
     }
 }
 
-/// Sends all messages, and their end.
+/// Sends all messages and ends the direction.
 async fn send_messages<S>(sender: &StreamSender, messages: S, flags: Flags) -> Result<(), Status>
 where
     S: Stream,
@@ -435,7 +435,7 @@ where
     Ok(())
 }
 
-/// The status of a call with a message that could not be sent. The server may have received earlier messages.
+/// Returns the status of a call with an unsent message. The server may have received earlier messages.
 fn cut_off(status: Status, reason: Option<CloseReason>) -> Status {
     match reason {
         Some(reason) if status.code() == Code::Unavailable => closed_status(&reason),
@@ -443,7 +443,7 @@ fn cut_off(status: Status, reason: Option<CloseReason>) -> Status {
     }
 }
 
-/// The time until the deadline.
+/// Returns the time until the deadline.
 fn time_left(until: Option<Instant>) -> Option<Duration> {
     until.map(|until| until.saturating_duration_since(clock::now()))
 }

@@ -1,4 +1,4 @@
-//! Unary calls: sent at once if possible, and otherwise within middleware or by attempts until they end.
+//! Unary calls: sent immediately if possible, otherwise within middleware or by repeated attempts.
 
 use crate::api::BoxedCall;
 use crate::api::extras::OptionalExtras;
@@ -27,12 +27,11 @@ use std::time::Duration;
 
 /// The future of [`Channel::unary`], for programs that store it.
 ///
-/// # Cancel safety
-/// Dropping it gives the call up, which may still run. A native server gets a CANCEL.
+/// # Cancel safety Dropping it cancels the call; the server may still run it. A native server receives a CANCEL.
 #[must_use = "a call is not sent before it is polled"]
 pub struct UnaryCall<'a, A, B> {
-    // Written by hand: thousands may wait at once, and then reading their memory is most of their cost. The future of an
-    // `async fn` takes three times as much. A call within middleware owns its channel.
+    // Written by hand, because with thousands of waiting calls most of the cost is reading their memory. The future of
+    // an `async fn` takes three times as much. A call within middleware owns its channel.
     channel: Cow<'a, Channel>,
     method: &'static Method,
     timeout: Option<Duration>,
@@ -51,17 +50,17 @@ pub struct UnaryCall<'a, A, B> {
 /// ```
 enum UnaryState<'a, B> {
     New,
-    /// The request was sent, and the reply is awaited.
+    /// The request was sent, and the call waits for the reply.
     Sent(InFlight<B>),
     /// The call runs within middleware.
     Within(PooledCall<Result<Response<B>, Status>>),
-    /// The call runs within middleware and with a deadline or an observer, or requests the connection.
+    /// The call runs within middleware and has a deadline or an observer, or requests a hand-off.
     Layered(BoxedCall<'a, B>),
-    /// The call could not be sent at once, or has to be made again.
+    /// The call could not be sent immediately, or is being retried.
     Retrying(BoxedCall<'a, B>),
 }
 
-/// No part of it is pinned.
+/// No field is structurally pinned.
 impl<A, B> Unpin for UnaryCall<'_, A, B> {}
 
 impl<A, B> fmt::Debug for UnaryCall<'_, A, B> {
@@ -120,7 +119,7 @@ where
     A: Message + Send + Sync + 'static,
     B: Message + Send + 'static,
 {
-    /// Sends the call on the current connection, which has room for nearly all calls. Returns whether it was sent.
+    /// Sends the call on the current connection, which nearly always has space. Returns whether it was sent.
     fn start(&mut self, context: &mut Context<'_>) -> bool {
         let (channel, method) = (&*self.channel, self.method);
         if channel.layers.is_some() {
@@ -194,7 +193,8 @@ where
         UnaryState::Layered(observed_to_end(observed_call, call))
     }
 
-    /// Attempts the call until it ends, after a first attempt if `failure` is given, and at a server if one was picked.
+    /// Attempts the call until it completes. `failure` is the failure of the first attempt, if one was made, and
+    /// `picked` the chosen server.
     #[cold]
     fn retry(
         &mut self,
@@ -211,7 +211,7 @@ where
         observed_to_end(observed_call, attempts)
     }
 
-    /// Makes the call by attempts of any number. All of them are compiled once for all methods.
+    /// Makes the call with any number of attempts. The code is compiled once for all methods.
     fn attempts(&mut self, kind: AttemptKind) -> BoxedCall<'a, B> {
         let (channel, method) = (self.channel.clone(), self.method);
         let (message, extras) = (std::mem::take(&mut self.message), self.extras.take());
@@ -232,7 +232,7 @@ where
     }
 }
 
-/// How a call is made that was not sent at once.
+/// How a call is made that was not sent immediately.
 enum AttemptKind {
     Retrying {
         failure: Option<Box<Failure>>,
@@ -242,7 +242,7 @@ enum AttemptKind {
     HandOff((HandOffSlot, hand_off::MakeCall)),
 }
 
-/// Has the observation of a call end with it.
+/// Ends the observation of a call with the call.
 fn observed_to_end<'a, B: 'a>(observed_call: Option<ObservedCall>, call: BoxedCall<'a, B>) -> BoxedCall<'a, B> {
     match observed_call {
         None => call,
@@ -256,11 +256,9 @@ fn observed_to_end<'a, B: 'a>(observed_call: Option<ObservedCall>, call: BoxedCa
 impl Channel {
     /// Makes a unary call. For generated clients.
     ///
-    /// # Errors
-    /// The status of the call.
+    /// # Errors The status of the call.
     ///
-    /// # Cancel safety
-    /// As [`UnaryCall`].
+    /// # Cancel safety Like [`UnaryCall`].
     pub fn unary<'a, A, B>(&'a self, method: &'static Method, request: Request<A>) -> UnaryCall<'a, A, B>
     where
         A: Message + Send + Sync + 'static,

@@ -1,5 +1,5 @@
-//! A unary call that cannot be sent at once: it waits for a slot, for room in the outbox, or for the server to identify
-//! itself.
+//! Unary calls that cannot be sent immediately: they wait for a slot, for space in the outbox, or for the server to
+//! identify itself.
 
 use crate::calls::failures::{unidentified, unreachable};
 use crate::calls::{CallTicket, NotSent};
@@ -18,7 +18,7 @@ use std::time::Instant;
 use tokio::runtime::Handle;
 
 impl PendingCall<'_> {
-    /// Makes the call as soon as it can be sent, and notes in `is_sent` that it was. Timers are of the given runtime.
+    /// Makes the call as soon as it can be sent, and sets `is_sent` then. Timers belong to the given runtime.
     pub(crate) async fn attempt(
         &self,
         message: &AnyMessage,
@@ -32,8 +32,8 @@ impl PendingCall<'_> {
         await_reply(link, self, ticket).await
     }
 
-    /// Sends a call that cannot be sent at once: there may be no slot, no room in the outbox, or no verdict on the
-    /// server yet.
+    /// Sends a call that cannot be sent immediately because there is no slot, no space in the outbox, or the kind of
+    /// the server is unknown.
     async fn send_when_possible(
         &self,
         message: &AnyMessage,
@@ -48,7 +48,7 @@ impl PendingCall<'_> {
             Some(until) => match clock::timeout_at(runtime, until, sent).await {
                 Ok(sent) => sent,
                 Err(_) => {
-                    // The next call would find no room either.
+                    // The next call would not find a slot either.
                     if !link.backward && link.calls.with(|calls| calls.is_worn_out()) {
                         link.calls.retire();
                     }
@@ -65,7 +65,7 @@ impl PendingCall<'_> {
         }
     }
 
-    /// Notes in `is_unclear` whether it waits for the server to identify itself.
+    /// Waits for space and sends the call. `is_unclear` is set while it waits for the server to identify itself.
     async fn wait_and_send(
         &self,
         message: &AnyMessage,
@@ -79,7 +79,7 @@ impl PendingCall<'_> {
                 if link.is_left() {
                     return Poll::Ready(Err(left()));
                 }
-                // The time of the wait counts.
+                // The timeout includes the wait.
                 let left = until.map(|until| until.saturating_duration_since(clock::now()));
                 let options = CallOptions { timeout: left.or(self.options.timeout), ..self.options };
                 match (Self { options, ..*self }).send(
@@ -112,7 +112,7 @@ impl PendingCall<'_> {
     }
 }
 
-/// The error of a call on a connection that takes no new ones.
+/// Returns the error of a call on a connection that accepts no new calls.
 fn left() -> NotSent {
     NotSent::Over(unreachable("the connection does not accept new calls"))
 }
@@ -124,12 +124,12 @@ struct SlotWaiter<'a> {
 }
 
 impl SlotWaiter<'_> {
-    /// Waits for a slot. One that has become free since the caller looked for it is granted at once.
+    /// Waits for a slot. A slot that has become free since the last check is granted immediately.
     fn poll_wait<T>(&mut self, context: &Context<'_>) -> Poll<Result<T, NotSent>> {
         let Self { link, place } = self;
         let earlier = link.calls.with(|calls| calls.wait(place, context, &link.connection));
         drop(earlier);
-        // Those that waited before have been woken.
+        // Earlier waiters have been woken.
         if link.is_left() { Poll::Ready(Err(left())) } else { Poll::Pending }
     }
 }

@@ -1,5 +1,5 @@
-//! Observation of the unary calls served on a connection. Most are answered in the turn of their arrival. They are
-//! tallied, and counted together when the turn ends, since then all have taken the same time.
+//! Observation of a connection's unary calls. Most are answered in the turn of their arrival. They are tallied and
+//! counted together at the end of the turn, because all of them took the same time.
 
 use crate::observe::TraceContext;
 use crate::observe::observers::{CallSizes, CallStart, MethodObserver, ObservedCall, Observers, nanos};
@@ -8,8 +8,9 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 impl MethodObserver {
-    /// Begins a unary call with a request of so many bytes. Before the next one begins it has ended, or continues as a
-    /// task. `is_timed` says that it belongs to no turn. `trace` becomes the trace context for calls of the handler.
+    /// Begins a unary call whose request has `request` bytes. The call has ended or continues as a task before the next
+    /// one begins. `is_timed` is set if it does not belong to a turn. `trace` becomes the trace context of the
+    /// handler's calls.
     pub(crate) fn begin_unary(&mut self, request: usize, trace: &mut Option<TraceContext>, is_timed: bool) {
         self.began = is_timed.then(clock::now);
         if self.has_observer {
@@ -18,19 +19,19 @@ impl MethodObserver {
         }
     }
 
-    /// Counts the call, which belongs to no turn.
+    /// Counts a call that does not belong to a turn.
     pub(crate) fn count_timed(&self, row: u32, code: Code) {
         let nanos = self.began.map_or(0, |began| nanos(clock::now().saturating_duration_since(began)));
         self.observers.ended(row, code, 1, nanos);
     }
 
-    /// Notifies the observer of the end of the call, with a reply of so many bytes.
+    /// Notifies the observer of the end of the call, whose reply has `reply` bytes.
     pub(crate) fn notify_end(&self, code: Code, reply: usize) {
         let sizes = CallSizes { request: self.request, reply: reply as u64 };
         self.observers.notify_end(&self.about, self.token, code, sizes);
     }
 
-    /// Continues the call as a task. Dropped before its end, it has been cancelled.
+    /// Converts the call into one that continues as a task. Dropping it before its end reports it as cancelled.
     pub(crate) fn continue_as_task(&self) -> ObservedCall {
         let at = self.began.unwrap_or_else(clock::now);
         self.start(CallStart { at, token: self.token, trace: self.trace }, self.request)
@@ -40,10 +41,10 @@ impl MethodObserver {
 /// The calls of a connection that were answered in the current turn.
 pub(crate) struct BatchCalls {
     observers: Arc<Observers>,
-    /// The row of the method whose calls are counted below: those that have succeeded.
+    /// The row of the method whose successful calls are counted in `ok`.
     row: Cell<u32>,
     calls: Cell<u32>,
-    /// Calls of other methods, and those that have failed. As many as a turn has calls at most.
+    /// Calls of other methods and failed calls, at most one per call of the turn.
     others: RefCell<Vec<(u32, Code, u32)>>,
 }
 
@@ -77,12 +78,12 @@ impl BatchCalls {
         }
     }
 
-    /// Whether the turn has no calls.
+    /// Returns whether the turn has no calls.
     pub(crate) fn is_empty(&self) -> bool {
         self.calls.get() == 0 && self.others.borrow().is_empty()
     }
 
-    /// Counts the calls of a turn that has taken so many nanoseconds.
+    /// Reports the calls of a turn that took `nanos` nanoseconds.
     pub(crate) fn flush(&self, nanos: u64) {
         let calls = self.calls.take();
         if calls > 0 {

@@ -1,9 +1,8 @@
-//! The schema that generated code carries along, for reflection.
+//! The schema embedded in generated code, for reflection.
 
 use std::fmt;
 
-/// The schema of a package as its build has read it, embedded by frpc-build with `reflection(true)`. Generated code has it
-/// as `SCHEMA`.
+/// The schema of a package, embedded by frpc-build with `reflection(true)` as the constant `SCHEMA`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Schema {
     files: &'static [u8],
@@ -11,25 +10,24 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Creates a schema of an encoded `google.protobuf.FileDescriptorSet`. For generated code.
+    /// Creates a schema from an encoded `google.protobuf.FileDescriptorSet`. For generated code.
     pub const fn new(files: &'static [u8]) -> Self {
         Self { files, is_protobuf: false }
     }
 
-    /// States that messages are encoded by the protobuf codec. For generated code.
+    /// Declares that messages use the protobuf codec. For generated code.
     #[must_use]
     pub const fn protobuf(self) -> Self {
         Self { is_protobuf: true, ..self }
     }
 
-    /// The files with the services of the package, and all files that they import, each in front of those that import
-    /// it: an encoded `google.protobuf.FileDescriptorSet`. It is as the build has read it, with comments and custom
-    /// options.
+    /// Returns an encoded `google.protobuf.FileDescriptorSet` of the files with the services of the package and their
+    /// imports, in dependency order. Comments and custom options are included unchanged.
     pub const fn files(&self) -> &'static [u8] {
         self.files
     }
 
-    /// Whether native bodies are in protobuf's encoding instead of Polyglot's.
+    /// Returns whether native bodies use protobuf's encoding instead of Polyglot's.
     pub const fn is_protobuf(&self) -> bool {
         self.is_protobuf
     }

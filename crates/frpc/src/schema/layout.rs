@@ -1,27 +1,26 @@
-//! The wire layout of a service: its operations, and a fingerprint of the types of its messages.
+//! The wire layout of a service: its operations, and a fingerprint of its message types.
 
 use std::fmt;
 
-/// The most earlier layouts of a service that are sent and read: as many as its lock keeps.
+/// Maximum number of earlier layouts of a service that are sent and read, equal to the number kept by its lock.
 pub(crate) const COMPATIBLE_MAX: usize = 32;
 
 /// The wire layout of a service. For generated code.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Layout {
     pub(crate) service: &'static str,
-    /// In ascending order.
+    /// The operations in ascending order.
     pub(crate) operations: &'static [u16],
     pub(crate) fingerprint: u64,
-    /// The fingerprints of earlier layouts that are compatible.
+    /// The fingerprints of compatible earlier layouts.
     pub(crate) compatible: &'static [u64],
 }
 
 impl Layout {
-    /// Creates the layout of a `service` by its full name: the operations of its methods in ascending order, its
-    /// fingerprint, and those of compatible earlier layouts.
+    /// Creates the layout of the service with this full name. `operations` are in ascending order, and `compatible` are
+    /// the fingerprints of compatible earlier layouts.
     ///
-    /// # Panics
-    /// If there are more than 32 earlier layouts.
+    /// # Panics If there are more than 32 earlier layouts.
     pub const fn new(
         service: &'static str,
         operations: &'static [u16],
@@ -32,12 +31,12 @@ impl Layout {
         Self { service, operations, fingerprint, compatible }
     }
 
-    /// The full name of the service.
+    /// Returns the full name of the service.
     pub const fn service(&self) -> &'static str {
         self.service
     }
 
-    /// Whether a method of the service has this operation.
+    /// Returns whether a method of the service has this operation.
     pub(crate) fn has(&self, operation: u16) -> bool {
         self.operations.binary_search(&operation).is_ok()
     }
@@ -51,6 +50,6 @@ impl fmt::Display for Layout {
 
 /// A generated client.
 pub trait Client {
-    /// The layout of its service.
+    /// The layout of the client's service.
     const LAYOUT: &'static Layout;
 }

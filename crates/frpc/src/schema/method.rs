@@ -1,10 +1,10 @@
-//! A method of a service, and its name.
+//! The descriptor of a method.
 
 use crate::schema::layout::Layout;
 use frisbee::Operation;
 use std::fmt;
 
-/// A method, for both ends.
+/// The descriptor of a method, for both ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Method {
     pub(crate) layout: &'static Layout,
@@ -13,15 +13,14 @@ pub struct Method {
     pub(crate) idempotent: bool,
     pub(crate) without_side_effects: bool,
     pub(crate) is_tool: bool,
-    /// The number of fields that were appended to the request and to the reply since the first compatible layout.
+    /// The numbers of fields appended to the request and the reply since the first compatible layout.
     pub(crate) added: (u32, u32),
 }
 
 impl Method {
-    /// Creates the method `name` of the service with this layout and this operation.
+    /// Creates the descriptor of a method with its layout, name and operation.
     ///
-    /// # Panics
-    /// If the operation is below 10, which the protocol reserves.
+    /// # Panics If the operation is below 10, which the protocol reserves.
     pub const fn new(layout: &'static Layout, name: &'static str, operation: u16) -> Self {
         let Some(operation) = Operation::user(operation) else {
             panic!("operations of methods must be 10 or above");
@@ -29,30 +28,30 @@ impl Method {
         Self { layout, name, operation, idempotent: false, without_side_effects: false, is_tool: false, added: (0, 0) }
     }
 
-    /// Marks the method as idempotent: it may run more than once without harm.
+    /// Marks the method as idempotent: repeated calls have no additional effect.
     pub const fn idempotent(mut self) -> Self {
         self.idempotent = true;
         self
     }
 
-    /// Marks the method as one that changes nothing, and therefore is idempotent.
+    /// Marks the method as free of side effects, which implies idempotent.
     pub const fn without_side_effects(mut self) -> Self {
         self.without_side_effects = true;
         self.idempotent()
     }
 
-    /// Marks the method as one that the schema offers to agents as a tool.
+    /// Marks the method as a tool for agents.
     pub const fn tool(mut self) -> Self {
         self.is_tool = true;
         self
     }
 
-    /// How many fields at the end of the request and of the reply peers with earlier layouts may leave out.
+    /// Returns the numbers of trailing fields that peers with earlier layouts may omit in the request and the reply.
     pub const fn added(&self) -> (u32, u32) {
         self.added
     }
 
-    /// States how many fields at the end of the request and of the reply peers with earlier layouts may leave out.
+    /// Sets the numbers of trailing fields that peers with earlier layouts may omit in the request and the reply.
     pub const fn with_added(mut self, request: u32, reply: u32) -> Self {
         self.added = (request, reply);
         self

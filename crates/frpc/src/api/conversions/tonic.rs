@@ -4,21 +4,21 @@ use crate::{Code, Metadata, MetadataError, Status};
 use bytes::Bytes;
 use tonic::metadata::{AsciiMetadataKey, BinaryMetadataKey, KeyAndValueRef, MetadataMap, MetadataValue};
 
-/// The numbers are the same.
+/// Converts by number, because both enums use gRPC's numbers.
 impl From<Code> for tonic::Code {
     fn from(code: Code) -> Self {
         Self::from_i32(code as i32)
     }
 }
 
-/// The numbers are the same.
+/// Converts by number, because both enums use gRPC's numbers.
 impl From<tonic::Code> for Code {
     fn from(code: tonic::Code) -> Self {
         Self::from_i32(code as i32)
     }
 }
 
-/// Keeps details and metadata.
+/// Preserves details and metadata.
 impl From<Status> for tonic::Status {
     fn from(status: Status) -> Self {
         let metadata = status.metadata().map_or_else(MetadataMap::new, MetadataMap::from);
@@ -27,8 +27,8 @@ impl From<Status> for tonic::Status {
     }
 }
 
-/// Keeps details and metadata. Entries that [`Metadata`] cannot hold are dropped, and named in the log. Several texts of
-/// one key are joined, as by `Metadata::try_from`; of several values of bytes, the first one is kept.
+/// Preserves details and metadata. Entries that [`Metadata`] cannot represent are dropped, and their keys are logged.
+/// Several texts of one key are joined like in `Metadata::try_from`; of several binary values, the first one is kept.
 impl From<tonic::Status> for Status {
     fn from(status: tonic::Status) -> Self {
         let mut converted = Self::new(status.code().into(), status.message());
@@ -46,7 +46,7 @@ impl From<tonic::Status> for Status {
     }
 }
 
-/// Keeps all entries.
+/// Preserves all entries.
 impl From<&Metadata> for MetadataMap {
     fn from(metadata: &Metadata) -> Self {
         let mut map = Self::new();
@@ -65,12 +65,10 @@ impl From<&Metadata> for MetadataMap {
     }
 }
 
-/// Several texts of one key are joined: by a comma, those of cookies by a semicolon (RFC 9110, section 5.3; RFC 9113,
+/// Joins several texts of one key: by a comma, those of cookies by a semicolon (RFC 9110, section 5.3; RFC 9113,
 /// section 8.2.3).
 ///
-/// # Errors
-/// If [`Metadata`] cannot hold an entry: one with a text that is not ASCII, say, one beyond its limits, or several values of
-/// a key that ends in `-bin`.
+/// # Errors If [`Metadata`] cannot represent an entry: for example a text that is not ASCII, an entry beyond its limits, or several values of a key that ends in `-bin`.
 impl TryFrom<&MetadataMap> for Metadata {
     type Error = MetadataError;
 
@@ -97,7 +95,7 @@ fn insert(metadata: &mut Metadata, entry: &KeyAndValueRef<'_>) -> Result<(), Met
         }
         KeyAndValueRef::Binary(key, value) => match value.to_bytes() {
             Ok(bytes) => metadata.insert_bin(key, bytes),
-            // Not base64: an error, since a key of bytes has no text.
+            // Invalid base64 causes an error, because a binary key cannot have a text.
             Err(_) => metadata.insert(key, ""),
         },
     }
@@ -119,7 +117,7 @@ mod tests {
         for number in 0..=16 {
             let mut metadata = Metadata::new();
             metadata.insert("text", "a text").expect("metadata entry should be valid");
-            metadata.insert_bin("raw-bin", vec![0, 255]).expect("valid entry");
+            metadata.insert_bin("raw-bin", vec![0, 255]).expect("binary metadata entry should be valid");
             let status = Status::new(Code::from_i32(number), format!("number {number}"))
                 .with_details(vec![1, 2, 3])
                 .with_metadata(metadata);
@@ -136,15 +134,15 @@ mod tests {
             map.append("x-part", value.parse().expect("text should parse"));
             map.append("cookie", value.parse().expect("text should parse"));
         }
-        let metadata = Metadata::try_from(&map).expect("valid entries");
+        let metadata = Metadata::try_from(&map).expect("joined entries should be valid metadata");
         assert_eq!((metadata.get("x-part"), metadata.get("cookie")), (Some("a, b, c"), Some("a; b; c")));
         for value in ["a", "b"] {
             map.append_bin("raw-bin", MetadataValue::from_bytes(value.as_bytes()));
         }
         assert_eq!(Metadata::try_from(&map), Err(MetadataError::Repeated("raw-bin".to_owned())));
-        // A status is not lost for its metadata.
+        // Invalid metadata must not discard the status.
         let status = Status::from(tonic::Status::with_metadata(tonic::Code::NotFound, "gone", map));
-        let metadata = status.metadata().expect("some remain");
+        let metadata = status.metadata().expect("valid entries should remain");
         assert_eq!((metadata.get("x-part"), metadata.get_bin("raw-bin")), (Some("a, b, c"), Some(&b"a"[..])));
     }
 
@@ -152,10 +150,13 @@ mod tests {
     fn metadata_with_an_entry_it_cannot_hold_is_an_error() {
         let mut map = MetadataMap::new();
         map.insert("tenant", "blue".parse().expect("text should parse"));
-        let metadata = Metadata::try_from(&map).expect("valid entries");
+        let metadata = Metadata::try_from(&map).expect("entry should be valid metadata");
         assert_eq!((metadata.len(), metadata.get("tenant")), (1, Some("blue")));
         assert_eq!(MetadataMap::from(&metadata).get("tenant").map(MetadataValue::as_encoded_bytes), Some(&b"blue"[..]));
-        map.insert("authorization", MetadataValue::try_from(&b"Bearer \xE9"[..]).expect("valid value in HTTP"));
+        map.insert(
+            "authorization",
+            MetadataValue::try_from(&b"Bearer \xE9"[..]).expect("header value should be valid in HTTP"),
+        );
         assert!(Metadata::try_from(&map).is_err());
         let status = Status::from(tonic::Status::with_metadata(tonic::Code::NotFound, "gone", map));
         assert_eq!(status.metadata().map(|metadata| (metadata.len(), metadata.get("tenant"))), Some((1, Some("blue"))));

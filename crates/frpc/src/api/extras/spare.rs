@@ -1,29 +1,28 @@
-//! Boxes for metadata and extensions that are used again. Each message that has some needs one, and most of them end on
-//! the thread where another one begins: taking a box from the thread and returning it costs half as many instructions
-//! as the allocator.
+//! A per-thread pool of boxes for metadata and extensions. Each message with metadata needs a box, and most boxes are
+//! freed on the thread that next allocates one. The pool takes half as many instructions as the allocator.
 
 use super::Extras;
 use std::cell::RefCell;
 
-/// The most boxes that a thread keeps, of about 140 bytes each: as many messages as have metadata at one time in most
-/// turns of a connection.
+/// Maximum number of pooled boxes per thread, of about 140 bytes each. Most turns of a connection have at most this
+/// many messages with metadata at a time.
 const POOL_MAX: usize = 64;
 
 thread_local! {
-    /// Boxes without contents.
+    /// Empty boxes.
     #[expect(clippy::vec_box, reason = "the boxes are kept")]
     static POOL: RefCell<Vec<Box<Extras>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A box without contents.
+/// Takes an empty box from the pool, or allocates one.
 pub(super) fn take() -> Box<Extras> {
     let pool = POOL.try_with(|pool| pool.try_borrow_mut().ok()?.pop());
     pool.ok().flatten().unwrap_or_default()
 }
 
-/// Keeps a box for the next message, and drops its contents.
+/// Drops the contents of a box and returns it to the pool.
 pub(super) fn recycle(mut extras: Box<Extras>) {
-    // Before anything is borrowed: the values of a user may have metadata themselves.
+    // Must precede the borrow, because dropping a user's values may drop other metadata.
     extras.clear();
     let _ = POOL.try_with(|pool| {
         if let Ok(mut pool) = pool.try_borrow_mut()

@@ -1,58 +1,58 @@
-//! The memory layout of metadata entries: their wire form, in a row, in place as long as they are few. So they are sent
-//! by one copy, and those of a peer are copied as they came.
+//! The memory layout of metadata: entries are stored contiguously in their wire form, inline while they are few. They
+//! can therefore be sent and received with a single copy.
 
 use frisbee::tlv::{put_varint, take_varint};
 
-/// The bytes without a separate allocation: enough for a `traceparent` and another short entry.
+/// Size of the inline storage in bytes: enough for a `traceparent` and another short entry.
 const INLINE_LEN: usize = 84;
 
-/// The type of an entry among the items of a prefix.
+/// Item type of a metadata entry in a prefix.
 pub(crate) const ENTRY: u8 = 2;
 
-/// In the type of an entry in memory: `Debug` hides its value.
+/// Bit in the stored type of an entry: `Debug` hides its value.
 const SENSITIVE: u8 = 0x80;
 
-/// The bytes in front of a short entry: its type, its length, and the length of its key. A longer one has lengths of
-/// several bytes.
+/// Length of the header of a short entry: its type, its length and the length of its key. Longer entries have
+/// multi-byte lengths.
 const SHORT_HEAD: usize = 3;
 
-/// Entries, each with a head, a key and a value, in the order of insertion.
+/// Entries in insertion order, each with a header, a key and a value.
 #[derive(Clone)]
 pub(super) struct Entries {
-    /// All of them while they fit: `in_place[..length]`.
+    /// All entries, in `inline[..length]`, while they fit.
     inline: [u8; INLINE_LEN],
     length: u8,
-    /// One may be [`SENSITIVE`].
+    /// Whether an entry may be [`SENSITIVE`].
     has_sensitive: bool,
-    /// How many there are.
+    /// Number of entries.
     count: u16,
-    /// The bytes of all keys and values.
+    /// Total length of all keys and values.
     content_len: u16,
-    /// All of them otherwise.
+    /// All entries if they do not fit inline.
     apart: Vec<u8>,
 }
 
 // Lengths from 0x80 on take several bytes.
 const _: () = assert!(INLINE_LEN < 0x80);
 
-/// An entry of metadata.
+/// A metadata entry.
 pub(super) struct Entry<'a> {
-    /// In lower case, which is ASCII.
+    /// The key in lower case, which is ASCII.
     pub(super) key: &'a [u8],
     pub(super) value: &'a [u8],
     is_sensitive: bool,
-    /// Where it begins and ends.
+    /// Offset of the entry's first byte, and of the byte after its last.
     begin: usize,
     end: usize,
 }
 
 impl<'a> Entry<'a> {
-    /// The key as a text.
+    /// Returns the key as text.
     pub(super) fn name(&self) -> &'a str {
         std::str::from_utf8(self.key).unwrap_or_default()
     }
 
-    /// Whether `Debug` hides the value.
+    /// Returns whether `Debug` hides the value.
     pub(super) fn is_hidden(&self) -> bool {
         self.is_sensitive || is_secret(self.name())
     }
@@ -63,27 +63,27 @@ impl Entries {
         Self { inline: [0; INLINE_LEN], length: 0, has_sensitive: false, count: 0, content_len: 0, apart: Vec::new() }
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     pub(super) fn count(&self) -> usize {
         self.count.into()
     }
 
-    /// The bytes of all keys and values.
+    /// Returns the total length of all keys and values.
     pub(super) fn content_len(&self) -> usize {
         self.content_len.into()
     }
 
-    /// The memory apart, in bytes.
+    /// Returns the allocated memory in bytes.
     pub(super) fn memory(&self) -> usize {
         self.apart.capacity()
     }
 
-    /// The entries as they are sent, but for marks; see [`put`](Self::put).
+    /// Returns the entries in their wire form, except that marks are set.
     fn bytes(&self) -> &[u8] {
         if self.apart.is_empty() { self.inline.get(..self.length.into()).unwrap_or_default() } else { &self.apart }
     }
 
-    /// The entries as they are sent, if none has a mark.
+    /// Returns the entries in their wire form, or `None` if one has a mark.
     pub(super) fn plain_bytes(&self) -> Option<&[u8]> {
         if self.has_sensitive { None } else { Some(self.bytes()) }
     }
@@ -96,12 +96,12 @@ impl Entries {
         }
     }
 
-    /// The length of all entries as they are sent.
+    /// Returns the length of all entries on the wire.
     fn len(&self) -> usize {
         self.bytes().len()
     }
 
-    /// Writes the entries as they are sent.
+    /// Writes the entries in their wire form.
     pub(super) fn put(&self, buffer: &mut Vec<u8>) {
         buffer.extend_from_slice(self.bytes());
         if self.has_sensitive {
@@ -109,7 +109,7 @@ impl Entries {
         }
     }
 
-    /// Takes the marks off entries at the end of a buffer.
+    /// Clears the marks of the entries at the end of a buffer.
     fn hide_marks(&self, buffer: &mut [u8]) {
         let begin = buffer.len() - self.len();
         for entry in self.iter() {
@@ -119,24 +119,24 @@ impl Entries {
         }
     }
 
-    /// The entries, the first that was set first.
+    /// Returns the entries in insertion order.
     pub(super) fn iter(&self) -> Iter<'_> {
         Iter { bytes: self.bytes(), at: 0 }
     }
 
-    /// The first entry of a key.
+    /// Returns the first entry of a key.
     #[inline]
     pub(super) fn find(&self, key: &[u8]) -> Option<Entry<'_>> {
         self.iter().find(|entry| entry.key == key)
     }
 
-    /// Adds the first entry, if it has room in place.
+    /// Adds the first entry if it fits inline.
     pub(super) fn push_first(&mut self, key: &[u8], value: &[u8]) -> bool {
         let content_len = key.len() + value.len();
         let room = self.inline.get_mut(..SHORT_HEAD + content_len);
         let Some((head, content)) = room.and_then(<[u8]>::split_first_chunk_mut) else { return false };
         let Some((of_key, of_value)) = content.split_at_mut_checked(key.len()) else { return false };
-        // All numbers are below IN_PLACE.
+        // All lengths are below 0x80.
         *head = [ENTRY, content_len as u8 + 1, key.len() as u8];
         copy::<8>(of_key, key);
         copy::<32>(of_value, value);
@@ -145,7 +145,7 @@ impl Entries {
         true
     }
 
-    /// Appends an entry. The lengths are within the limits of metadata.
+    /// Appends an entry. Its lengths must be within the limits of metadata.
     pub(super) fn push(&mut self, key: &[u8], value: &[u8]) {
         let mut key_len = Vec::new();
         put_varint(&mut key_len, key.len() as u64);
@@ -159,7 +159,7 @@ impl Entries {
         match self.inline.get_mut(begin..begin + entry.len()) {
             Some(room) if self.apart.is_empty() => {
                 room.copy_from_slice(&entry);
-                self.length += entry.len() as u8; // At most IN_PLACE.
+                self.length += entry.len() as u8; // At most INLINE_LEN.
             }
             _ => {
                 let inline = self.inline.get(..begin).unwrap_or_default();
@@ -171,7 +171,7 @@ impl Entries {
         }
     }
 
-    /// Takes all entries out, and gives back what memory they had apart.
+    /// Removes all entries and frees allocated memory.
     pub(super) fn clear(&mut self) {
         (self.length, self.count, self.content_len, self.has_sensitive) = (0, 0, 0, false);
         if self.apart.capacity() > 0 {
@@ -179,15 +179,15 @@ impl Entries {
         }
     }
 
-    /// Takes the entries of a key out. Returns whether there were any.
+    /// Removes the entries of a key. Returns whether the key existed.
     pub(super) fn remove(&mut self, key: &[u8]) -> bool {
         let before = self.count;
         while let Some(found) = self.find(key) {
             let (range, content_len) = (found.begin..found.end, found.key.len() + found.value.len());
             self.count -= 1;
-            self.content_len -= content_len as u16; // That of all.
+            self.content_len -= content_len as u16; // At most the total.
             if self.apart.is_empty() {
-                let length = range.len() as u8; // Within `length`.
+                let length = range.len() as u8; // At most `length`.
                 self.inline.copy_within(range.end..self.length.into(), range.start);
                 self.length -= length;
             } else {
@@ -197,7 +197,7 @@ impl Entries {
         self.count < before
     }
 
-    /// Marks the values of a key as secrets. Returns whether the key is there.
+    /// Marks the values of a key as sensitive. Returns whether the key exists.
     pub(super) fn mark_sensitive(&mut self, key: &[u8]) -> bool {
         let found: Vec<_> = self.iter().filter(|entry| entry.key == key).map(|entry| entry.begin).collect();
         for begin in &found {
@@ -210,7 +210,7 @@ impl Entries {
     }
 }
 
-/// Copies bytes of the same length. Of lengths from `HALF` to twice that without a call, which would take longer.
+/// Copies a slice. Lengths from `HALF` to twice that are copied inline, because a call of `memcpy` would take longer.
 fn copy<const HALF: usize>(to: &mut [u8], from: &[u8]) {
     if let (Some(first), Some(last)) = (from.first_chunk::<HALF>(), from.last_chunk::<HALF>())
         && from.len() <= 2 * HALF
@@ -234,7 +234,7 @@ impl Default for Entries {
 impl Eq for Entries {}
 
 impl PartialEq for Entries {
-    /// Sensitive bytes do not matter.
+    /// Compares entries, ignoring sensitivity marks.
     fn eq(&self, other: &Self) -> bool {
         let mut pairs = self.iter().zip(other.iter());
         self.count == other.count && pairs.all(|(one, two)| (one.key, one.value) == (two.key, two.value))
@@ -261,7 +261,7 @@ impl<'a> Iterator for Iter<'a> {
     }
 }
 
-/// Whether the name of a key marks its value as a secret.
+/// Returns whether a key's name indicates a secret value.
 fn is_secret(key: &str) -> bool {
     let name = key.strip_suffix("-bin").unwrap_or(key);
     matches!(name, "authorization" | "proxy-authorization" | "cookie" | "set-cookie")

@@ -1,13 +1,13 @@
-//! Calls within their middleware: the nesting, and its memory.
+//! The nesting of calls within their middleware, and its memory.
 //!
-//! Such a call takes a box for each middleware and one for itself. The outermost box is kept for the next call by the
-//! end that makes or serves calls, and the others by it: the box of the call travels through the chain with the call, and
-//! returns with the reply.
+//! A call needs one box per middleware and one for itself. The end keeps the outermost box for its next call, and that
+//! box keeps the others. The box of the call travels through the chain with the call and returns with the reply.
 //!
 //! # Decisions
 //!
-//! The boxes of middleware are reused by later calls. Each middleware has a box for its future, and the innermost call three. They
-//! travel through the chain with the call and return with the reply, so most calls with middleware allocate nothing.
+//! The boxes of middleware are reused by later calls. Each middleware has a box for its future, and the innermost call
+//! has three. They travel through the chain with the call and return with the reply, so most calls with middleware do
+//! not allocate.
 
 use super::innermost::InnermostCall;
 use super::runner::{ErasedMiddleware, OutermostState, RunnerSlot};
@@ -26,19 +26,19 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-/// How many outermost boxes a chain keeps. A caller that makes one call after the other needs one, and some end before
-/// others begin.
+/// Maximum number of outermost boxes that a chain keeps. A caller that makes calls sequentially needs one; the others
+/// serve concurrent callers.
 const SPARES_MAX: usize = 16;
 
-/// The middleware around a call, from the outermost.
+/// The middleware around a call, outermost first.
 #[derive(Default)]
 pub(crate) struct Chain {
     middleware: Vec<Arc<dyn ErasedMiddleware>>,
-    /// Spare boxes of outermost middleware. Behind a pointer, so that builders compile no code that drops them.
+    /// Spare boxes of the outermost middleware. Shared by pointer, so that builders do not compile their drop code.
     spares: Arc<Mutex<Vec<Pin<Box<RunnerSlot>>>>>,
 }
 
-/// The part of a chain that is inside of a middleware. It is not empty.
+/// The non-empty part of a chain inside a middleware.
 pub(super) struct InnerChain {
     chain: Arc<Chain>,
     at: usize,
@@ -50,9 +50,9 @@ impl InnerChain {
     }
 }
 
-/// The inside of a middleware: the next middleware, or the call itself.
+/// The future inside a middleware: the next middleware, or the call itself.
 pub(super) struct ChainFuture {
-    /// `None` if the next middleware has it, and at the end.
+    /// `None` while the next middleware holds it, and after the end.
     last: Option<Box<InnermostCall>>,
     middleware: Option<Pin<Box<RunnerSlot>>>,
 }
@@ -64,7 +64,7 @@ impl ChainFuture {
         Self { last: Some(last), middleware: None }
     }
 
-    /// Begins the next middleware.
+    /// Starts the next middleware.
     fn start_middleware(&mut self, context: &mut Context<'_>) -> Poll<Result<CallResponse, Status>> {
         let Some(mut last) = self.last.take() else { return Poll::Pending };
         let (Some(InnerChain { chain, at }), Some(parts)) = (last.rest.take(), last.parts.take()) else {
@@ -78,7 +78,7 @@ impl ChainFuture {
         self.answered(polled)
     }
 
-    /// Keeps the slot of a middleware that has ended.
+    /// Keeps the slot of a completed middleware.
     fn answered(&mut self, mut polled: Poll<Result<CallResponse, Status>>) -> Poll<Result<CallResponse, Status>> {
         if let Poll::Ready(answered) = &mut polled
             && let Some(slot) = self.middleware.take()
@@ -113,7 +113,7 @@ impl Future for ChainFuture {
         match ended {
             Ok(()) => Poll::Ready(Ok(CallResponse { of })),
             Err(status) => {
-                // At the calling end the status says whether the call has run. At the serving end its handler has.
+                // At a client, the status tells whether the call has run. At a server, its handler has run.
                 of.has_run.store(!of.is_own || status.may_have_run(), Ordering::Relaxed);
                 Poll::Ready(Err(status))
             }
@@ -121,18 +121,18 @@ impl Future for ChainFuture {
     }
 }
 
-/// A call within its middleware, in memory of the chain. `T` is its result. When it has ended, another can begin in its
-/// memory, which the chain gets back when this is dropped. Kept boxes are not distinguished by methods: that of another one
-/// serves as well, except for the box of the call itself.
+/// A call within its middleware, in memory that belongs to the chain. `T` is its result. After it has completed,
+/// another call can start in the same memory, which returns to the chain on drop. Boxes are reused across methods,
+/// except for the box of the call itself.
 pub(crate) struct PooledCall<T> {
-    /// `None` only while this is dropped.
+    /// `None` only during drop.
     outermost: Option<Pin<Box<RunnerSlot>>>,
     chain: Arc<Chain>,
     result: PhantomData<fn() -> T>,
 }
 
 impl<T> PooledCall<T> {
-    /// A call that has yet to [begin](Self::begin), in the memory of another if the chain keeps some.
+    /// Creates a call that is to be [started](Self::begin), in reused memory if the chain has some.
     pub(crate) fn of(chain: &Arc<Chain>) -> Self {
         Self { outermost: Some(chain.slot()), chain: chain.clone(), result: PhantomData }
     }
@@ -141,7 +141,7 @@ impl<T> PooledCall<T> {
         Some(self.outermost.as_mut()?.as_mut().outermost())
     }
 
-    /// Begins a call, apart from its message.
+    /// Starts a call, without its message.
     fn enter(
         &mut self,
         mut last: Box<InnermostCall>,
@@ -152,7 +152,7 @@ impl<T> PooledCall<T> {
     ) {
         last.rest = InnerChain::of(&self.chain, 1);
         let Some(outermost) = self.outermost() else { return };
-        // Here, since it would be put on the stack before.
+        // Constructed here, because otherwise it would first be copied to the stack.
         if !outermost.has_run.as_ref().is_some_and(|has_run| Arc::ptr_eq(has_run, &last.has_run)) {
             outermost.has_run = Some(last.has_run.clone());
         }
@@ -162,7 +162,7 @@ impl<T> PooledCall<T> {
 }
 
 impl<B: Send + 'static> PooledCall<Result<Response<B>, Status>> {
-    /// Begins a call.
+    /// Starts a call.
     pub(crate) fn begin<A, F>(
         &mut self,
         about: &MethodInfo,
@@ -179,7 +179,7 @@ impl<B: Send + 'static> PooledCall<Result<Response<B>, Status>> {
 }
 
 impl<B: 'static> PooledCall<Result<Response<B>, Status>> {
-    /// The reply of the call by what its middleware has returned.
+    /// Creates the reply of the call from the result of its middleware.
     fn reply(&mut self, returned: Result<CallResponse, Status>) -> Result<Response<B>, Status> {
         let CallResponse { mut of } = returned.map_err(|status| self.verdict(status))?;
         let reply = of.call.as_mut().reply().downcast_mut::<Option<B>>();
@@ -194,8 +194,8 @@ impl<B: 'static> PooledCall<Result<Response<B>, Status>> {
         }
     }
 
-    /// The status of the call by that which its middleware returned. Whatever call that was of, this call has not run if
-    /// the middleware never continued it, or if it was not sent.
+    /// Returns the status of the call, given the status that its middleware returned. The call has not run if
+    /// middleware never continued it or if it was not sent, regardless of the origin of that status.
     fn verdict(&mut self, status: Status) -> Status {
         let has_run = self.outermost().and_then(|outermost| outermost.has_run.as_ref());
         match has_run.is_none_or(|has_run| has_run.load(Ordering::Relaxed)) {
@@ -228,25 +228,25 @@ impl<T> Drop for PooledCall<T> {
 }
 
 impl Chain {
-    /// Adds a middleware inside of the others.
+    /// Adds a middleware inside the others.
     pub(crate) fn push(&mut self, middleware: impl Middleware) {
         self.middleware.push(Arc::new(middleware));
     }
 
-    /// This chain with another inside of it.
+    /// Returns this chain with another one inside it.
     pub(crate) fn followed_by(&self, inner: &Self) -> Self {
         let middleware = self.middleware.iter().chain(&inner.middleware).cloned().collect();
         Self { middleware, ..Self::default() }
     }
 
-    /// The chain, unless it is empty.
+    /// Returns the chain, or `None` if it is empty.
     pub(crate) fn present(self) -> Option<Arc<Self>> {
         if self.middleware.is_empty() { None } else { Some(Arc::new(self)) }
     }
 
-    /// Memory for a call: that of one that has ended within this chain, if there is some.
+    /// Returns memory for a call, reused from a completed call if possible.
     fn slot(&self) -> Pin<Box<RunnerSlot>> {
-        // No caller waits for memory, which can be allocated instead.
+        // Allocates rather than waits for the lock.
         if let Some(spare) = self.spares.try_lock().and_then(|mut spares| spares.pop()) {
             return spare;
         }
@@ -256,7 +256,7 @@ impl Chain {
         }
     }
 
-    /// Keeps the memory of a call that has ended within this chain.
+    /// Keeps the memory of a completed call.
     fn keep(&self, outermost: Pin<Box<RunnerSlot>>) {
         if let Some(mut spares) = self.spares.try_lock()
             && spares.len() < SPARES_MAX

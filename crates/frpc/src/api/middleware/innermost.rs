@@ -1,4 +1,4 @@
-//! The call inside of all middleware, and its box, which serves one call after the other.
+//! The call inside all middleware, and its reusable box.
 
 use super::Parts;
 use super::chain::InnerChain;
@@ -11,32 +11,31 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
-/// The most slots of inner middleware that are kept with a call: more than chains have.
+/// Maximum number of inner middleware slots kept with a call, more than typical chains need.
 const SLOTS_MAX: usize = 32;
 
-/// The call inside of all middleware, and the state kept with it between two calls. It travels through the chain with
-/// the call, and returns with the reply.
+/// The call inside all middleware, with the state that successive calls reuse. It travels through the chain with the
+/// call and returns with the reply.
 pub(super) struct InnermostCall {
     pub(super) call: Pin<Box<dyn MakeCall>>,
-    /// The middleware's view, unless it has it.
+    /// The properties visible to middleware, unless a middleware holds them.
     pub(super) parts: Option<Box<Parts>>,
-    /// The call has not begun.
+    /// Whether the call has not started.
     pub(super) is_coming: bool,
-    /// The call is made by this end.
+    /// Whether this end makes the call.
     pub(super) is_own: bool,
-    /// The inside of the middleware that has the call, if that is more than the call itself.
+    /// The middleware inside the one that holds the call, if any.
     pub(super) rest: Option<InnerChain>,
-    /// Whether the call has run, or may have, for its outermost middleware, which may drop the call.
+    /// Whether the call has run or may have. Shared with the outermost middleware, which may drop the call.
     pub(super) has_run: Arc<AtomicBool>,
     /// The metadata and extensions of the reply.
     pub(super) extras: OptionalExtras,
-    /// Slots of the middleware inside the outermost, whose slot is elsewhere. They are taken and returned at the
-    /// end.
+    /// Slots of the middleware inside the outermost one. Used as a stack.
     pub(super) slots: Vec<Pin<Box<RunnerSlot>>>,
 }
 
 impl InnermostCall {
-    /// Keeps the slot of a middleware that has ended.
+    /// Keeps the slot of a completed middleware.
     pub(super) fn keep_slot(&mut self, slot: Pin<Box<RunnerSlot>>) {
         if self.slots.len() < SLOTS_MAX {
             self.slots.push(slot);
@@ -44,10 +43,10 @@ impl InnermostCall {
     }
 }
 
-/// The call inside of all middleware.
+/// The call inside all middleware, with its type erased.
 pub(super) trait MakeCall: Send {
-    /// Makes the call of the parts, if they are given, and polls it. Ready when it has ended. Then the message of its
-    /// reply stays here, and its other parts in `extras`.
+    /// Starts the call if `parts` are given, and polls it. When it is ready, the reply's message is stored here and its
+    /// other parts in `extras`.
     fn poll(
         self: Pin<&mut Self>,
         coming: Option<&mut Parts>,
@@ -55,15 +54,15 @@ pub(super) trait MakeCall: Send {
         context: &mut Context<'_>,
     ) -> Poll<Result<(), Status>>;
 
-    /// Where the next call begins: an `Option` of the function and its message.
+    /// Returns the place of the next call's input: an `Option` of the function and its message.
     fn slot(self: Pin<&mut Self>) -> &mut dyn Any;
 
-    /// The reply: an `Option` of the type of the message.
+    /// Returns the reply: an `Option` of the message type.
     fn reply(self: Pin<&mut Self>) -> &mut dyn Any;
 }
 
 pin_project_lite::pin_project! {
-    /// A call with its request, then its future, then its reply.
+    /// The stages of a call: request, future, reply.
     struct CallStage<A, B, L, F> {
         make: Option<(L, A)>,
         #[pin]
@@ -115,7 +114,8 @@ where
 }
 
 impl InnermostCall {
-    /// A call that has yet to begin, in the boxes of one that has ended if there is one. `make` makes it of its request.
+    /// Creates a call that has not started, in the boxes of a completed one if given. `make` creates the future from
+    /// the request.
     pub(super) fn new<A, B, L, F>(spare: Option<Box<Self>>, make: L, message: A) -> Box<Self>
     where
         A: Send + 'static,
@@ -126,7 +126,7 @@ impl InnermostCall {
         let Some(mut spare) = spare else { return Self::of(CallStage::boxed(make, message)) };
         match spare.call.as_mut().slot().downcast_mut::<Option<(L, A)>>() {
             Some(slot) => *slot = Some((make, message)),
-            // It was one of another method.
+            // The box belongs to another method.
             None => spare.call = CallStage::boxed(make, message),
         }
         spare.is_coming = true;

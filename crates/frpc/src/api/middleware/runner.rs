@@ -1,4 +1,4 @@
-//! The boxes of the futures of middleware. Each serves one call after the other.
+//! The reusable boxes of middleware futures.
 
 use super::innermost::InnermostCall;
 use super::{Call, CallResponse, Middleware, Next};
@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::task::{Context, Poll, ready};
 
-/// A middleware of any type.
+/// A middleware with its type erased.
 pub(super) trait ErasedMiddleware: Send + Sync {
-    /// A new slot for its futures.
+    /// Creates a slot for its futures.
     fn slot(self: Arc<Self>) -> Pin<Box<RunnerSlot>>;
 }
 
@@ -23,47 +23,48 @@ impl<M: Middleware> ErasedMiddleware for M {
     }
 }
 
-/// A slot for the futures of one middleware, one after the other.
+/// A slot that runs the successive futures of one middleware.
 pub(super) type RunnerSlot = dyn RunMiddleware;
 
-/// The state that is kept with the slot of the outermost middleware.
+/// State kept in the slot of the outermost middleware.
 #[derive(Default)]
 pub(super) struct OutermostState {
-    /// The call inside of all middleware, before it begins and after it has ended.
+    /// The innermost call, before it starts and after it has completed.
     pub(super) last: Option<Box<InnermostCall>>,
-    /// Of the last call: whether it has run.
+    /// Whether the last call has run.
     pub(super) has_run: Option<Arc<AtomicBool>>,
 }
 
-/// What runs a middleware around calls.
+/// Runs a middleware around calls.
 pub(super) trait RunMiddleware: Send {
-    /// Has the middleware run around a call, if one is given, and polls it. Ready when it has ended.
+    /// Starts the middleware for `call` if given, and polls it. Ready when it has completed.
     fn poll(
         self: Pin<&mut Self>,
         coming: Option<(Call, Next)>,
         context: &mut Context<'_>,
     ) -> Poll<Result<CallResponse, Status>>;
 
-    /// Whether it runs this middleware.
+    /// Returns whether this slot belongs to `middleware`.
     fn is_of(&self, middleware: &Arc<dyn ErasedMiddleware>) -> bool;
 
-    /// The state kept with it.
+    /// Returns the state kept in the slot.
     fn outermost(self: Pin<&mut Self>) -> &mut OutermostState;
 }
 
 pin_project_lite::pin_project! {
     struct MiddlewareRunner<M, G, F> {
-        // The future has it while it runs: a count of its own for each call would travel between cores.
+        // Moved into the future while it runs, because reference counting for each call would cause contention between
+        // cores.
         middleware: Option<Arc<M>>,
         make: G,
-        // One that has ended stays until the next, since it holds nothing any more.
+        // A completed future stays until the next call, because it no longer holds resources.
         #[pin]
         future: Option<F>,
         outermost: OutermostState,
     }
 }
 
-/// A slot for the futures that `make` returns, whose type has no name.
+/// Creates a slot for the futures that `make` returns, whose type cannot be named.
 fn slot<M, G, F>(middleware: Arc<M>, make: G) -> Pin<Box<RunnerSlot>>
 where
     M: Middleware,
@@ -80,7 +81,7 @@ where
     G: Fn(Arc<M>, Call, Next) -> F + Send,
     F: Future<Output = (Arc<M>, Result<CallResponse, Status>)> + Send,
 {
-    // In one function, with the future's code as a part.
+    // A single function, so that the future's code is inlined.
     fn poll(
         self: Pin<&mut Self>,
         coming: Option<(Call, Next)>,
