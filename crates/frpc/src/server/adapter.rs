@@ -1,5 +1,5 @@
-//! Calls of adapter connections: those of other protocols on the port of the services. Unary calls enter their methods as
-//! native calls do, in `adapter/turn.rs`; streaming ones begin here.
+//! Calls from adapter connections, which speak other protocols on the port of the services. Unary calls enter their
+//! methods like native calls, in `adapter/turn.rs`. Streaming calls begin here.
 
 pub(crate) mod peers;
 pub(crate) mod responses;
@@ -37,7 +37,7 @@ use tokio::sync::{Semaphore, oneshot};
 pub(crate) type AdapterSetup =
     Box<dyn FnOnce(frisbee::ServerBuilder, Arc<ServiceOffer>) -> frisbee::ServerBuilder + Send + Sync>;
 
-/// The server's side of an adapter connection, and the methods of the server's services; see
+/// The server's side of an adapter connection, and the methods of its services; see
 /// [`ServerBuilder::adapter`](crate::ServerBuilder::adapter).
 #[derive(Clone, Debug)]
 pub struct AdapterContext {
@@ -60,7 +60,7 @@ impl AdapterContext {
         Self { inner: context, methods: AdapterMethods { offer: offer.clone(), caller: Arc::new(caller) } }
     }
 
-    /// The methods of the server's services, to be called for the client of this connection.
+    /// Returns the methods of the server's services, for calls of this connection's client.
     pub fn methods(&self) -> &AdapterMethods {
         &self.methods
     }
@@ -74,7 +74,7 @@ impl Deref for AdapterContext {
     }
 }
 
-/// The methods of a server's services, for the client of one adapter connection. Clones are for the same client.
+/// The methods of a server's services, for the client of one adapter connection. Clones serve the same client.
 #[derive(Clone)]
 pub struct AdapterMethods {
     offer: Arc<ServiceOffer>,
@@ -85,21 +85,21 @@ pub struct AdapterMethods {
 struct AdapterCaller {
     context: frisbee::AdapterContext,
     connection: Connection,
-    /// For methods with [`Policy::AtMost`], in the order of their operations.
+    /// Permits of methods with [`Policy::AtMost`], sorted by operation.
     permits: Mutex<Vec<(u16, Arc<Semaphore>)>>,
-    /// The number of unary calls in progress.
+    /// Number of unary calls in progress.
     calls: AtomicUsize,
-    /// The number of streaming calls in progress.
+    /// Number of streaming calls in progress.
     streams: AtomicUsize,
-    /// Whether handlers are polled in place.
+    /// Decides whether handlers are polled in place.
     inline_runs: Mutex<InlineRuns>,
-    /// The access rules for the client, if there are any.
+    /// The access rules for the client, if any.
     rules: Option<Arc<dyn PeerRules>>,
 }
 
 impl AdapterMethods {
-    /// The method `name` of the service with this full name. A client that names many unknown ones is read more slowly;
-    /// see [`waste_rate`](frisbee::Config::waste_rate).
+    /// Returns the method `name` of the service with this full name. Clients that request unknown methods are
+    /// throttled; see [`waste_rate`](frisbee::Config::waste_rate).
     pub fn get(&self, service: &str, name: &str) -> Option<AdapterMethod> {
         let Some(operation) = self.offer.table.operation(service, name) else {
             self.caller.context.waste(service.len() + name.len());
@@ -108,26 +108,26 @@ impl AdapterMethods {
         Some(AdapterMethod { methods: self.clone(), operation })
     }
 
-    /// How deep messages of clients may nest; see [`nesting_max`](crate::ServerBuilder::nesting_max).
+    /// Returns the maximum nesting depth of messages; see [`nesting_max`](crate::ServerBuilder::nesting_max).
     pub fn nesting_max(&self) -> u32 {
         self.offer.terms.nesting.levels()
     }
 
-    /// Whether the services would have the server get calls: without [health](crate::codegen::Lifecycle), always.
+    /// Returns whether all services are ready for calls. Always true without a [health
+    /// service](crate::codegen::Lifecycle).
     pub fn is_ready(&self) -> bool {
         self.offer.is_ready()
     }
 
-    /// Checks the caller that the metadata of a client states, such as a token, if the server has rules. Call it before
-    /// several [checks of methods](AdapterMethod::check_access): a token that is not accepted then counts once.
+    /// Authenticates the caller by the client's metadata, such as a token, if the server has rules. Call it once before
+    /// several [checks of methods](AdapterMethod::check_access), so that a rejected token counts once.
     ///
-    /// # Errors
-    /// [`Unauthenticated`](crate::Code::Unauthenticated) if the token is not accepted.
+    /// # Errors [`Unauthenticated`](crate::Code::Unauthenticated) if the token is rejected.
     pub fn check_caller(&self, metadata: &Metadata) -> Result<(), Status> {
         self.caller.rules.as_ref().map_or(Ok(()), |rules| rules.check_caller(metadata))
     }
 
-    /// All methods, in the order of their operations.
+    /// Returns all methods, sorted by operation.
     pub fn iter(&self) -> impl Iterator<Item = AdapterMethod> {
         let operations = self.offer.table.methods().map(|method| method.operation.number());
         operations.map(|operation| AdapterMethod { methods: self.clone(), operation })
@@ -140,10 +140,10 @@ impl fmt::Debug for AdapterMethods {
     }
 }
 
-/// A method that is called with messages as bytes in one of its [formats](OfferedMethod::formats).
+/// A method that is called with encoded messages in one of its [formats](OfferedMethod::formats).
 ///
-/// The call passes the server's middleware, policies and limits as any other. In a handler,
-/// [`Request::connection`] is `None`, and [`Request::remote_addr`] is the client's address.
+/// The server's middleware, policies and limits apply like to any call. In a handler, [`Request::connection`] is
+/// `None`, and [`Request::remote_addr`] is the client's address.
 #[derive(Clone, Debug)]
 pub struct AdapterMethod {
     methods: AdapterMethods,
@@ -152,28 +152,23 @@ pub struct AdapterMethod {
 
 impl AdapterMethod {
     fn served(&self) -> &ServedMethod {
-        self.methods.offer.table.get(self.operation).expect("methods are made of those of the table")
+        self.methods.offer.table.get(self.operation).expect("operation should be in the table of methods")
     }
 
-    /// Checks that the rules of the server allow this client to call the method with this metadata, for a list of the
-    /// methods that it may call. Nothing is called or counted against a limit.
+    /// Checks whether the server's rules allow this client to call the method with this metadata, in order to list the
+    /// available methods. Nothing is called or counted against a limit.
     ///
-    /// # Errors
-    /// The status with which the call would be refused: [`Unauthenticated`](crate::Code::Unauthenticated) or
-    /// [`PermissionDenied`](crate::Code::PermissionDenied).
+    /// # Errors The status with which the call would be rejected: [`Unauthenticated`](crate::Code::Unauthenticated) or [`PermissionDenied`](crate::Code::PermissionDenied).
     pub fn check_access(&self, metadata: &Metadata) -> Result<(), Status> {
         let guard = self.served().guard(self.methods.caller.rules.as_ref());
         guard.map_or(Ok(()), |guard| guard.check(metadata))
     }
 
-    /// Calls a method that takes and returns single messages.
+    /// Calls a unary method.
     ///
-    /// # Errors
-    /// The status of the call. [`Unimplemented`](crate::Code::Unimplemented) if the method lacks the format, or streams
-    /// in either direction.
+    /// # Errors The status of the call. [`Unimplemented`](crate::Code::Unimplemented) if the method lacks the format or streams in either direction.
     ///
-    /// # Cancel safety
-    /// Dropping the future drops the handler.
+    /// # Cancel safety Dropping the future drops the handler.
     pub async fn unary(&self, request: Request<Bytes>, format: &str) -> Result<Response<Bytes>, Status> {
         let Some(mut slot) = self.slot(format) else {
             let method = self.served().entry.method;
@@ -196,13 +191,11 @@ impl AdapterMethod {
         }
     }
 
-    /// Calls a method of any kind with the stream of its requests, one of them if the method takes one.
+    /// Calls a method of any kind with a stream of requests, which has a single item if the method takes one message.
     ///
-    /// # Errors
-    /// As [`unary`](Self::unary). Failures of later requests or responses are items of the stream of responses.
+    /// # Errors Like [`unary`](Self::unary). Later failures are items of the stream of responses.
     ///
-    /// # Cancel safety
-    /// Dropping the future, or the stream of responses, drops the handler.
+    /// # Cancel safety Dropping the future, or the stream of responses, drops the handler.
     pub async fn streaming(
         &self,
         request: Request<impl Stream<Item = Result<Bytes, Status>> + Send + 'static>,
@@ -248,7 +241,7 @@ impl AdapterMethod {
         };
         let timeout = timeout.map(|timeout| timeout.saturating_sub(clock::now().saturating_duration_since(started)));
         let response = self.unary(Request::from_parts_with_extras(message, timeout, origin, extras), format).await?;
-        // The call has passed the limit, and has run.
+        // The call has already passed the limit and run.
         let call = InProgress::stream(&self.methods.caller).0;
         Ok(response.map(|message| AdapterResponses {
             messages: Some(Box::pin(crate::iter([Ok(message)]))),
@@ -259,7 +252,7 @@ impl AdapterMethod {
         }))
     }
 
-    /// Calls a streaming method, within what native streams pass as well.
+    /// Calls a streaming method with the same checks as native streams.
     async fn call(
         &self,
         method: &dyn StreamingMethod,
@@ -315,7 +308,7 @@ impl Deref for AdapterMethod {
 }
 
 impl AdapterCaller {
-    /// Counts a unary call, unless as many are in progress as may be.
+    /// Counts a unary call. Returns false if the limit is reached.
     fn enter_call(&self) -> bool {
         let is_within = self.calls.fetch_add(1, Ordering::Relaxed) < self.connection.calls_max();
         if !is_within {
@@ -328,7 +321,7 @@ impl AdapterCaller {
         self.calls.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// The permits of a method, which calls in all formats share.
+    /// Returns the permits of a method, which calls in all formats share.
     fn permits(&self, operation: u16, running: &HandlerPlacement) -> Option<Arc<Semaphore>> {
         let new = running.permits()?;
         let mut permits = self.permits.lock();
@@ -348,18 +341,18 @@ struct InProgress {
     is_stream: bool,
     /// The runtime of handlers.
     runtime: Handle,
-    /// The call as its observer knows it. Boxed, since few calls have one.
+    /// The observed call. Boxed because few calls have one.
     observed_call: Option<Box<ObservedCall>>,
 }
 
 impl InProgress {
-    /// A call that counts already.
+    /// Creates the guard of a call that has been counted.
     fn entered(caller: &Arc<AdapterCaller>, is_stream: bool) -> Self {
         let runtime = caller.connection.runtime_handle().clone();
         Self { caller: caller.clone(), is_stream, runtime, observed_call: None }
     }
 
-    /// A stream, and the number of those before it.
+    /// Counts a stream, and returns the number of streams before it.
     fn stream(caller: &Arc<AdapterCaller>) -> (Self, usize) {
         let before = caller.streams.fetch_add(1, Ordering::Relaxed);
         (Self::entered(caller, true), before)
@@ -375,7 +368,7 @@ impl InProgress {
         Ok(call)
     }
 
-    /// Ends the call for its observer.
+    /// Reports the end of the call to its observer.
     fn end(&mut self, code: Code) {
         if let Some(observed_call) = self.observed_call.take() {
             observed_call.end(code, 0);

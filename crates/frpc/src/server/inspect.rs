@@ -1,4 +1,4 @@
-//! Introspection of a running server: frisbee's state of its connections, and the calls on them.
+//! Introspection of a running server: frisbee's view of its connections, and the calls on them.
 
 use crate::Connection;
 use crate::clock::now;
@@ -12,8 +12,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Shows a server while it runs: its counts, connections and workers as [`frisbee::inspect::Inspector`] does, and the
-/// calls in progress. Clones show the same server.
+/// Inspects a running server: its counters, connections and workers like [`frisbee::inspect::Inspector`], and the calls
+/// in progress. Clones inspect the same server.
 ///
 /// ```
 /// use frpc::Server;
@@ -40,13 +40,13 @@ pub struct Inspector {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CallView {
-    /// The id of its packets, or of its stream.
+    /// The id of its packets or of its stream.
     pub id: PacketId,
     /// The method, as `package.Service/Method`.
     pub method: String,
-    /// The time since its handler began to wait, or its stream was opened.
+    /// The time since its handler began to wait or its stream was opened.
     pub age: Duration,
-    /// The time that is left until its deadline, if it has one.
+    /// The remaining time until its deadline, if it has one.
     pub time_left: Option<Duration>,
 }
 
@@ -55,10 +55,10 @@ impl Inspector {
         Self { inner, offer }
     }
 
-    /// How many calls of a connection are in progress, and the oldest of them, `max` at most. None unless the server is
-    /// [inspectable](crate::ServerBuilder::inspectable).
+    /// Returns the number of calls in progress on a connection, and the oldest of them, up to `max`. Empty unless the
+    /// server is [inspectable](crate::ServerBuilder::inspectable).
     ///
-    /// Calls in another protocol are not among them.
+    /// Calls over other protocols are not included.
     pub fn calls(&self, connection: &Connection, max: usize) -> (usize, Vec<CallView>) {
         let Some(in_flight) = connection.attachments().get::<InFlight>() else { return (0, Vec::new()) };
         let (count, oldest) = in_flight.oldest(max);
@@ -72,13 +72,13 @@ impl Inspector {
         (count, oldest.into_iter().map(view).collect())
     }
 
-    /// The [batch observer](crate::ServerBuilder::batch_observer) of the server, if it has this type.
+    /// Returns the [batch observer](crate::ServerBuilder::batch_observer) of the server if it has this type.
     pub fn batch_observer<T: BatchObserver>(&self) -> Option<&T> {
         self.offer.observers.as_ref()?.batches()
     }
 
-    /// The services that the server offers, if it is [inspectable](crate::ServerBuilder::inspectable) or its calls are
-    /// observed.
+    /// Returns the services that the server offers, if it is [inspectable](crate::ServerBuilder::inspectable) or its
+    /// calls are observed.
     pub fn services(&self) -> Vec<OfferedService> {
         self.offer.offered.clone()
     }

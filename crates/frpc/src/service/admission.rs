@@ -1,5 +1,4 @@
-//! Admission of a call: its deadline and the rules of this end, before its request is decoded. All kinds of calls pass
-//! here.
+//! Admission of calls of every kind: their deadline and the access rules are checked before the request is decoded.
 
 use crate::api::authorize::PeerRules;
 use crate::api::extras::{Extras, OptionalExtras};
@@ -11,8 +10,8 @@ use crate::{Status, clock};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Admits a call by its options, and notes in them until when. Calls without options are admitted for as long as their
-/// connection lives, unless a rule requires a token.
+/// Admits a call, and stores its deadline and expiry in its options. Calls without options are admitted for the life of
+/// their connection, unless a rule requires a token.
 pub(crate) fn admit(guard: Option<&Guard>, options: &mut Option<Box<Prefix>>) -> Result<(), Status> {
     if options.is_none() && guard.is_none_or(|guard| guard.is_open) {
         return Ok(());
@@ -39,7 +38,7 @@ pub(crate) struct Guard {
     rules: Arc<dyn PeerRules>,
     rule: Option<usize>,
     method: Method,
-    /// Calls without options are admitted for as long as the connection lives.
+    /// Whether calls without options are admitted for the life of the connection.
     pub(crate) is_open: bool,
 }
 
@@ -48,7 +47,8 @@ impl Guard {
         Self { is_open: rules.is_open(rule), rules: rules.clone(), rule, method }
     }
 
-    /// Admits a call by its metadata, and adds the values of the verdict to the extensions. Returns the end of the admission.
+    /// Authorizes a call by its metadata, and adds the resulting values to the extensions. Returns the expiry of the
+    /// authorization.
     fn admit(&self, extras: &mut OptionalExtras) -> Result<Option<Instant>, Status> {
         let admitted = self.rules.admit(self.rule, &self.method, Extras::metadata(extras.as_deref()))?;
         if !admitted.extensions.is_empty() {
@@ -57,7 +57,7 @@ impl Guard {
         Ok(admitted.expires)
     }
 
-    /// Checks that the rules allow a call with this metadata. The call does not count against a limit.
+    /// Checks whether the rules allow a call with this metadata, without counting it against a limit.
     pub(crate) fn check(&self, metadata: &Metadata) -> Result<(), Status> {
         self.rules.check(self.rule, &self.method, metadata)
     }

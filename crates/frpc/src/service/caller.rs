@@ -1,4 +1,4 @@
-//! The caller of served calls: one connection.
+//! The caller of served calls: the peer of one connection.
 
 use crate::api::request::Origin;
 use crate::observe::batch_calls::BatchCalls;
@@ -18,18 +18,18 @@ pub(crate) struct Caller {
     pub(crate) connection: Connection,
     /// The form of replies.
     pub(crate) style: Form,
-    /// How busy this end is.
+    /// The load of this end.
     load: Arc<Load>,
-    /// The peer requests reports.
+    /// Whether the peer requests load reports.
     wants_load: bool,
-    /// The observation. In a box, since most servers have none.
+    /// The observers of calls. Boxed because most servers have none.
     observers: Option<Box<CallObservers>>,
 }
 
 struct CallObservers {
-    /// The calls that are observed, if any are.
+    /// The calls of the current turn, if calls are observed.
     batch_calls: Option<BatchCalls>,
-    /// Where calls in progress are noted, if they are.
+    /// The registry of calls in progress, if the end is inspectable.
     in_flight: Option<Arc<InFlight>>,
 }
 
@@ -46,23 +46,23 @@ impl Caller {
         Self { connection: connection.clone(), style: Form::Flat, load: load.clone(), wants_load: false, observers }
     }
 
-    /// The calls that are observed, if any are.
+    /// Returns the calls of the current turn, if calls are observed.
     pub(crate) fn batch_calls(&self) -> Option<&BatchCalls> {
         self.observers.as_ref()?.batch_calls.as_ref()
     }
 
-    /// Notes a call until the result is dropped, if calls are noted.
+    /// Registers a call until the guard is dropped, if the end is inspectable.
     pub(crate) fn enter(&self, id: PacketId, name: Method, deadline: Option<Instant>) -> Option<InFlightGuard> {
         let in_flight = self.observers.as_ref()?.in_flight.as_ref()?;
         Some(InFlight::enter(in_flight, id, name, deadline))
     }
 
-    /// The origin of requests.
+    /// Returns the origin of requests.
     pub(crate) fn origin(&self) -> Origin {
         Origin { transport: Some(self.connection.clone()), ..Origin::default() }
     }
 
-    /// Notes the kind of the peer.
+    /// Records the kind of the peer.
     pub(crate) fn handle_peer_known(&mut self, extended: bool) {
         self.style = if extended { Form::Extended } else { Form::Flat };
     }
@@ -73,17 +73,17 @@ impl Caller {
         self.load.is_enabled.store(true, Ordering::Relaxed);
     }
 
-    /// Records a call that is not ready at once, if that is requested.
+    /// Records a pending call, if the peer requests load reports.
     pub(crate) fn work(&self) -> Option<LoadGuard> {
         Load::enter(&self.load, self.wants_load)
     }
 
-    /// Whether the peer is extended.
+    /// Returns whether the peer is native.
     pub(crate) fn is_native(&self) -> bool {
         self.style == Form::Extended
     }
 
-    /// Cancels a call. Every call gets one reply, and a cancelled call gets this one.
+    /// Cancels a call. The reply to a cancelled call reports this, because every call gets exactly one reply.
     pub(crate) fn cancel(&self, id: PacketId, operation: Operation, outbox: &mut Outbox) {
         if self.connection.cancel_call(id, operation) {
             body::put_error(outbox, id, operation, &abandoned(), self.style);

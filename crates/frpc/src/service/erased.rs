@@ -1,4 +1,4 @@
-//! Methods with their types erased, for a connection to call.
+//! Methods with their types erased, as called by connections.
 
 use crate::api::middleware::Chain;
 use crate::observe::observers::ObservedCall;
@@ -30,21 +30,21 @@ pub(crate) enum Kind {
     Stream(Box<dyn StreamingMethod>),
 }
 
-/// Where the handlers of a method run.
+/// Determines where the handlers of a method run.
 pub(crate) struct HandlerPlacement {
     pub(crate) policy: Policy,
-    /// For [`Policy::Inline`].
+    /// Used by [`Policy::Inline`].
     pub(crate) permission: Arc<InlinePermission>,
 }
 
 impl HandlerPlacement {
-    /// The permits of a method with [`Policy::AtMost`], for one connection.
+    /// Returns the permits of a method with [`Policy::AtMost`] for one connection.
     pub(crate) fn permits(&self) -> Option<Arc<Semaphore>> {
         let Policy::AtMost(count) = self.policy else { return None };
         Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS))))
     }
 
-    /// Where the handlers of a method that streams run. `is_apart` says that handlers of their connection take long.
+    /// Returns where the handlers of a streaming method run. `is_apart` is set if the connection's handlers take long.
     pub(crate) fn placement(&self, operation: Operation, is_apart: bool) -> Placement {
         if self.policy == Policy::Inline && !is_apart && self.permission.is_kept() {
             Placement::Home(operation, PermissionHandle::of_connection(&self.permission))
@@ -54,24 +54,24 @@ impl HandlerPlacement {
     }
 }
 
-/// A unary method, with an instance for each connection.
+/// A unary method, which has an instance per connection.
 pub(crate) trait ErasedUnary: Send + Sync {
-    /// Adds a format; `false` if it is one of other messages.
+    /// Adds a format. Returns `false` if it is for other message types.
     fn add_format(&mut self, format: Box<dyn Any>) -> bool;
 
-    /// Creates an instance; `None` if the method lacks the format.
+    /// Creates an instance. Returns `None` if the method lacks the format.
     fn instance(&self, settings: InvokeSettings<'_>) -> Option<Box<dyn Invoke>>;
 }
 
 /// A method that streams in one or both directions.
 pub(crate) trait StreamingMethod: Send + Sync {
-    /// Adds a format; `false` if it is one of other messages.
+    /// Adds a format. Returns `false` if it is for other message types.
     fn add_format(&mut self, format: Box<dyn Any>) -> bool;
 
     /// Serves a native call.
     fn open(&self, opened: AcceptedStream<'_>);
 
-    /// Calls the handler within its middleware, with messages in a format; `None` if the method lacks it.
+    /// Calls the handler within its middleware, with messages in a format. Returns `None` if the method lacks it.
     fn call(
         &self,
         chain: Option<Arc<Chain>>,
@@ -81,20 +81,20 @@ pub(crate) trait StreamingMethod: Send + Sync {
     ) -> Option<Calling>;
 }
 
-/// A stream that a peer has opened for a call.
+/// A stream that a peer opened for a call.
 pub(crate) struct AcceptedStream<'a> {
     pub(crate) caller: &'a Caller,
-    /// The options of the call, which is admitted.
+    /// The options of the admitted call.
     pub(crate) options: Box<Prefix>,
     pub(crate) stream: Stream,
-    /// How requests are read.
+    /// Options for decoding requests.
     pub(crate) reading: DecodeOptions,
     /// The middleware around the call.
     pub(crate) chain: Option<Arc<Chain>>,
     /// Where the handler runs.
     pub(crate) placement: Placement,
-    /// The call as its observer knows it.
+    /// The observed call.
     pub(crate) observed_call: Option<ObservedCall>,
-    /// Its replies are packed.
+    /// Whether replies are compressed.
     pub(crate) packs: bool,
 }

@@ -1,4 +1,4 @@
-//! The statuses of calls that no handler has answered.
+//! The statuses of calls that were not answered by a handler.
 
 use crate::schema::method::Method;
 use crate::{Code, Status};
@@ -9,22 +9,22 @@ use std::any::Any;
 use std::sync::LazyLock;
 use std::time::Instant;
 
-/// The status of a call whose deadline has passed.
+/// Returns the status of a call whose deadline has passed.
 pub(crate) fn caller_gone() -> Status {
     Status::deadline_exceeded("the deadline of the call has passed")
 }
 
-/// The status of a call whose client has ended its direction before its only message.
+/// Returns the status of a call whose client ended its direction without sending the request.
 pub(crate) fn no_message() -> Status {
     Status::invalid_argument("the request has no message")
 }
 
-/// The status of a call that its caller has cancelled. Every request gets an answer.
+/// Returns the status of a cancelled call. It is sent because every request gets a reply.
 pub(crate) fn abandoned() -> Status {
     Status::cancelled("cancelled by the caller")
 }
 
-/// The status of a call whose handler panicked. It does not contain the text of the panic, which is logged.
+/// Returns the status of a call whose handler panicked. The panic message is logged, but not sent.
 pub(crate) fn panicked(panic: &(dyn Any + Send), method: Method, connection: &Connection) -> Status {
     static LINES: LazyLock<LogLimit> = LazyLock::new(LogLimit::default);
     note_panic(connection);
@@ -44,17 +44,17 @@ pub(crate) fn log(status: &Status, method: Method, connection: &Connection) {
     }
 }
 
-/// The status of a call beyond the limit.
+/// Returns the status of a call beyond the limit.
 pub(crate) fn too_many(connection: &Connection) -> Status {
     let most = connection.calls_max();
     Status::resource_exhausted(format!("the limit of {most} calls in progress on this connection is reached"))
 }
 
-/// Requests that keep less in memory are begun while their connection is not beyond its share, in bytes. A decoded
-/// message may take a thousand times its length.
+/// Memory of a request, in bytes, below which it is accepted while the connection is within its memory share. A decoded
+/// message may take a thousand times its encoded length.
 const LARGE: usize = 64 * 1024;
 
-/// Whether a request keeps more memory than its connection may; if so, it is counted.
+/// Returns whether a request exceeds the connection's memory share, and counts it if so.
 pub(crate) fn takes_too_much(connection: &Connection, memory: usize) -> bool {
     let is_too_much = memory >= LARGE && !connection.has_room(memory);
     if is_too_much {
@@ -63,21 +63,21 @@ pub(crate) fn takes_too_much(connection: &Connection, memory: usize) -> bool {
     is_too_much
 }
 
-/// The status of a call whose principal has expired.
+/// Returns the status of a call whose principal has expired.
 pub(crate) fn expired() -> Status {
     Status::unauthenticated("the token has expired: get a new one")
 }
 
-/// Makes the status of a call whose time is over.
+/// Function that returns the status of a call after its end of time.
 pub(crate) type LateStatus = fn() -> Status;
 
-/// When the time of a call is over, and its status then: at its deadline, or when its caller is no longer let in.
+/// Returns when a call must end, and its status then: at its deadline or at the expiry of its authorization.
 pub(crate) fn end_of_time(deadline: Option<Instant>, expires: Option<Instant>) -> Option<(Instant, LateStatus)> {
     let ends = [deadline.map(|at| (at, caller_gone as LateStatus)), expires.map(|at| (at, expired as _))];
     ends.into_iter().flatten().min_by_key(|(at, _)| *at)
 }
 
-/// The status of a call that is shed.
+/// Returns the status of a call that is shed.
 pub(crate) fn overloaded() -> Status {
     Status::resource_exhausted("the server's memory limit for this client is reached")
 }

@@ -1,4 +1,4 @@
-//! The encodings of a method's messages for callers that speak another protocol.
+//! The message encodings of a method for callers that speak other protocols.
 
 use crate::Status;
 use bytes::Bytes;
@@ -8,33 +8,33 @@ use polyglot::{CONTAINER_MEMORY_MAX, Nesting};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How the messages of one method are written in an encoding that is not the native one. For generated code.
+/// The encoding of a method's messages in a format other than the native one. For generated code.
 pub struct Format<A, B> {
     pub(crate) info: FormatInfo,
     pub(crate) decode: Decode<A>,
     pub(crate) encode: Encode<B>,
-    /// As `encode`, appended to existing bytes; nothing is written in case of an error.
+    /// Like `encode`, but appends to existing bytes. Writes nothing in case of an error.
     pub(crate) append: Option<Append<B>>,
-    /// As `decode`, for requests with their fields in the order of declaration, without names.
+    /// Like `decode`, for requests whose fields are in the order of declaration, without names.
     positional: Option<Decode<A>>,
 }
 
-/// A format of a method, without the types of its messages.
+/// A format of a method, without its message types.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FormatInfo {
     pub(crate) name: &'static str,
-    /// The name of the format with the fields of requests in the order of declaration.
+    /// The name of the positional variant, in which the fields of requests are in the order of declaration.
     positional: Option<&'static str>,
-    /// The names of a request's fields.
+    /// The names of the request's fields.
     pub(crate) fields: &'static [&'static str],
-    /// The comment of the method, for documents.
+    /// The comment of the method, for generated documents.
     pub(crate) comment: &'static str,
-    /// The schemas of messages as texts, by the full names of these.
+    /// Schemas of messages as text, by full name.
     pub(crate) schemas: &'static [(&'static str, &'static str)],
 }
 
 impl FormatInfo {
-    /// Whether it is this format or its positional variant.
+    /// Returns whether `name` is this format or its positional variant.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.name == name || self.positional == Some(name)
     }
@@ -46,46 +46,47 @@ pub(crate) type Encode<B> = fn(&B, &FormatTerms) -> Result<Bytes, Status>;
 
 pub(crate) type Append<B> = fn(&B, &mut Vec<u8>, &FormatTerms) -> Result<(), Status>;
 
-/// Any request may take so much memory beyond its bytes, which is checked again when it is known.
+/// Memory that any request may take in addition to its bytes. The actual memory is checked after decoding.
 const MEMORY_LEAST: usize = 1024 * 1024;
 
-/// The lists of a body of so many bytes may take more memory than a client that holds little may have.
+/// Body length from which lists may take more memory than a client's minimum share.
 pub(crate) const LARGE_BODY: usize = 16 * 1024;
 
-/// A server's declarations for messages in all formats.
+/// A server's limits for messages in all formats.
 #[derive(Debug, Default)]
 pub struct FormatTerms {
     pub(crate) nesting: Nesting,
-    /// The memory of the last request that was decoded.
+    /// The memory of the last decoded request.
     pub(crate) memory: AtomicUsize,
-    /// How much less than the limit of all messages the next one may take.
+    /// Reduction of the memory limit for the next request.
     pub(crate) withheld: AtomicUsize,
-    /// The types that an `Any` may hold in JSON. None if no service has an `Any`.
+    /// The types that an `Any` may hold in JSON. `None` if no service uses `Any`.
     #[cfg(feature = "json")]
     pub(crate) types: Option<Arc<frpc_json::Types>>,
 }
 
 impl FormatTerms {
-    /// How deep requests may nest.
+    /// Returns the maximum nesting depth of requests.
     #[must_use]
     pub fn nesting(&self) -> Nesting {
         self.nesting
     }
 
-    /// States the memory that the decoded request takes beyond its bytes, such as that of its lists. It is charged to the
-    /// caller.
+    /// Sets the memory that the decoded request takes in addition to its bytes, for example for its lists. It is
+    /// charged to the caller.
     pub fn set_memory(&self, bytes: usize) {
         self.memory.store(bytes, Ordering::Relaxed);
     }
 
-    /// How much memory the next request may take beyond its bytes.
+    /// Returns how much memory the next request may take in addition to its bytes.
     #[must_use]
     pub fn memory_max(&self) -> usize {
         CONTAINER_MEMORY_MAX.saturating_sub(self.withheld.load(Ordering::Relaxed))
     }
 
-    /// Limits the memory of the next request to about as much as this caller may hold, and holds twice as much while it
-    /// is decoded: requests are decoded on several threads, and a list that grows has its elements twice for a while.
+    /// Limits the memory of the next request to approximately the caller's share. Reserves twice as much during
+    /// decoding, because requests are decoded on several threads and a growing list temporarily holds its elements
+    /// twice.
     pub(crate) fn reserve(&self, caller: Option<&Connection>) -> Option<MemoryCharge> {
         let mut most = CONTAINER_MEMORY_MAX;
         if let Some(caller) = caller {
@@ -97,8 +98,8 @@ impl FormatTerms {
         caller.map(|caller| caller.charge_request(2 * most))
     }
 
-    /// Decodes a request within the memory that this caller may hold. The caller is charged for its lists until the
-    /// charge is dropped.
+    /// Decodes a request within the memory that the caller may use. The caller is charged for the request's lists until
+    /// the charge is dropped.
     pub(crate) fn decode<A>(
         &self,
         decode: Decode<A>,
@@ -113,7 +114,7 @@ impl FormatTerms {
         Ok((message, charge))
     }
 
-    /// The memory of the last request, as its decoder has stated it.
+    /// Takes the memory of the last request, as set by its decoder.
     pub(crate) fn take_memory(&self) -> usize {
         self.memory.swap(0, Ordering::Relaxed)
     }
@@ -132,8 +133,8 @@ impl Clone for FormatTerms {
 }
 
 impl<A, B> Format<A, B> {
-    /// A format by its name, such as `json`. `decode` reads an untrusted request: it has to bound the memory of the
-    /// message by its length, and its nesting. `encode` writes a response.
+    /// Creates a format with this name, such as `json`. `decode` reads an untrusted request and must limit the
+    /// message's memory, in proportion to its length, and its nesting depth. `encode` writes a response.
     pub const fn new(
         name: &'static str,
         decode: fn(&Bytes, &FormatTerms) -> Result<A, Status>,
@@ -143,34 +144,34 @@ impl<A, B> Format<A, B> {
         Self { info, decode, encode, append: None, positional: None }
     }
 
-    /// Adds a way to append a response to existing bytes, which saves a copy. In case of an error nothing has been
-    /// written.
+    /// Adds a function that appends a response to existing bytes, which saves a copy. It must write nothing in case of
+    /// an error.
     #[must_use]
     pub const fn appending(self, append: fn(&B, &mut Vec<u8>, &FormatTerms) -> Result<(), Status>) -> Self {
         Self { append: Some(append), ..self }
     }
 
-    /// Adds a format of its own name, whose requests have their fields in the order of declaration.
+    /// Adds a positional variant with its own name, whose requests have their fields in the order of declaration.
     #[must_use]
     pub const fn positional(self, name: &'static str, decode: fn(&Bytes, &FormatTerms) -> Result<A, Status>) -> Self {
         let info = FormatInfo { positional: Some(name), ..self.info };
         Self { info, positional: Some(decode), ..self }
     }
 
-    /// States the names of a request's fields in the format, in the order of declaration.
+    /// Sets the names of the request's fields in the format, in the order of declaration.
     #[must_use]
     pub const fn fields(self, fields: &'static [&'static str]) -> Self {
         Self { info: FormatInfo { fields, ..self.info }, ..self }
     }
 
-    /// States what documents say about the method: its comment, and the schemas of the messages that it uses by their
-    /// full names. The schemas of a format `json` are JSON Schemas that refer to each other at `#/components/schemas/`.
+    /// Sets the documentation of the method: its comment, and the schemas of its messages by full name. The schemas of
+    /// the format `json` are JSON Schemas that refer to each other at `#/components/schemas/`.
     #[must_use]
     pub const fn described(self, comment: &'static str, schemas: &'static [(&'static str, &'static str)]) -> Self {
         Self { info: FormatInfo { comment, schemas, ..self.info }, ..self }
     }
 
-    /// The format of this name, or its positional variant.
+    /// Returns the format with this name, or its positional variant.
     pub(crate) fn find(formats: &[Self], name: &str) -> Option<Self> {
         let found = *formats.iter().find(|format| format.info.has(name))?;
         Some(if found.info.name == name { found } else { Self { decode: found.positional?, ..found } })
@@ -213,13 +214,14 @@ mod tests {
         assert_eq!(stats.charged_bytes(), 0);
         assert!(terms.reserve(None).is_none() && terms.memory_max() == CONTAINER_MEMORY_MAX);
 
-        // Also of methods that stream.
+        // Streaming methods decode requests in the same way.
         let decode: Decode<usize> = |_, terms| {
             terms.set_memory(5 * MIB);
             Ok(terms.memory_max())
         };
         let body = Bytes::from(vec![0; LARGE_BODY]);
-        let (most, charge) = terms.decode(decode, &body, Some(&connection)).expect("it is decoded");
+        let (most, charge) =
+            terms.decode(decode, &body, Some(&connection)).expect("request should be decoded within the limit");
         assert!(
             most == room && (5 * MIB..6 * MIB).contains(&stats.charged_bytes()),
             "{most} bytes, {} held",

@@ -1,4 +1,4 @@
-//! The serving end of calls that request a hand-off.
+//! The server side of calls that request a hand-off.
 
 use crate::api::hand_off::HandOff;
 use crate::schema::method::Method;
@@ -13,16 +13,16 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-/// The form of answers: only native peers request hand-offs.
+/// The form of replies. Only native peers request hand-offs.
 const FORM: Form = Form::Extended;
 
-/// The body of a failure, or of a refusal.
+/// Encodes a failure or a rejection.
 pub(crate) fn failure(status: &Status, operation: Operation, is_refused: bool) -> Bytes {
     alone(|outbox| body::put_failure(outbox, PacketId(0), operation, status, FORM, is_refused))
 }
 
-/// Answers a request for a hand-off with the outcome of the handler, which is dropped if the peer cancels. Its `task`
-/// ends before the answer: the peer may request again as soon as it has the answer.
+/// Answers a hand-off request with the outcome of the handler, which is dropped if the peer cancels. The `task` ends
+/// before the reply is sent, because the peer may then immediately send another request.
 pub(crate) async fn decide<B: EncodeBody>(
     request: frisbee::HandOffRequest,
     method: Method,
@@ -31,7 +31,7 @@ pub(crate) async fn decide<B: EncodeBody>(
     task: Task,
 ) {
     let worked = {
-        // Dropped with its block, before the answer, and so are the values that the handler holds, such as a permit.
+        // Dropped before the reply is sent, together with the values that the handler holds, such as a permit.
         let (mut work, mut waits) = (pin!(work), pin!(request.cancelled()));
         let worked = poll_fn(|context| match work.as_mut().poll(context) {
             Poll::Ready(worked) => Poll::Ready(worked),
@@ -48,7 +48,7 @@ pub(crate) async fn decide<B: EncodeBody>(
     settle(request, method, decision, body::reply_parts(&replied));
 }
 
-/// Answers a request for a hand-off with the reply of the handler, and with the connection if it has accepted.
+/// Answers a hand-off request with the handler's reply, and hands off the connection if the handler accepted.
 pub(crate) fn settle<B: EncodeBody>(
     request: frisbee::HandOffRequest,
     method: Method,

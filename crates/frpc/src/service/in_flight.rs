@@ -1,5 +1,5 @@
-//! The calls in progress of one connection, for those who look at a server. Only calls that wait or stream get here, and
-//! only at a server that is inspectable.
+//! The calls in progress of one connection, for introspection. Only pending and streaming calls of inspectable servers
+//! are registered.
 
 use crate::schema::method::Method;
 use frisbee::PacketId;
@@ -8,13 +8,13 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The calls in progress of one connection. There are no more than a peer may have calls and streams.
+/// The calls in progress of one connection. The peer's limits of calls and streams bound their number.
 #[derive(Default)]
 pub(crate) struct InFlight(Mutex<ListedCall>);
 
 #[derive(Default)]
 struct ListedCall {
-    /// The number given last, in the order of their start.
+    /// The last sequence number, which gives the order of calls.
     last: u64,
     calls: Vec<Option<(u64, InFlightCall)>>,
     free: Vec<usize>,
@@ -23,21 +23,21 @@ struct ListedCall {
 /// A call in progress.
 #[derive(Clone, Copy)]
 pub(crate) struct InFlightCall {
-    /// The id of its packets, or of its stream.
+    /// The id of its packets or of its stream.
     pub(crate) id: PacketId,
     pub(crate) name: Method,
     pub(crate) since: Instant,
     pub(crate) deadline: Option<Instant>,
 }
 
-/// Held while the call is in progress.
+/// Guard that removes the call when dropped.
 pub(crate) struct InFlightGuard {
     in_flight: Arc<InFlight>,
     place: usize,
 }
 
 impl InFlight {
-    /// Notes a call until the result is dropped.
+    /// Registers a call until the guard is dropped.
     pub(crate) fn enter(in_flight: &Arc<Self>, id: PacketId, name: Method, deadline: Option<Instant>) -> InFlightGuard {
         let note = InFlightCall { id, name, since: crate::clock::now(), deadline };
         let listed = &mut *in_flight.0.lock();
@@ -50,7 +50,7 @@ impl InFlight {
         InFlightGuard { in_flight: in_flight.clone(), place }
     }
 
-    /// How many calls are in progress, and the oldest of them, so many at most.
+    /// Returns the number of calls in progress, and the oldest of them, up to `max`.
     pub(crate) fn oldest(&self, max: usize) -> (usize, Vec<InFlightCall>) {
         let listed = self.0.lock();
         let place = |(place, call): (usize, &Option<(u64, InFlightCall)>)| Some((call.as_ref()?.0, place));
@@ -66,7 +66,7 @@ impl Drop for InFlightGuard {
         listed.calls[self.place] = None;
         listed.free.push(self.place);
         if listed.free.len() == listed.calls.len() {
-            (listed.calls, listed.free) = Default::default(); // An idle connection keeps no memory.
+            (listed.calls, listed.free) = Default::default(); // An idle connection holds no memory.
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The seam at which a unary call enters its method: native calls of both directions, calls of adapter connections, and
-//! calls that request a hand-off.
+//! The interface through which unary calls reach their methods: native calls of both directions, calls of adapter
+//! connections, and calls that request a hand-off.
 
 use crate::api::hand_off::HandOff;
 use crate::api::middleware::Chain;
@@ -21,23 +21,23 @@ use tokio::sync::Semaphore;
 
 /// A unary method for the calls of one connection.
 pub(crate) trait Invoke: Send {
-    /// Serves a call: rules, limits, middleware, deadline and observer are applied here, in whatever protocol it came.
+    /// Serves a call over any protocol. Applies access rules, limits, middleware, the deadline and observers.
     fn serve(&mut self, call: Incoming<'_>) -> ServeProgress;
 
-    /// Whether a handler holds or awaits a permit of this instance, which a new instance would not count. A cancelled
-    /// handler holds its permit for as long as it is inside a poll.
+    /// Returns whether a handler holds or awaits a permit of this instance. A new instance would not count that permit.
+    /// A cancelled handler holds its permit until its current poll returns.
     fn is_needed(&self) -> bool;
 }
 
-/// A call that has arrived.
+/// A received call.
 pub(crate) struct Incoming<'a> {
     pub(crate) caller: &'a Caller,
     pub(crate) envelope: Envelope,
     pub(crate) trace: Option<&'a TraceContext>,
     pub(crate) reply: ReplyTo<'a>,
-    /// The handler may be polled in place.
+    /// Whether the handler may be polled in place.
     pub(crate) inline: bool,
-    /// Another call may begin; otherwise it is refused before its handler is polled.
+    /// Whether another call may start. Otherwise this call is rejected before its handler is polled.
     pub(crate) has_permit: bool,
 }
 
@@ -48,17 +48,17 @@ pub(crate) enum ReplyTo<'a> {
         operation: Operation,
         outbox: &'a mut Outbox,
     },
-    /// Of another protocol. The message of a response that is ready at once is appended to `out`.
+    /// A caller over another protocol. The message of an immediate response is appended to `out`.
     Adapter {
         out: &'a mut Vec<u8>,
         outcome: &'a mut Option<AdapterOutcome>,
     },
-    /// In a box, since a destination is passed on several times.
+    /// Boxed because a destination is moved several times.
     HandOff(Box<(HandOffRequest, HandOff)>),
 }
 
 impl ReplyTo<'_> {
-    /// The origin of the request.
+    /// Returns the origin of the request.
     #[inline(always)]
     pub(crate) fn origin(&self, caller: &Caller) -> Origin {
         let is_adapter = matches!(self, Self::Adapter { .. });
@@ -67,16 +67,16 @@ impl ReplyTo<'_> {
     }
 }
 
-/// The progress of a call by another protocol.
+/// The state of a call over another protocol when the method returns.
 pub(crate) enum AdapterOutcome {
     Ready(Result<Response<()>, Status>),
     Pending(PendingHandler),
 }
 
-/// A call whose handler has to wait.
+/// A call whose handler is pending.
 pub(crate) struct PendingHandler {
     pub(crate) work: Pin<Box<dyn Future<Output = Result<Response<Bytes>, Status>> + Send>>,
-    /// The bytes that its request holds.
+    /// Memory of the request in bytes.
     pub(crate) memory: usize,
     pub(crate) observed_call: Option<Box<ObservedCall>>,
 }
@@ -84,13 +84,13 @@ pub(crate) struct PendingHandler {
 /// The progress of a call when the method returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ServeProgress {
-    /// It is answered, or a task answers it.
+    /// The call was answered, or a spawned task will answer it.
     Started,
-    /// As `Started`, by work that is long for its bytes.
+    /// Like `Started`, but the request is expensive relative to its size.
     Slow,
-    /// It is refused: its packet was useless.
+    /// The call was rejected. Its packet counts as waste.
     Refused,
-    /// It is refused because this end has no room. The peer is not charged.
+    /// The call was rejected for lack of capacity. The peer is not charged.
     Overloaded,
 }
 
@@ -107,15 +107,15 @@ impl From<ServeProgress> for Routed {
 /// The settings of a method for one connection.
 pub(crate) struct InvokeSettings<'a> {
     pub(crate) running: &'a HandlerPlacement,
-    /// How native requests are read.
+    /// Options for decoding native requests.
     pub(crate) reading: DecodeOptions,
     pub(crate) chain: Option<&'a Arc<Chain>>,
     pub(crate) method_observer: Option<&'a MethodObserver>,
     pub(crate) guard: Option<Guard>,
-    /// Replies are packed.
+    /// Whether replies are compressed.
     pub(crate) packs: bool,
-    /// For [`Policy::AtMost`](crate::Policy::AtMost).
+    /// Used by [`Policy::AtMost`](crate::Policy::AtMost).
     pub(crate) permits: Option<Arc<Semaphore>>,
-    /// The format of the messages, in place of the native encoding.
+    /// The message format, instead of the native encoding.
     pub(crate) format: Option<(&'a str, &'a FormatTerms)>,
 }

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use frpc_json::{AnyType, CONTAINER_MEMORY_MAX, DecodeError, DecodeReason, Json, Options, Types};
 use polyglot::protobuf::{Protobuf, memory_of};
 
-/// The format `json` of a method with these messages, and `json-positional`, where a request is an array of its fields.
-/// Requests nest as deep as native ones may.
+/// Returns the format `json` for these message types, with the positional variant `json-positional`, where a request is
+/// an array of its fields. The nesting limit of native requests applies.
 #[must_use]
 pub const fn json_format<A: Json, B: Json>() -> Format<A, B> {
     let encode = |message: &B, terms: &FormatTerms| {
@@ -31,20 +31,20 @@ fn decoded<A: Json>(decoded: Result<(A, usize), DecodeError>, terms: &FormatTerm
     Ok(message)
 }
 
-/// A type that an `Any` may hold in JSON. Its memory is bounded like that of a message in protobuf.
+/// Returns a type that an `Any` may hold in JSON. Its memory is limited like that of a protobuf message.
 #[must_use]
 pub const fn any_type<M: Json + prost::Message + Protobuf>() -> AnyType {
     AnyType::of::<M>().bounded(|message| memory_of::<M>(message).ok())
 }
 
-/// The well-known types, and those that services name; `None` if none does.
+/// Returns the well-known types and those registered by services. Returns `None` if no service registers types.
 pub(crate) fn types(named: impl Iterator<Item = &'static AnyType>) -> Option<Types> {
     let mut named = named.peekable();
     named.peek()?;
     Some(named.fold(well_known(), Types::with_type))
 }
 
-/// The well-known types, bounded in memory.
+/// Returns the well-known types with memory limits.
 fn well_known() -> Types {
     let lists = [
         any_type::<prost_types::FieldMask>(),

@@ -1,4 +1,4 @@
-//! A service with middleware of its own.
+//! Services with their own middleware.
 
 use crate::Middleware;
 use crate::api::middleware::Chain;
@@ -6,11 +6,10 @@ use crate::debug::opaque_debug;
 use crate::service::methods::{Methods, Service};
 use std::fmt;
 
-/// A service with [middleware](Middleware) around its calls, or around those of single methods. Made by
-/// `with_middleware` and `with_method_middleware` of a generated server.
+/// A service with [middleware](Middleware) around its calls or those of single methods. Created by `with_middleware`
+/// and `with_method_middleware` of a generated server.
 ///
-/// The middleware of the server is the outermost, that of the service is inside of it, and that of the method is the
-/// innermost.
+/// The server's middleware is outermost, then that of the service, then that of the method.
 #[derive(Clone)]
 #[must_use]
 pub struct Layered<S> {
@@ -25,13 +24,13 @@ impl<S> Layered<S> {
         Self { service, chain: Chain::default(), methods: Vec::new() }
     }
 
-    /// Runs a middleware around the calls of the service, inside of earlier ones.
+    /// Adds a middleware around the calls of the service, inside earlier ones.
     pub fn with_middleware(mut self, middleware: impl Middleware) -> Self {
         self.chain.push(middleware);
         self
     }
 
-    /// Runs a middleware around the calls of one method, named as in the schema, inside of earlier ones.
+    /// Adds a middleware around the calls of one method, named as in the schema, inside earlier ones.
     /// [`bind`](crate::ServerBuilder::bind) fails if the service has no such method.
     pub fn with_method_middleware(mut self, method: impl Into<String>, middleware: impl Middleware) -> Self {
         let method = method.into();

@@ -1,5 +1,5 @@
-//! A service's view of its end, and its part in the shutdown of a server: for services about the server itself, such as
-//! reflection and health.
+//! Lifecycle hooks of services, and descriptors of the services that an end offers. Used by services about the server
+//! itself, such as reflection and health.
 
 use crate::CallKind;
 use crate::api::BoxFuture;
@@ -10,20 +10,20 @@ use crate::schema::method::Method;
 use crate::service::formats::FormatInfo;
 use crate::service::methods::Methods;
 
-/// How a service takes part in the life of the end that offers it; see [`Methods::lifecycle`].
+/// Lifecycle hooks of a service; see [`Methods::lifecycle`].
 pub trait Lifecycle: Send + Sync + 'static {
-    /// Is called with all services of the end, before any of them is called.
+    /// Called with all services of the end before any call is served.
     fn offered(&self, services: &[OfferedService]) {
         let _ = services;
     }
 
-    /// Is awaited when a server has been stopped. Until the future is ready, the server continues as before: its
-    /// clients are not notified, and it accepts connections. The future has to end by itself, within a second or so.
+    /// Awaited when a server begins to shut down. Until the future is ready, the server continues as before: clients
+    /// are not notified, and new connections are accepted. The future should complete within about a second.
     fn stopping(&self) -> BoxFuture<'static, ()> {
         Box::pin(std::future::ready(()))
     }
 
-    /// Whether the end should get calls, as far as this service knows.
+    /// Returns whether the service is ready for calls.
     fn is_ready(&self) -> bool {
         true
     }
@@ -52,27 +52,27 @@ impl OfferedService {
         Self { layout: methods.layout, schema: methods.schema, methods: all }
     }
 
-    /// The full name.
+    /// Returns the full name.
     pub fn name(&self) -> &'static str {
         self.layout.service()
     }
 
-    /// The fingerprint of its layout.
+    /// Returns the fingerprint of the service's layout.
     pub fn fingerprint(&self) -> u64 {
         self.layout.fingerprint
     }
 
-    /// The fingerprints of the earlier layouts that it understands, the oldest first.
+    /// Returns the fingerprints of compatible earlier layouts, oldest first.
     pub fn compatible(&self) -> &'static [u64] {
         self.layout.compatible
     }
 
-    /// Its schema, if its build has embedded it.
+    /// Returns the schema, if it was embedded.
     pub fn schema(&self) -> Option<&'static Schema> {
         self.schema
     }
 
-    /// Its methods, in the order of declaration.
+    /// Returns the methods in the order of declaration.
     pub fn methods(&self) -> &[OfferedMethod] {
         &self.methods
     }
@@ -83,70 +83,70 @@ impl OfferedMethod {
         Self { method: *about.method(), kind: about.kind(), messages: about.messages(), formats: Vec::new() }
     }
 
-    /// The full name of the service.
+    /// Returns the full name of the service.
     pub fn service(&self) -> &'static str {
         self.method.layout.service()
     }
 
-    /// The name within the service.
+    /// Returns the name of the method within its service.
     pub fn name(&self) -> &'static str {
         self.method.name
     }
 
-    /// The operation.
+    /// Returns the operation.
     pub fn operation(&self) -> u16 {
         self.method.operation.number()
     }
 
-    /// Which directions stream.
+    /// Returns which directions stream.
     pub fn kind(&self) -> CallKind {
         self.kind
     }
 
-    /// Whether it may run more than once without harm.
+    /// Returns whether the method is idempotent.
     pub fn is_idempotent(&self) -> bool {
         self.method.idempotent
     }
 
-    /// Whether calling it may change anything. Of a method that changes nothing, [`is_idempotent`](Self::is_idempotent) is
-    /// true as well.
+    /// Returns whether a call may change state. A method without side effects is also
+    /// [idempotent](Self::is_idempotent).
     pub fn has_side_effects(&self) -> bool {
         !self.method.without_side_effects
     }
 
-    /// Whether the schema offers it to agents as a tool, by the options of `frpc/agent.proto`.
+    /// Returns whether the schema declares the method as a tool for agents, with the options of `frpc/agent.proto`.
     pub fn is_tool(&self) -> bool {
         self.method.is_tool
     }
 
-    /// How many fields at the end of the request and of the response peers with earlier layouts may leave out.
+    /// Returns the numbers of trailing fields that peers with earlier layouts may omit in the request and the response.
     pub fn added(&self) -> (u32, u32) {
         self.method.added
     }
 
-    /// The full names of the request and of the response in the schema.
+    /// Returns the full names of the request and response types in the schema.
     pub fn messages(&self) -> [&'static str; 2] {
         self.messages
     }
 
-    /// The formats of its messages for other protocols, such as `json`.
+    /// Returns the message formats for other protocols, such as `json`.
     pub fn formats(&self) -> Vec<&'static str> {
         self.formats.iter().map(|format| format.name).collect()
     }
 
-    /// The names of the fields of a request in a format, in the order of declaration; `None` if the method lacks the
-    /// format. A format may not name any.
+    /// Returns the names of a request's fields in a format, in the order of declaration. Returns `None` if the method
+    /// lacks the format, and an empty slice if the format has no field names.
     pub fn request_fields(&self, format: &str) -> Option<&'static [&'static str]> {
         self.format(format).map(|format| format.fields)
     }
 
-    /// The comment of the method in its schema, for documents about messages in a format; empty if there is none.
+    /// Returns the schema comment of the method for documents about a format. Empty if there is none.
     pub fn comment(&self, format: &str) -> &'static str {
         self.format(format).map_or("", |format| format.comment)
     }
 
-    /// The schemas of its messages in a format, and of those within, by their full names; empty if the format has none.
-    /// Those of `json` are JSON Schemas, which refer to each other at `#/components/schemas/`.
+    /// Returns the schemas of the method's messages in a format, including nested ones, by full name. Empty if the
+    /// format has none. Those of `json` are JSON Schemas that refer to each other at `#/components/schemas/`.
     pub fn message_schemas(&self, format: &str) -> &'static [(&'static str, &'static str)] {
         self.format(format).map_or(&[], |format| format.schemas)
     }

@@ -1,6 +1,7 @@
-//! The load of an end, for the clients that request it: its calls in progress, and their duration at that number.
+//! The load of an end, reported to clients that request it: the number of calls in progress, and the expected duration
+//! of a further call.
 //!
-//! Calls whose handlers are ready at once do not count: they are over before anybody could know of them.
+//! Calls whose handlers are ready immediately do not count, because they have ended before a report could be used.
 
 use crate::clock;
 use crate::wire::report::Report;
@@ -8,28 +9,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Numbers of calls in progress are distinguished by their powers of two, up to 2^15: a connection has no more.
+/// Number of size classes. Counts of calls in progress are grouped by powers of two up to 2^15, the maximum of a
+/// connection.
 const POWERS: usize = 16;
 
-/// Of the difference between the estimate and a measurement, one in so many parts counts. Clients take the least of
-/// many reports, which is too often one that is too low by chance: with 8 the slowest calls of a fleet take longer.
+/// Smoothing divisor of the moving average. Clients choose the lowest of many reports, which favours outliers. With 8,
+/// the slowest calls of a fleet take longer.
 const SMOOTHING: i64 = 16;
 
-/// How busy an end is.
+/// The load of an end.
 #[derive(Debug, Default)]
 pub(crate) struct Load {
-    /// A client has requested reports.
+    /// Whether a client has requested reports.
     pub(crate) is_enabled: AtomicBool,
-    /// The calls in progress.
+    /// Number of calls in progress.
     in_progress: AtomicU32,
-    /// How long calls have taken that began as one of so many, divided by that number, in nanoseconds; 0 if there were none.
-    /// As if all took turns, so that also numbers of one power differ.
+    /// Duration of a call divided by the number of calls in progress at its start, in nanoseconds, for each size class.
+    /// 0 without measurements. Dividing distinguishes different counts within a class.
     nanos_each: [AtomicU64; POWERS],
 }
 
 impl Load {
-    /// Records a call that is not ready at once, until the result is dropped. `None` without requests for reports.
-    /// `is_reported` says that its caller is one of the requesters.
+    /// Records a pending call until the guard is dropped. Returns `None` if no client has requested reports.
+    /// `is_reported` is set if the caller is one of these clients.
     pub(crate) fn enter(load: &Arc<Self>, is_reported: bool) -> Option<LoadGuard> {
         if !load.is_enabled.load(Ordering::Relaxed) {
             return None;
@@ -38,18 +40,18 @@ impl Load {
         Some(LoadGuard { load: load.clone(), started: clock::now(), count, is_reported })
     }
 
-    /// Notes how long a call has taken that began as one of so many.
+    /// Records the duration of a call that started as the `count`th in progress.
     fn measure(&self, count: u32, micros: u32) {
         let Some(average) = self.nanos_each.get(power(count)) else { return };
         let each = (u64::from(micros) * 1_000 / u64::from(count.max(1))).max(1);
         let (before, now) = (average.load(Ordering::Relaxed).cast_signed(), each.cast_signed());
         let next = if before == 0 { now } else { before + (now - before) / SMOOTHING };
-        // Between the estimate and the measurement.
+        // Moves the estimate towards the measurement.
         average.store(next.cast_unsigned(), Ordering::Relaxed);
     }
 
-    /// The expected duration of a call that begins as one of so many, in microseconds, by the nearest number with
-    /// measurements.
+    /// Returns the expected duration in microseconds of a call that starts as the `count`th, using the nearest size
+    /// class with measurements.
     fn expected(&self, count: u32) -> u32 {
         let at = power(count);
         let nanos = |power: usize| {
@@ -58,7 +60,7 @@ impl Load {
         };
         let (each, count) = match (0..=at).rev().find_map(nanos) {
             Some((each, _)) => (each, count),
-            // Fewer take no longer.
+            // With fewer calls in progress, a call takes no longer.
             None => match (at + 1..POWERS).find_map(nanos) {
                 Some((each, power)) => (each, 1 << power),
                 None => return 0,
@@ -72,18 +74,18 @@ fn power(count: u32) -> usize {
     (count.max(1).ilog2() as usize).min(POWERS - 1)
 }
 
-/// A call in progress.
+/// Guard of a call in progress.
 #[derive(Debug)]
 pub(crate) struct LoadGuard {
     load: Arc<Load>,
     started: Instant,
-    /// It began as one of so many.
+    /// Number of calls in progress at the start, including this one.
     count: u32,
     is_reported: bool,
 }
 
 impl LoadGuard {
-    /// Records that the call has been answered. Returns the report for its caller, if requested.
+    /// Records the end of the call. Returns the report for its caller, if requested.
     pub(crate) fn end(self) -> Option<Report> {
         let took = clock::now().saturating_duration_since(self.started).as_micros();
         self.load.measure(self.count, u32::try_from(took).unwrap_or(u32::MAX));
@@ -109,10 +111,10 @@ mod tests {
         assert!(Load::enter(&load, true).is_none(), "no client requests reports");
         load.is_enabled.store(true, Ordering::Relaxed);
         let [one, other, third] =
-            [true, false, true].map(|is_reported| Load::enter(&load, is_reported).expect("they count"));
+            [true, false, true].map(|is_reported| Load::enter(&load, is_reported).expect("calls should be counted"));
         assert_eq!(other.end(), None, "its caller requests none");
         drop(third);
-        let report = one.end().expect("its caller requests reports");
+        let report = one.end().expect("caller should receive a report");
         assert_eq!((report.in_progress, load.in_progress.load(Ordering::Relaxed)), (0, 0));
     }
 

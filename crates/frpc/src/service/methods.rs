@@ -15,17 +15,17 @@ use polyglot::Message;
 use std::fmt;
 use std::sync::Arc;
 
-/// A service that can be served. Generated code implements it.
+/// A service, as implemented by generated code.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a service that can be served",
     label = "wrap the implementation of the service's trait in the generated server",
     note = "for a service `Greeter` of the schema: `add_service(GreeterServer::new(…))`"
 )]
 pub trait Service: Send + Sync + 'static {
-    /// The full name, with the package.
+    /// The full name of the service, including the package.
     const NAME: &'static str;
 
-    /// The methods.
+    /// Returns the methods of the service.
     fn methods(&self) -> Methods;
 }
 
@@ -34,17 +34,17 @@ pub struct Methods {
     pub(crate) layout: &'static Layout,
     pub(crate) schema: Option<&'static Schema>,
     pub(crate) entries: Vec<Entry>,
-    /// The types that an `Any` may hold in JSON.
+    /// Types that an `Any` may hold in JSON.
     #[cfg(feature = "json")]
     pub(crate) any_types: &'static [frpc_json::AnyType],
-    /// The name of a method with middleware that the service does not have.
+    /// The name of a nonexistent method for which middleware was added.
     pub(crate) unknown: Option<String>,
     pub(crate) lifecycles: Vec<Arc<dyn Lifecycle>>,
-    /// The methods of services that this one brings along.
+    /// The methods of merged services.
     pub(crate) merged: Vec<Self>,
 }
 
-/// Collects the methods of a service. For generated code.
+/// Builds the list of a service's methods. For generated code.
 #[must_use]
 pub struct MethodsBuilder<S> {
     service: Arc<S>,
@@ -52,7 +52,7 @@ pub struct MethodsBuilder<S> {
 }
 
 impl Methods {
-    /// Begins the list of a service's methods.
+    /// Starts the list of a service's methods.
     #[allow(clippy::new_ret_no_self)] // The builder knows the service's type, what it builds does not.
     pub fn new<S: Send + Sync + 'static>(service: &Arc<S>, layout: &'static Layout) -> MethodsBuilder<S> {
         let methods = Self {
@@ -68,27 +68,27 @@ impl Methods {
         MethodsBuilder { service: service.clone(), methods }
     }
 
-    /// Adds one that takes part in the life of the service's end.
+    /// Adds lifecycle hooks, which run with the end that offers the service.
     #[must_use]
     pub fn lifecycle(mut self, lifecycle: Arc<dyn Lifecycle>) -> Self {
         self.lifecycles.push(lifecycle);
         self
     }
 
-    /// Offers the methods of another service wherever this one is offered, within the same middleware.
+    /// Offers the methods of another service together with this one, within the same middleware.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
         self.merged.push(other);
         self
     }
 
-    /// This service, and those that it brings along.
+    /// Returns this service followed by its merged services.
     pub(crate) fn flat(mut self) -> Vec<Self> {
         let merged = std::mem::take(&mut self.merged);
         std::iter::once(self).chain(merged.into_iter().flat_map(Self::flat)).collect()
     }
 
-    /// The methods of this service, and of those that it brings along.
+    /// Returns the methods of this service and its merged services.
     pub(crate) fn entries_mut(&mut self) -> Vec<&mut Entry> {
         let merged = self.merged.iter_mut().flat_map(Self::entries_mut);
         self.entries.iter_mut().chain(merged).collect()
@@ -148,13 +148,11 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         self.with(about, Kind::Stream(Box::new(streamed)))
     }
 
-    /// Adds a format to the method that was added last, for calls of [adapter
-    /// connections](crate::ServerBuilder::adapter).
+    /// Adds a format to the last added method, for calls of [adapter connections](crate::ServerBuilder::adapter).
     ///
-    /// # Panics
-    /// If the messages of the method have other types, or there is no method.
+    /// # Panics If the method has other message types, or no method was added.
     pub fn format<A: 'static, B: 'static>(mut self, format: Format<A, B>) -> Self {
-        let last = self.methods.entries.last_mut().expect("a format belongs to a method");
+        let last = self.methods.entries.last_mut().expect("a method should precede its format");
         last.offered.formats.push(format.info);
         let is_added = match &mut last.kind {
             Kind::Unary(method) => method.add_format(Box::new(format)),
@@ -164,20 +162,20 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         self
     }
 
-    /// States the schema of the service.
+    /// Sets the schema of the service.
     pub fn schema(mut self, schema: &'static Schema) -> Self {
         self.methods.schema = Some(schema);
         self
     }
 
-    /// Names types that an `Any` may hold in JSON, in the messages of all services of the same end.
+    /// Registers types that an `Any` may hold in JSON, for all services of the same end.
     #[cfg(feature = "json")]
     pub fn any_types(mut self, types: &'static [frpc_json::AnyType]) -> Self {
         self.methods.any_types = types;
         self
     }
 
-    /// Ends the list.
+    /// Returns the complete list.
     pub fn done(self) -> Methods {
         self.methods
     }

@@ -1,12 +1,12 @@
-//! The format `proto` of methods, for generated code: messages in protobuf's encoding, with any native codec.
+//! The format `proto` of methods, for generated code: protobuf-encoded messages, independent of the native codec.
 
 use crate::Status;
 use crate::service::formats::Format;
 use polyglot::Message;
 use polyglot::protobuf::{Protobuf, memory_of};
 
-/// The format `proto` of a method with these messages. The memory of requests is bounded as with the protobuf codec,
-/// and they nest 100 levels deep, which is a constant of prost's.
+/// Returns the format `proto` for these message types. The memory of requests is limited like with the protobuf codec.
+/// The maximum nesting depth is 100, a constant of prost.
 #[must_use]
 pub const fn protobuf_format<A, B>() -> Format<A, B>
 where
@@ -23,7 +23,7 @@ where
                 return Err(Status::resource_exhausted(text));
             }
             terms.set_memory(memory);
-            // By its path, since both traits may have methods of this name.
+            // A qualified call, because both traits may have a method of this name.
             <A as prost::Message>::decode(bytes.clone()).map_err(invalid)
         },
         |message, _| Ok(message.encode_to_vec().into()),

@@ -1,5 +1,5 @@
-//! Methods that stream: their native calls are opened in `service/streams.rs`, and calls of other protocols begin here,
-//! with messages as bytes in a format.
+//! Streaming methods. `service/streams.rs` opens their native calls. Calls over other protocols start here, with
+//! encoded messages in a format.
 
 use crate::api::BoxedCall;
 use crate::api::middleware::{Chain, MethodInfo, through};
@@ -22,7 +22,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Messages as bytes.
+/// A stream of encoded messages.
 pub(crate) type MessageBytes = Pin<Box<dyn Stream<Item = Result<Bytes, Status>> + Send>>;
 
 /// The response of a call.
@@ -31,10 +31,10 @@ pub(crate) enum Body {
     Many(MessageBytes),
 }
 
-/// A call in progress.
+/// The future of a call.
 pub(crate) type Calling = Pin<Box<dyn Future<Output = Result<Response<Body>, Status>> + Send>>;
 
-/// A method that streams, whose handler takes `In` and returns `Out`: each a message, or a stream of messages.
+/// A streaming method. Its handler takes `In` and returns `Out`; each is a message or a stream of messages.
 pub(crate) struct StreamMethod<S, H, A, B, In, Out, F> {
     service: Arc<S>,
     handler: H,
@@ -104,15 +104,15 @@ where
     }
 }
 
-/// A request of messages `A`, as its handler takes it.
+/// A handler's request, which consists of messages `A`.
 pub(crate) trait StreamRequest<A>: Sized + Send + 'static {
-    /// Receives it from a native caller. `None` if the stream has ended, or the request has been refused.
+    /// Receives the request from a native caller. Returns `None` if the stream has ended, or the request was rejected.
     fn receive(
         stream: ReceivedStream<'_>,
         receiver: StreamReceiver,
     ) -> impl Future<Output = Option<(Self, Option<MemoryCharge>)>> + Send;
 
-    /// Reads it for a caller by another protocol.
+    /// Decodes the request of a caller over another protocol.
     fn read(
         messages: MessageBytes,
         decode: Decode<A>,
@@ -161,12 +161,12 @@ impl<A: Message + Send + 'static> StreamRequest<A> for Streaming<A> {
     }
 }
 
-/// A reply of messages `B`, as its handler returns it.
+/// A handler's reply, which consists of messages `B`.
 pub(crate) trait StreamReply<B>: Sized + Send + 'static {
-    /// Sends it to a native caller.
+    /// Sends the reply to a native caller.
     fn send(self, stream: ReceivedStream<'_>, flags: Flags) -> impl Future<Output = Result<(), Status>> + Send;
 
-    /// Writes it for a caller by another protocol.
+    /// Encodes the reply for a caller over another protocol.
     fn write<A>(self, format: Format<A, B>, terms: FormatTerms) -> Result<Body, Status>;
 }
 
@@ -191,7 +191,7 @@ impl<B: Message + Send + 'static> StreamReply<B> for ResponseStream<B> {
     }
 }
 
-/// The only message of a stream.
+/// Returns the only message of a stream.
 pub(crate) async fn single(mut messages: MessageBytes) -> Result<Bytes, Status> {
     let mut next = async || poll_fn(|context| messages.as_mut().poll_next(context)).await.transpose();
     let Some(message) = next().await? else {
@@ -203,14 +203,14 @@ pub(crate) async fn single(mut messages: MessageBytes) -> Result<Bytes, Status> 
     }
 }
 
-/// A stream whose messages are converted. It ends with its first error.
+/// Converts the messages of a stream. Ends at the first error.
 struct Mapped<S, F> {
     stream: S,
-    /// `None` when the stream has ended.
+    /// `None` after the end of the stream.
     map: Option<F>,
 }
 
-/// No part of it is pinned.
+/// No field is structurally pinned.
 impl<S, F> Unpin for Mapped<S, F> {}
 
 impl<S, F, M, N> Stream for Mapped<S, F>

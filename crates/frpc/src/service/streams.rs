@@ -1,4 +1,4 @@
-//! The serving end of streaming calls, each in a task of its own.
+//! The server side of streaming calls. Each call runs in its own task.
 
 use crate::ResponseStream;
 use crate::context::{HandlerFuture, InheritedContext};
@@ -25,19 +25,19 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-/// How long a stream waits for the client to end its direction after the call has ended. Go clients fail when they end
-/// a closed stream, so they get this time, but they cannot keep the id for ever.
+/// Maximum time that a stream waits for the client to end its direction after the call has ended. Go clients fail if
+/// they end a closed stream, so the server waits, but not indefinitely, because the stream occupies an id.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The most messages on a stream that is closed right after its end. Once the queue of a Go stream, of 8192 entries, has
-/// wrapped around, closing loses unread messages (frisbee-go v0.11.0 miscounts them), so a longer stream is closed
-/// later.
+/// Maximum number of messages on a stream that is closed immediately after its end. Once the 8192-entry queue of a Go
+/// stream has wrapped around, closing the stream loses unread messages because frisbee-go v0.11.0 miscounts them.
+/// Longer streams are therefore closed with a delay.
 const CLOSED_AT_ONCE_MAX: usize = 4096;
 
-/// The delay: as long as the longest wait of Go.
+/// The delay, equal to Go's longest wait.
 const CLOSED_LATER: Duration = Duration::from_secs(5);
 
-/// A native call that streams: what its request is received from, and its reply is sent on.
+/// A native streaming call, with the receiver of its request and the sender of its reply.
 #[derive(Clone, Copy)]
 pub(crate) struct ReceivedStream<'a> {
     pub(crate) sender: &'a StreamSender,
@@ -47,7 +47,7 @@ pub(crate) struct ReceivedStream<'a> {
 }
 
 impl ReceivedStream<'_> {
-    /// The request that is a single message, or else it is refused.
+    /// Receives a request that is a single message. Rejects the call otherwise.
     pub(crate) async fn receive_one<A: Message>(self, mut receiver: StreamReceiver) -> Option<(A, MemoryCharge)> {
         let Self { sender, shared_receiver, connection, reading } = self;
         let Some(body) = receiver.recv().await else {
@@ -55,11 +55,11 @@ impl ReceivedStream<'_> {
             return None;
         };
         if sender.is_native() {
-            // The end of its direction follows the request; the stream is kept open until then.
+            // The end of the client's direction follows the request, so the stream stays open until then.
             let mut back = shared_receiver.back.lock();
             (back.receiver, back.is_single) = (Some(receiver), true);
         } else {
-            // The request also ends its direction.
+            // The request also ends the client's direction.
             drop(receiver);
             shared_receiver.back.lock().ended = true;
         }
@@ -86,7 +86,7 @@ impl ReceivedStream<'_> {
     }
 }
 
-/// Serves a call in a task of its own.
+/// Serves a call in its own task.
 pub(crate) fn serve<A, B, In, Out, H, F>(opened: AcceptedStream<'_>, name: Method, handler: H)
 where
     In: StreamRequest<A>,
@@ -131,14 +131,14 @@ struct RunningCall {
     shared_receiver: Arc<SharedReceiver>,
     deadline: Option<Instant>,
     trace: Option<TraceContext>,
-    /// When the rules no longer admit the caller.
+    /// Expiry of the caller's authorization.
     expires: Option<Instant>,
-    /// That of its metadata.
+    /// Memory of the metadata.
     memory: usize,
     observed_call: Option<ObservedCall>,
 }
 
-/// Refuses a stream.
+/// Rejects a stream.
 pub(crate) fn refuse(stream: &Stream, status: &Status) {
     let sender = stream.sender();
     send_refusal(&sender, status);
@@ -146,7 +146,7 @@ pub(crate) fn refuse(stream: &Stream, status: &Status) {
     stream.close();
 }
 
-/// Runs a call in a task of its own, to its end or until the client closes the stream.
+/// Runs a call in its own task until it completes or the client closes the stream.
 fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFuture<Result<(), Status>>) {
     let RunningCall { name, id, sender, shared_receiver, deadline, trace, expires, memory, observed_call } = call;
     let entered = caller.enter(id, name, deadline);
@@ -157,7 +157,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
     caller.connection.spawn_at(placement, async move {
         let (_hold, _entered) = (hold, entered);
         let worked = {
-            // Dropped with its block: a handler holds its values no longer than until its deadline.
+            // Dropped at the end of the block, so that a handler releases its values at its deadline.
             let (mut work, mut waiter) = (pin!(work), sender.waiter());
             let mut over = pin!(async {
                 let Some((at, status)) = end_of_time(deadline, expires) else { return pending().await };
@@ -171,7 +171,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
                 if let Poll::Ready(status) = over.as_mut().poll(context) {
                     return Poll::Ready(Some(Ok(Err(status))));
                 }
-                // Messages that the handler no longer reads must not use up the memory for streams.
+                // Messages that the handler no longer reads must not fill the memory for streams.
                 if let Poll::Ready(Err(second_request)) = shared_receiver.poll_drain(context) {
                     return Poll::Ready(Some(Ok(Err(second_request))));
                 }
@@ -179,13 +179,13 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
             });
             worked.await
         };
-        // Dropped without an end, it has been cancelled.
+        // A call dropped before its end is reported as cancelled.
         let Some(worked) = worked else { return };
         let worked = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, &connection)));
         if let Some(mut observed_call) = observed_call {
             let bytes = sender.bytes();
             observed_call.set_request(bytes.received);
-            // A handler may learn that its client has left when it sends.
+            // A handler may notice that its client has disconnected when it sends.
             let has_left = sender.is_over();
             let refused = shared_receiver.back.lock().refused;
             let code = worked.as_ref().map_or_else(Status::code, |()| refused.unwrap_or(Code::Ok));
@@ -206,23 +206,22 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
         if !sender.is_native() && shared_receiver.sent.load(Ordering::Relaxed) > CLOSED_AT_ONCE_MAX {
             let _ = tokio::time::timeout(CLOSED_LATER, sender.closed()).await;
         }
-        // Go does not close, and would keep the stream as long as the connection.
+        // Go does not close the stream and would keep it for the life of the connection.
         sender.close();
     });
 }
 
 impl SharedReceiver {
-    /// Refuses the call, which no handler gets.
+    /// Rejects the call before a handler receives it.
     fn refuse(&self, sender: &StreamSender, status: &Status) {
         send_refusal(sender, status);
         self.back.lock().refused = Some(status.code());
     }
 
-    /// Discards messages that come after the handler has returned the receiver. Ready when the client has ended its
-    /// direction, or the stream is closed.
+    /// Discards messages that arrive after the handler has returned the receiver. Ready when the client has ended its
+    /// direction or the stream is closed.
     ///
-    /// # Errors
-    /// If a call with a single request gets another one. Each would wake the handler for nothing.
+    /// # Errors If a call with a single request receives another one, because each would needlessly wake the handler.
     fn poll_drain(&self, context: &mut Context<'_>) -> Poll<Result<(), Status>> {
         let mut back = self.back.lock();
         while !back.ended {
@@ -232,7 +231,7 @@ impl SharedReceiver {
                 None => back.ended = true,
             }
             if back.is_single && !back.ended {
-                back.is_single = false; // Further ones are discarded.
+                back.is_single = false; // Further requests are discarded.
                 return Poll::Ready(Err(Status::invalid_argument("second request to a method that takes one")));
             }
         }

@@ -1,4 +1,4 @@
-//! Unary methods: how a request becomes a handler's future, and its outcome a reply.
+//! Unary methods: a request becomes a handler's future, and its outcome a reply.
 
 mod pending;
 
@@ -91,7 +91,7 @@ impl<A: Message, B> Codec<A, B> {
         }
     }
 
-    /// Appends a response in its format.
+    /// Appends a response in the method's format.
     fn append(&self, message: &B, out: &mut Vec<u8>) -> Result<(), Status> {
         match self {
             Self::Format(Format { append: Some(append), .. }, terms) => append(message, out, terms),
@@ -105,7 +105,7 @@ impl<A: Message, B> Codec<A, B> {
 }
 
 impl<A, B> Codec<A, B> {
-    /// The format of responses to calls by other protocols.
+    /// Returns the encoder of responses over other protocols.
     fn format(&self) -> Option<(formats::Encode<B>, FormatTerms)> {
         match self {
             Self::Format(format, terms) => Some((format.encode, terms.clone())),
@@ -120,7 +120,7 @@ fn decode_format<A, B>(
     body: &Bytes,
     connection: &Connection,
 ) -> Result<Received<A>, Status> {
-    // Shorter bodies take little memory, with any contents.
+    // Shorter bodies take little memory regardless of their contents.
     let _reserved = terms.reserve(Some(connection).filter(|_| body.len() >= LARGE_BODY));
     let message = (format.decode)(body, terms)?;
     Ok(Received { message, memory: body.len() + terms.take_memory() })
@@ -135,30 +135,30 @@ struct Instance<S, H, A, B, F: Future> {
     service: ServiceHandle<S>,
     handler: H,
     slot: InlineSlot<F, Answer>,
-    /// For calls within middleware.
+    /// Memory of calls within middleware.
     layered: InlineSlot<PooledCall<F::Output>, Answer>,
     codec: Codec<A, B>,
     state: MethodState,
 }
 
-/// The parts of an instance without the types of its method, whose code is compiled once.
+/// The part of an instance that is independent of the method's types, so that its code is compiled once.
 struct MethodState {
-    /// For [`Policy::Inline`].
+    /// Used by [`Policy::Inline`].
     permission: Option<PermissionHandle>,
-    /// For [`Policy::AtMost`].
+    /// Used by [`Policy::AtMost`].
     permits: Option<Arc<Semaphore>>,
     chain: Option<Arc<Chain>>,
     about: MethodInfo,
-    /// In a box: most methods have none, and idle connections keep their methods.
+    /// Boxed because most methods have none, and idle connections keep their methods.
     method_observer: Option<Box<MethodObserver>>,
     guard: Option<Guard>,
-    /// The guard admits no call without options.
+    /// Whether the guard rejects calls without options.
     needs_options: bool,
     decompresses: bool,
     packs: bool,
 }
 
-/// A call whose handler has been created.
+/// A call whose handler's future has been created.
 #[derive(Clone, Copy)]
 struct StartedHandler<'a> {
     caller: &'a Caller,
@@ -176,7 +176,7 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    /// The parts of `call` stay in their place until they are used, since each move costs several instructions.
+    /// The parts of `call` are not moved until they are used, because each move costs several instructions.
     fn serve(&mut self, mut call: Incoming<'_>) -> ServeProgress {
         let caller = call.caller;
         let mut inherited = InheritedContext { deadline: None, trace: call.trace.copied() };
@@ -244,7 +244,7 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    /// The call inside of all middleware.
+    /// Returns the call inside all middleware.
     fn innermost(&self) -> impl FnOnce(Request<A>) -> F + Send + 'static {
         let (service, handler) = (self.service.clone(), self.handler.clone());
         move |request| handler(service, request)
@@ -309,7 +309,7 @@ impl MethodState {
         }
     }
 
-    /// Applies the rules of the method to a call, and unpacks its request. Returns whether it was packed.
+    /// Checks the rules for a call, and decompresses its request. Returns whether it was compressed.
     #[inline(always)]
     fn admit(
         &mut self,
@@ -341,13 +341,13 @@ impl MethodState {
         Ok(is_packed)
     }
 
-    /// The place of a handler that was polled in place and waits.
+    /// Returns where a handler continues that was polled in place and is pending.
     fn placement(&self) -> Placement {
         let operation = self.about.method().operation;
         self.permission.clone().map_or(Placement::Runtime, |permission| Placement::Home(operation, permission))
     }
 
-    /// Answers a native call whose handler was ready at once.
+    /// Answers a native call whose handler was ready immediately.
     #[inline(always)]
     fn answer<B: EncodeBody>(
         &self,
@@ -358,14 +358,14 @@ impl MethodState {
         outbox: &mut Outbox,
     ) {
         self.log(caller, result.err());
-        // Packets that the handler has sent by handles go first.
+        // Packets that the handler sent through connection handles precede the reply.
         caller.connection.collect(outbox);
         let before = outbox.len();
         put_reply(outbox, id, operation, result, caller.style, None, (self.packs, self.chain.is_some()));
         self.end(caller, code(&result), Some((outbox, before)));
     }
 
-    /// Answers a request for a hand-off whose handler was ready at once.
+    /// Answers a hand-off request whose handler was ready immediately.
     #[cold]
     fn answer_hand_off<B: EncodeBody>(
         &self,
@@ -393,14 +393,14 @@ impl MethodState {
         if is_slow { ServeProgress::Slow } else { ServeProgress::Started }
     }
 
-    /// Refuses a call that no handler gets.
+    /// Rejects a call before a handler receives it.
     #[cold]
     fn refuse(&self, caller: &Caller, reply: ReplyTo<'_>, status: Status, served: ServeProgress) -> ServeProgress {
         self.fail(caller, reply, status, true);
         served
     }
 
-    /// Answers a call by a failure.
+    /// Answers a call with a failure.
     fn fail(&self, caller: &Caller, reply: ReplyTo<'_>, status: Status, is_refused: bool) {
         let code = status.code();
         match reply {
@@ -421,7 +421,7 @@ impl MethodState {
         }
     }
 
-    /// Ends the call for its observer, if there is one. The reply begins at this length of the outbox.
+    /// Reports the end of the call to its observer. The reply starts at this position of the outbox.
     #[inline]
     fn end(&self, caller: &Caller, code: Code, reply: Option<(&Outbox, usize)>) {
         if let Some(method_observer) = &self.method_observer
@@ -444,7 +444,7 @@ fn end_observed(method_observer: &MethodObserver, caller: &Caller, code: Code, r
     }
 }
 
-/// The code of a reply.
+/// Returns the status code of a reply.
 fn code<B, E: Borrow<Status>>(reply: &Result<B, E>) -> Code {
     reply.as_ref().map_or_else(|status| status.borrow().code(), |_| Code::Ok)
 }

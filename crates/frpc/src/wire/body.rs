@@ -99,7 +99,8 @@ impl PutError {
     }
 }
 
-/// A message as a body to write. Code that is rare takes it as `dyn EncodeBody`, and is compiled once for all messages.
+/// A message that can be encoded as a body. Rarely used code takes it as `dyn EncodeBody` and is compiled once for all
+/// messages.
 pub(crate) trait EncodeBody {
     /// The full name, for errors.
     fn name(&self) -> &'static str;
@@ -119,7 +120,7 @@ impl<M: Message> EncodeBody for M {
     }
 }
 
-/// A message of any type.
+/// A message with its type erased.
 pub(crate) type AnyMessage = dyn EncodeBody + Sync;
 
 impl EncodeBody for Box<dyn EncodeBody + Send> {
@@ -160,7 +161,7 @@ pub(crate) fn put_message<'a, M: EncodeBody>(
             return put;
         }
     }
-    let mut bulk = Vec::<Bulk>::new(); // Allocates only if there is something large.
+    let mut bulk = Vec::<Bulk>::new(); // Allocates only for large contents.
     let mut encoder = Encoder::gathering(packet.buffer(), &mut bulk).copying(frisbee::copy_to_share).with_form(form);
     if let Err(error) = message.encode(&mut encoder) {
         return Err(unencodable(message.name(), &error));
@@ -169,14 +170,14 @@ pub(crate) fn put_message<'a, M: EncodeBody>(
         return Err(PutError::Lossy);
     }
     if bulk.capacity() == 0 {
-        std::mem::forget(bulk); // Nothing was allocated, and its drop would be called all the same.
+        std::mem::forget(bulk); // Nothing was allocated, but the drop function would still be called.
     } else {
         gather(packet.continued(), bulk);
     }
     packet.finish().map_err(PutError::TooLong)
 }
 
-/// Puts large contents into a packet, which is completed by the caller.
+/// Adds large contents to a packet, which the caller completes.
 #[inline(never)]
 fn gather(mut packet: PacketWriter<'_>, bulk: Vec<Bulk>) {
     bulk.into_iter().for_each(|part| packet.gather(part.at, part.bytes));
@@ -217,7 +218,7 @@ pub(crate) fn put_failure(
     style: Form,
     is_refused: bool,
 ) {
-    /// The bytes around the text: a prefix of six bytes, kinds and a length.
+    /// Number of bytes around the text: a prefix of six bytes, kinds and a length.
     const AROUND: usize = 20;
     let rich = style == Form::Extended;
     let put = |outbox: &mut Outbox, text: &str, whole: bool| {
@@ -301,7 +302,7 @@ pub(crate) fn put_reply<M: EncodeBody>(
     }
 }
 
-/// A body in the form of packets, without a packet around it.
+/// Returns a body without its packet.
 pub(crate) fn alone(put: impl FnOnce(&mut Outbox)) -> Bytes {
     let mut outbox = Outbox::default();
     outbox.set_limit(u32::MAX);
@@ -330,7 +331,7 @@ pub(crate) fn reply<M: Message>(body: &Bytes, reading: DecodeOptions, by: &Conne
 /// Decodes a reply without missing fields by copying it. Returns `None` for other replies, which [`reply`] decodes.
 #[inline(always)]
 pub(crate) fn whole_reply<M: Message>(mut body: &[u8], nesting: Nesting) -> Option<Response<M>> {
-    // Only then: one that is not there would be copied as well.
+    // Otherwise a missing prefix would be copied too.
     let prefix = if prefix::is_present(body) { prefix::take_slice(&mut body).ok()? } else { None };
     match polyglot::decode_root(&mut DecodeOptions::whole(nesting).copied(body)).ok()? {
         Root::Message(message) => Some(Response::received(message, prefix)),
@@ -338,7 +339,7 @@ pub(crate) fn whole_reply<M: Message>(mut body: &[u8], nesting: Nesting) -> Opti
     }
 }
 
-/// A request that was read.
+/// A decoded request.
 pub(crate) struct Received<M> {
     pub(crate) message: M,
     /// Its approximate memory, in bytes.
@@ -353,7 +354,7 @@ pub(crate) fn request<M: Message>(body: &Bytes, reading: DecodeOptions) -> Resul
     match polyglot::decode_root(&mut decoder) {
         Ok(Root::Message(message)) => {
             let containers = most.saturating_sub(decoder.container_memory());
-            // A message that shares the body's memory keeps all that the body was read into.
+            // Slices of the body keep the whole read buffer alive.
             let body_memory = if decoder.has_sliced() { frisbee::body_memory(body.len()) } else { body.len() };
             Ok(Received { message, memory: body_memory + containers })
         }
@@ -371,7 +372,7 @@ pub(crate) fn undecodable<M: Message>(what: &str, error: &DecodeError) -> Status
     Status::internal(format!("the {what} is not a valid {}: {error}", M::NAME))
 }
 
-/// The first packet of a stream names its method.
+/// Returns the first packet of a stream, which names its method.
 pub(crate) fn open(operation: Operation, fields: PrefixFields<'_>) -> Bytes {
     let mut body = Vec::with_capacity(4);
     prefix::put(&mut body, fields);
@@ -379,13 +380,13 @@ pub(crate) fn open(operation: Operation, fields: PrefixFields<'_>) -> Bytes {
     body.into()
 }
 
-/// The contents of a first packet of a stream.
+/// The contents of a stream's first packet.
 pub(crate) enum OpenPacket {
-    /// It names an operation, and may have a prefix.
+    /// The packet names an operation and may have a prefix.
     Names(u16, Option<Prefix>),
-    /// The prefix cannot be read.
+    /// The prefix is malformed.
     Malformed(PrefixError),
-    /// It opens nothing.
+    /// The packet names no operation.
     Nothing,
 }
 
@@ -398,7 +399,7 @@ pub(crate) fn opening(body: &Bytes) -> OpenPacket {
     Decoder::new(&body).u16().map_or(OpenPacket::Nothing, |operation| OpenPacket::Names(operation, prefix))
 }
 
-/// The body of a CANCEL.
+/// Returns the body of a CANCEL.
 pub(crate) fn cancel(operation: Operation) -> Vec<u8> {
     let mut content = Vec::with_capacity(3);
     frisbee::tlv::put_varint(&mut content, operation.number().into());
@@ -415,11 +416,11 @@ mod tests {
     use super::*;
     use prost_types::FieldMask;
 
-    /// The text of an error, in the form of a packet of an operation.
+    /// Returns the error text as encoded in a packet of an operation.
     fn sent_text(status: &Status, operation: Operation, form: Form) -> String {
         let mut body = alone(|outbox| put_error(outbox, PacketId(0), operation, status, form));
-        prefix::take(&mut body).expect("it was written here");
-        Decoder::new(&body).error_text().expect("it is an error").to_owned()
+        prefix::take(&mut body).expect("encoded prefix should be valid");
+        Decoder::new(&body).error_text().expect("body should be an error").to_owned()
     }
 
     #[test]

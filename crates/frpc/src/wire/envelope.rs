@@ -1,5 +1,4 @@
-//! Packets of calls between two frpc peers. Each is parsed here, once, when it arrives; code further in matches on the
-//! result.
+//! Requests between native peers. Each is parsed once on arrival, and later code matches on the result.
 
 use crate::observe::TraceContext;
 use crate::wire::prefix::{self, Prefix, PrefixError};
@@ -7,22 +6,22 @@ use bytes::{Buf, Bytes};
 
 /// A request, without its packet's header.
 pub(crate) struct Envelope {
-    /// The options of the call. Most calls have none, so they are in a box: an envelope is moved several times.
+    /// The options of the call. Boxed because most calls have none and an envelope is moved several times.
     pub(crate) options: Option<Box<Prefix>>,
-    /// The message, which may be packed.
+    /// The message, possibly compressed.
     pub(crate) body: Bytes,
-    /// The length of options and body on the wire.
+    /// Encoded length of the options and the body.
     pub(crate) length: usize,
 }
 
 impl Envelope {
-    /// A request without options.
+    /// Creates a request without options.
     pub(crate) fn bare(body: Bytes) -> Self {
         Self { options: None, length: body.len(), body }
     }
 
-    /// Parses the request of a native peer, and its trace context, which is not an option in the box since many calls
-    /// have one and no options.
+    /// Parses the request of a native peer and its trace context. The context is returned separately because many calls
+    /// have a context but no options.
     pub(crate) fn parse(body: Bytes) -> Result<(Self, Option<TraceContext>), PrefixError> {
         if prefix::is_present(&body) { Self::parse_prefixed(body) } else { Ok((Self::bare(body), None)) }
     }

@@ -1,12 +1,12 @@
-//! The layouts of services in HELLO, and whether those of two ends fit.
+//! The service layouts in HELLO, and their compatibility.
 //!
-//! Messages have no field numbers on the wire, so peers with different schemas misread each other unless one schema
-//! grew out of the other by safe changes. The schema lock records the layouts that satisfy this.
+//! Messages have no field numbers on the wire, so peers with different schemas misinterpret each other unless one
+//! schema evolved from the other by safe changes. The schema lock records the layouts for which this holds.
 //!
 //! # Decisions
 //!
-//! Layouts are compared once for each connection: by a server when a method is first called, by a client with one pointer
-//! comparison. A reply is decoded as complete, and again with defaults for missing fields only if that fails.
+//! Layouts are compared once per connection: by a server when a method is first called, by a client with one pointer
+//! comparison. A reply is decoded as complete first, and with defaults for missing fields only if that fails.
 
 use crate::Status;
 use crate::schema::layout::{COMPATIBLE_MAX, Layout};
@@ -26,10 +26,10 @@ pub(crate) const CALLED: u8 = Hello::FIRST_USER_ITEM + 1;
 /// The type of HELLO items for the earlier layouts of a layout that the sender has named.
 pub(crate) const EARLIER: u8 = Hello::FIRST_USER_ITEM + 5;
 
-/// The bytes of a fingerprint.
+/// Length of a fingerprint in bytes.
 const FINGERPRINT_LEN: usize = 16;
 
-/// A fingerprint as it is sent. Those of the schema lock have eight bytes, which are the last.
+/// A fingerprint in its wire form. The eight bytes recorded by the schema lock are the last ones.
 type Fingerprint = [u8; FINGERPRINT_LEN];
 
 fn fingerprint(number: u64) -> Fingerprint {
@@ -37,10 +37,10 @@ fn fingerprint(number: u64) -> Fingerprint {
 }
 
 impl Layout {
-    /// The item in HELLO: the length of the name and the name, the fingerprint, and the operations, each as the difference
-    /// to the one before.
+    /// Returns the item in HELLO: the length of the name and the name, the fingerprint, and the operations, each as the
+    /// difference to the previous one.
     pub(crate) fn item(&self) -> Bytes {
-        // The length of the name and most differences of operations have one byte.
+        // The length of the name and most differences take one byte each.
         let mut item = Vec::with_capacity(2 + self.service.len() + FINGERPRINT_LEN + self.operations.len());
         put_varint(&mut item, self.service.len() as u64);
         item.extend_from_slice(self.service.as_bytes());
@@ -53,7 +53,8 @@ impl Layout {
         item.into()
     }
 
-    /// The item in HELLO for its earlier layouts: its fingerprint, and theirs. `None` if it has none.
+    /// Returns the item in HELLO for earlier layouts: this layout's fingerprint, followed by theirs. `None` if there
+    /// are none.
     pub(crate) fn earlier_item(&self) -> Option<Bytes> {
         let all = std::iter::once(&self.fingerprint).chain(self.compatible);
         (!self.compatible.is_empty()).then(|| all.flat_map(|number| fingerprint(*number)).collect())
@@ -71,17 +72,17 @@ impl Layout {
     }
 }
 
-/// How a peer's layout of a service fits the layout of this end.
+/// How a peer's layout of a service matches the layout of this end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LayoutMatch {
-    /// It is the same, or a later one that lists this end's layout as compatible.
+    /// The layout is equal, or a later one that lists this end's layout as compatible.
     Whole,
-    /// It is an earlier one: later fields are missing at the end of its messages.
+    /// The peer's layout is earlier: its messages lack later fields at the end.
     Older,
     Not,
 }
 
-/// A layout that a peer has named.
+/// A layout announced by a peer.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct PeerLayout {
     pub(crate) service: String,
@@ -91,7 +92,7 @@ pub(crate) struct PeerLayout {
 }
 
 impl PeerLayout {
-    /// The layouts in items of one type.
+    /// Returns the layouts in HELLO items of one type.
     pub(crate) fn all(hello: &Hello, wanted: u8) -> impl Iterator<Item = Self> {
         let earlier: HashMap<&Fingerprint, &[Fingerprint]> = hello
             .items()
@@ -120,13 +121,13 @@ impl PeerLayout {
     }
 }
 
-/// The fingerprints in an item for earlier layouts: that of the layout itself, and at most 32 more.
+/// Returns the fingerprints in an item for earlier layouts: that of the layout itself, and at most 32 more.
 fn read_earlier(item: &[u8]) -> Option<&[Fingerprint]> {
     let (all, []) = item.as_chunks() else { return None };
     (1..=COMPATIBLE_MAX + 1).contains(&all.len()).then_some(all)
 }
 
-/// The first item of a HELLO, among those of calls, that does not have the form of its type, or occurs twice.
+/// Returns the type of the first malformed or duplicate item of a HELLO, among those of frpc.
 pub(crate) fn malformed_item(hello: &Hello) -> Option<u8> {
     let mut seen = [false; 2];
     let mut is_malformed = |(kind, item): &(u8, &[u8])| match *kind {
@@ -147,7 +148,7 @@ pub(crate) fn misfit(ours: &Layout) -> Status {
     ))
 }
 
-/// Whether the client of an accepting end can be called: it has to offer a service.
+/// Returns whether an accepting end can call its client, which must offer a service.
 pub(crate) fn takes_calls(client: &PeerKind) -> bool {
     client.hello().is_some_and(|hello| hello.items().any(|(kind, _)| kind == OFFERED))
 }

@@ -1,9 +1,9 @@
-//! Packed messages: those that are compressed, between native peers of which both have said that they unpack.
+//! Compressed messages, exchanged by native peers that have both announced support.
 //!
-//! A packed message has the form `11 <number n> <one frame of zstd>`, and the frame inflates to the n bytes of a
-//! message. No message begins with `11`, so that decoders of messages detect it where they fail, and others pay
-//! nothing. All claims of the frame are checked before a byte is allocated. The choice of packed messages is made
-//! elsewhere: by the table of methods at a server, by [`Packing`] at a client.
+//! A compressed message has the form `11 <number n> <one frame of zstd>`. The frame decompresses to the n bytes of a
+//! message. No message starts with `11`, so decoders detect compression when they fail, without a cost for other
+//! messages. All claims of the frame are checked before memory is allocated. The table of methods at a server, and
+//! [`Packing`] at a client, determine which messages are compressed.
 
 #[cfg(feature = "zstd")]
 mod frames;
@@ -16,28 +16,28 @@ use frisbee::{Connection, Hello, PacketWriter};
 use polyglot::Bulk;
 use std::fmt;
 
-/// The first byte of a packed message. Messages begin with `00`, `06` or `08`, prefixes with `10`.
+/// First byte of a compressed message. Messages start with `00`, `06` or `08`, prefixes with `10`.
 const PACKED: u8 = 0x11;
 
-/// The type of the HELLO item of an end that unpacks: a byte for each of the ways.
+/// The type of the HELLO item that announces support for decompression. It has a byte for each algorithm.
 pub(crate) const UNPACKS: u8 = Hello::FIRST_USER_ITEM + 3;
 
-/// The way that there is: zstd.
+/// The only algorithm: zstd.
 pub(crate) const ZSTD: u8 = 1;
 
-/// How many times as long as its frame a message may be. Text gets ten to fifty times shorter; more is mostly a bomb, and
-/// senders leave what gets shorter by more as it is.
+/// Maximum compression ratio. Text compresses by a factor of ten to fifty. A higher ratio usually indicates a
+/// decompression bomb, so senders do not compress such messages.
 const RATIO_MAX: usize = 256;
 
-/// The own packing of an end that unpacks.
+/// Compression settings of an end that supports decompression.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Packing {
-    /// The services and methods whose messages it packs when it calls, in order.
+    /// Services and methods whose calls are compressed, sorted.
     called: Vec<(String, String)>,
 }
 
 impl Packing {
-    /// Notes that messages of calls to a method are packed. The name is `package.Service/Method`.
+    /// Enables compression for calls to a method, named `package.Service/Method`.
     #[cfg(feature = "zstd")]
     pub(crate) fn add(&mut self, name: &str) {
         if let Some((service, method)) = name.split_once('/') {
@@ -46,29 +46,30 @@ impl Packing {
         }
     }
 
-    /// Whether messages of calls to a method are packed.
+    /// Returns whether messages of calls to a method are compressed.
     pub(crate) fn has(&self, method: &Method) -> bool {
         let name = (method.layout.service(), method.name);
         self.called.binary_search_by(|(service, method)| (&**service, &**method).cmp(&name)).is_ok()
     }
 
-    /// Whether those to no method are.
+    /// Returns whether no method is compressed.
     pub(crate) fn is_empty(&self) -> bool {
         self.called.is_empty()
     }
 }
 
-/// Whether a peer unpacks what this end would pack.
+/// Returns whether a peer supports the compression used by this end.
 pub(crate) fn unpacks(hello: &Hello) -> bool {
     hello.items().any(|(kind, ways)| kind == UNPACKS && ways.contains(&ZSTD))
 }
 
-/// Whether a body, after its prefix, is packed.
+/// Returns whether a body, after its prefix, is compressed.
 pub(crate) fn is_present(body: &[u8]) -> bool {
     body.first() == Some(&PACKED)
 }
 
-/// Packs the message that a packet has in its buffer from `start` on, with separate parts, if that makes it shorter.
+/// Compresses the message that a packet's buffer holds from `start` on, including separate parts, if that makes it
+/// shorter.
 pub(crate) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<Bulk>) {
     #[cfg(feature = "zstd")]
     frames::pack(packet, start, bulk);
@@ -76,8 +77,8 @@ pub(crate) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<B
     let _ = (packet, start, bulk);
 }
 
-/// The body of a packet after its prefix, received by a connection, unpacked if it is packed. `what` names it in the
-/// text of an error, and `decompresses` says whether this end has said that it unpacks.
+/// Returns the body of a received packet after its prefix, decompressed if necessary. `what` names it in error texts.
+/// `decompresses` is set if this end has announced support.
 pub(crate) fn unpacked(body: Bytes, what: &str, by: &Connection, decompresses: bool) -> Result<Bytes, Status> {
     if !is_present(&body) {
         return Ok(body);
@@ -85,30 +86,30 @@ pub(crate) fn unpacked(body: Bytes, what: &str, by: &Connection, decompresses: b
     unpack(&body, by, decompresses).map_err(|error| error.of(what))
 }
 
-/// The name of a request in errors, which get a separate code.
+/// The name of a request in errors. Errors in requests have a separate code.
 pub(crate) const REQUEST: &str = "request";
 
-/// Why a packed message cannot be read.
+/// The reason why a compressed message cannot be read.
 #[derive(Debug)]
 enum PackedError {
-    /// This end has not said that it unpacks.
+    /// This end has not announced support for compression.
     NotAgreed,
-    /// The replacement is not one frame of that length.
+    /// The body is not one frame of the stated length.
     Malformed,
-    /// The message is longer than bodies may be.
+    /// The message exceeds the maximum length of bodies.
     TooLong { length: u64, limit: u32 },
-    /// It is out of all proportion to its frame.
+    /// The compression ratio is too high.
     TooDense { length: usize, frame: usize },
-    /// There is no memory for it.
+    /// There is no memory for the message.
     #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "nothing is unpacked without the feature"))]
     NoRoom,
-    /// It begins as no message does.
+    /// The decompressed bytes do not start like a message.
     #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "nothing is unpacked without the feature"))]
     NoMessage,
 }
 
 impl PackedError {
-    /// The status of a call with this unreadable part.
+    /// Returns the status of a call with this unreadable part.
     fn of(self, what: &str) -> Status {
         let text = format!("the packed {what} {self}");
         match self {
@@ -134,9 +135,9 @@ impl fmt::Display for PackedError {
     }
 }
 
-/// Inflates a packed message.
+/// Decompresses a message.
 fn unpack(body: &[u8], by: &Connection, decompresses: bool) -> Result<Bytes, PackedError> {
-    // A compat peer gets no HELLO that says so.
+    // A compat peer receives no HELLO, and therefore no announcement.
     if !decompresses || by.peer().hello().is_none() {
         return Err(PackedError::NotAgreed);
     }
@@ -153,11 +154,11 @@ fn unpack(body: &[u8], by: &Connection, decompresses: bool) -> Result<Bytes, Pac
     inflate(frame, length, by)
 }
 
-/// Inflates a frame whose message may have so many bytes. They are charged to the connection before, and from then on as
-/// those of any other message.
+/// Decompresses a frame whose message has at most `length` bytes. The connection is charged before decompression, and
+/// then for as long as any message.
 #[cfg(feature = "zstd")]
 fn inflate(frame: &[u8], length: usize, by: &Connection) -> Result<Bytes, PackedError> {
-    /// How messages begin: nothing, and fields. An error, a prefix and a packed message are none.
+    /// First bytes of messages: nothing, or fields. Errors, prefixes and compressed messages start differently.
     const BEGINNINGS: [u8; 2] = [0x00, 0x08];
 
     frames::check(frame, length)?;

@@ -1,12 +1,12 @@
 //! The prefix of bodies between native peers: timeout, metadata, status and trace context.
 //!
-//! It is `10 <varint n> <n bytes>`, and the bytes are items of a type, a length and a value. No message begins with
-//! `10`. A prefix is sent only if it has items.
+//! A prefix is `10 <varint n> <n bytes>`. The bytes are items, each with a type, a length and a value. No message
+//! starts with `10`. A prefix is sent only if it has items.
 //!
 //! # Decisions
 //!
-//! A trace context is an item of the prefix and not metadata: metadata costs allocations at both ends, a context is 29 bytes on the
-//! stack.
+//! A trace context is an item of the prefix and not metadata, because metadata costs allocations at both ends while a
+//! context takes 29 bytes on the stack.
 
 use crate::Status;
 use crate::api::code::Code;
@@ -24,20 +24,21 @@ const PREFIX: u8 = 0x10;
 /// Maximum length of a prefix that is read, in bytes.
 const PREFIX_MAX: u64 = 64 * 1024;
 
-/// The bytes around the details of a status: type, length and code.
+/// Number of bytes around the details of a status: type, length and code.
 const AROUND_DETAILS: usize = 16;
 
 /// The caller's timeout, in microseconds.
 const TIMEOUT: u8 = 1;
-/// One entry of metadata: the length of the key, the key, and the value.
+/// An entry of metadata: the length of the key, the key, and the value.
 const METADATA: u8 = metadata::ENTRY;
 /// The gRPC code of a status, and its details.
 const STATUS: u8 = 3;
-/// The call has not been run. Empty.
+/// The call has not run. Has no value.
 const REFUSED: u8 = 5;
 /// The trace context of the call: trace id, span id and flags.
 const TRACE: u8 = 6;
-/// The load of the replying end: the calls in progress, and the time that a further one takes in microseconds.
+/// The load of the replying end: the number of calls in progress, and the expected duration of a further call in
+/// microseconds.
 const REPORT: u8 = 7;
 
 /// First item type that the receiver must understand.
@@ -225,25 +226,25 @@ fn put_items(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
     }
 }
 
-/// Writes the length of the items that begin here, which takes more than the byte in front of them.
+/// Writes the length of the items that start here, if it takes more than the one byte reserved for it.
 fn put_long_length(buffer: &mut Vec<u8>, begin: usize) {
     let mut length = Vec::new();
     put_varint(&mut length, (buffer.len() - begin) as u64);
     buffer.splice(begin - 1..begin, length);
 }
 
-/// Writes the head of an item's value.
+/// Writes the type and length of an item.
 fn put_head(buffer: &mut Vec<u8>, kind: u8, length: usize) {
     buffer.push(kind);
     put_varint(buffer, length as u64);
 }
 
-/// How many bytes a number takes.
+/// Returns the encoded length of a number.
 fn varint_len(number: u64) -> usize {
     (number | 1).ilog2() as usize / 7 + 1
 }
 
-/// Writes a prefix with a trace context and nothing else.
+/// Writes a prefix that contains only a trace context.
 fn put_trace(buffer: &mut Vec<u8>, trace: &TraceContext) {
     let mut prefix = [0; TRACE_ALONE_LEN];
     let (start, context) = prefix.split_at_mut(TRACE_ALONE.len());
@@ -252,12 +253,12 @@ fn put_trace(buffer: &mut Vec<u8>, trace: &TraceContext) {
     buffer.extend_from_slice(&prefix);
 }
 
-/// The trace context of a body whose prefix has one and nothing else.
+/// Returns the trace context of a body whose prefix contains nothing else.
 pub(crate) fn trace_alone(body: &[u8]) -> Option<TraceContext> {
     TraceContext::from_bytes(body.get(..TRACE_ALONE_LEN)?.strip_prefix(&TRACE_ALONE)?)
 }
 
-/// The report in the prefix of a body, if it has one, and whether something follows.
+/// Returns the load report in the prefix of a body, if any, and whether other items follow.
 pub(crate) fn report(body: &[u8]) -> Option<(Report, bool)> {
     let (items, rest) = split(body).ok().filter(|_| is_present(body))?;
     let mut items = Items::new(items).map_while(|item| item);
@@ -265,12 +266,12 @@ pub(crate) fn report(body: &[u8]) -> Option<(Report, bool)> {
     Some((Report::from_item(item)?, !rest.is_empty()))
 }
 
-/// Whether a body has a prefix. Only native peers write them.
+/// Returns whether a body has a prefix. Only native peers write them.
 pub(crate) fn is_present(body: &[u8]) -> bool {
     body.first() == Some(&PREFIX)
 }
 
-/// Whether a body is a message or an error by itself, with no prefix and not packed.
+/// Returns whether a body is an uncompressed message or an error, without a prefix.
 pub(crate) fn is_bare(body: &[u8]) -> bool {
     body.first().is_none_or(|first| *first < PREFIX)
 }
@@ -280,7 +281,7 @@ pub(crate) fn take(body: &mut Bytes) -> Result<Option<Prefix>, PrefixError> {
     if is_present(body) { take_present(body).map(Some) } else { Ok(None) }
 }
 
-/// As [`take`], for a slice.
+/// Like [`take`], but for a slice.
 pub(crate) fn take_slice(body: &mut &[u8]) -> Result<Option<Prefix>, PrefixError> {
     if is_present(body) { take_present_slice(body).map(Some) } else { Ok(None) }
 }
@@ -302,16 +303,16 @@ fn take_present(body: &mut Bytes) -> Result<Prefix, PrefixError> {
     Ok(prefix)
 }
 
-/// The items of a prefix, and the body that follows it.
+/// Splits a body into the items of its prefix and the remainder.
 pub(crate) fn split(body: &[u8]) -> Result<(&[u8], &[u8]), PrefixError> {
     let mut rest = body.get(1..).ok_or(Malformed)?;
     let length = take_varint(&mut rest).filter(|length| *length <= PREFIX_MAX).ok_or(Malformed)?;
     rest.split_at_checked(length as usize).ok_or(Malformed) // At most PREFIX_MAX.
 }
 
-/// Reads the items of a prefix, which may be those of any peer.
+/// Reads the items of a prefix, which are untrusted.
 pub(crate) fn read(items: &[u8], prefix: &mut Prefix) -> Result<(), PrefixError> {
-    // A bit for each item that occurs once.
+    // One bit for each item that may occur only once.
     let mut seen = 0_u8;
     for item in Items::new(items) {
         let (kind, mut value) = item.ok_or(Malformed)?;
@@ -329,13 +330,13 @@ pub(crate) fn read(items: &[u8], prefix: &mut Prefix) -> Result<(), PrefixError>
                 failure.code = i32::try_from(code).map_or(Code::Unknown, Code::from_i32);
                 failure.details = Bytes::copy_from_slice(value);
             }
-            // One that is no context is as none: the call itself does not depend on it.
+            // An invalid context is ignored, because the call does not depend on it.
             TRACE => prefix.trace = TraceContext::from_bytes(value),
             REFUSED => prefix.failure.get_or_insert_with(Failure::unknown).is_refusal = true,
             MUST_UNDERSTAND.. => return Err(PrefixError::Unknown(kind)),
             _ => continue,
         }
-        let bit = 1 << kind; // At most that of TRACE.
+        let bit = 1 << kind; // At most the bit of TRACE.
         if seen & bit != 0 {
             return Err(Malformed);
         }
@@ -417,7 +418,7 @@ mod tests {
             put(&mut bytes, PrefixFields { metadata: Some(metadata), ..PrefixFields::default() });
             bytes
         };
-        // In place, and then apart.
+        // Covers inline storage, then allocated storage.
         for key in ["first", "second", "third"] {
             metadata.insert(key, "v".repeat(40)).unwrap();
             let plain = bytes(&metadata);
@@ -468,7 +469,7 @@ mod tests {
         let prefix = |length: usize| {
             let mut bytes = vec![PREFIX];
             let mut item = Vec::new();
-            // An unknown item, its length in three bytes.
+            // An unknown item whose length takes three bytes.
             put_item(&mut item, 99, &vec![0; length - 4]);
             assert_eq!(item.len(), length);
             put_varint(&mut bytes, length as u64);
@@ -489,7 +490,7 @@ mod tests {
         assert_eq!(take_slice(&mut &[0x08, 0][..]), Ok(None));
     }
 
-    /// A deadline of 2^64 microseconds was read as 0, and had passed.
+    /// Regression test: a timeout of 2^64 microseconds was read as 0, which had already passed.
     #[test]
     fn number_that_is_not_one_of_64_bits_is_malformed() {
         let timeout = |value: &[u8]| {

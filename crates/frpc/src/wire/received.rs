@@ -1,15 +1,15 @@
-//! Requests, responses and statuses from a body and its prefix.
+//! Creates requests, responses and statuses from a body and its prefix.
 
 use crate::api::extras::OptionalExtras;
 use crate::observe::TraceContext;
 use crate::wire::prefix::{Failure, Prefix};
 use crate::{Code, Request, Response, Status};
 
-/// The metadata of a trace context in other protocols.
+/// The metadata key of the trace context in other protocols.
 const TRACEPARENT: &str = "traceparent";
 
 impl<T> Request<T> {
-    /// The trace context that the caller has stated by another protocol.
+    /// Returns the trace context that a caller over another protocol sent.
     pub(crate) fn traceparent(&self) -> Option<TraceContext> {
         TraceContext::from_traceparent(self.metadata().get(TRACEPARENT)?)
     }
@@ -22,10 +22,10 @@ impl<T> Response<T> {
 }
 
 impl Status {
-    /// The status of a received error.
+    /// Creates the status of a received error.
     pub(crate) fn received(text: String, prefix: Option<Prefix>) -> Self {
         let Some(prefix) = prefix else { return Self::unknown(text) };
-        // An error with the code `Ok` is an error all the same.
+        // An error with the code `Ok` is still an error.
         let failure = prefix.failure.filter(|failure| failure.code != Code::Ok);
         let mut status = Self::new(failure.as_ref().map_or(Code::Unknown, |failure| failure.code), text);
         if let Some(Failure { is_refusal, details, .. }) = failure {

@@ -1,36 +1,36 @@
-//! Reports of load: an end's statement with its replies to a client that chooses among several.
+//! Load reports, sent with replies to clients that balance over several servers.
 
 use crate::wire::prefix;
 use frisbee::Hello;
 use frisbee::tlv::{put_varint, take_varint};
 
-/// The type of the HELLO item of an end that requests reports. It has no value.
+/// The type of the HELLO item that requests load reports. It has no value.
 pub(crate) const REPORT_REQUEST_ITEM: u8 = Hello::FIRST_USER_ITEM + 2;
 
-/// The load of a server, as it reports it.
+/// The load that a server reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Report {
-    /// The calls in progress there.
+    /// Number of calls in progress at the server.
     pub in_progress: u32,
-    /// The expected duration of a further call there, in microseconds.
+    /// Expected duration of a further call, in microseconds.
     pub micros: u32,
 }
 
 impl Report {
-    /// The value of the item in a prefix.
+    /// Writes the value of the prefix item.
     pub(super) fn put(self, buffer: &mut Vec<u8>) {
         put_varint(buffer, self.in_progress.into());
         put_varint(buffer, self.micros.into());
     }
 
-    /// Reads the value of an item, which later versions may have extended. Numbers that are too large are those of an
-    /// end that is very busy.
+    /// Reads the value of an item, which later versions may have extended. Numbers out of range saturate, which
+    /// indicates a very high load.
     pub(super) fn from_item(mut item: &[u8]) -> Option<Self> {
         let mut number = || take_varint(&mut item).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
         Some(Self { in_progress: number()?, micros: number()? })
     }
 
-    /// The report in the prefix of a reply, if it has one.
+    /// Returns the report in the prefix of a reply, if it has one.
     pub(crate) fn of_reply(body: &[u8]) -> Option<Self> {
         prefix::report(body).filter(|(_, has_message)| *has_message).map(|(report, _)| report)
     }

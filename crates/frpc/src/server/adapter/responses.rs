@@ -1,4 +1,4 @@
-//! The responses of a streaming call of an adapter connection, which the adapter pulls.
+//! The responses of a streaming call, which the adapter polls.
 
 use super::{AdapterMethod, InProgress};
 use crate::context::InheritedContext;
@@ -13,21 +13,21 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::time::Sleep;
 
-/// The responses of a call by [`AdapterMethod::streaming`], in the format of the call. They end with the first error,
-/// or when the deadline of the call passes.
+/// The responses of a call made with [`AdapterMethod::streaming`], in the format of the call. The stream ends with the
+/// first error, or when the deadline of the call passes.
 pub struct AdapterResponses {
-    /// `None` when they have ended.
+    /// `None` after the end of the stream.
     pub(super) messages: Option<MessageBytes>,
     pub(super) inherited: InheritedContext,
-    /// Until the time of the call is over, and its status then.
+    /// The timer of the call's deadline or expiry, and the resulting status.
     pub(super) sleep: Option<(Pin<Box<Sleep>>, LateStatus)>,
     pub(super) call: InProgress,
     pub(super) method: AdapterMethod,
 }
 
 impl AdapterResponses {
-    /// Ready with the status of a call whose deadline has passed, or whose caller is no longer let in. The responses end
-    /// then. They notice it whenever they are polled; a carrier that waits for its client polls this in place of them.
+    /// Returns the status of a call whose deadline has passed or whose authorization has expired. The responses then
+    /// end. Polling the responses checks this too. An adapter that waits for its client polls this function instead.
     pub fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<Status> {
         let Self { messages, sleep, call, .. } = self;
         let (Some(_), Some((sleep, status))) = (&messages, sleep) else { return Poll::Pending };

@@ -1,5 +1,5 @@
-//! Unary calls by another protocol. What handlers that are ready at once answer is there when the call has been made; the
-//! others become tasks.
+//! Unary calls over other protocols. The responses of handlers that are ready immediately are available when the call
+//! returns. Other handlers become tasks.
 
 use super::{AdapterCaller, AdapterMethod, AdapterMethods, InProgress};
 use crate::debug::opaque_debug;
@@ -24,8 +24,8 @@ use tokio::runtime::EnterGuard;
 use tokio::task::{JoinError, JoinHandle};
 
 impl AdapterMethods {
-    /// Begins a turn at `now`: calls are begun on one thread, one after the other. Within it the current runtime is
-    /// that of handlers. A client has one turn at a time: a second one waits for its end.
+    /// Begins a turn at `now`, in which calls are started one after the other on one thread. The current runtime is
+    /// then that of handlers. A client has one turn at a time; a second one waits.
     #[doc(hidden)]
     pub fn batch(&self, now: Instant) -> AdapterBatch<'_> {
         let adapter = &*self.caller;
@@ -35,7 +35,7 @@ impl AdapterMethods {
     }
 }
 
-/// Calls that are begun one after the other.
+/// A sequence of calls started in one turn.
 #[doc(hidden)]
 pub struct AdapterBatch<'a> {
     adapter: &'a AdapterCaller,
@@ -50,7 +50,7 @@ impl Drop for AdapterBatch<'_> {
         let connection = &self.adapter.connection;
         connection.set_routed(0);
         let clock = || tokio::time::Instant::now().into_std();
-        // The log names single methods that block their thread.
+        // The log names methods that block their thread.
         self.inline_runs.end_batch(self.began, clock, || connection.turn_max());
     }
 }
@@ -58,7 +58,7 @@ impl Drop for AdapterBatch<'_> {
 opaque_debug!([] AdapterBatch<'_>, "AdapterBatch", |this| began = this.began);
 
 impl AdapterMethod {
-    /// A slot for calls of this method in a format; `None` if it streams or lacks the format.
+    /// Returns a slot for calls of this method in a format, or `None` if the method streams or lacks the format.
     #[doc(hidden)]
     pub fn slot(&self, format: &str) -> Option<AdapterSlot> {
         let served = self.served();
@@ -80,17 +80,17 @@ pub struct AdapterSlot {
     instance: Box<dyn Invoke>,
 }
 
-/// How a call has begun.
+/// The state of a started call.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum AdapterCall {
-    /// It is over. The message of the response has been appended to the output.
+    /// The call is complete. The message of the response has been appended to the output.
     Ready(Result<Response<()>, Status>),
-    /// Its handler waits. The result is given to the function, with the charge for it.
+    /// The handler is pending. The function receives the result together with its memory charge.
     InProgress(AdapterTask),
 }
 
-/// A call in progress, which ends when this is dropped.
+/// A call in progress. Dropping it cancels the call.
 #[doc(hidden)]
 pub struct AdapterTask<T = ()>(pub(super) JoinHandle<T>);
 
@@ -111,9 +111,9 @@ impl<T> Drop for AdapterTask<T> {
 opaque_debug!([T] AdapterTask<T>, "AdapterTask");
 
 impl AdapterSlot {
-    /// Calls the method. If its handler is ready at once, the response is appended to `out`, which is unchanged
-    /// otherwise; if not, `make` makes the function that gets the result, in a task on the runtime of the server. A
-    /// response without memory for its client becomes an error.
+    /// Calls the method. If its handler is ready immediately, the response is appended to `out`; otherwise `out` is
+    /// unchanged, and `make` creates the function that receives the result in a task on the server's runtime. If the
+    /// client's memory limit does not permit the response, the result is an error.
     pub fn call<D>(
         &mut self,
         batch: &mut AdapterBatch<'_>,
@@ -163,7 +163,7 @@ impl AdapterSlot {
 opaque_debug!([] AdapterSlot, "AdapterSlot", |this| method = this.method.name());
 
 impl AdapterMethod {
-    /// Continues a call, which counts, as a task.
+    /// Continues a counted call as a task.
     fn spawn<D>(&self, pending: PendingHandler, make: impl FnOnce() -> D) -> AdapterTask
     where
         D: FnOnce(Result<Response<Bytes>, Status>, MemoryCharge) + Send + 'static,
@@ -181,7 +181,7 @@ impl AdapterMethod {
             });
             let reply = connection.charge_request(response.as_ref().map_or(0, |response| response.get_ref().len()));
             call.end(response.as_ref().map_or_else(Status::code, |_| crate::Code::Ok));
-            // The client may begin another call as soon as it has the result.
+            // The client may start another call as soon as it has the result.
             drop((hold, call));
             done(response, reply);
         });

@@ -1,8 +1,8 @@
-//! Calls whose handler is not ready: each becomes a task that answers.
+//! Calls with pending handlers. Each becomes a task that answers the call.
 //!
 //! # Decisions
 //!
-//! Only [`WaitingHandler`] is compiled for each method. All else is compiled once for all, since a service may have a
+//! Only [`WaitingHandler`] is compiled for each method. Everything else is compiled once, because a service may have a
 //! hundred methods.
 
 use super::{Codec, MethodState, StartedHandler, code, no_format};
@@ -25,26 +25,26 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// A handler that has to wait, of any method. It is taken once.
+/// A pending handler of any method. Its outcome can be taken once.
 pub(super) trait WaitingHandler {
-    /// The task of the handler, which ends with this answer.
+    /// Returns the task of the handler, which ends by sending this answer.
     fn answered_by(&mut self, answer: Answer) -> Job;
 
-    /// The outcome of the handler.
+    /// Returns the outcome of the handler.
     fn outcome(&mut self) -> Outcome<AnyReplyMessage>;
 
-    /// The outcome of the handler, for a caller by another protocol.
+    /// Returns the outcome of the handler, encoded for a caller over another protocol.
     fn formatted(&mut self) -> Outcome<Bytes>;
 }
 
 type Outcome<B> = ParkedFuture<Result<Response<B>, Status>>;
 
-/// The message of a reply, of any type.
+/// The message of a reply, with its type erased.
 pub(super) type AnyReplyMessage = Box<dyn EncodeBody + Send>;
 
-/// A handler that has to wait, and the codec of its reply.
+/// A pending handler and the codec of its reply.
 pub(super) struct Waiting<'a, A, B> {
-    /// `None` once it has been taken.
+    /// `None` once the handler has been taken.
     pub(super) handler: Option<ParkedFuture<Result<Response<B>, Status>, Answer>>,
     pub(super) codec: &'a Codec<A, B>,
 }
@@ -54,7 +54,7 @@ impl<A, B: Message + Send + 'static> Waiting<'_, A, B> {
         self.handler.take().unwrap_or_else(|| unreachable!("it is taken once"))
     }
 
-    /// The outcome, with the message of its reply changed.
+    /// Returns the outcome with the reply's message converted.
     fn mapped<T: 'static>(&mut self, map: impl FnOnce(B) -> Result<T, Status> + Send + 'static) -> Outcome<T> {
         let handler = self.take();
         ParkedFuture::new(async move {
@@ -84,7 +84,7 @@ impl<A, B: Message + Send + 'static> WaitingHandler for Waiting<'_, A, B> {
 }
 
 impl MethodState {
-    /// Continues a handler as a task, which sends the reply.
+    /// Continues a handler as a task that sends the reply.
     #[cold]
     pub(super) fn park(
         &self,
@@ -96,7 +96,7 @@ impl MethodState {
     ) -> ServeProgress {
         let StartedHandler { caller, inherited, memory, is_slow } = started;
         let inherited = inherited.copied().unwrap_or_default();
-        // On the worker it continues a handler that was polled there.
+        // A handler that was already polled continues on the same worker.
         let was_polled = matches!(placement, Placement::Home(..));
         let (connection, name) = (&caller.connection, *self.about.method());
         let observed_call = || self.method_observer.as_ref().map(|observer| Box::new(observer.continue_as_task()));
@@ -168,7 +168,7 @@ impl MethodState {
     }
 }
 
-/// The outcome of a handler once it has a permit. The deadline bounds the wait for the permit as well.
+/// Returns the outcome of the handler after acquiring a permit. The deadline includes the wait for the permit.
 async fn with_deadline<B>(
     permits: Option<Arc<Semaphore>>,
     inherited: InheritedContext,
@@ -193,17 +193,17 @@ pub(super) struct Answer {
     call: AnsweredCall,
 }
 
-/// A native call that continues as a task. It is small, since it is moved several times.
+/// A native call that continues as a task. Kept small because it is moved several times.
 struct AnsweredCall {
     id: PacketId,
     operation: Operation,
     style: Form,
     packs: bool,
-    /// The handler is within middleware.
+    /// Whether the handler runs within middleware.
     is_layered: bool,
     name: Method,
     observed_call: Option<Box<ObservedCall>>,
-    /// The call as one that the end works on, if that is counted.
+    /// Counts the call in the load of the end, if enabled.
     working: Option<LoadGuard>,
 }
 
@@ -224,9 +224,9 @@ impl AnsweredCall {
             log(status, *name, task.connection());
         }
         let code = reply.map_or_else(Status::code, |_| Code::Ok);
-        // A failure says nothing of how long others take.
+        // The duration of a failed call does not predict that of others.
         let report = working.take().filter(|_| reply.is_ok()).and_then(LoadGuard::end);
-        // A connection that has ended drops the reply.
+        // A closed connection discards the reply.
         let mut length = 0;
         let _ = task.answer(|outbox| {
             let before = outbox.len();
@@ -238,7 +238,7 @@ impl AnsweredCall {
     }
 }
 
-/// Answers a call, by a packed message if that is wanted, or by a refusal if middleware denied it before its handler.
+/// Writes a reply. It is compressed if requested, and is a rejection if middleware denied the call before its handler.
 #[inline(always)]
 pub(super) fn put_reply<B: EncodeBody>(
     outbox: &mut Outbox,
@@ -250,7 +250,8 @@ pub(super) fn put_reply<B: EncodeBody>(
     (packs, is_layered): (bool, bool),
 ) {
     match reply {
-        // Middleware has denied the call without continuing it. Its other failures may be caused by its own actions.
+        // Middleware rejected the call without continuing it. Its other failures may have been caused by its own
+        // actions.
         Err(status)
             if is_layered
                 && !status.may_have_run()

@@ -1,4 +1,4 @@
-//! Frames of zstd: one for each message, without a dictionary, with the length of the message in it.
+//! zstd frames: one per message, without a dictionary, with the content size in the header.
 
 use super::{PACKED, PackedError, RATIO_MAX};
 use frisbee::PacketWriter;
@@ -8,23 +8,23 @@ use std::cell::RefCell;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe;
 
-/// The shortest message that is packed, in bytes. Shorter ones fit into the packets of the network anyway, and save
-/// less than the work on them costs.
+/// Minimum length of a message that is compressed, in bytes. Shorter messages fit into one network packet anyway and
+/// would save less than compression costs.
 const LEAST: usize = 1024;
 
-/// The least saving of a message, as a part of its length: with less the work at both ends is in vain.
+/// Minimum saving as a fraction of the length. Below it, compression costs more than it saves.
 const SAVED_PART: usize = 16;
 
-/// The level: the one that takes the least time and still gives most of the gain.
+/// Compression level: the fastest one, which still yields most of the saving.
 const LEVEL: i32 = 1;
 
-/// How a frame begins. Frames that are to be skipped, and those of earlier formats, begin otherwise.
+/// The magic number of a frame. Skippable frames and legacy formats have different ones.
 const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
-/// The longest message whose copy a thread keeps the memory of.
+/// Maximum message length for which a thread keeps the copy's memory.
 const KEPT: usize = 64 * 1024;
 
-/// The packing state of a thread: some hundred kilobytes, which are not rebuilt for each message.
+/// The compression state of a thread: several hundred kilobytes, reused across messages.
 struct Packer {
     compressor: Compressor<'static>,
     whole: Vec<u8>,
@@ -36,13 +36,13 @@ thread_local! {
     static UNPACKER: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// Packs a message; see [`pack`](super::pack).
+/// Compresses a message; see [`pack`](super::pack).
 pub(super) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<Bulk>) {
     let limit = packet.limit() as usize;
     let buffer = packet.buffer();
     let written = buffer.len().saturating_sub(start);
     let length = bulk.iter().fold(written, |length, part| length.saturating_add(part.bytes.len()));
-    // One that is too long is refused as it is.
+    // A message that exceeds the limit is rejected without compression.
     if length < LEAST || length > limit {
         return;
     }
@@ -59,7 +59,7 @@ pub(super) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<B
     });
 }
 
-/// The contents of a slot, made if there is none.
+/// Returns the contents of a slot, creating them if necessary.
 fn get_or_make<T>(slot: &mut Option<T>, make: impl FnOnce() -> Option<T>) -> Option<&mut T> {
     if slot.is_none() {
         *slot = make();
@@ -72,7 +72,8 @@ impl Packer {
         Self { compressor, whole: Vec::new(), frame: Vec::new() }
     }
 
-    /// The frame of a message of so many bytes, unless that saves too little or is denser than receivers accept.
+    /// Returns the frame of a message with `length` bytes. Returns `None` if it saves too little, or if receivers would
+    /// reject the ratio.
     fn frame(&mut self, buffer: &[u8], start: usize, bulk: &[Bulk], length: usize) -> Option<&[u8]> {
         let Self { compressor, whole, frame } = self;
         let mut source = buffer.get(start..)?;
@@ -91,7 +92,7 @@ impl Packer {
         let room = length - length / SAVED_PART;
         frame.clear();
         frame.reserve(room);
-        // It fails if the frame is longer than that, so there is no further reason to look at.
+        // Fails if the frame exceeds the buffer, so no other error needs handling.
         compressor.compress_to_buffer(source, frame).ok().filter(|packed| *packed <= room)?;
         (length <= frame.len().saturating_mul(RATIO_MAX)).then_some(frame)
     }
@@ -105,8 +106,8 @@ impl Packer {
     }
 }
 
-/// Whether the peer's bytes are one frame of a message of so many bytes: no dictionary, no skippable part, and no bytes
-/// after it.
+/// Checks that the peer's bytes are exactly one frame of a message with `length` bytes: no dictionary, no skippable
+/// frames, and no trailing bytes.
 pub(super) fn check(frame: &[u8], length: usize) -> Result<(), PackedError> {
     let states_length = || matches!(zstd_safe::get_frame_content_size(frame), Ok(Some(of)) if of == length as u64);
     let is_whole = || zstd_safe::find_frame_compressed_size(frame).is_ok_and(|of| of == frame.len());
@@ -115,7 +116,7 @@ pub(super) fn check(frame: &[u8], length: usize) -> Result<(), PackedError> {
     if is_one { Ok(()) } else { Err(PackedError::Malformed) }
 }
 
-/// The message of a frame that has been checked.
+/// Decompresses a frame that has been checked.
 pub(super) fn inflate(frame: &[u8], length: usize) -> Result<Vec<u8>, PackedError> {
     let mut whole = Vec::with_capacity(length);
     let inflated = UNPACKER.with_borrow_mut(|unpacker| {
@@ -143,8 +144,8 @@ mod tests {
         text
     }
 
-    /// The body of a packet with `front` before a message. The part from 100 to 2000 is outside the buffer if it is
-    /// `split`.
+    /// Returns the body of a packet with `front` before a message. Bytes 100 to 2000 are outside the buffer if `split`
+    /// is set.
     fn packed(front: &[u8], message: &[u8], split: bool) -> Bytes {
         crate::wire::body::alone(|outbox: &mut Outbox| {
             let mut packet = outbox.packet(PacketId(0), Operation::FIRST_USER);
@@ -161,15 +162,15 @@ mod tests {
             }
             pack(&mut packet, start, &mut bulk);
             bulk.into_iter().for_each(|part| packet.gather(part.at, part.bytes));
-            packet.finish().expect("there is no limit");
+            packet.finish().expect("packet without a limit should be finished");
         })
     }
 
-    /// The bytes after the length.
+    /// Returns the length and the bytes that follow it.
     fn frame_of(mut body: &[u8]) -> (usize, &[u8]) {
         assert_eq!(body[0], PACKED);
         body = &body[1..];
-        let length = frisbee::tlv::take_varint(&mut body).expect("there is a length");
+        let length = frisbee::tlv::take_varint(&mut body).expect("body should contain a length");
         (usize::try_from(length).expect("value should fit usize"), body)
     }
 
@@ -181,8 +182,8 @@ mod tests {
             assert!(body.starts_with(b"\x10\x02\x04\0") && body.len() < length / 2, "{} of {length}", body.len());
             let (stated, frame) = frame_of(&body[4..]);
             assert_eq!(stated, length);
-            check(frame, length).expect("it was made here");
-            assert!(inflate(frame, length).expect("it was made here") == message);
+            check(frame, length).expect("compressed frame should pass the check");
+            assert!(inflate(frame, length).expect("checked frame should decompress") == message);
         }
     }
 
@@ -215,7 +216,7 @@ mod tests {
         for other in [skippable, behind, [frame, &[0]].concat(), [frame, frame].concat(), vec![0; 100]] {
             assert!(is_refused(&other, length) && is_refused(&other, 2 * length));
         }
-        // The descriptor says that an id of a dictionary follows: in one byte here.
+        // The frame descriptor announces a one-byte dictionary id.
         let (magic, rest) = frame.split_at(4);
         let with_dictionary = [magic, &[rest[0] | 1, 7], &rest[1..]].concat();
         assert!(is_refused(&with_dictionary, length));
