@@ -1,11 +1,12 @@
 //! Checks of the repository itself: the page of promises, names of tests, errors of the compiler, cancel safety,
-//! examples, and the texts of benchmarks.
+//! examples, install lines, and the texts of benchmarks.
 
 mod book;
 mod cancel_safety;
 mod diagnostics;
 mod examples;
 mod features;
+mod install;
 mod layers;
 mod logs;
 mod names;

@@ -1,0 +1,53 @@
+//! The dependency lines of the pages: all name the version of the workspace.
+
+use super::promises::root;
+use std::fs;
+
+/// The pages that tell readers how to depend on a package.
+fn pages() -> Vec<(String, String)> {
+    let mut paths = vec![root().join("README.md")];
+    for (folder, file) in [("docs", ""), ("crates", "README.md"), ("clients", "README.md")] {
+        for entry in fs::read_dir(root().join(folder)).expect("folder should be readable") {
+            let path = entry.expect("entry should be listed").path();
+            let path = if file.is_empty() { path } else { path.join(file) };
+            if path.is_file() && path.extension().is_some_and(|extension| extension == "md") {
+                paths.push(path);
+            }
+        }
+    }
+    let read = |path: &std::path::PathBuf| fs::read_to_string(path).expect("page should be readable");
+    paths.iter().map(|path| (path.display().to_string(), read(path))).collect()
+}
+
+/// The requirement of a line `NAME = REQUIREMENT` for one of our packages.
+fn requirement(text: &str) -> Option<&str> {
+    let (name, requirement) = text.trim().split_once(" = ")?;
+    let is_ours = name.starts_with("frpc") || name.starts_with("frisbee");
+    let is_name = name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    (is_ours && is_name && requirement.starts_with(['{', '"'])).then_some(requirement)
+}
+
+#[test]
+fn install_lines_name_the_version_of_the_workspace() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("manifest should be readable");
+    let (_, version) = manifest.split_once("\nversion = \"").expect("workspace should have a version");
+    let (minor, _) = version
+        .split_once('"')
+        .and_then(|(version, _)| version.rsplit_once('.'))
+        .expect("version should have three numbers");
+    let (mut count, mut wrong) = (0, Vec::new());
+    for (path, page) in pages() {
+        for requirement in page.lines().flat_map(|line| line.split('`')).filter_map(requirement) {
+            count += 1;
+            let is_plain = requirement.starts_with(&format!("\"{minor}\""));
+            let is_table = requirement.contains(&format!("version = \"{minor}\""))
+                && !requirement.contains("git =")
+                && !requirement.contains("path =");
+            if !is_plain && !is_table {
+                wrong.push(format!("{path}: {requirement}"));
+            }
+        }
+    }
+    assert!(count >= 12, "only {count} lines were found");
+    assert!(wrong.is_empty(), "these name no version {minor}:\n{}", wrong.join("\n"));
+}
