@@ -1,10 +1,11 @@
-//! The router of either end: it calls methods for requests, and passes replies to the table of calls.
+//! The router of either end: it dispatches requests to methods, and replies to the table of calls.
 //!
 //! # Decisions
 //!
-//! * **The half of its id states the end that makes a call**, between native peers. The dialling end never stops reading, so two
-//!   full outboxes do not wait for each other.
-//! * **Services precede mounts.** Mounted routers are consulted only for operations without a method, so calls do not pay for them.
+//! * **The upper half of the ids belongs to the accepting end** between native peers. The dialling end never stops
+//!   reading, so that two full outboxes do not wait for each other.
+//! * **Services precede mounts.** Mounted routers are consulted only for operations without a method, so they cost
+//!   calls nothing.
 
 pub(crate) mod inline_runs;
 pub(crate) mod layouts;
@@ -48,22 +49,22 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Instant;
 
-/// The most packets that answer no call before the connection is closed: a peer that sends more is broken or hostile.
-/// Duplicate replies to a burst of calls stay below.
+/// Maximum number of packets that match no call before the connection is closed. A peer that sends more is broken or
+/// hostile. Duplicate replies to a burst of calls stay below it.
 const UNMATCHED_MAX: u64 = 100_000;
 
-/// How many bytes of replies may wait to be written at the dialling end before further calls of the accepting end are
-/// refused. The dialling end never stops reading, since two ends with full outboxes would wait for each other, so this
-/// needs a limit of its own. Sixty-four times the limit of an accepting end.
+/// Maximum size of unwritten replies at the dialling end, in bytes, before further calls of the accepting end are
+/// rejected. The dialling end never stops reading, because two ends with full outboxes would wait for each other, so it
+/// needs a separate limit. It is 64 times the limit of an accepting end.
 const REPLIES_MAX: usize = 64 * 1024 * 1024;
 
-/// The limit at which the connection is closed. It leaves room for refusals of all calls that may be in flight.
+/// Size at which the connection is closed. Leaves space for rejections of all calls that may be in flight.
 const REPLIES_END: usize = REPLIES_MAX + 4 * 1024 * 1024;
 
 /// The router of either end.
 pub(crate) struct Endpoint {
     offer: Arc<ServiceOffer>,
-    /// At the dialling end: its calls. The calls of the accepting end are an attachment of the connection.
+    /// The calls of the dialling end. Those of the accepting end are an attachment of the connection.
     calls: Option<Arc<CallTable>>,
 }
 
@@ -89,7 +90,7 @@ impl Protocol for Endpoint {
         let called = self.offer.called.iter().map(|layout| (CALLED, layout.item()));
         let layouts = self.offer.table.layouts.iter().chain(&*self.offer.called);
         let earlier = layouts.filter_map(|layout| Some((EARLIER, layout.earlier_item()?)));
-        // Of several servers, the one for a call is chosen by their reports.
+        // Pickers balance calls by the load reports of servers.
         let load_report = self
             .calls
             .as_ref()
@@ -108,7 +109,7 @@ impl Protocol for Endpoint {
     fn connected(&self, connection: &Connection) -> Session {
         self.offer.end(self.calls.as_ref()).attach(connection);
         if let Some(calls) = &self.calls {
-            // A client that sends no HELLO takes its server for plain from the start.
+            // A client that sends no HELLO treats its server as compat from the start.
             let peer = connection.peer();
             if peer != PeerKind::Unknown {
                 calls.with(|calls| {
@@ -143,7 +144,7 @@ impl Protocol for Endpoint {
     }
 
     fn route(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
-        // Bodies of mounted routers may begin with any byte.
+        // Bodies of mounted routers may start with any byte.
         if self.offer.mounts.contains(packet.operation) {
             return self.route_mounted(session, packet, outbox);
         }
@@ -172,7 +173,7 @@ impl Protocol for Endpoint {
         if mounts.contains(packet.operation) || packet.operation == Operation::STREAM && !has_stream() {
             return mounts.when_full(&session.mounted, packet);
         }
-        // Replies to calls of this end are routed at once.
+        // Replies to this end's calls are routed immediately.
         if session.caller.is_native() && is_of_accepting_end(packet.id) {
             OverflowPolicy::Route
         } else {
@@ -200,9 +201,9 @@ impl Protocol for Endpoint {
                 refuse(&stream, &status);
                 return Routed::Useless;
             }
-            // A late packet of a stream of Go, which crossed the packet that closed it. The sockets may hold many of
-            // them for each stream that is left early, so they are not counted. On streams of mounted routers packets
-            // may have any form.
+            // A late packet of a Go stream that crossed the packet closing it. Sockets may hold many of them for each
+            // stream that is closed early, so they are not counted. Packets on streams of mounted routers may have any
+            // form.
             OpenPacket::Malformed(_) | OpenPacket::Nothing => {
                 stream.forget();
                 return Routed::Continue;
@@ -295,7 +296,7 @@ impl Protocol for Endpoint {
     }
 
     fn cancelled(&self, session: &mut Session, id: PacketId, content: Bytes, outbox: &mut Outbox) {
-        // A malformed CANCEL, or one after the reply, changes nothing.
+        // A CANCEL that is malformed or follows the reply has no effect.
         if let Some(operation) = body::cancelled(&content).and_then(Operation::user) {
             session.caller.cancel(id, operation, outbox);
         }
@@ -304,7 +305,7 @@ impl Protocol for Endpoint {
 
     fn hand_off(&self, session: &mut Session, request: HandOffRequest) -> Routed {
         let operation = request.operation();
-        // The calls of this end, if it accepted the connection.
+        // Calls that this end made if it accepted the connection.
         if session.calls().is_some_and(|calls| !calls.is_idle()) {
             request.busy();
             return Routed::Continue;
@@ -319,7 +320,7 @@ impl Protocol for Endpoint {
         let method = served.entry.method;
         if !served.hands_off {
             tracing::debug!(target: "frpc::hand_off", %method, "hand-off of a connection refused: the method offers none");
-            drop(request); // Which says so.
+            drop(request); // Dropping it reports the end of the request.
             return Routed::Useless;
         }
         if let Some(status) = session.refused(operation.number()) {
@@ -336,7 +337,7 @@ impl Protocol for Endpoint {
         session.bring(operation.number(), &self.offer.table);
         let Some((_, instance)) = &mut session.last else { return Routed::Continue };
         let reply = ReplyTo::HandOff(Box::new((request, HandOff::default())));
-        // The handler gets a task: the connection must have no call in progress when it is handed off.
+        // The handler runs as a task, because the connection must have no call in progress when it is handed off.
         let (caller, trace) = (&session.caller, trace.as_ref());
         let has_permit = caller.connection.has_call_permit();
         instance.serve(Incoming { caller, envelope, trace, reply, inline: false, has_permit }).into()
@@ -356,7 +357,7 @@ impl Protocol for Endpoint {
         if ended.is_slow {
             session.warn_slow();
         }
-        // The accepting end may have made calls since they were last looked for.
+        // The accepting end may have made calls since the last check.
         if self.calls.is_none() && connection.attachments().changes() != session.looked {
             session.calls();
         }
@@ -371,13 +372,13 @@ impl Protocol for Endpoint {
         self.end_mixed_batch(session, batch, due, ended.at)
     }
 
-    /// A channel closes its connections itself.
+    /// Returns false, because a channel closes its connections itself.
     fn closes_by_itself(&self) -> bool {
         self.calls.is_some()
     }
 
     fn is_busy(&self, session: &mut Session) -> bool {
-        // These are the calls of the accepting end. A channel closes its connection when its own calls have ended.
+        // These are the accepting end's calls. A channel closes its connection when its own calls have ended.
         let calls = self.calls.is_none() && session.calls().is_some_and(|calls| !calls.is_idle());
         calls || self.offer.mounts.is_busy(&mut session.mounted)
     }
@@ -436,7 +437,7 @@ impl Endpoint {
         instance.serve(Incoming { caller, envelope, trace, reply, inline, has_permit }).into()
     }
 
-    /// Refuses a request before its method gets it.
+    /// Rejects a request before its method receives it.
     fn refuse_request(
         &self,
         session: &Session,
@@ -453,8 +454,8 @@ impl Endpoint {
         }
     }
 
-    /// Ends a turn with mounted routers, unmatched packets, or calls that are observed. `calls` is the next deadline of a
-    /// call, `ended` the time when the turn ended if handlers were polled.
+    /// Ends a turn that involved mounted routers, unmatched packets or observed calls. `calls` is the next deadline of
+    /// a call. `ended` is the time of the turn's end if handlers were polled.
     #[inline(never)]
     fn end_mixed_batch(
         &self,
@@ -464,7 +465,7 @@ impl Endpoint {
         ended: Option<Instant>,
     ) -> Option<Instant> {
         if let Some(batch_calls) = session.caller.batch_calls().filter(|batch_calls| !batch_calls.is_empty()) {
-            // Calls may have been refused without a look at the clock.
+            // Calls may have been rejected without reading the clock.
             let ended = ended.unwrap_or_else(clock::now);
             batch_calls.flush(nanos(ended.saturating_duration_since(batch.now)));
         }
@@ -478,16 +479,16 @@ impl Endpoint {
         [mounted, calls].into_iter().flatten().min()
     }
 
-    /// Notes a request that is refused without a method.
+    /// Counts a request that is rejected without a method.
     fn count_unserved(&self) {
         if let Some(observers) = &self.offer.observers {
             observers.unserved();
         }
     }
 
-    /// Refuses a request for an operation that is not a unary method.
+    /// Rejects a request for an operation that is not a unary method.
     fn refuse_unserved(&self, session: &Session, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Routed {
-        // Go ignores such a request. An answer does no harm, and saves the caller the wait for its deadline.
+        // Go ignores such a request. A reply is harmless, and the caller need not wait for its deadline.
         let unknown = || Status::unimplemented(format!("operation {operation} is not a unary method of this end"));
         let status = session.refused(operation.number()).unwrap_or_else(unknown);
         self.count_unserved();
@@ -495,7 +496,7 @@ impl Endpoint {
         Routed::Useless
     }
 
-    /// Routes a packet of a mounted router, if the schemas and the rules let its sender.
+    /// Routes a packet of a mounted router if schemas and access rules permit.
     #[inline(never)]
     fn route_mounted(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let operation = packet.operation.number();
@@ -510,12 +511,12 @@ impl Endpoint {
         self.offer.mounts.route(&mut session.mounted, packet, outbox)
     }
 
-    /// Routes a packet with options of a native peer, of a call of the end that has dialled.
+    /// Routes a native peer's packet with a prefix that belongs to a call of the dialling end.
     #[cold]
     fn route_prefixed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, body } = packet;
         if let Some(calls) = &self.calls {
-            // Replies are passed to their calls when the turn ends.
+            // Replies are dispatched to their calls at the end of the turn.
             calls.handle_prefix(&body);
             session.replies.get_or_insert_default().packets.push(Packet { id, operation, body });
             return Routed::Continue;
@@ -529,7 +530,7 @@ impl Endpoint {
         }
     }
 
-    /// Routes a packet of a call of the end that has accepted the connection.
+    /// Routes a packet that belongs to a call of the accepting end.
     #[cold]
     fn route_of_accepting_end(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, body } = packet;
@@ -551,7 +552,7 @@ impl Endpoint {
         }
     }
 
-    /// Serves a call of the accepting end, at the end that has dialled.
+    /// Serves a call of the accepting end at the dialling end.
     #[cold]
     fn serve_backward(
         &self,
@@ -581,7 +582,7 @@ impl Endpoint {
     }
 }
 
-/// Opens a stream for a call, unless it is cancelled or its caller is denied.
+/// Opens a stream for a call, unless the call was cancelled or is denied.
 fn open(
     session: &Session,
     served: &ServedMethod,
@@ -613,7 +614,7 @@ fn open(
     Routed::Continue
 }
 
-/// Passes the replies of a batch to their calls. Returns the next deadline of a call.
+/// Dispatches the replies of a batch to their calls. Returns the next deadline of a call.
 #[inline(always)]
 fn settle(
     calls: &CallTable,
@@ -647,7 +648,8 @@ fn settle(
     due
 }
 
-/// Passes over callers that have missed their slots, and adds the next ones to `wake`. Returns the time of the next look.
+/// Skips callers that did not use their slots in time, and adds the next ones to `wake`. Returns the time of the next
+/// check.
 #[cold]
 fn look_at_slots(table: &mut Calls, now: Instant, wake: &mut Vec<Waker>, due: Option<Instant>) -> Option<Instant> {
     table.queue.expire(now);

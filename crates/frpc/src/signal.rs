@@ -23,9 +23,11 @@ use tokio::signal::windows::{ctrl_c, ctrl_shutdown};
 /// # }
 /// ```
 ///
-/// # Panics Outside of a tokio runtime, or in a runtime without I/O.
+/// # Panics
+/// Outside of a tokio runtime, or in a runtime without I/O.
 ///
-/// # Cancel safety Safe, but a signal received before the future was dropped is lost.
+/// # Cancel safety
+/// Safe, but a signal received before the future was dropped is lost.
 pub fn terminate() -> impl Future<Output = ()> + Send + 'static {
     #[cfg(unix)]
     let mut signals = [SignalKind::terminate(), SignalKind::interrupt()].map(|kind| caught(signal(kind)));

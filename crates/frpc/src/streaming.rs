@@ -206,7 +206,7 @@ impl<M: Message> Streaming<M> {
         let in_a_row = self.in_a_row.checked_sub(1)?;
         let receiver = self.receiver.as_mut()?;
         let body = receiver.peek_short().filter(|body| prefix::is_bare(body))?;
-        // Anything else stays where it is, and is read again.
+        // Other packets are left for the general path.
         let Ok(Root::Message(message)) = polyglot::decode_root(&mut self.reading.copied(body)) else { return None };
         let length = body.len();
         receiver.skip_short(length);
@@ -219,7 +219,7 @@ impl<M: Message> Streaming<M> {
         let Some(in_a_row) = self.in_a_row.checked_sub(1) else { return false };
         let Some(receiver) = self.receiver.as_mut() else { return false };
         let Some(body) = receiver.peek_short().filter(|body| prefix::is_bare(body)) else { return false };
-        // Anything else stays where it is, and is read again.
+        // Other packets are left for the general path.
         let Ok(Root::Message(())) = message.decode_root_over(&mut self.reading.copied(body)) else { return false };
         let length = body.len();
         receiver.skip_short(length);
@@ -279,7 +279,8 @@ impl<M: Message> Streaming<M> {
         Poll::Ready(Some(Err(late())))
     }
 
-    /// Handles an item that is no message. Returns the end of the stream, if it ends by that: an error, or nothing.
+    /// Handles an item other than a message. Returns `Some` if it ends the stream: an error, or `None` for a regular
+    /// end.
     fn handle_other(&mut self, other: StreamControl) -> Option<Option<Result<M, Status>>> {
         let status = match other {
             StreamControl::Metadata(metadata) => {
@@ -326,9 +327,9 @@ impl<M: Message> Streaming<M> {
         }
     }
 
-    /// Ends the stream when no more will come.
+    /// Ends the stream after the last message.
     fn handle_end(&mut self) -> Option<Result<M, Status>> {
-        // A late caller learns that it is late, regardless of packets from the server.
+        // A deadline that has passed takes precedence over packets from the server.
         let is_late = self.deadline.as_ref().is_some_and(|deadline| deadline.deadline() <= Instant::now());
         let broken = self.broken();
         if let StreamEnd::Ended | StreamEnd::Reset { .. } | StreamEnd::Refused { .. } = self.close_reason() {
@@ -358,7 +359,7 @@ impl<M: Message> Streaming<M> {
 
     /// Records the code of the server's answer, at a client.
     fn handle_answer(&mut self, code: Code) {
-        // After the first message, a success adds nothing new.
+        // After the first message, a success adds no information.
         if std::mem::replace(&mut self.answered, true) && code == Code::Ok {
             return;
         }
@@ -381,7 +382,7 @@ impl<M: Message> Streaming<M> {
             (StreamEnd::Reset { code, message }, _) => reset(code, message),
             (StreamEnd::Refused { code, message }, _) => reset(code, message).not_run(),
             (_, ReceiverEnd::Client(connection, failed)) => {
-                // Failed requests may be the reason why the connection is gone.
+                // A failure to send requests may be the reason for the lost connection.
                 let gone =
                     || connection.as_ref().and_then(Connection::close_reason).map(|reason| closed_status(&reason));
                 let closed = || Status::unavailable("the server closed the stream before its end");
@@ -392,13 +393,13 @@ impl<M: Message> Streaming<M> {
     }
 }
 
-/// The status of a call whose stream was reset.
+/// Returns the status of a call whose stream was reset.
 fn reset(code: u32, message: String) -> Status {
     let code = i32::try_from(code).map_or(Code::Unknown, Code::from_i32);
     Status::new(if code == Code::Ok { Code::Unknown } else { code }, message)
 }
 
-/// A message of a stream, or another item: in a box, so that messages are cheap to pass on.
+/// A message of a stream, or another item, which is boxed so that messages are cheap to move.
 enum Read<M> {
     Message(M),
     Other(Box<StreamControl>),
@@ -413,7 +414,7 @@ enum StreamControl {
     Bad(Status),
 }
 
-/// Reads a packet of a stream in its buffer.
+/// Decodes a packet of a stream from its buffer.
 fn read<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions) -> Read<M> {
     match message {
         StreamMessage::Copied(body) if prefix::is_bare(body) => {
@@ -423,7 +424,7 @@ fn read<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions) -> Read<
     }
 }
 
-/// Like [`read`], for messages that are long, packed or have a prefix.
+/// Like [`read`], for messages that are long or compressed or have a prefix.
 fn read_any<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions) -> Read<M> {
     let (root, prefix) = match message {
         StreamMessage::Copied(mut body) => match prefix::take_slice(&mut body) {
@@ -455,7 +456,7 @@ impl<M> Read<M> {
         Self::Other(Box::new(StreamControl::Metadata(prefix.into_metadata())))
     }
 
-    /// A packed message, which is read elsewhere: here locks are held.
+    /// A compressed message. It is decompressed later, because locks are held here.
     fn packed(body: Bytes) -> Self {
         Self::Other(Box::new(StreamControl::Packed(body)))
     }

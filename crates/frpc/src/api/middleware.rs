@@ -99,7 +99,8 @@ pub trait Middleware: Send + Sync + 'static {
     /// Runs around a call: code before [`Next::run`] runs before the call, and code after it runs after. Middleware
     /// that does not call `run` rejects the call.
     ///
-    /// # Cancel safety When the call is cancelled, the future is dropped at its current await point.
+    /// # Cancel safety
+    /// When the call is cancelled, the future is dropped at its current await point.
     fn call(&self, call: Call, next: Next) -> impl Future<Output = Result<CallResponse, Status>> + Send;
 }
 
@@ -337,9 +338,11 @@ impl Next {
     /// }
     /// ```
     ///
-    /// # Errors The status of the call.
+    /// # Errors
+    /// The status of the call.
     ///
-    /// # Cancel safety Dropping the future cancels the call.
+    /// # Cancel safety
+    /// Dropping the future cancels the call.
     pub fn run(self, call: Call) -> impl Future<Output = Result<CallResponse, Status>> + Send {
         ChainFuture::new(self, call)
     }

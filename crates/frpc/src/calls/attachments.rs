@@ -1,4 +1,4 @@
-//! The end of a connection, attached for callers that have the connection alone.
+//! The state of a connection's end, attached for callers that only have the connection.
 
 use crate::calls::table::CallTable;
 use crate::observe::observers::Observers;
@@ -7,21 +7,21 @@ use frisbee::Connection;
 use polyglot::Nesting;
 use std::sync::Arc;
 
-/// The end of a connection, as callers need it. It refers to no service: a service may keep its connections.
+/// The state of a connection's end that callers need. Refers to no service, because a service may hold its connections.
 #[derive(Default)]
 pub(crate) struct ConnectionEnd {
     /// The calls of the dialling end, if the connection belongs to a channel.
     pub(crate) calls: Option<Arc<CallTable>>,
-    /// How deep messages of the peer may nest.
+    /// Maximum nesting depth of the peer's messages.
     pub(crate) nesting: Nesting,
-    /// The observers of the calls of this end.
+    /// The observers of this end's calls.
     pub(crate) observers: Option<Arc<Observers>>,
-    /// What this end packs, if it has said that it unpacks.
+    /// Compression settings, if this end has announced support.
     pub(crate) packing: Option<Arc<Packing>>,
 }
 
 impl ConnectionEnd {
-    /// Attaches it to a connection. The default needs no attachment, which idle connections would keep.
+    /// Attaches the state to a connection. The default is not attached, which saves memory of idle connections.
     pub(crate) fn attach(self, connection: &Connection) {
         let Self { calls, nesting, observers, packing } = &self;
         if calls.is_some() || *nesting != Nesting::default() || observers.is_some() || packing.is_some() {

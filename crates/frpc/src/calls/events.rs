@@ -1,16 +1,16 @@
-//! Events of a server, reported to the observer that a picker has for it.
+//! Events of a server, reported to a picker's observer.
 
 use crate::Code;
 use crate::wire::report::Report;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// Observes a server for a [`Picker`](crate::picker::Picker): its connections and its answers.
+/// Observes the connections and replies of a server for a [`Picker`](crate::picker::Picker).
 ///
-/// It is called on threads that drive connections, partly under the lock of the calls of a connection: it must be fast, and
-/// must not block or make calls.
+/// It is called on threads that drive connections, partly while the lock of a connection's calls is held. It must be
+/// fast, must not block and must not make calls.
 pub trait ServerObserver: fmt::Debug + Send + Sync {
-    /// Something has happened.
+    /// Reports an event.
     fn event(&self, event: ServerEvent);
 }
 
@@ -18,47 +18,47 @@ pub trait ServerObserver: fmt::Debug + Send + Sync {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum ServerEvent {
-    /// There is a new connection, which takes calls.
+    /// A new connection accepts calls.
     Connected,
-    /// The peer has sent something, so it is alive.
+    /// The peer has sent data, which proves that it is alive.
     Alive,
-    /// A connection takes no new calls.
+    /// A connection stopped accepting new calls.
     Retired,
     /// A call was answered with this code.
     Answered(Code),
-    /// The server has reported its load in front of a reply, with `own` further calls of this channel in progress.
+    /// The server reported its load with a reply, while `own` other calls of this channel were in progress.
     Reported {
-        /// The report.
+        /// The reported load.
         report: Report,
-        /// The number of calls.
+        /// The number of other calls.
         own: usize,
     },
-    /// A call was sent at this time whose duration is measured. On each connection one call at a time is measured: the
-    /// first, and after one that took a millisecond or more the next; otherwise
-    /// [`time_next_call`](crate::picker::Link::time_next_call) chooses the next.
+    /// A call whose duration is measured was sent at this time. Each connection measures one call at a time: the first,
+    /// and after a call that took a millisecond or more the next. Otherwise
+    /// [`time_next_call`](crate::picker::Link::time_next_call) selects the next one.
     Timed(Instant),
     /// The measured call has ended.
     Measured {
-        /// Its duration.
+        /// The duration of the call.
         took: Duration,
-        /// How it ended.
+        /// The outcome of the call.
         end: MeasuredEnd,
-        /// When it ended.
+        /// The time of the end.
         at: Instant,
     },
-    /// The measured call was not sent, or its connection has ended.
+    /// The measured call was not sent, or its connection has closed.
     NotMeasured,
-    /// A [trial](crate::picker::PickedConnection::trial) was not answered before another server answered the call.
+    /// Another server answered the call before the server of a [trial](crate::picker::PickedConnection::trial) did.
     Overtaken,
 }
 
-/// How a measured call has ended.
+/// The outcome of a measured call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MeasuredEnd {
-    /// With a reply.
+    /// The server replied.
     Answered,
-    /// Its deadline has passed.
+    /// The deadline passed.
     Late,
-    /// Its caller has dropped it.
+    /// The caller dropped the call.
     Abandoned,
 }

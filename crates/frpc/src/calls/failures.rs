@@ -1,15 +1,16 @@
-//! The statuses of calls that no server has answered.
+//! The statuses of calls that were not answered by a server.
 
 use crate::Status;
 use crate::schema::method::Method;
 use frisbee::{CloseKind, CloseReason, SendError};
 
-/// The status of a call whose connection has ended.
+/// Returns the status of a call whose connection has closed.
 pub(crate) fn closed_status(reason: &CloseReason) -> Status {
     Status::unavailable(format!("the connection was lost and the call may have run: {reason}"))
 }
 
-/// The same, if the kind of the server was not known yet: a server of another protocol has run no call.
+/// Returns the status of a call whose connection closed before the kind of the server was known. A server of another
+/// protocol has not run the call.
 pub(crate) fn closed_early_status(reason: &CloseReason) -> Status {
     match reason.kind() {
         CloseKind::BadMagic | CloseKind::SpeaksTls => unreachable(&reason.to_string()),
@@ -17,7 +18,7 @@ pub(crate) fn closed_early_status(reason: &CloseReason) -> Status {
     }
 }
 
-/// The status of calls on a closed channel.
+/// Returns the status of calls on a closed channel.
 pub(crate) fn closed() -> Status {
     Status::failed_precondition("not sent: the channel was closed by its owner").not_run()
 }
@@ -39,17 +40,17 @@ impl From<SendError> for Status {
     }
 }
 
-/// The status of calls to a client that offers no service.
+/// Returns the status of calls to a client that offers no service.
 pub(crate) fn takes_no_calls() -> Status {
     Status::unimplemented("the client accepts no calls: it offers no service, or is a compat peer (Go)").not_run()
 }
 
-/// The status of a call whose deadline had passed when it could be sent.
+/// Returns the status of a call whose deadline passed before it could be sent.
 pub(crate) fn out_of_time() -> Status {
     Status::deadline_exceeded("the call was not sent: its deadline had passed").not_run()
 }
 
-/// The status of a call that waited until its deadline for the kind of the server, and was not sent.
+/// Returns the status of an unsent call that waited for the kind of the server until its deadline.
 pub(crate) fn unidentified() -> Status {
     let text = "not sent: the server did not identify itself before the deadline; check that the port speaks Frisbee";
     Status::deadline_exceeded(text).not_run()

@@ -1,4 +1,4 @@
-//! Every interleaving of callers and the connection's task, as far as the checker's bounds go.
+//! Checks all interleavings of callers and the connection's task within the bounds of the model checker.
 
 use super::*;
 use loom::future::block_on;
@@ -12,17 +12,17 @@ const ADD: Operation = Operation::FIRST_USER;
 type Table = Arc<Mutex<Calls>>;
 
 fn with<T>(table: &Table, change: impl FnOnce(&mut Calls) -> T) -> T {
-    change(&mut table.lock().expect("lock is not poisoned"))
+    change(&mut table.lock().expect("table lock should not be poisoned"))
 }
 
-/// The calls to a native server.
+/// Creates a table of calls to a native server.
 fn ours() -> Table {
     let table = Table::default();
     with(&table, |calls| calls.handle_peer_known(Some(u32::MAX)));
     table
 }
 
-/// Waits for the end of a call, as a caller does.
+/// Waits for the end of a call like a caller.
 fn wait(table: &Table, ticket: CallTicket) -> CallOutcome<usize> {
     block_on(poll_fn(|context| {
         with(table, |calls| {
@@ -49,7 +49,7 @@ fn a_caller_gets_its_reply_in_any_interleaving() {
     loom::model(|| {
         let table = Table::default();
         let tickets =
-            [(); 2].map(|()| with(&table, |calls| calls.begin(ADD, None, Waker::noop())).expect("there is room"));
+            [(); 2].map(|()| with(&table, |calls| calls.begin(ADD, None, Waker::noop())).expect("slot is free"));
         let callers = tickets.map(|ticket| {
             let table = table.clone();
             thread::spawn(move || assert!(matches!(wait(&table, ticket), CallOutcome::Reply(5))))
@@ -66,7 +66,8 @@ fn a_call_ends_once_when_reply_deadline_and_end_come_together() {
         let table = ours();
         let now = Instant::now();
         let due = now + Duration::from_secs(1);
-        let ticket = with(&table, |calls| calls.begin(ADD, Some(due), Waker::noop())).expect("there is room");
+        let ticket =
+            with(&table, |calls| calls.begin(ADD, Some(due), Waker::noop())).expect("table should have a free slot");
         let caller = thread::spawn({
             let table = table.clone();
             move || wait(&table, ticket)
@@ -94,7 +95,8 @@ fn a_call_ends_once_when_reply_deadline_and_end_come_together() {
 fn caller_cancelling_during_reply_leaves_no_state() {
     loom::model(|| {
         let table = Table::default();
-        let ticket = with(&table, |calls| calls.begin(ADD, None, Waker::noop())).expect("there is room");
+        let ticket =
+            with(&table, |calls| calls.begin(ADD, None, Waker::noop())).expect("table should have a free slot");
         let caller = thread::spawn({
             let table = table.clone();
             move || with(&table, |calls| calls.abandon(ticket, |_, _| {}))
@@ -105,7 +107,7 @@ fn caller_cancelling_during_reply_leaves_no_state() {
     });
 }
 
-/// A packet that leaves by the connection's mailbox.
+/// A packet sent through the connection's mailbox.
 #[derive(PartialEq)]
 enum Sent {
     Request(PacketId),
@@ -116,23 +118,24 @@ enum Sent {
 fn a_cancel_is_sent_before_any_later_call_under_its_id() {
     loom::model(|| {
         let (table, mailbox) = (ours(), Arc::new(Mutex::new(Vec::new())));
-        // As `Attempt::begin` does.
+        // Like `Attempt::begin`.
         let begin = |table: &Table, mailbox: &Mutex<Vec<Sent>>| {
-            let mut mailbox = mailbox.lock().expect("lock is not poisoned");
-            let ticket = with(table, |calls| calls.begin(ADD, None, Waker::noop())).expect("there is room");
+            let mut mailbox = mailbox.lock().expect("mailbox lock should not be poisoned");
+            let ticket =
+                with(table, |calls| calls.begin(ADD, None, Waker::noop())).expect("table should have a free slot");
             mailbox.push(Sent::Request(ticket.id));
             ticket
         };
         let ticket = begin(&table, &mailbox);
-        // As `Call::give_up` does.
+        // Like `Call::give_up`.
         let caller = thread::spawn({
             let (table, mailbox) = (table.clone(), mailbox.clone());
             move || {
-                let mut mailbox = mailbox.lock().expect("lock is not poisoned");
+                let mut mailbox = mailbox.lock().expect("mailbox lock should not be poisoned");
                 with(&table, |calls| calls.abandon(ticket, |id, _| mailbox.push(Sent::Cancel(id))));
             }
         });
-        // The server answers by itself, and the slot is used until its first id comes again.
+        // The server answers, and the slot is reused until its first id recurs.
         reply(&table, ticket);
         for _ in 0..4 {
             let next = begin(&table, &mailbox);
@@ -140,7 +143,7 @@ fn a_cancel_is_sent_before_any_later_call_under_its_id() {
             assert!(matches!(wait(&table, next), CallOutcome::Reply(5)));
         }
         caller.join().expect("thread should not panic");
-        let mailbox = mailbox.lock().expect("lock is not poisoned");
+        let mailbox = mailbox.lock().expect("mailbox lock should not be poisoned");
         let cancelled = mailbox.iter().position(|sent| *sent == Sent::Cancel(ticket.id));
         let before = mailbox.iter().take(cancelled.unwrap_or(0));
         let requests = before.filter(|sent| **sent == Sent::Request(ticket.id)).count();
@@ -153,7 +156,8 @@ fn a_cancel_is_sent_before_any_later_call_under_its_id() {
 fn a_connection_that_ends_ends_every_call() {
     loom::model(|| {
         let table = Table::default();
-        let ticket = with(&table, |calls| calls.begin(ADD, None, Waker::noop())).expect("there is room");
+        let ticket =
+            with(&table, |calls| calls.begin(ADD, None, Waker::noop())).expect("table should have a free slot");
         let caller = thread::spawn({
             let table = table.clone();
             move || wait(&table, ticket)

@@ -1,4 +1,4 @@
-//! Records of the observed calls of a connection, in addition to their slots in the table.
+//! Records of a connection's observed calls, in addition to their slots in the table.
 
 #[cfg(test)]
 mod tests;
@@ -16,63 +16,62 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
-/// The calls of a connection that are observed. Times are in nanoseconds from the making of this.
+/// The observed calls of a connection. Times are in nanoseconds since its creation.
 pub(crate) struct ObservedCalls {
     observers: Arc<Observers>,
-    /// An observer is notified of each call.
+    /// Whether an observer is notified of each call.
     has_observer: bool,
     made: Instant,
-    /// The begin of the last turn that has brought replies.
+    /// Start of the last turn that brought replies.
     turned: u64,
-    /// The time and method of the last call, and its record: many calls of one method are sent in one turn, at one
-    /// time.
+    /// Time, method and record of the last call. In most turns, several calls of one method are sent at the same time.
     sent: (Instant, Option<&'static Method>, CallRecord),
-    /// The call in each slot.
+    /// The records of calls by slot.
     records: Vec<CallRecord>,
-    /// The calls that were answered in this turn, as far as they were sent at one time.
+    /// The calls answered in this turn that were sent at the same time.
     answered: AnsweredBatch,
-    /// The replies of this turn to calls that were no longer waited for.
+    /// Number of replies in this turn to calls that no caller waited for.
     late: u32,
-    /// The call in each slot as the observer knows it, if one is notified of each call.
+    /// The observer's view of calls by slot, if an observer is notified of each call.
     tracked: Vec<TrackedCall>,
-    /// The numbers of methods at the observer of batches, if there is one.
+    /// The numbers of methods at the batch observer, if there is one.
     rows: Vec<(&'static Method, Option<u32>)>,
-    /// The index in `rows` of the method that was counted last.
+    /// Index in `rows` of the last counted method.
     last: usize,
 }
 
 /// The record of a call.
 #[derive(Clone, Copy)]
 struct CallRecord {
-    /// When it was sent. If it is not counted, or has been, [`COUNTED`] and how long it took.
+    /// The time of sending, or [`COUNTED`] plus the duration if the call has been counted or is not observed.
     time: u64,
-    /// The row of its method.
+    /// The row of the method.
     row: u32,
-    /// An observer is notified of its end.
+    /// Whether an observer is notified of the end.
     has_observer: bool,
 }
 
-/// Calls of one method that were sent at one time, and answered in one turn.
+/// Calls of one method that were sent at the same time and answered in one turn.
 #[derive(Clone, Copy)]
 struct AnsweredBatch {
-    /// When they were sent.
+    /// The time of sending.
     time: u64,
     row: u32,
     calls: u32,
 }
 
-/// In the time of a call: nothing is to be counted any more.
+/// Marks the time of a call that needs no further counting.
 const COUNTED: u64 = 1 << 63;
 
 impl CallRecord {
-    /// Of a call that is not counted.
+    /// The record of a call that is not counted.
     const NOTHING: Self = Self { time: COUNTED, row: 0, has_observer: false };
 
     fn is_counted(self) -> bool {
         self.time & COUNTED != 0
     }
 
-    /// Notes that the call has been counted, which took so long.
+    /// Marks the call as counted, with its duration.
     fn count(&mut self, nanos: u64) {
         self.time = nanos | COUNTED;
     }
@@ -84,23 +83,23 @@ impl AnsweredBatch {
 
 /// A call that has ended for its caller.
 pub(crate) struct EndedCall {
-    /// When it was sent.
+    /// The time of sending.
     pub(crate) started: Instant,
-    /// How long it took, in nanoseconds.
+    /// The duration in nanoseconds.
     nanos: u64,
-    /// It has been counted as answered.
+    /// Whether the call was counted as answered.
     is_counted: bool,
     pub(crate) tracked: TrackedCall,
 }
 
-/// Replies of a turn to calls that were no longer waited for.
+/// Replies of a turn to calls that no caller waited for.
 pub(crate) struct LateReplies {
     observers: Arc<Observers>,
     count: u32,
 }
 
 impl LateReplies {
-    /// Counts and reports them. Not under the lock of the calls, since an observer may make some.
+    /// Counts and reports the replies. The lock of the calls must not be held, because an observer may make calls.
     pub(crate) fn count(self) {
         (0..self.count).for_each(|_| self.observers.late_reply());
     }
@@ -110,7 +109,7 @@ impl LateReplies {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct TrackedCall {
     pub(crate) token: Token,
-    /// The trace context that was sent.
+    /// The trace context sent with the call.
     pub(crate) trace: Option<TraceContext>,
     pub(crate) sizes: CallSizes,
 }
@@ -153,7 +152,7 @@ impl ObservedCalls {
         self.rows.get(self.last).and_then(|(_, row)| *row)
     }
 
-    /// Counts the call in a slot, which has ended in this turn with a reply that is no failure.
+    /// Counts the call in a slot, which was answered successfully in this turn.
     fn count_ok(&mut self, slot: usize) {
         let Some(record) = self.records.get_mut(slot).filter(|record| !record.is_counted()) else { return };
         let CallRecord { time, row, .. } = *record;
@@ -165,7 +164,7 @@ impl ObservedCalls {
         self.answered.calls += 1;
     }
 
-    /// Counts the calls that were answered in this turn and have not been counted.
+    /// Counts the remaining calls that were answered in this turn.
     fn flush(&mut self) {
         let AnsweredBatch { time, row, calls } = std::mem::replace(&mut self.answered, AnsweredBatch::NONE);
         if calls > 0 {
@@ -174,7 +173,7 @@ impl ObservedCalls {
         }
     }
 
-    /// Records the call in a slot, which is sent at the time of the last one and is of its method.
+    /// Records the call in a slot, with the time and method of the previous call.
     fn record(&mut self, slot: usize, token: Token, trace: Option<&TraceContext>) {
         let has_observer = self.has_observer && token != Token::NO_END;
         if self.has_observer
@@ -187,7 +186,7 @@ impl ObservedCalls {
         }
     }
 
-    /// Makes room for the call in a slot, and prepares the record of calls of a method that are sent now.
+    /// Reserves space for the call in a slot, and prepares the record for calls of a method that are sent now.
     fn prepare(&mut self, slot: usize, now: Instant, method: &'static Method) {
         if self.records.len() <= slot {
             self.records.resize(slot + 1, CallRecord::NOTHING);
@@ -205,19 +204,19 @@ impl Calls {
         self.observed = observers.map(|observers| Box::new(ObservedCalls::new(observers)));
     }
 
-    /// Has the calls be observed, unless they are.
+    /// Starts observation of calls, unless it is already active.
     pub(super) fn observe_by(&mut self, observers: &Arc<Observers>) {
         self.observed.get_or_insert_with(|| Box::new(ObservedCalls::new(observers)));
     }
 
-    /// Notes the begin of a turn that brings replies, if calls are observed.
+    /// Records the start of a turn that brings replies, if calls are observed.
     pub(crate) fn begin_batch(&mut self, now: Instant) {
         if let Some(observed) = &mut self.observed {
             observed.turned = observed.since(now);
         }
     }
 
-    /// Notes a call of a method that is sent now, and how an observer knows it.
+    /// Records a call that is sent now, and the observer's view of it.
     pub(crate) fn observe(
         &mut self,
         ticket: CallTicket,
@@ -236,7 +235,7 @@ impl Calls {
         }
     }
 
-    /// Notes a call that is sent at another time than the last one, or is of another method, or in a new slot.
+    /// Records a call that differs from the previous one in time or method, or uses a new slot.
     #[cold]
     fn observe_first(&mut self, slot: usize, method: &'static Method, token: Token, trace: Option<&TraceContext>) {
         let now = self.now(clock::now);
@@ -254,8 +253,8 @@ impl Calls {
         }
     }
 
-    /// Takes the replies of a turn that began now, and adds the callers to wake. Those that are messages are counted here:
-    /// most of a turn answer calls that were sent at one time, and these are counted together.
+    /// Processes the replies of a turn that began at `now`, and adds the callers to wake. Successful replies are
+    /// counted together, because most calls of a turn were sent at the same time.
     pub(crate) fn handle_replies(
         &mut self,
         replies: &mut Vec<Packet>,
@@ -265,7 +264,7 @@ impl Calls {
         self.begin_batch(now);
         for packet in replies.drain(..) {
             let slot = Self::slot_of(packet.id);
-            // It has no prefix and is not packed. It may still be malformed.
+            // The body has no prefix and is not compressed. It may still be malformed.
             let is_message = packet.body.first() == Some(&Kind::U8.byte());
             let Some(caller) = self.handle_reply(packet) else { continue };
             wake.push(caller);
@@ -282,13 +281,13 @@ impl Calls {
         if count == 0 { None } else { Some(LateReplies { observers: observed.observers.clone(), count }) }
     }
 
-    /// Whether calls are observed.
+    /// Returns whether calls are observed.
     pub(crate) fn is_observed(&self) -> bool {
         self.observed.is_some()
     }
 
-    /// Counts the call of a ticket, which has ended in this turn with a reply that is no failure. Returns what its observer
-    /// knows it by, and how long its request was, if the observer is notified of its end.
+    /// Counts the call of a ticket, which was answered successfully in this turn. Returns its token and the length of
+    /// its request, if the observer is notified of its end.
     pub(crate) fn observe_ok(&mut self, ticket: CallTicket) -> Option<(Token, u64)> {
         let observed = self.observed.as_mut()?;
         let slot = usize::from(ticket.slot);
@@ -300,7 +299,7 @@ impl Calls {
         Some((tracked.token, tracked.sizes.request))
     }
 
-    /// The call of a ticket, which has ended in this turn.
+    /// Returns the call of a ticket, which has ended in this turn.
     pub(crate) fn over(&mut self, ticket: CallTicket) -> Option<EndedCall> {
         let observed = self.observed.as_mut()?;
         let slot = usize::from(ticket.slot);
@@ -316,18 +315,18 @@ impl Calls {
         Some(EndedCall { started, nanos, is_counted, tracked })
     }
 
-    /// The call of a ticket, which has ended in this way.
+    /// Returns the call of a ticket, which has ended with this outcome.
     pub(crate) fn over_as(&mut self, ended: &CallOutcome<()>, ticket: CallTicket) -> Option<EndedCall> {
         if matches!(ended, CallOutcome::Reply(())) { self.over(ticket) } else { self.over_now(ticket) }
     }
 
-    /// The call of a ticket that its caller cancels now.
+    /// Returns the call of a ticket that its caller is cancelling.
     pub(crate) fn over_now(&mut self, ticket: CallTicket) -> Option<EndedCall> {
         self.begin_batch(clock::now());
         self.over(ticket)
     }
 
-    /// Counts a call that is over. If it was counted as answered, it is so no longer.
+    /// Counts an ended call. Corrects the count if it was counted as answered.
     pub(crate) fn count(&mut self, method: &'static Method, code: Code, over: &EndedCall) {
         let Some(observed) = &mut self.observed else { return };
         let Some(row) = observed.row(method) else { return };
@@ -338,21 +337,21 @@ impl Calls {
         }
     }
 
-    /// Forgets a call whose request was not sent.
+    /// Removes the record of a call whose request was not sent.
     pub(super) fn forget_observed(&mut self, slot: usize) {
         if let Some(record) = self.observed.as_mut().and_then(|observed| observed.records.get_mut(slot)) {
             *record = CallRecord::NOTHING;
         }
     }
 
-    /// Notes a reply to a call that is no longer waited for.
+    /// Records a reply to a call that no caller waits for.
     pub(super) fn note_late(&mut self) {
         if let Some(observed) = &mut self.observed {
             observed.late += 1;
         }
     }
 
-    /// Frees the memory for all slots from this one on.
+    /// Frees the records of all slots from this one on.
     pub(super) fn release_observed(&mut self, slot: usize) {
         if let Some(observed) = &mut self.observed {
             observed.records.truncate(slot);

@@ -1,4 +1,4 @@
-//! The services of a server that a client may call, and the rules of each.
+//! The services of a server that a client may call, and the layout rules of each.
 
 use crate::Status;
 use crate::calls::NotSent;
@@ -8,20 +8,20 @@ use crate::wire::layouts::{LayoutMatch, OFFERED, PeerLayout, misfit};
 use frisbee::PeerKind;
 use std::sync::Arc;
 
-/// A client's view of the services of its server, which it consults before each call.
+/// A client's view of its server's services, checked before each call.
 #[derive(Default, Debug)]
 pub(crate) struct OfferedServices {
-    /// The layout that was last found callable.
+    /// The layout of the last call.
     last: Option<&'static Layout>,
-    /// All layouts that were found callable.
+    /// All layouts that were found compatible.
     layouts: Vec<(&'static Layout, Rules)>,
     /// The kind of the server.
     peer: PeerKind,
-    /// The services that this end's HELLO has named. The server refuses calls to those that do not fit.
+    /// The services announced in this end's HELLO. The server rejects calls to those that are incompatible.
     named: Arc<[&'static Layout]>,
 }
 
-/// The rules for calls of a service.
+/// The layout rules for calls of a service.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Rules {
     Same,
@@ -30,7 +30,7 @@ pub(crate) enum Rules {
 }
 
 impl Rules {
-    /// The number of fields that may be missing at the end of a reply from `method`.
+    /// Returns the number of trailing fields that a reply of `method` may lack.
     pub(crate) fn missing(self, method: &Method) -> u32 {
         match self {
             Self::Same => 0,
@@ -44,20 +44,20 @@ impl OfferedServices {
         Self { last: None, layouts: Vec::new(), peer: PeerKind::Unknown, named }
     }
 
-    /// Notes the kind of the server.
+    /// Records the kind of the server.
     pub(crate) fn handle_peer_known(&mut self, peer: &PeerKind) {
         self.peer = peer.clone();
         self.last = None;
         self.layouts.clear();
     }
 
-    /// Whether the service is the one that was last found callable.
+    /// Returns whether the service is that of the last call.
     pub(crate) fn is_last(&self, layout: &'static Layout) -> bool {
         self.last.is_some_and(|last| std::ptr::eq(last, layout))
     }
 
-    /// The rules of a service, if it may be called. A call that is sent before the kind of the server is known checks
-    /// again when it is answered.
+    /// Returns the layout rules of a service if it may be called. A call sent before the kind of the server is known is
+    /// checked again when it is answered.
     pub(crate) fn check(&mut self, layout: &'static Layout) -> Result<Rules, NotSent> {
         if let Some((_, rules)) = self.layouts.iter().find(|(layouts, _)| std::ptr::eq(*layouts, layout)) {
             self.last = Some(layout);
@@ -74,7 +74,7 @@ impl OfferedServices {
     }
 }
 
-/// The rules of a service, if it may be called, at a peer of known kind.
+/// Returns the layout rules of a service if a peer of known kind accepts calls to it.
 pub(crate) fn rules(layout: &'static Layout, peer: &PeerKind) -> Result<Rules, Status> {
     let Some(hello) = peer.hello() else { return Ok(Rules::Same) };
     for theirs in PeerLayout::all(hello, OFFERED) {
@@ -93,7 +93,7 @@ pub(crate) fn rules(layout: &'static Layout, peer: &PeerKind) -> Result<Rules, S
             return Err(Status::unimplemented(other).not_run());
         }
     }
-    // A proxy need not name its backend services.
+    // A proxy need not announce the services of its back ends.
     Ok(Rules::Same)
 }
 

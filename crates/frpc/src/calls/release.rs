@@ -1,9 +1,10 @@
-//! Memory that the table of calls frees while its connection is idle: a burst leaves a slot and a buffer for each call.
+//! Frees memory of the table of calls while its connection is idle, because a burst leaves a slot and a buffer for each
+//! call.
 
 use super::{Calls, Reply, Slot, State};
 use frisbee::PacketId;
 
-/// Memory to be dropped outside of the table's lock.
+/// Memory to drop after the table's lock is released.
 #[derive(Debug, Default)]
 pub(crate) struct DeferredDrops {
     _slots: Vec<Slot>,
@@ -13,10 +14,10 @@ pub(crate) struct DeferredDrops {
 impl Calls {
     /// Frees the slots after the last one in use, and the buffers of free slots before it.
     ///
-    /// The next id of each slot remains, in two bytes: if slots began with their first id again, a duplicate reply
-    /// could answer a later call.
+    /// The next id of each slot is kept in two bytes. If slots restarted with their first id, a duplicate reply could
+    /// answer a later call.
     pub(crate) fn release(&mut self) -> DeferredDrops {
-        // During a pause the free slots are kept elsewhere.
+        // During a pause the free slots are stored elsewhere.
         if self.paused.is_some() || self.slots.is_empty() {
             return DeferredDrops::default();
         }
@@ -49,7 +50,7 @@ mod tests {
 
     const ADD: Operation = Operation::FIRST_USER;
 
-    /// The memory of the table, in bytes.
+    /// Returns the memory of the table in bytes.
     fn held_bytes(calls: &Calls) -> usize {
         let replies = calls.slots.iter().map(|slot| match &slot.reply {
             Reply::Copied(buffer) => buffer.capacity(),
@@ -62,10 +63,10 @@ mod tests {
     }
 
     fn begin(calls: &mut Calls) -> CallTicket {
-        calls.begin(ADD, None, Waker::noop()).expect("there is room")
+        calls.begin(ADD, None, Waker::noop()).expect("table should have a free slot")
     }
 
-    /// The length of the reply.
+    /// Takes a reply and returns its length.
     fn take(calls: &mut Calls, ticket: CallTicket) -> usize {
         let length = |body: Body<'_>| match body {
             Body::Copied(body) => body.len(),

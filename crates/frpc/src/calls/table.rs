@@ -1,10 +1,11 @@
-//! The table of a connection's calls, which callers and the driver share.
+//! The table of a connection's calls, shared by callers and the driver.
 //!
 //! # Decisions
 //!
-//! An id is a slot, a bit that alternates, and a bit for the end that calls. A reply finds its call by an index, and a duplicate reply does not answer the next call in the
-//! slot. The id of a cancelled call stays reserved until the peer has answered. Small replies are copied into the slot: a shared
-//! one would prevent reuse of the read buffer.
+//! An id consists of a slot, an alternating bit, and a bit for the calling end. The slot is the index of the call, and
+//! a duplicate reply does not answer the next call in the slot. The id of a cancelled call stays reserved until the
+//! peer has answered. Small replies are copied into the slot, because sharing them would prevent reuse of the read
+//! buffer.
 
 use crate::calls::Calls;
 use crate::calls::events::{ServerEvent, ServerObserver};
@@ -28,29 +29,29 @@ use tokio::sync::{Notify, futures::Notified};
 #[derive(Debug, Default)]
 pub(crate) struct CallTable {
     pub(crate) calls: Mutex<Calls>,
-    /// The connection takes no new calls.
+    /// Set when the connection accepts no new calls.
     retired: AtomicBool,
-    /// Apart from the queue for slots, which wakes one caller for each.
+    /// Separate from the slot queue, which wakes one caller per free slot.
     retirement: Notify,
-    /// The kind of the peer is known, so the peer is alive.
+    /// Set when the kind of the peer is known, which proves that it is alive.
     shown: AtomicBool,
-    /// The server has answered a call.
+    /// Set when the server has answered a call.
     answered: AtomicBool,
-    /// Observes the server, if it is one of a fleet.
+    /// The observer of the server, if it belongs to a fleet.
     server: Option<Arc<dyn ServerObserver>>,
     /// The owner of the link in a channel.
     owner: OnceLock<Weak<dyn ReleaseLink>>,
 }
 
-/// The holder of a link, which releases a connection that takes no new calls.
+/// A holder of a link, which releases the connection when it accepts no new calls.
 pub(crate) trait ReleaseLink: Send + Sync {
-    /// Releases the connection of these calls, if it holds it.
+    /// Releases the connection of these calls if this is the holder.
     fn release_link(&self, calls: &CallTable);
 }
 
 impl CallTable {
-    /// For a dialled connection whose HELLO names these services, and whose calls may be observed, and timed. The default
-    /// is the table of an accepting end.
+    /// Creates the table of a dialled connection whose HELLO announces `named`, optionally with observation and timing.
+    /// The default value is the table of an accepting end.
     pub(crate) fn new(
         named: Arc<[&'static Layout]>,
         observers: Option<&Arc<Observers>>,
@@ -66,12 +67,13 @@ impl CallTable {
         table
     }
 
-    /// Has calls of the accepting end be observed, unless they are.
+    /// Starts observation of the accepting end's calls, unless it is already active.
     pub(crate) fn observe_by(&self, observers: &Arc<Observers>) {
         self.calls.lock().observe_by(observers);
     }
 
-    /// Changes the calls, and wakes the next waiting callers if slots are free. Stale wakers are dropped without the lock.
+    /// Modifies the calls, and wakes the next waiting callers if slots are free. Stale wakers are dropped after the
+    /// lock is released.
     #[inline(always)]
     pub(crate) fn with<T>(&self, change: impl FnOnce(&mut Calls) -> T) -> T {
         let mut calls = self.calls.lock();
@@ -93,7 +95,7 @@ impl CallTable {
         }
     }
 
-    /// Removes a caller from those that wait for a slot.
+    /// Removes a caller from the slot queue.
     pub(crate) fn leave(&self, place: &mut PermitPlace) {
         if place.has_waited() {
             let waker = self.with(|calls| calls.queue.leave(place));
@@ -101,13 +103,13 @@ impl CallTable {
         }
     }
 
-    /// Wakes all callers that wait for a slot: there will be none.
+    /// Wakes all callers in the slot queue because no slot will become free.
     fn dismiss_waiters(&self) {
         let waiters: Vec<_> = self.calls.lock().queue.take_all().collect();
         wake_all(waiters);
     }
 
-    /// The table of a connection that does not belong to a channel.
+    /// Creates the table of a connection that does not belong to a channel.
     pub(crate) fn of_nobody() -> Arc<Self> {
         let calls = Arc::new(Self::default());
         drop(calls.calls.lock().end(Status::failed_precondition("the connection has ended or belongs to no channel")));
@@ -115,18 +117,18 @@ impl CallTable {
         calls
     }
 
-    /// Notes that the kind of the peer is known.
+    /// Records that the kind of the peer is known.
     pub(crate) fn show(&self) {
         self.shown.store(true, Ordering::Relaxed);
         self.report(ServerEvent::Alive);
     }
 
-    /// Whether the kind of the peer is known.
+    /// Returns whether the kind of the peer is known.
     pub(crate) fn has_shown(&self) -> bool {
         self.shown.load(Ordering::Relaxed)
     }
 
-    /// At the accepting end: notes the kind of the peer.
+    /// Records the kind of the peer at the accepting end.
     pub(crate) fn handle_client_known(&self, client: &PeerKind) {
         let hello = client.hello().filter(|_| takes_calls(client));
         self.with(|calls| {
@@ -135,12 +137,12 @@ impl CallTable {
         });
     }
 
-    /// Whether the server has answered a call.
+    /// Returns whether the server has answered a call.
     pub(crate) fn has_answered(&self) -> bool {
         self.answered.load(Ordering::Relaxed)
     }
 
-    /// Notes the code of an answer, which shows whether the server of a fleet can work.
+    /// Records the code of a reply, which indicates whether a fleet's server is healthy.
     pub(crate) fn handle_answer(&self, code: Code) {
         if !self.has_answered() {
             self.answered.store(true, Ordering::Relaxed);
@@ -148,23 +150,23 @@ impl CallTable {
         self.report(ServerEvent::Answered(code));
     }
 
-    /// Records the load report of a fleet's server in front of a reply.
+    /// Records the load report that precedes a reply of a fleet's server.
     pub(crate) fn handle_prefix(&self, body: &[u8]) {
         if self.server.is_some()
             && let Some(report) = Report::of_reply(body)
         {
-            // Without the call that is answered. Of several that are answered at once, those that follow count.
+            // Excludes the answered call. If several calls are answered together, the later ones are included.
             let own = self.calls.lock().at_work().saturating_sub(1);
             self.report(ServerEvent::Reported { report, own });
         }
     }
 
-    /// Whether the connection is to a server of a fleet.
+    /// Returns whether the connection leads to a server of a fleet.
     pub(crate) fn is_of_fleet(&self) -> bool {
         self.server.is_some()
     }
 
-    /// Reports an event of the server of a fleet.
+    /// Reports an event of a fleet's server.
     pub(crate) fn report(&self, event: ServerEvent) {
         if let Some(server) = &self.server {
             server.event(event);
@@ -176,26 +178,26 @@ impl CallTable {
         self.calls.lock().pause().then(|| PauseGuard(self.clone()))
     }
 
-    /// Whether no call is in flight.
+    /// Returns whether no call is in flight.
     pub(crate) fn is_idle(&self) -> bool {
         self.calls.lock().is_idle()
     }
 
-    /// Prevents new calls. The channel releases the connection at once: a next call that would notice may never come,
-    /// and a server that stops waits for the connection to close.
+    /// Prevents new calls. The channel releases the connection immediately, because there may be no further call that
+    /// would notice, and a server that shuts down waits for the connection to close.
     pub(crate) fn retire(&self) {
         self.retired.store(true, Ordering::Release);
         self.dismiss_waiters();
         self.retirement.notify_waiters();
         self.report(ServerEvent::Retired);
-        // Pairs with the one of `set_owner`: of the two ends at least one sees the store of the other.
+        // Pairs with the fence in `set_owner`: at least one side sees the store of the other.
         fence(Ordering::SeqCst);
         if let Some(owner) = self.owner.get().and_then(Weak::upgrade) {
             owner.release_link(self);
         }
     }
 
-    /// Whether the connection takes no new calls.
+    /// Returns whether the connection accepts no new calls.
     pub(crate) fn is_retired(&self) -> bool {
         self.retired.load(Ordering::Acquire)
     }
@@ -206,11 +208,11 @@ impl CallTable {
         debug_assert!(is_first, "a new connection belongs to one channel");
         fence(Ordering::SeqCst);
         if self.is_retired() {
-            self.retire(); // It was before it had its place.
+            self.retire(); // The connection was retired before it had an owner.
         }
     }
 
-    /// Ready when the connection takes no new calls.
+    /// Waits until the connection accepts no new calls.
     pub(crate) async fn retired(&self) {
         loop {
             let mut changed = pin!(self.retirement.notified());
@@ -222,7 +224,7 @@ impl CallTable {
         }
     }
 
-    /// Fails every call; see [`Calls::end`].
+    /// Fails all calls; see [`Calls::end`].
     pub(crate) fn end(&self, status: Status) {
         self.retire();
         let wake = self.calls.lock().end(status);
@@ -230,7 +232,8 @@ impl CallTable {
     }
 }
 
-/// Wakes callers. If one waker panics, which is its own defect, the others are still woken, and the connection lives on.
+/// Wakes callers. If a waker panics, which is a defect of that waker, the others are still woken and the connection
+/// continues.
 pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     let mut wakers = wakers.into_iter();
     while catch_unwind(AssertUnwindSafe(|| wakers.by_ref().for_each(Waker::wake))).is_err() {
@@ -238,7 +241,7 @@ pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     }
 }
 
-/// Polls a wait for [`CallTable::retired`], which loses the wakers that follow one that panics.
+/// Polls a wait for [`CallTable::retired`]. `Notify` would lose the wakers that follow one that panics.
 fn poll_notified(notified: Pin<&mut Notified<'_>>, context: &mut Context<'_>) -> Poll<()> {
     let waker = Arc::new(GuardedWaker(context.waker().clone())).into();
     notified.poll(&mut Context::from_waker(&waker))
@@ -253,7 +256,7 @@ impl Wake for GuardedWaker {
     }
 }
 
-/// The guard of a pause.
+/// Ends a pause when dropped.
 pub(crate) struct PauseGuard(Arc<CallTable>);
 
 impl Drop for PauseGuard {
@@ -312,14 +315,18 @@ mod tests {
         table.handle_prefix(&[8, 0]);
         assert!(events.take().is_empty(), "there was none in front of it");
         for _ in 0..3 {
-            table.calls.lock().begin(Operation::FIRST_USER, None, Waker::noop()).expect("there is room");
+            table
+                .calls
+                .lock()
+                .begin(Operation::FIRST_USER, None, Waker::noop())
+                .expect("table should have a free slot");
         }
         table.handle_prefix(&body);
         let [ServerEvent::Reported { report, own }] = events.take()[..] else { panic!("there was one") };
         assert_eq!((report.in_progress, report.micros, own), (3, 400, 2), "beside two that are not answered yet");
     }
 
-    /// A waker that is the last reference to a task, whose drop uses the table, as may the task that it wakes.
+    /// A waker that holds the last reference to a task. Both its drop and the task use the table.
     struct LastReference(Arc<CallTable>, Arc<[AtomicU64; 2]>);
 
     impl LastReference {
@@ -356,14 +363,15 @@ mod tests {
                 let body = bytes::Bytes::new();
                 let reply = frisbee::Packet { id: ticket.id, operation: Operation::FIRST_USER, body };
                 let caller = table.with(|calls| calls.handle_reply(reply));
-                caller.expect("it waits").wake();
+                caller.expect("caller should be waiting").wake();
             }),
             ("the connection ends", |table, _| table.end(Status::unavailable("lost"))),
         ];
         for (event, end) in ends {
             let (table, counts) = (Arc::new(CallTable::default()), Arc::<[AtomicU64; 2]>::default());
             let waker = Waker::from(Arc::new(LastReference(table.clone(), counts.clone())));
-            let ticket = table.calls.lock().begin(Operation::FIRST_USER, None, &waker).expect("there is room");
+            let ticket =
+                table.calls.lock().begin(Operation::FIRST_USER, None, &waker).expect("table should have a free slot");
             drop(waker);
             end(&table, ticket);
             let counts = counts.each_ref().map(|count| count.load(Ordering::SeqCst) > 0);
@@ -371,7 +379,7 @@ mod tests {
         }
     }
 
-    /// A waker that is broken.
+    /// A waker that panics.
     struct Broken;
 
     impl Wake for Broken {
@@ -389,7 +397,7 @@ mod tests {
         }
     }
 
-    /// Callers whose wakers panic, and one in their midst whose waker is counted.
+    /// Returns callers whose wakers panic, with a counted waker between them.
     fn wakers() -> (Arc<Counted>, [Waker; 3]) {
         let counted = Arc::<Counted>::default();
         (counted.clone(), [Arc::new(Broken).into(), counted.into(), Arc::new(Broken).into()])
@@ -400,7 +408,7 @@ mod tests {
         let table = CallTable::default();
         let (caller, callers) = wakers();
         for waker in &callers {
-            table.calls.lock().begin(Operation::FIRST_USER, None, waker).expect("there is room");
+            table.calls.lock().begin(Operation::FIRST_USER, None, waker).expect("table should have a free slot");
         }
         table.end(Status::unavailable("lost"));
         assert_eq!(caller.0.load(Ordering::SeqCst), 1);
@@ -421,7 +429,8 @@ mod tests {
         assert_eq!(caller.0.load(Ordering::SeqCst), 2);
     }
 
-    /// The wake-up for a free slot went to a task that waited for the end of the connection, and the caller waited on.
+    /// Regression test: a task that waited for the end of the connection consumed the wake-up for a free slot, and the
+    /// caller kept waiting.
     #[test]
     fn free_slot_wakes_a_caller_and_not_a_waiter_for_the_end() {
         let (table, counted) = (CallTable::default(), Arc::<Counted>::default());
@@ -446,7 +455,11 @@ mod tests {
     fn first_batch_of_fleet_connection_measures_first_call() {
         let (events, table) = of_fleet();
         let started = std::time::Instant::now();
-        let ticket = table.calls.lock().begin(Operation::FIRST_USER, None, Waker::noop()).expect("there is room");
+        let ticket = table
+            .calls
+            .lock()
+            .begin(Operation::FIRST_USER, None, Waker::noop())
+            .expect("table should have a free slot");
         assert!(table.calls.lock().times_next, "from the beginning on");
         table.calls.lock().time(ticket, Some(started));
         let reply = frisbee::Packet { id: ticket.id, operation: Operation::FIRST_USER, body: bytes::Bytes::new() };

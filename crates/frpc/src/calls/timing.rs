@@ -1,6 +1,6 @@
-//! The timing of calls on a connection of a fleet: one at a time, so that it costs next to nothing however many there are.
+//! Measures the duration of calls on a fleet's connection: one call at a time, so that the cost is negligible.
 //!
-//! The state of the timed call in the table says that it is timed, so no other call and no turn is checked for it.
+//! The measured call has its own state in the table, so other calls and turns need no additional check.
 
 use super::{CallTicket, Calls, State};
 use crate::calls::events::{MeasuredEnd, ServerEvent, ServerObserver};
@@ -8,34 +8,35 @@ use crate::clock;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// After a call that took less, the next one is not timed: it would say no more, and timing would cost as much as the choice.
+/// If the measured call took less, the next call is not measured, because it would provide little information and
+/// measuring would cost as much as choosing a connection.
 const QUICK: Duration = Duration::from_millis(1);
 
-/// The timing of calls of one connection.
+/// The measurement of a connection's calls.
 #[derive(Debug)]
 pub(super) struct Timing {
     server: Arc<dyn ServerObserver>,
     timed: Option<TimedCall>,
 }
 
-/// The call that is timed.
+/// The measured call.
 #[derive(Clone, Copy, Debug)]
 struct TimedCall {
     started: Instant,
-    /// How it has ended, if it has, until the end of the turn.
+    /// The outcome of the call, until the end of the turn in which it ended.
     end: Option<MeasuredEnd>,
-    /// The next deadline of all calls, if the end has taken its place; see [`Calls::end_timed`].
+    /// The next deadline of all calls, if the end has replaced it; see [`Calls::end_timed`].
     next: Option<Option<Instant>>,
 }
 
 impl Calls {
-    /// Has calls timed.
+    /// Enables measurement.
     pub(super) fn set_server(&mut self, server: Option<&Arc<dyn ServerObserver>>) {
         self.times_next = server.is_some();
         self.timing = server.map(|server| Box::new(Timing { server: server.clone(), timed: None }));
     }
 
-    /// Times a call, which begins at this instant or else now, and no other before it has ended.
+    /// Measures a call that starts at `started`, or now if `None`. No other call is measured before it has ended.
     pub(crate) fn time(&mut self, ticket: CallTicket, started: Option<Instant>) {
         let started = started.unwrap_or_else(|| self.now(clock::now));
         self.times_next = false;
@@ -47,13 +48,13 @@ impl Calls {
         }
     }
 
-    /// Has the next call timed, unless one is.
+    /// Measures the next call, unless one is being measured.
     pub(crate) fn time_next(&mut self) {
         self.times_next = self.timing.as_ref().is_some_and(|timing| timing.timed.is_none());
     }
 
-    /// Notes that the timed call has ended. The time is known at the end of the turn: as if a deadline of a call had
-    /// come, the turn checks for it. `is_in_batch` says that no call begins before.
+    /// Records the end of the measured call. Its duration is measured at the end of the turn, for which the next
+    /// deadline is set to now. `is_in_batch` states that no call starts before that.
     pub(super) fn end_timed(&mut self, end: MeasuredEnd, is_in_batch: bool) {
         let Some(timed) = self.timing.as_mut().and_then(|timing| timing.timed.as_mut()) else { return };
         timed.end = Some(end);
@@ -61,7 +62,7 @@ impl Calls {
         self.next_deadline = Some(timed.started);
     }
 
-    /// Measures the timed call if it has ended in this turn. Returns whether deadlines have to be looked at.
+    /// Measures the call if it has ended in this turn. Returns whether deadlines must be checked.
     pub(super) fn measure_timed(&mut self, now: Instant) -> bool {
         let Some(timing) = &mut self.timing else { return true };
         let Some(TimedCall { started, end: Some(end), next }) = timing.timed else { return true };
@@ -75,7 +76,7 @@ impl Calls {
         next.is_none_or(|next| next.is_some_and(|next| next <= now))
     }
 
-    /// Measures the timed call, whose deadline has passed.
+    /// Measures the call, whose deadline has passed.
     pub(super) fn measure_late(&mut self, now: Instant) {
         if let Some(timing) = &mut self.timing
             && let Some(TimedCall { started, .. }) = timing.timed.take()
@@ -86,7 +87,7 @@ impl Calls {
         }
     }
 
-    /// Forgets the call that is timed: it was not sent, or the connection has ended.
+    /// Discards the measurement because the call was not sent or the connection has closed.
     pub(super) fn forget_timed(&mut self) {
         if let Some(timing) = &mut self.timing
             && timing.timed.take().is_some()

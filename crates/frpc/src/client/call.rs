@@ -1,4 +1,4 @@
-//! A call as one value, and the one function that encodes and sends it.
+//! A call as a value, and the function that encodes and sends it.
 
 use crate::api::extras::Extras;
 use crate::api::metadata::Metadata;
@@ -17,45 +17,44 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// The clock is read for each call with a shorter timeout. Other calls share one reading in each turn of the
-/// connection, which may be late when the runtime is busy.
+/// Timeout below which the clock is read for each call. Other calls share one reading per turn of the connection, which
+/// may be late when the runtime is busy.
 const EXACT_BELOW: Duration = Duration::from_secs(10);
 
-/// The default timeout of a call, and of the opening of a stream. A Go server never answers a request that it cannot
-/// decode, so calls need an end; no call within a data centre should come near this one. The server does not learn this
-/// timeout.
+/// Default timeout of a call, and of opening a stream. A Go server never answers a request that it cannot decode, so
+/// calls need a limit. Calls within a data centre should not come near this one. It is not sent to the server.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The options of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallOptions {
     pub(crate) timeout: Option<Duration>,
-    /// Whether a native server gets the timeout.
+    /// Whether the timeout is sent to a native server.
     pub(crate) sends_timeout: bool,
-    /// Whether to refuse a message that would lose fields on the wire of a compat peer.
+    /// Whether to reject a message that would lose fields in the wire format of a compat peer.
     pub(crate) strict: bool,
 }
 
 impl Default for CallOptions {
-    /// Those of the calls of a channel.
+    /// Returns the default options of a channel's calls.
     fn default() -> Self {
         Self { timeout: Some(TIMEOUT), sends_timeout: false, strict: false }
     }
 }
 
-/// A call, apart from its message.
+/// A call without its message.
 #[derive(Clone, Copy)]
 pub struct PendingCall<'a> {
     pub(crate) method: &'static Method,
     pub(crate) kind: CallKind,
     pub(crate) options: CallOptions,
-    /// The options of the caller that travel with the request.
+    /// Metadata and extensions set by the caller.
     pub(crate) extras: Option<&'a Extras>,
-    /// The trace context that is sent.
+    /// The trace context to send.
     pub(crate) trace: Option<&'a TraceContext>,
-    /// The token of the observer, if the table of calls reports the call to one.
+    /// The observer's token, if the table of calls reports the call.
     pub(crate) observer: Option<Token>,
-    /// The link of another attempt at this call, which is in flight.
+    /// The link of another attempt of this call that is in flight.
     pub(crate) avoid: Option<&'a Arc<Link>>,
 }
 
@@ -64,18 +63,18 @@ impl<'a> PendingCall<'a> {
         Self { method, kind: CallKind::Unary, options, extras, trace: None, observer: None, avoid: None }
     }
 
-    /// The prefix of the request, or of the packet that opens its stream.
+    /// Returns the prefix of the request, or of the packet that opens its stream.
     pub(crate) fn prefix(&self, timeout: Option<Duration>) -> PrefixFields<'a> {
         PrefixFields { timeout, metadata: self.metadata(), trace: self.trace, ..PrefixFields::default() }
     }
 
-    /// The metadata, unless it is empty.
+    /// Returns the metadata, or `None` if it is empty.
     fn metadata(&self) -> Option<&'a Metadata> {
         Extras::sent(self.extras).filter(|metadata| !metadata.is_empty())
     }
 
-    /// Enters the call in the table of a link and sends its request, if there is room. The caller is woken when the call
-    /// has ended, or when there is room, as long as it has the waiter.
+    /// Registers the call in the table of a link and sends its request, if there is space. The caller is woken when the
+    /// call has ended or, while the waiter exists, when there is space.
     #[inline(always)]
     pub(crate) fn send<A: EncodeBody>(
         &self,
@@ -86,14 +85,14 @@ impl<'a> PendingCall<'a> {
         context: &mut Context<'_>,
     ) -> Result<CallTicket, NotSent> {
         let caller = context.waker();
-        // The connection cannot end between entering the call and sending its request, since both happen under its
-        // lock: a call is never left without either an answer or an end.
+        // Registering the call and sending its request happen under the connection's lock, so the connection cannot
+        // close in between and leave the call without an end.
         match waiter.poll_send(context, |outbox| self.write(message, link, outbox, caller, place)) {
             Poll::Ready(Ok(Ok(ticket))) => Ok(ticket),
             Poll::Ready(Ok(Err(unsent))) => {
-                // The slot of a call whose request could not be written is free again. Its next caller is woken here,
-                // where the lock of the connection is no longer held. A full table has no slot to announce: the caller
-                // itself would be woken, again and again.
+                // If the request could not be written, the slot is free again, and its next waiter is woken here
+                // because the connection's lock is no longer held. With a full table there is no free slot, and waking
+                // would wake this caller repeatedly.
                 if matches!(unsent, NotSent::Failed(_) | NotSent::Unclear) {
                     link.calls.with(|_| ());
                 }
@@ -104,8 +103,8 @@ impl<'a> PendingCall<'a> {
         }
     }
 
-    /// Enters the call and writes its request. Invariant: the mailbox's lock, the owner of `outbox`, is held, and then
-    /// that of the calls, in this order. A call that is entered has its request in the outbox when this returns, or is
+    /// Registers the call and writes its request. Invariant: the lock of the mailbox, which owns `outbox`, is held
+    /// first and then that of the calls. On return, a registered call has its request in the outbox; otherwise it was
     /// revoked. No waker is called here.
     fn write<A: EncodeBody>(
         &self,
@@ -120,7 +119,7 @@ impl<'a> PendingCall<'a> {
         let server = calls.server;
         if server != ServerKind::Native {
             match server {
-                // Metadata and traces are worth waiting for a verdict on the server.
+                // Metadata and traces depend on the kind of the server, so the call waits for it.
                 ServerKind::Unknown if link.backward || self.metadata().is_some() || trace.is_some() => {
                     return Err(NotSent::Unclear);
                 }
@@ -133,7 +132,7 @@ impl<'a> PendingCall<'a> {
         }
         let until = match *timeout {
             None => None,
-            // A call that waited for room stops waiting, and any other is not sent.
+            // A call whose deadline has passed is not sent, and stops waiting for space.
             Some(timeout) if timeout.is_zero() => return Err(NotSent::Full),
             Some(timeout) if timeout < EXACT_BELOW => clock::now().checked_add(timeout),
             Some(timeout) => calls.now(clock::now).checked_add(timeout),
@@ -156,8 +155,8 @@ impl<'a> PendingCall<'a> {
             Form::Extended => self.prefix(timeout.filter(|_| *sends_timeout)),
             Form::Flat => PrefixFields::default(),
         };
-        // Until the server has stated its limit, packets keep to the least limit of all servers: a longer one may end
-        // the connection, and so may each that follows.
+        // Until the server has announced its limit, packets keep to the lowest limit of all servers, because a longer
+        // packet may close the connection.
         let limit = outbox.limit();
         if server == ServerKind::Unknown {
             outbox.set_limit(limit.min(BODY_MAX_LEAST));
@@ -176,7 +175,7 @@ impl<'a> PendingCall<'a> {
             Err(error) => {
                 link.calls.calls.lock().revoke(ticket);
                 Err(match error {
-                    // The flat form cannot have it, or only later limits admit it.
+                    // Unclear because only the native form can encode the message, or only a later limit permits it.
                     _ if server == ServerKind::Unknown => NotSent::Unclear,
                     error => NotSent::Failed(error.into_status()),
                 })

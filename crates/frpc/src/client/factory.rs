@@ -28,7 +28,8 @@ impl LinkFactory {
     /// Creates links to an address, in the form of [`connect`](crate::ChannelBuilder::connect). Native servers with an
     /// observer are asked to report their load.
     ///
-    /// # Errors If the address is invalid.
+    /// # Errors
+    /// If the address is invalid.
     pub fn to_address(
         &self,
         address: impl Into<String>,

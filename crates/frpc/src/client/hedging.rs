@@ -33,7 +33,8 @@ impl Channel {
     /// answer wins. If an attempt fails otherwise, the call depends on the other one. Failed and dropped attempts are
     /// recorded in `attempts`.
     ///
-    /// # Cancel safety Dropping the future cancels both calls.
+    /// # Cancel safety
+    /// Dropping the future cancels both calls.
     pub(crate) async fn hedged(
         &self,
         call: PendingCall<'_>,

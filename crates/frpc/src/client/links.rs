@@ -38,9 +38,11 @@ impl Links {
 
     /// Establishes the first connection in one attempt. Must be the first function called.
     ///
-    /// # Errors If the attempt fails.
+    /// # Errors
+    /// If the attempt fails.
     ///
-    /// # Cancel safety The attempt continues if the future is dropped.
+    /// # Cancel safety
+    /// The attempt continues if the future is dropped.
     pub async fn dial(&self) -> Result<(), frisbee::Error> {
         match &self.making {
             Some(making) => making.dial_first().await,
@@ -61,9 +63,11 @@ impl Links {
 
     /// Returns the current connection, or establishes a new one. Failed attempts are repeated with growing pauses.
     ///
-    /// # Errors If no connection is established in time, or none can be established.
+    /// # Errors
+    /// If no connection is established in time, or none can be established.
     ///
-    /// # Cancel safety The attempt continues for other callers if the future is dropped.
+    /// # Cancel safety
+    /// The attempt continues for other callers if the future is dropped.
     pub async fn connect(&self, wait: WaitPolicy) -> Result<Arc<Link>, Status> {
         match &self.making {
             Some(making) => making.connection(wait).await,
@@ -115,7 +119,8 @@ impl Links {
     /// Connects if there is no connection, and waits until the connection accepts no new calls. Returns `false` if no
     /// connection can be established any more.
     ///
-    /// # Cancel safety Safe. The function can be called again.
+    /// # Cancel safety
+    /// Safe. The function can be called again.
     pub async fn keep_one(&self) -> bool {
         let link = match (self.current(), &self.making) {
             (Some(link), _) => link,

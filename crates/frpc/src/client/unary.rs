@@ -27,7 +27,8 @@ use std::time::Duration;
 
 /// The future of [`Channel::unary`], for programs that store it.
 ///
-/// # Cancel safety Dropping it cancels the call; the server may still run it. A native server receives a CANCEL.
+/// # Cancel safety
+/// Dropping it cancels the call; the server may still run it. A native server receives a CANCEL.
 #[must_use = "a call is not sent before it is polled"]
 pub struct UnaryCall<'a, A, B> {
     // Written by hand, because with thousands of waiting calls most of the cost is reading their memory. The future of
@@ -256,9 +257,11 @@ fn observed_to_end<'a, B: 'a>(observed_call: Option<ObservedCall>, call: BoxedCa
 impl Channel {
     /// Makes a unary call. For generated clients.
     ///
-    /// # Errors The status of the call.
+    /// # Errors
+    /// The status of the call.
     ///
-    /// # Cancel safety Like [`UnaryCall`].
+    /// # Cancel safety
+    /// Like [`UnaryCall`].
     pub fn unary<'a, A, B>(&'a self, method: &'static Method, request: Request<A>) -> UnaryCall<'a, A, B>
     where
         A: Message + Send + Sync + 'static,

@@ -1,36 +1,35 @@
-//! Whether the driver polls the handlers of a connection in place, or gives them tasks of their own since they take
-//! long. Pure state; time is an argument.
+//! Decides whether the driver polls a connection's handlers in place, or spawns tasks for them because they take long.
+//! Pure state; time is an argument.
 
 use frisbee::tasks::Penalty;
 use std::time::{Duration, Instant};
 
-/// The length of a long turn of handlers, unless turns may take more by
-/// [`Config::turn_max`](frisbee::Config::turn_max). Usually they are bounded to some twenty microseconds and, at worst,
-/// thirty-two further handlers.
+/// Duration of a long turn of handlers, unless [`Config::turn_max`](frisbee::Config::turn_max) permits longer turns.
+/// Turns usually take at most twenty microseconds and, at worst, thirty-two further handlers.
 const LONG: Duration = Duration::from_millis(1);
 
-/// After so many successive long turns handlers get tasks of their own. A single one may be due to the operating
-/// system, which gave the processor to another process.
+/// Number of consecutive long turns after which handlers become tasks. A single one may be due to the operating system
+/// preempting the thread.
 const LONG_BATCHES_MAX: u32 = 3;
 
-/// The record of the handlers of one connection.
+/// The recent turns of one connection's handlers.
 #[derive(Debug)]
 pub(crate) struct InlineRuns {
-    /// Handlers have been polled in place in this turn.
+    /// Whether a handler was polled in place in this turn.
     polled: bool,
-    /// Handlers have tasks of their own.
+    /// Whether handlers run as tasks.
     is_apart: bool,
-    /// The number of successive long turns.
+    /// Number of consecutive long turns.
     long_batches: u32,
-    /// The periods with tasks.
+    /// The periods during which handlers run as tasks.
     apart: Penalty,
 }
 
-/// A turn that has ended.
+/// The result of a turn.
 pub(crate) struct EndedBatch {
-    /// When it ended, if handlers were polled.
+    /// The end of the turn, if handlers were polled.
     pub(crate) at: Option<Instant>,
-    /// Handlers get tasks from now on.
+    /// Whether handlers run as tasks from now on.
     pub(crate) is_slow: bool,
 }
 
@@ -39,19 +38,19 @@ impl InlineRuns {
         Self { polled: false, is_apart: false, long_batches: 0, apart: Penalty::default() }
     }
 
-    /// Whether to poll a handler in place. If so, it counts as polled.
+    /// Returns whether to poll a handler in place, and records it as polled if so.
     pub(crate) fn begin(&mut self) -> bool {
         self.polled |= !self.is_apart;
         !self.is_apart
     }
 
-    /// Whether handlers have tasks of their own.
+    /// Returns whether handlers run as tasks.
     pub(crate) fn is_apart(&self) -> bool {
         self.is_apart
     }
 
-    /// Ends a turn that began at `began` and was allowed to take `allowed`, which is called only for a long turn;
-    /// `clock` is read if handlers were polled.
+    /// Ends a turn that began at `began`. `allowed` returns its permitted duration and is called only for a long turn.
+    /// `clock` is read only if handlers were polled.
     pub(crate) fn end_batch(
         &mut self,
         began: Instant,
@@ -60,7 +59,7 @@ impl InlineRuns {
     ) -> EndedBatch {
         if std::mem::take(&mut self.polled) {
             let now = clock();
-            // Compared and not subtracted: the difference of two instants costs several times as much.
+            // Compared instead of subtracted, because the difference of two instants costs several times as much.
             let is_long = began.checked_add(LONG).is_some_and(|long| now >= long);
             if !is_long {
                 self.long_batches = 0;
@@ -68,7 +67,7 @@ impl InlineRuns {
             return EndedBatch { at: Some(now), is_slow: is_long && self.handle_long_batch(began, now, allowed()) };
         }
         if self.is_apart && self.apart.is_over(began) {
-            // Another trial, where a single long turn suffices.
+            // Another trial, in which a single long turn suffices.
             self.is_apart = false;
             self.long_batches = LONG_BATCHES_MAX - 1;
         }
@@ -97,11 +96,11 @@ mod tests {
 
     const QUICK: Duration = Duration::from_micros(50);
 
-    /// A connection's turns, in immediate succession.
+    /// Consecutive turns of a connection without pauses.
     struct BatchSequence {
         inline_runs: InlineRuns,
         now: Instant,
-        /// The time that each may take by the settings.
+        /// The permitted duration of a turn.
         allowed: Duration,
     }
 
@@ -110,7 +109,7 @@ mod tests {
             Self { inline_runs: InlineRuns::new(), now: Instant::now(), allowed: QUICK }
         }
 
-        /// A turn with a call that takes so long where it is polled; whether that was in place.
+        /// Runs a turn with a call that takes `took` if polled in place. Returns whether it was polled in place.
         fn call(&mut self, took: Duration) -> bool {
             let began = self.now;
             let inline = self.inline_runs.begin();
@@ -119,12 +118,12 @@ mod tests {
             inline
         }
 
-        /// Lets handlers take long until they are sent away; how many were polled in place before.
+        /// Runs long handlers until they become tasks. Returns how many were polled in place before.
         fn detach(&mut self) -> usize {
             (0..).take_while(|_| self.call(LONG)).count()
         }
 
-        /// Lets time pass, with a turn at its end that brings no call.
+        /// Advances the time, ending with a turn without a call.
         fn pause(&mut self, time: Duration) {
             self.now += time;
             let began = self.now;

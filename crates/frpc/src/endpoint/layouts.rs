@@ -1,4 +1,4 @@
-//! A server's verdicts on the layouts that its client has named.
+//! A server's verdicts on the layouts that its client announced.
 
 use crate::Status;
 use crate::schema::layout::Layout;
@@ -7,23 +7,23 @@ use crate::wire::layouts::{CALLED, LayoutMatch, PeerLayout, misfit};
 use frisbee::PeerKind;
 use std::collections::{BinaryHeap, HashSet};
 
-/// The verdicts; none for most clients.
+/// The verdicts on announced layouts. Absent for most clients.
 ///
-/// A client may name anything, so an entry is short, entries for operations that do not exist are bounded in number,
-/// and a status is made only on demand.
+/// Because a client may announce anything, entries are short, entries for nonexistent operations are limited in number,
+/// and statuses are created on demand.
 #[derive(Default, Debug)]
 pub(crate) struct Clauses {
-    /// The refused operations in ascending order, each with the index of its reason.
+    /// The rejected operations in ascending order, each with the index of its reason.
     refused: Vec<(u16, u16)>,
     reasons: Vec<Reason>,
-    /// Services that are called by the rules of an earlier layout.
+    /// Services that follow the rules of an earlier layout.
     older: Vec<&'static Layout>,
 }
 
-/// Why an operation is refused.
+/// The reason why an operation is rejected.
 #[derive(Debug)]
 enum Reason {
-    /// It belongs to a service of this name, which this end does not offer.
+    /// The operation belongs to a service of this name, which this end does not offer.
     Absent(Box<str>),
     Misfit(&'static Layout),
     /// The peer has a later layout of this service, with more methods.
@@ -36,30 +36,31 @@ impl Reason {
     }
 }
 
-/// How many characters of a service's name a status shows.
+/// Maximum length of a service name in a status, in characters.
 const NAME_SHOWN_MAX: usize = 256;
 
-/// The most operations that exist only at the client; they are kept for a better error text.
+/// Maximum number of recorded operations that exist only at the client. They improve error texts.
 const OTHERS_MAX: usize = 1024;
 
 impl Clauses {
-    /// The verdicts of a server that offers `layouts`. `has` says whether an operation has a method or a router.
+    /// Creates the verdicts of a server that offers `layouts`. `has` returns whether an operation has a method or a
+    /// router.
     pub(crate) fn new(layouts: &[&'static Layout], has: impl Fn(u16) -> bool, peer: &PeerKind) -> Self {
         let mut clauses = Self::default();
         let mut others = 0..OTHERS_MAX;
         let mut logged = HashSet::new();
         let mut misfits = Vec::new();
         for theirs in peer.hello().into_iter().flat_map(|hello| PeerLayout::all(hello, CALLED)) {
-            // A client may have several layouts of one service, each with channels of its own.
+            // A client may have several layouts of one service, each used by separate channels.
             if !logged.insert((theirs.service.clone(), theirs.fingerprint)) {
                 continue;
             }
             let (reason, of_ours) = match layouts.iter().find(|ours| ours.service == theirs.service) {
-                // Other services may have the operations of a service that does not exist here.
+                // Other services may use the operations of a service that does not exist here.
                 None => (Reason::absent(&theirs.service), &[][..]),
                 Some(ours) => match ours.fit(&theirs) {
                     LayoutMatch::Whole => {
-                        // Operations of other services and routers are not refused.
+                        // Operations of other services and routers are not rejected.
                         let later = theirs.operations.iter().filter(|other| !has(**other) && others.next().is_some());
                         clauses.refuse(later, Reason::Later(ours));
                         continue;
@@ -80,7 +81,7 @@ impl Clauses {
             let of_theirs = theirs.operations.iter().filter(|other| has(**other) || others.next().is_some());
             clauses.refuse(of_ours.iter().chain(of_theirs), reason);
         }
-        // Of several reasons for an operation, a layout that does not fit comes first.
+        // An incompatible layout takes precedence over other reasons.
         let is_no_misfit = |index: u16| !matches!(clauses.reasons[usize::from(index)], Reason::Misfit(_));
         let rank = |(operation, index)| (operation, is_no_misfit(index), index);
         let refused: BinaryHeap<_> = clauses.refused.iter().copied().map(rank).collect();
@@ -99,7 +100,7 @@ impl Clauses {
         }
     }
 
-    /// The verdicts in a box, if there are any.
+    /// Returns the boxed verdicts, or `None` if there are none.
     pub(crate) fn present(mut self) -> Option<Box<Self>> {
         self.refused.shrink_to_fit();
         self.reasons.shrink_to_fit();
@@ -107,7 +108,7 @@ impl Clauses {
         (!none).then(|| Box::new(self))
     }
 
-    /// The status of a refused operation; `None` if it is not refused.
+    /// Returns the status of a rejected operation, or `None` if it is accepted.
     pub(crate) fn refused(&self, operation: u16) -> Option<Status> {
         let at = self.refused.binary_search_by_key(&operation, |(operation, _)| *operation).ok()?;
         Some(match &self.reasons[usize::from(self.refused[at].1)] {
@@ -120,7 +121,7 @@ impl Clauses {
         })
     }
 
-    /// The number of fields that may be missing at the end of a request to `method`.
+    /// Returns the number of trailing fields that a request to `method` may lack.
     pub(crate) fn missing(&self, method: &Method) -> u32 {
         let is_older = self.older.iter().any(|layout| layout.has(method.operation.number()));
         if is_older { method.added.0 } else { 0 }

@@ -1,4 +1,4 @@
-//! The offer of an end to its peer: services and mounted routers. Either end may have one.
+//! The offer of an end to its peer: services and mounted routers. Both ends may have one.
 
 use crate::api::authorize::Authorize;
 use crate::api::middleware::Chain;
@@ -19,60 +19,60 @@ use polyglot::Nesting;
 use std::fmt;
 use std::sync::Arc;
 
-/// The offer that a builder collects.
+/// The offer under construction in a builder.
 #[derive(Clone, Default)]
 pub(crate) struct OfferBuilder {
-    /// Makes the methods of a service for each server or channel.
+    /// Functions that create the methods of services, called for each server or channel.
     pub(crate) services: Vec<Arc<dyn Fn() -> Methods + Send + Sync>>,
     pub(crate) policy: Policy,
     pub(crate) methods: Vec<(String, MethodSettings)>,
     pub(crate) mounts: Mounts,
     pub(crate) on_connect: Vec<Hook>,
     pub(crate) chain: Chain,
-    /// The services that this end names as those that it calls.
+    /// Services that this end announces as called.
     pub(crate) called: Vec<&'static Layout>,
-    /// How deep messages of the peer may nest.
+    /// Maximum nesting depth of the peer's messages.
     pub(crate) nesting: Nesting,
-    /// Who observes calls.
+    /// The observers of calls.
     pub(crate) observers: Option<Observers>,
-    /// Calls in progress are noted.
+    /// Whether calls in progress are recorded.
     pub(crate) is_inspectable: bool,
-    /// The access rules, if there are any.
+    /// The access rules, if any.
     pub(crate) access: Option<Arc<dyn Authorize>>,
-    /// What this end packs when it calls, if it unpacks.
+    /// Which messages this end compresses in its calls, if it supports compression.
     pub(crate) packing: Option<Arc<Packing>>,
 }
 
 type Hook = Arc<dyn Fn(&Connection) + Send + Sync>;
 
-/// The offer on each connection.
+/// The offer made on each connection.
 pub(crate) struct ServiceOffer {
     pub(crate) table: Table,
     pub(crate) mounts: Mounts,
     on_connect: Vec<Hook>,
-    /// The services that this end calls.
+    /// Services that this end calls.
     pub(crate) called: Arc<[&'static Layout]>,
-    /// For messages of the peer: their nesting limit, and their formats.
+    /// Formats of the peer's messages and their nesting limit.
     pub(crate) terms: FormatTerms,
     pub(crate) lifecycles: Vec<Arc<dyn Lifecycle>>,
-    /// Who observes calls.
+    /// The observers of calls.
     pub(crate) observers: Option<Arc<Observers>>,
-    /// Turns do nothing but what calls need: there are no mounted routers, and no calls are observed.
+    /// Whether there are no mounted routers and no observers, so that turns only process calls.
     pub(crate) is_plain: bool,
-    /// The services, for those who look at the end.
+    /// The offered services, for introspection.
     pub(crate) offered: Vec<OfferedService>,
-    /// Calls in progress are noted.
+    /// Whether calls in progress are recorded.
     pub(crate) is_inspectable: bool,
-    /// The access rules, if there are any.
+    /// The access rules, if any.
     pub(crate) access: Option<Arc<dyn Authorize>>,
-    /// How busy the end is.
+    /// The load of the end.
     pub(crate) load: Arc<Load>,
-    /// What this end packs when it calls, if it unpacks.
+    /// Which messages this end compresses in its calls, if it supports compression.
     pub(crate) packing: Option<Arc<Packing>>,
 }
 
 impl OfferBuilder {
-    /// The settings of a method.
+    /// Returns the settings of a method for modification.
     pub(crate) fn method(&mut self, name: String) -> &mut MethodSettings {
         let known = self.methods.iter().position(|(known, _)| *known == name);
         let at = known.unwrap_or_else(|| {
@@ -82,7 +82,7 @@ impl OfferBuilder {
         &mut self.methods[at].1
     }
 
-    /// The complete offer. Fails if services or routers overlap.
+    /// Completes the offer. Fails if services or routers overlap.
     pub(crate) fn done(self: Arc<Self>) -> Result<Arc<ServiceOffer>, Error> {
         let this = Arc::unwrap_or_clone(self);
         let services: Vec<_> = this.services.iter().flat_map(|methods| methods().flat()).collect();
@@ -129,12 +129,12 @@ impl OfferBuilder {
 }
 
 impl ServiceOffer {
-    /// Calls the functions for new connections.
+    /// Calls the `on_connect` functions.
     pub(crate) fn connected(&self, connection: &Connection) {
         self.on_connect.iter().for_each(|hook| hook(connection));
     }
 
-    /// The end of a connection with this offer, and the calls that the end makes.
+    /// Returns the state of a connection's end with this offer and the calls that the end makes.
     pub(crate) fn end(&self, calls: Option<&Arc<CallTable>>) -> ConnectionEnd {
         ConnectionEnd {
             calls: calls.cloned(),
@@ -144,14 +144,14 @@ impl ServiceOffer {
         }
     }
 
-    /// Lets the services finish their work before a stop, one after the other.
+    /// Runs the shutdown hooks of services one after the other.
     pub(crate) async fn stopping(&self) {
         for lifecycle in &self.lifecycles {
             lifecycle.stopping().await;
         }
     }
 
-    /// Whether all services would have the end get calls.
+    /// Returns whether all services are ready for calls.
     pub(crate) fn is_ready(&self) -> bool {
         self.lifecycles.iter().all(|lifecycle| lifecycle.is_ready())
     }
@@ -169,31 +169,32 @@ impl fmt::Debug for OfferBuilder {
     }
 }
 
-/// The settings of an end's offer to its peer, for the builders of both ends: types with a field `offering`.
+/// Defines setters of the offer for the builders of both ends, which have a field `offering`.
 macro_rules! offering_setters {
     ($builder:ty) => {
         impl $builder {
-            /// The offer, which is shared by clones, so that programs compile no code that drops it.
+            /// Returns the offer. It is shared by clones, so that programs do not compile its drop code.
             fn offering(&mut self) -> &mut OfferBuilder {
                 std::sync::Arc::make_mut(&mut self.offering)
             }
 
-            /// Offers a service to the peer. Two services of one end must not have methods on the same operation.
+            /// Offers a service to the peer. Two services of one end must not have methods with the same operation.
             ///
-            /// A server is called by its clients. The services of a channel are called by its server, for as long as
-            /// the connection lasts, through [`Channel::from_connection`](crate::Channel::from_connection); a compat
-            /// server never calls. Handlers run at either end alike and get the same [`Request`](crate::Request)s.
+            /// The services of a server are called by its clients. Those of a channel are called by its server for as
+            /// long as the connection lasts, through [`Channel::from_connection`](crate::Channel::from_connection). A
+            /// compat server never calls. Handlers run the same way at both ends and receive the same
+            /// [`Request`](crate::Request)s.
             pub fn add_service<S: $crate::service::methods::Service>(mut self, service: S) -> Self {
                 self.offering().services.push(std::sync::Arc::new(move || service.methods()));
                 self
             }
 
-            /// Mounts a router of your own in addition to the services, on a range of operations: `1000..=1099` or
+            /// Mounts a custom router in addition to the services, on a range of operations: `1000..=1099` or
             /// `1000..1100`.
             ///
-            /// It gets the packets of these operations, and the streams whose first packet [names](frisbee::opening)
-            /// one. Services have the operations from 10 on, as many as they have methods, and calls of a channel must
-            /// not have operations of a mounted router.
+            /// It receives the packets with these operations, and the streams whose first packet
+            /// [names](frisbee::opening) one of them. The operations must not overlap with those of services, which
+            /// start at 10, or with those of the channel's calls.
             ///
             /// ```
             /// use frpc::Server;
@@ -211,19 +212,19 @@ macro_rules! offering_setters {
                 self
             }
 
-            /// Sets the router for streams of the peer whose first packet names no operation. Such a packet may also be
-            /// a late message of a stream that has ended, if it is a compat peer.
+            /// Sets the router for streams of the peer whose first packet names no operation. For a compat peer, such a
+            /// packet may also be a late message of a closed stream.
             pub fn fallback<R: frisbee::Protocol>(mut self, router: R) -> Self {
                 let mounts = &mut self.offering().mounts;
                 *mounts = std::mem::take(mounts).fallback(router);
                 self
             }
 
-            /// Calls a function for each new connection, on the task of the connection: it must not block. For a
-            /// channel these are the first connection and those that replace it.
+            /// Calls a function for each new connection. It runs on the connection's task and must not block. A channel
+            /// calls it for its first connection and each replacement.
             ///
-            /// From there the peer can be [called](crate::Channel::from_connection), and values can be put into the
-            /// [attachments](frisbee::Connection::attachments) of the connection.
+            /// The function can create a [channel](crate::Channel::from_connection) to the peer, and can add values to
+            /// the connection's [attachments](frisbee::Connection::attachments).
             ///
             /// ```
             /// use frpc::Server;
@@ -235,44 +236,44 @@ macro_rules! offering_setters {
                 self
             }
 
-            /// Sets a [`BatchObserver`](crate::observe::BatchObserver) of the calls that this end serves and makes, such as
-            /// the counters of the crate `frpc-telemetry`, in place of one that was set before.
+            /// Sets a [`BatchObserver`](crate::observe::BatchObserver) of the calls that this end serves and makes,
+            /// such as the counters of the crate `frpc-telemetry`. Replaces a previous one.
             pub fn batch_observer(mut self, observer: impl $crate::observe::BatchObserver) -> Self {
                 self.offering().observers.get_or_insert_default().batches = Some(Arc::new(observer));
                 self
             }
 
-            /// Sets an [`Observer`](crate::observe::Observer) of each call that this end serves or makes, in place of one
-            /// that was set before.
+            /// Sets an [`Observer`](crate::observe::Observer) of each call that this end serves or makes. Replaces a
+            /// previous one.
             pub fn observer(mut self, observer: impl $crate::observe::Observer) -> Self {
                 self.offering().observers.get_or_insert_default().observer = Some(Arc::new(observer));
                 self
             }
 
             /// Sets the access rules for the services of this end and its mounted routers, such as those of the crate
-            /// `frpc-access`; see [`Authorize`](crate::Authorize). Default: every peer may call.
+            /// `frpc-access`; see [`Authorize`](crate::Authorize). By default every peer may call.
             pub fn access(mut self, access: impl $crate::Authorize) -> Self {
                 self.offering().access = Some(std::sync::Arc::new(access));
                 self
             }
 
-            /// Takes packed messages, which the peer has compressed, and says so to native peers. Default: it does not,
-            /// and peers do not pack their messages to it. Packing by this end is set by `compress`.
+            /// Accepts compressed messages and announces this to native peers. By default, peers send no compressed
+            /// messages to this end. The method `compress` configures which messages this end compresses.
             ///
-            /// A message that a peer has packed may be as long as a body otherwise, and 256 times as long as it is packed.
-            /// Its memory is charged to the peer before it is unpacked.
+            /// A compressed message may decompress to the maximum length of a body, and to at most 256 times its
+            /// compressed length. The peer is charged for its memory before decompression.
             #[cfg(feature = "zstd")]
             pub fn accept_compressed(mut self) -> Self {
                 self.offering().packing.get_or_insert_default();
                 self
             }
 
-            /// Names a service that this end calls, as in `builder().calls::<EchoClient>()`.
+            /// Announces a service that this end calls, as in `builder().calls::<EchoClient>()`.
             ///
-            /// A native peer learns this when the connection is made. The first call of a channel then does not wait
-            /// for the HELLO of the server, and a client with a later layout knows the layout rules of its server's
-            /// calls. Services that are not named can be called all the same. A generated client that connects by
-            /// itself names its own service.
+            /// A native peer receives the announcement when the connection is established. The channel's first call
+            /// then does not wait for the server's HELLO, and a client with a later layout knows the layout rules of
+            /// its server's calls. Services that are not announced can also be called. A generated client that connects
+            /// by itself announces its service.
             pub fn calls<C: $crate::schema::layout::Client>(mut self) -> Self {
                 if !self.offering().called.contains(&C::LAYOUT) {
                     self.offering().called.push(C::LAYOUT);
@@ -280,16 +281,16 @@ macro_rules! offering_setters {
                 self
             }
 
-            /// Sets how deep messages of the peer may nest, the root included: requests, replies and messages of
-            /// streams. Default: 100, where implementations of Protocol Buffers stop as well.
+            /// Sets the maximum nesting depth of the peer's messages, including the root: requests, replies and
+            /// streamed messages. Defaults to 100, like in implementations of Protocol Buffers.
             ///
-            /// A request that nests deeper is answered with [`InvalidArgument`](crate::Code::InvalidArgument), and a
-            /// call whose reply nests deeper fails with [`Internal`](crate::Code::Internal). The connection stays open.
+            /// A request that exceeds it is answered with [`InvalidArgument`](crate::Code::InvalidArgument), and a call
+            /// whose reply exceeds it fails with [`Internal`](crate::Code::Internal). The connection stays open.
             ///
-            /// Less than 1 counts as 1. More than 200 counts as 200: the stack of a usual thread suffices for that
-            /// without optimisation too; see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that this
-            /// end sends may nest as deep as that, since the peer has its own limit. Of messages whose codec is
-            /// protobuf, prost takes 100 levels, which is a constant of prost's.
+            /// Values are limited to the range from 1 to 200. The stack of a default thread suffices for 200 levels
+            /// even without optimisation; see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that this
+            /// end sends may have that depth, because the peer has its own limit. Messages with the protobuf codec are
+            /// limited to 100 levels, a constant of prost.
             pub fn nesting_max(mut self, levels: u32) -> Self {
                 self.offering().nesting = polyglot::Nesting::new(levels);
                 self
@@ -305,7 +306,7 @@ mod tests {
     use bytes::Bytes;
     use frisbee::{Connection, MountError, Outbox, Packet, Protocol, Routed};
 
-    /// Adds an item of this type to HELLO.
+    /// A router that adds an item of this type to HELLO.
     struct Claiming(u8);
 
     impl Protocol for Claiming {
@@ -322,16 +323,16 @@ mod tests {
         }
     }
 
-    /// The peer took it for one of frpc.
+    /// Regression test: the peer took such an item for one of frpc.
     #[tokio::test]
     async fn mounted_router_cannot_claim_items_of_frpc() {
         let mounted = |kind| Server::builder().mount(1000..=1099, Claiming(kind)).build();
         for kind in [32, 34, 63] {
-            let refused = mounted(kind).expect_err("it is reserved");
+            let refused = mounted(kind).expect_err("item type of frpc should be rejected");
             let Error::Transport(frisbee::Error::Mount(refused)) = refused else { panic!("{refused}") };
             let MountError::Overlap { owners } = refused else { panic!("{refused}") };
             assert!(owners[0].starts_with(&format!("item {kind} ")), "{owners:?}");
         }
-        mounted(64).expect("it is for users");
+        mounted(64).expect("item type for users should be accepted");
     }
 }

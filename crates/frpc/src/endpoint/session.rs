@@ -1,4 +1,4 @@
-//! The state of a connection for its router.
+//! The router's state of a connection.
 
 use crate::Status;
 use crate::api::authorize::PeerRules;
@@ -16,35 +16,35 @@ use polyglot::Nesting;
 use std::sync::Arc;
 use std::task::Waker;
 
-/// The state of a connection for its router.
+/// The router's state of a connection.
 pub(crate) struct Session {
     pub(crate) caller: Caller,
-    /// Unary methods that have been called, by operation.
+    /// Unary methods that were called, sorted by operation.
     pub(crate) instances: Vec<(u16, Box<dyn Invoke>)>,
-    /// The method that was called last.
+    /// The last called method.
     pub(crate) last: Option<(u16, Box<dyn Invoke>)>,
     pub(crate) mounted: MountsSession,
-    /// At the accepting end: its calls, once it has made one.
+    /// The accepting end's calls, once it has made one.
     pub(crate) calls: Option<Arc<CallTable>>,
-    /// The connection's attachments at the last check for its calls.
+    /// Version of the connection's attachments at the last check for calls.
     pub(crate) looked: u32,
-    /// In a box, since few accepting ends make calls.
+    /// Boxed because few accepting ends make calls.
     pub(crate) replies: Option<Box<Replies>>,
-    /// Packets that answered nothing, in addition to those that the table of calls has counted.
+    /// Packets that matched no call, in addition to those counted by the table of calls.
     pub(crate) unmatched: u32,
-    /// The verdicts on the layouts that the peer has named.
+    /// Verdicts on the layouts that the peer announced.
     pub(crate) clauses: Option<Box<Clauses>>,
     pub(crate) nesting: Nesting,
     pub(crate) inline_runs: InlineRuns,
-    /// This end decompresses the peer's messages.
+    /// Whether this end accepts compressed messages.
     pub(crate) decompresses: bool,
-    /// So does the peer what this end packs.
+    /// Whether the peer accepts compressed messages of this end.
     pub(crate) packs: bool,
-    /// The access rules for the peer, if there are any.
+    /// The access rules for the peer, if any.
     pub(crate) rules: Option<Arc<dyn PeerRules>>,
 }
 
-/// The replies of a batch, and the callers that they wake.
+/// The replies of a batch, and the callers to wake.
 #[derive(Default)]
 pub(crate) struct Replies {
     pub(crate) packets: Vec<Packet>,
@@ -52,7 +52,7 @@ pub(crate) struct Replies {
 }
 
 impl Session {
-    /// Makes the instance of a unary method `last`, if there is one.
+    /// Makes the unary method of an operation the `last` one, if it exists.
     #[inline(always)]
     pub(crate) fn bring(&mut self, operation: u16, table: &Table) {
         if self.last.as_ref().is_some_and(|(last, _)| *last == operation) {
@@ -61,7 +61,7 @@ impl Session {
         self.change(operation, table);
     }
 
-    /// Makes the instance of another method than before `last`.
+    /// Makes another method's instance the `last` one.
     fn change(&mut self, operation: u16, table: &Table) {
         if let Some((last, instance)) = self.last.take()
             && let Err(place) = self.position(last)
@@ -73,28 +73,28 @@ impl Session {
         self.last = instance.map(|instance| (operation, instance));
     }
 
-    /// The index of the instance of an operation, or where it belongs.
+    /// Returns the index of an operation's instance, or its insertion index.
     fn position(&self, operation: u16) -> Result<usize, usize> {
         self.instances.binary_search_by_key(&operation, |(operation, _)| *operation)
     }
 
-    /// The status of an operation that is refused to this peer.
+    /// Returns the status of an operation that is rejected for this peer.
     pub(crate) fn refused(&self, operation: u16) -> Option<Status> {
         self.clauses.as_ref()?.refused(operation)
     }
 
-    /// The status of an operation of a mounted router that the rules refuse to this peer.
+    /// Returns the status of a mounted router's operation that the access rules deny to this peer.
     pub(crate) fn denied(&self, operation: u16) -> Option<Status> {
         self.rules.as_ref()?.admit_mounted(operation).err()
     }
 
-    /// How this peer's requests to a method are read.
+    /// Returns the options for decoding this peer's requests to a method.
     pub(crate) fn reading(&self, method: &Method) -> DecodeOptions {
         let missing = self.clauses.as_ref().map_or(0, |clauses| clauses.missing(method));
         DecodeOptions { missing, nesting: self.nesting, decompresses: self.decompresses }
     }
 
-    /// A new instance for the first call of a method; `None` if this peer cannot call it.
+    /// Creates an instance for the first call of a method. Returns `None` if this peer cannot call it.
     fn new_instance(&self, operation: u16, table: &Table) -> Option<Box<dyn Invoke>> {
         if self.refused(operation).is_some() {
             return None;
@@ -110,7 +110,7 @@ impl Session {
         tracing::debug!(target: "frpc::connection", ?peer, "slow handlers: running them as separate tasks for a while");
     }
 
-    /// At the accepting end: its calls, if it has made any.
+    /// Returns the accepting end's calls, if it has made any.
     pub(crate) fn calls(&mut self) -> Option<&Arc<CallTable>> {
         if self.calls.is_none() {
             let attachments = self.caller.connection.attachments();

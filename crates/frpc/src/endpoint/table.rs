@@ -1,4 +1,4 @@
-//! The methods of a server by operation.
+//! A server's methods by operation.
 
 use crate::api::authorize::{Authorize, PeerRules};
 use crate::api::middleware::Chain;
@@ -16,12 +16,12 @@ use crate::{Error, Policy, Status};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// The methods of a server by operation.
+/// A server's methods by operation.
 #[derive(Default)]
 pub(crate) struct Table {
-    /// In the order of their operations.
+    /// Methods sorted by operation.
     served: Vec<ServedMethod>,
-    /// The operations of methods by the names of their service and of their own, in order.
+    /// Operations by service and method name, sorted by name.
     names: Vec<((&'static str, &'static str), u16)>,
     pub(crate) layouts: Vec<&'static Layout>,
 }
@@ -30,15 +30,15 @@ pub(crate) struct Table {
 pub(crate) struct ServedMethod {
     pub(crate) entry: Entry,
     pub(crate) running: HandlerPlacement,
-    /// The middleware around its calls: that of the server, of the service and of the method.
+    /// The middleware around its calls: of the server, of the service and of the method.
     pub(crate) chain: Option<Arc<Chain>>,
-    /// Callers may request a hand-off by it.
+    /// Whether callers may request a hand-off.
     pub(crate) hands_off: bool,
-    /// Who observes its calls.
+    /// The observer of its calls.
     pub(crate) method_observer: Option<MethodObserver>,
-    /// Its replies are packed for peers that unpack.
+    /// Whether replies are compressed for peers that support it.
     pub(crate) packs: bool,
-    /// The number of the rule for its callers, if the end has rules.
+    /// The number of its access rule, if the end has rules.
     pub(crate) rule: Option<usize>,
 }
 
@@ -47,7 +47,7 @@ impl ServedMethod {
         self.entry.method.operation.number()
     }
 
-    /// The settings of the method for one connection.
+    /// Returns the settings of the method for one connection.
     pub(crate) fn settings(&self, reading: DecodeOptions, rules: Option<&Arc<dyn PeerRules>>) -> InvokeSettings<'_> {
         InvokeSettings {
             running: &self.running,
@@ -61,7 +61,7 @@ impl ServedMethod {
         }
     }
 
-    /// Admits a call that streams, and begins to observe it.
+    /// Admits a streaming call, and begins its observation.
     pub(crate) fn admit_stream(
         &self,
         rules: Option<&Arc<dyn PeerRules>>,
@@ -78,7 +78,7 @@ impl ServedMethod {
         }
     }
 
-    /// The rules of the method for a peer.
+    /// Returns the method's access rules for a peer.
     pub(crate) fn guard(&self, rules: Option<&Arc<dyn PeerRules>>) -> Option<Guard> {
         rules.map(|rules| Guard::new(rules, self.rule, self.entry.method))
     }
@@ -88,9 +88,9 @@ impl ServedMethod {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MethodSettings {
     pub(crate) policy: Option<Policy>,
-    /// It hands connections off.
+    /// Whether callers may request a hand-off.
     pub(crate) hands_off: bool,
-    /// Its replies are packed.
+    /// Whether replies are compressed.
     pub(crate) packs: bool,
 }
 
@@ -149,17 +149,17 @@ impl Table {
         }
     }
 
-    /// Whether no service is offered.
+    /// Returns whether no service is offered.
     pub(crate) fn is_empty(&self) -> bool {
         self.served.is_empty()
     }
 
-    /// All methods, in the order of their operations.
+    /// Returns all methods, sorted by operation.
     pub(crate) fn methods(&self) -> impl Iterator<Item = Method> {
         self.served.iter().map(|served| served.entry.method)
     }
 
-    /// The operation of a method, by the full name of its service and its own.
+    /// Returns the operation of a method, given the full name of its service and its own name.
     pub(crate) fn operation(&self, service: &str, method: &str) -> Option<u16> {
         let at = self.names.binary_search_by(|(names, _)| names.cmp(&(service, method))).ok()?;
         self.names.get(at).map(|(_, operation)| *operation)
@@ -173,7 +173,7 @@ impl Table {
         self.served.iter().map(ServedMethod::operation).map(|operation| operation..=operation).collect()
     }
 
-    /// The index of an operation, or where it belongs.
+    /// Returns the index of an operation, or its insertion index.
     fn position(&self, operation: u16) -> Result<usize, usize> {
         self.served.binary_search_by_key(&operation, ServedMethod::operation)
     }

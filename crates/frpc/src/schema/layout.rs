@@ -20,7 +20,8 @@ impl Layout {
     /// Creates the layout of the service with this full name. `operations` are in ascending order, and `compatible` are
     /// the fingerprints of compatible earlier layouts.
     ///
-    /// # Panics If there are more than 32 earlier layouts.
+    /// # Panics
+    /// If there are more than 32 earlier layouts.
     pub const fn new(
         service: &'static str,
         operations: &'static [u16],

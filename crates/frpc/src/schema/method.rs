@@ -20,7 +20,8 @@ pub struct Method {
 impl Method {
     /// Creates the descriptor of a method with its layout, name and operation.
     ///
-    /// # Panics If the operation is below 10, which the protocol reserves.
+    /// # Panics
+    /// If the operation is below 10, which the protocol reserves.
     pub const fn new(layout: &'static Layout, name: &'static str, operation: u16) -> Self {
         let Some(operation) = Operation::user(operation) else {
             panic!("operations of methods must be 10 or above");

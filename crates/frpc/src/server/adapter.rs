@@ -122,7 +122,8 @@ impl AdapterMethods {
     /// Authenticates the caller by the client's metadata, such as a token, if the server has rules. Call it once before
     /// several [checks of methods](AdapterMethod::check_access), so that a rejected token counts once.
     ///
-    /// # Errors [`Unauthenticated`](crate::Code::Unauthenticated) if the token is rejected.
+    /// # Errors
+    /// [`Unauthenticated`](crate::Code::Unauthenticated) if the token is rejected.
     pub fn check_caller(&self, metadata: &Metadata) -> Result<(), Status> {
         self.caller.rules.as_ref().map_or(Ok(()), |rules| rules.check_caller(metadata))
     }
@@ -158,7 +159,9 @@ impl AdapterMethod {
     /// Checks whether the server's rules allow this client to call the method with this metadata, in order to list the
     /// available methods. Nothing is called or counted against a limit.
     ///
-    /// # Errors The status with which the call would be rejected: [`Unauthenticated`](crate::Code::Unauthenticated) or [`PermissionDenied`](crate::Code::PermissionDenied).
+    /// # Errors
+    /// The status with which the call would be rejected: [`Unauthenticated`](crate::Code::Unauthenticated) or
+    /// [`PermissionDenied`](crate::Code::PermissionDenied).
     pub fn check_access(&self, metadata: &Metadata) -> Result<(), Status> {
         let guard = self.served().guard(self.methods.caller.rules.as_ref());
         guard.map_or(Ok(()), |guard| guard.check(metadata))
@@ -166,9 +169,12 @@ impl AdapterMethod {
 
     /// Calls a unary method.
     ///
-    /// # Errors The status of the call. [`Unimplemented`](crate::Code::Unimplemented) if the method lacks the format or streams in either direction.
+    /// # Errors
+    /// The status of the call. [`Unimplemented`](crate::Code::Unimplemented) if the method lacks the format or streams
+    /// in either direction.
     ///
-    /// # Cancel safety Dropping the future drops the handler.
+    /// # Cancel safety
+    /// Dropping the future drops the handler.
     pub async fn unary(&self, request: Request<Bytes>, format: &str) -> Result<Response<Bytes>, Status> {
         let Some(mut slot) = self.slot(format) else {
             let method = self.served().entry.method;
@@ -193,9 +199,11 @@ impl AdapterMethod {
 
     /// Calls a method of any kind with a stream of requests, which has a single item if the method takes one message.
     ///
-    /// # Errors Like [`unary`](Self::unary). Later failures are items of the stream of responses.
+    /// # Errors
+    /// Like [`unary`](Self::unary). Later failures are items of the stream of responses.
     ///
-    /// # Cancel safety Dropping the future, or the stream of responses, drops the handler.
+    /// # Cancel safety
+    /// Dropping the future, or the stream of responses, drops the handler.
     pub async fn streaming(
         &self,
         request: Request<impl Stream<Item = Result<Bytes, Status>> + Send + 'static>,

@@ -150,7 +150,8 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
 
     /// Adds a format to the last added method, for calls of [adapter connections](crate::ServerBuilder::adapter).
     ///
-    /// # Panics If the method has other message types, or no method was added.
+    /// # Panics
+    /// If the method has other message types, or no method was added.
     pub fn format<A: 'static, B: 'static>(mut self, format: Format<A, B>) -> Self {
         let last = self.methods.entries.last_mut().expect("a method should precede its format");
         last.offered.formats.push(format.info);

@@ -221,7 +221,8 @@ impl SharedReceiver {
     /// Discards messages that arrive after the handler has returned the receiver. Ready when the client has ended its
     /// direction or the stream is closed.
     ///
-    /// # Errors If a call with a single request receives another one, because each would needlessly wake the handler.
+    /// # Errors
+    /// If a call with a single request receives another one, because each would needlessly wake the handler.
     fn poll_drain(&self, context: &mut Context<'_>) -> Poll<Result<(), Status>> {
         let mut back = self.back.lock();
         while !back.ended {

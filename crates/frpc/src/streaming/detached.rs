@@ -1,4 +1,4 @@
-//! Messages from another source than a frisbee stream: another protocol, or a test.
+//! Messages from a source other than a frisbee stream: another protocol, or a test.
 
 use super::{ReceiverEnd, Streaming};
 use crate::Status;
@@ -16,7 +16,7 @@ pub(super) struct DetachedSource<M>(Mutex<Messages<M>>);
 type Messages<M> = Pin<Box<dyn Stream<Item = Result<M, Status>> + Send>>;
 
 impl<M: Message> Streaming<M> {
-    /// Creates a stream of messages from any stream, to call a handler without a connection.
+    /// Creates a stream from any stream of messages, to call a handler without a connection.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -35,7 +35,7 @@ impl<M: Message> Streaming<M> {
         stream
     }
 
-    /// The next message of the source. After an error, or without a source, the stream has ended.
+    /// Returns the next message of the source. Ends the stream after an error, or if there is no source.
     pub(super) fn poll_detached(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
         let Some(DetachedSource(messages)) = &mut self.elsewhere else { return Poll::Ready(None) };
         let next = std::task::ready!(messages.get_mut().as_mut().poll_next(context));

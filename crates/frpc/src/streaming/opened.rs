@@ -1,4 +1,4 @@
-//! Waiting for the first answer to a call that streams, for callers that match on the opening.
+//! Waiting for the first answer to a streaming call, for callers that need to know whether the server accepted it.
 
 use super::Streaming;
 use crate::Status;
@@ -7,12 +7,12 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 
 impl<M: Message> Streaming<M> {
-    /// At a client: waits until the server has answered the call, with its metadata, a message, or the end of the stream.
+    /// Waits at a client until the server has answered the call with its metadata, a message or the end of the stream.
     ///
-    /// A call returns before that, so a refusal arrives with the first [`message`](Self::message). This is for callers
-    /// that handle it earlier, and for those that read the [`metadata`](Self::metadata) before the messages. The first
-    /// message is kept, and so is a failure after metadata. A server whose stream is silent at first answers by the metadata of its
-    /// [`Response`](crate::Response), if that has any.
+    /// A streaming call returns earlier, so a rejection arrives with the first [`message`](Self::message). This
+    /// function is for callers that handle a rejection earlier, or that read the [`metadata`](Self::metadata) before
+    /// the messages. The first message is kept for the next read, and so is a failure after metadata. If a server's
+    /// stream is initially silent, the metadata of its [`Response`](crate::Response) is the answer, if there is any.
     ///
     /// ```
     /// use samples::greeter::{GreeterClient, Name};
@@ -29,10 +29,10 @@ impl<M: Message> Streaming<M> {
     /// ```
     ///
     /// # Errors
-    /// As [`message`](Self::message): the stream has ended then.
+    /// Like [`message`](Self::message). The stream has then ended.
     ///
     /// # Cancel safety
-    /// Safe: dropping the future loses no message.
+    /// Safe. Dropping the future loses no message.
     pub async fn opened(&mut self) -> Result<(), Status> {
         if self.answered || !self.metadata.is_empty() {
             return Ok(());
@@ -46,9 +46,9 @@ impl<M: Message> Streaming<M> {
         }
         match self.poll_any(context) {
             Poll::Ready(Some(Err(failure))) if self.metadata.is_empty() => Poll::Ready(Err(failure)),
-            // A failure after metadata is kept as well: the server has answered.
+            // A failure after metadata is kept too, because the server has answered.
             Poll::Ready(Some(first)) => {
-                // The next read is a long one, which begins with it.
+                // The next read takes the general path, which returns this message.
                 (*self.first.get_mut(), self.in_a_row) = (Some(first.map(Box::new)), 0);
                 Poll::Ready(Ok(()))
             }

@@ -1,4 +1,4 @@
-//! Writing messages on a frisbee stream, and the other items: metadata, a failure, the end.
+//! Writing messages on a frisbee stream, and other items: metadata, a failure, the end.
 
 use crate::Status;
 use crate::api::metadata::Metadata;
@@ -12,12 +12,12 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::{Context, Poll};
 
-/// The form of messages on a stream.
+/// Returns the form of messages on a stream.
 fn form(sender: &StreamSender) -> Form {
     if sender.is_native() { Form::Extended } else { Form::Flat }
 }
 
-/// Sends one message, lossless or packed if the flags say so.
+/// Sends a message, compressed or with a check for lost fields if the flags request it.
 pub(crate) async fn send<M: Message>(
     sender: &StreamSender,
     message: impl Borrow<M>,
@@ -33,11 +33,11 @@ pub(crate) async fn send<M: Message>(
     sent.await?.map_err(PutError::into_status)
 }
 
-/// How many messages are sent before the task yields. tokio grants a task as many operations at once.
+/// Number of messages sent before the task yields, equal to tokio's cooperative budget.
 const SENT_AT_ONCE: usize = 128;
 
-/// Sends all messages of a stream. Messages that are ready together leave together. `message` gives the message of an
-/// item; one without a message fails the call, with the status that `failure` makes of it. `count` gets the number of
+/// Sends all messages of a stream. Messages that are ready together are sent together. `message` returns the message of
+/// an item. An item without one fails the call with the status that `failure` returns. `count` receives the number of
 /// messages sent.
 pub(crate) async fn send_all<S, M>(
     sender: &StreamSender,
@@ -72,9 +72,9 @@ where
     .await
 }
 
-/// Sends the messages of a stream that are ready, as many as may be sent at once. `next` takes an item of the stream,
-/// `message` gives its message, which `put` puts into a packet, and `failure` makes a status of an item without one. Gives
-/// the number of messages sent.
+/// Sends the ready messages of a stream, up to the limit, and returns their number. `next` polls the next item,
+/// `message` returns its message, `put` writes it into a packet, and `failure` returns the status for an item without a
+/// message.
 fn send_some<T, M>(
     batch: &mut StreamBatch,
     context: &mut Context<'_>,
@@ -91,7 +91,7 @@ fn send_some<T, M>(
             Poll::Pending => return (sent, Poll::Pending),
         }
         let next = next(context);
-        // By reference: moving an item takes as long as writing a small one.
+        // By reference, because moving an item takes as long as writing a small one.
         let Poll::Ready(Some(item)) = &next else { break Ok(next) };
         let Some(message) = message(item) else { break Ok(next) };
         if let Err(error) = batch.put(|packet| put(message, packet)) {
@@ -99,7 +99,7 @@ fn send_some<T, M>(
         }
         sent += 1;
         if sent == SENT_AT_ONCE {
-            // With messages always ready and another thread taking them, other tasks of this thread would starve.
+            // If messages are always ready and another thread consumes them, other tasks of this thread would starve.
             context.waker().wake_by_ref();
             break Ok(Poll::Pending);
         }
@@ -117,8 +117,8 @@ fn send_some<T, M>(
     (sent, ended)
 }
 
-/// A batch of messages. It is sent even if the stream of messages panics: the reader gets all messages before the
-/// panic.
+/// A batch of messages. It is sent even if the stream of messages panics, so that the reader receives all messages
+/// before the panic.
 struct Batch(StreamBatch);
 
 impl Drop for Batch {
@@ -139,22 +139,22 @@ pub(crate) fn send_metadata(sender: &StreamSender, metadata: &Metadata) -> Resul
         prefix::put(packet.buffer(), PrefixFields { metadata: Some(metadata), ..PrefixFields::default() });
         packet.finish()
     });
-    // On a stream that has ended, it has no reader.
+    // On a closed stream the metadata has no reader.
     sent.unwrap_or(Ok(())).map_err(|error| Status::resource_exhausted(format!("metadata of the reply: {error}")))
 }
 
-/// Sends a failure of the call.
+/// Sends the failure of a call.
 pub(crate) fn send_error(sender: &StreamSender, status: &Status) {
     send_failure(sender, status, body::put_error);
 }
 
-/// Sends a failure of a call that has not been run.
+/// Sends the failure of a call that has not run.
 pub(crate) fn send_refusal(sender: &StreamSender, status: &Status) {
     send_failure(sender, status, body::put_refusal);
 }
 
 fn send_failure(sender: &StreamSender, status: &Status, put: fn(&mut Outbox, PacketId, Operation, &Status, Form)) {
-    // No mark of the direction: the id shows which end has opened the stream.
+    // The direction needs no mark, because the id shows which end opened the stream.
     let style = form(sender);
     let _ = sender.send_now(|outbox, id| put(outbox, id, Operation::STREAM, status, style));
 }

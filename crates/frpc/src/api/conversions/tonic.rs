@@ -68,7 +68,9 @@ impl From<&Metadata> for MetadataMap {
 /// Joins several texts of one key: by a comma, those of cookies by a semicolon (RFC 9110, section 5.3; RFC 9113,
 /// section 8.2.3).
 ///
-/// # Errors If [`Metadata`] cannot represent an entry: for example a text that is not ASCII, an entry beyond its limits, or several values of a key that ends in `-bin`.
+/// # Errors
+/// If [`Metadata`] cannot represent an entry: for example a text that is not ASCII, an entry beyond its limits, or
+/// several values of a key that ends in `-bin`.
 impl TryFrom<&MetadataMap> for Metadata {
     type Error = MetadataError;
 

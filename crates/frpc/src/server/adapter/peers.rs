@@ -23,7 +23,8 @@ impl AdapterPeers {
 
     /// Waits until the server shuts down. The listener should then finish its work in progress and return.
     ///
-    /// # Cancel safety Safe; it may be called any number of times.
+    /// # Cancel safety
+    /// Safe; it may be called any number of times.
     pub async fn stopping(&self) {
         self.inner.stopping().await;
     }
