@@ -1,4 +1,4 @@
-//! Bearer tokens for [frpc](https://docs.rs/frpc-rs): JSON Web Tokens that say who calls.
+//! Authentication of [frpc](https://docs.rs/frpc-rs) callers by JSON Web Tokens.
 //!
 //! ```
 //! use frpc_access::{Access, Who};
@@ -16,10 +16,15 @@
 //! # }
 //! ```
 //!
-//! A token is accepted if it is signed by one of the keys with the algorithm that belongs to that key, not that of the
-//! token itself, if it is from the issuer and for the audience, if its time has come and has not passed, and if it has
-//! a subject. A token without one of these claims, or with a malformed one, is refused, and so is one with critical
-//! header parameters (`crit`), since none is supported.
+//! A token is accepted if all of the following hold:
+//!
+//! * It is signed by one of the keys, with the algorithm configured for that key. The algorithm in the token is
+//!   ignored.
+//! * It is from the issuer, for the audience, and has a subject.
+//! * It is valid at the current time and has an expiry.
+//!
+//! Tokens with missing or malformed claims are rejected. Tokens with critical header parameters (`crit`) are rejected
+//! too, because none are supported.
 
 mod claims;
 mod keys;
@@ -37,13 +42,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// How far the clocks of issuer and server may be apart: what remains where they are set by the network.
+/// Default clock skew between issuer and server, sufficient for clocks synchronized over the network.
 const LEEWAY: Duration = Duration::from_secs(30);
 
-/// Verifies the tokens of one issuer, for [`Access::tokens`](crate::Access::tokens). Clones share the keys.
+/// Verifier for the tokens of one issuer, for use with [`Access::tokens`](crate::Access::tokens). Clones share the
+/// keys.
 ///
-/// The [principal](Principal) of a token has the subject as its name, the [issuer](Proof::Token) as its proof, the
-/// strings in the claim `roles` as its roles, and all [`Claims`] as a value for handlers. It expires with the token.
+/// The [principal](Principal) of a token has the subject as its name, the [issuer](Proof::Token) as its proof, and the
+/// strings of the claim `roles` as its roles. Handlers can access all [`Claims`]. The principal expires with the token.
 #[derive(Clone)]
 pub struct Jwt {
     issuer: String,
@@ -54,14 +60,14 @@ pub struct Jwt {
     keys: Arc<Ring>,
 }
 
-/// The keys of the present.
+/// The current keys and their generation.
 struct Ring {
     keys: RwLock<Arc<Keys>>,
     generation: AtomicU64,
 }
 
 impl Jwt {
-    /// Accepts tokens of this issuer, the claim `iss`, for this audience, one of those in the claim `aud`.
+    /// Creates a verifier for tokens whose `iss` claim is this issuer and whose `aud` claim includes this audience.
     #[must_use]
     pub fn new(issuer: impl Into<String>, audience: impl Into<String>, keys: Keys) -> Self {
         Self {
@@ -74,31 +80,30 @@ impl Jwt {
         }
     }
 
-    /// Sets how far the clocks of issuer and server may be apart. A token is valid for so much longer, and earlier.
-    /// Default: 30 s.
+    /// Sets the allowed clock skew. Tokens are accepted this long before `nbf` and after `exp`. Default: 30 s.
     #[must_use]
     pub fn leeway(mut self, leeway: Duration) -> Self {
         self.leeway = leeway;
         self
     }
 
-    /// Sets the claim that holds the roles: a list of strings, or a string with spaces between them such as that of
-    /// `scope`. Default: `roles`.
+    /// Sets the name of the claim that contains the roles. The claim is a list of strings, or a single string separated
+    /// by spaces like `scope`. Default: `roles`.
     #[must_use]
     pub fn roles_claim(mut self, name: impl Into<String>) -> Self {
         self.roles = name.into();
         self
     }
 
-    /// Sets the clock for the times of tokens. Default: that of the system. For tests.
+    /// Sets the clock used for the times of tokens, for tests. Default: the system clock.
     #[must_use]
     pub fn clock(mut self, clock: fn() -> SystemTime) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Uses these keys from now on, in place of those before. Accepted tokens are verified again at their next use, so
-    /// that removed keys take effect at once; streams in progress continue until their token expires.
+    /// Replaces the keys. Accepted tokens are verified again at their next use, so a removed key takes effect
+    /// immediately. Streams in progress continue until their token expires.
     pub fn reload(&self, keys: Keys) {
         *self.keys.keys.write() = Arc::new(keys);
         self.keys.generation.fetch_add(1, Ordering::Release);
@@ -107,7 +112,8 @@ impl Jwt {
     fn principal(&self, token: &str) -> Result<Principal, TokenError> {
         let refused = |reason: &dyn fmt::Display| TokenError::Refused(reason.to_string());
         let header = decode_header(token).map_err(|error| refused(&error))?;
-        // RFC 7515, section 4.1.11: a token with an extension that is not understood must be rejected. None is.
+        // RFC 7515, section 4.1.11: a token with an unsupported critical parameter must be rejected. None are
+        // supported.
         if let Some(critical) = &header.crit {
             return Err(refused(&format_args!("unsupported critical header parameters: {critical:?}")));
         }
@@ -117,7 +123,7 @@ impl Jwt {
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
         validation.set_issuer(&[&self.issuer]);
         validation.set_audience(&[&self.audience]);
-        // By the clock of this server, below.
+        // Checked below with the configured clock.
         (validation.validate_exp, validation.validate_nbf) = (false, false);
         let claims: Claims = decode(token, &key.key, &validation).map_err(|error| refused(&error))?.claims;
         let now = (self.clock)().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

@@ -1,10 +1,12 @@
-//! Access rules for [frpc](https://docs.rs/frpc-rs): [`Access`] admits callers by method, and limits their rates. Callers
-//! are known by users of this machine, by bearer tokens, and by feature: `tls` for certificates, `jwt` for JSON Web Tokens.
+//! Access rules for [frpc](https://docs.rs/frpc-rs).
+//!
+//! [`Access`] authorizes callers by method and limits their rates. Callers are authenticated as local Unix users, by
+//! bearer tokens, by certificates (feature `tls`) or by JSON Web Tokens (feature `jwt`).
 //!
 //! # Decisions
 //!
-//! A set of rules never changes: each method of a builder makes a new set, without verdicts. So no cached verdict outlives
-//! its rules, keys or limits.
+//! A rule set is immutable: each builder method creates a new set with an empty cache. A cached verdict therefore
+//! cannot outlive the rules, keys or limits it was derived from.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(test)]
@@ -23,7 +25,7 @@ pub use rules::tokens::{TokenError, Tokens};
 pub use rules::topics::TopicRules;
 pub use rules::who::Who;
 
-/// The runtime's clock, which tests may stop.
+/// Returns the time of the runtime's clock, which tests can pause.
 fn now() -> std::time::Instant {
     tokio::time::Instant::now().into_std()
 }

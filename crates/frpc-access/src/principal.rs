@@ -1,4 +1,4 @@
-//! The caller of a call, as verified by this end.
+//! The authenticated caller of a call.
 
 use crate::now;
 use frpc::frisbee::Attachments;
@@ -8,10 +8,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The caller of a call, as verified by this end: a certificate, a user of this machine, or the bearer of a token.
+/// An authenticated caller: the subject of a certificate, a local Unix user, or the bearer of a token.
 ///
-/// [Access rules](crate::Access) make one for each connection and token, and handlers find it by [`of_request`](Self::of_request).
-/// Nothing that a peer writes into metadata becomes one without proof. Clones are the same principal.
+/// [Access rules](crate::Access) create one per connection and token, and handlers retrieve it by
+/// [`of_request`](Self::of_request). Unverified metadata never creates a principal. Clones share the same principal.
 ///
 /// ```
 /// use frpc_access::{Principal, Proof};
@@ -31,38 +31,38 @@ struct PrincipalData {
     extensions: Extensions,
 }
 
-/// The proof of a [`Principal`].
+/// How a [`Principal`] was authenticated.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Proof {
-    /// A certificate that the peer has shown in the handshake of TLS, from an authority that this end trusts.
+    /// A certificate from a trusted authority, presented in the TLS handshake.
     Certificate(CertificateNames),
-    /// The kernel's word for a peer on a Unix socket.
+    /// Credentials of a Unix socket peer, as reported by the kernel.
     #[cfg(unix)]
     Unix(frpc::frisbee::UnixCredentials),
-    /// A token of this issuer.
+    /// A token.
     Token {
-        /// Its issuer.
+        /// Issuer of the token.
         issuer: String,
     },
-    /// Something that the program has verified by itself.
+    /// A custom verification by the program.
     Other,
 }
 
-/// The names in a certificate.
+/// Names in a certificate.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct CertificateNames {
-    /// The SPIFFE ID, such as `spiffe://example.org/billing`, if the certificate is an X.509-SVID.
+    /// SPIFFE ID, such as `spiffe://example.org/billing`, if the certificate is an X.509-SVID.
     pub spiffe: Option<String>,
-    /// The names of hosts among the subject alternative names, in the order of the certificate.
+    /// DNS names among the subject alternative names, in certificate order.
     pub hosts: Vec<String>,
-    /// The common name of the subject. It names no host.
+    /// Common name of the subject. It is not used as a host name.
     pub common_name: Option<String>,
 }
 
 impl Principal {
-    /// A principal with a name, which should be unique among those with the same kind of proof.
+    /// Creates a principal. The name should be unique among principals with the same kind of proof.
     ///
     /// ```
     /// use frpc_access::{Principal, Proof};
@@ -76,7 +76,7 @@ impl Principal {
         Self(Arc::new(PrincipalData { name, proof, roles: Vec::new(), expires: None, extensions }))
     }
 
-    /// Adds a role. [Rules](crate::Access) admit principals by their roles.
+    /// Adds a role. [Rules](crate::Access) can refer to roles.
     ///
     /// ```
     /// use frpc_access::{Principal, Proof};
@@ -90,7 +90,7 @@ impl Principal {
         self
     }
 
-    /// Sets when it is no longer valid, by the runtime's clock: calls are refused from then on, and streams end.
+    /// Sets the expiry by the runtime's clock. After it, calls are rejected and streams end.
     ///
     /// ```
     /// use frpc_access::{Principal, Proof};
@@ -105,7 +105,8 @@ impl Principal {
         self
     }
 
-    /// As [`with_expiry`](Self::with_expiry), so long from now. A time beyond the clock's range is no expiry.
+    /// Like [`with_expiry`](Self::with_expiry), but relative to now. A time beyond the range of the clock means no
+    /// expiry.
     ///
     /// ```
     /// use frpc_access::{Principal, Proof};
@@ -120,7 +121,7 @@ impl Principal {
         self
     }
 
-    /// Adds a value for handlers, such as the claims of a token. There is one of each type.
+    /// Attaches a value for handlers, such as the claims of a token. Replaces an earlier value of the same type.
     ///
     /// ```
     /// use frpc_access::{Principal, Proof};
@@ -141,18 +142,18 @@ impl Principal {
         Arc::make_mut(&mut self.0)
     }
 
-    /// The name: a SPIFFE ID, the first host of a certificate or its common name, `uid 1000`, or the subject of a token.
-    /// Names of different kinds of proof may be equal.
+    /// Returns the name: a SPIFFE ID, the first host name of a certificate or its common name, `uid 1000`, or the
+    /// subject of a token. Principals with different kinds of proof may have the same name.
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// Its proof.
+    /// Returns how the principal was authenticated.
     pub fn proof(&self) -> &Proof {
         &self.0.proof
     }
 
-    /// The roles, as the token states them or the program has added them.
+    /// Returns the roles from the token and those that the program has added.
     ///
     /// ```
     /// use frpc_access::{Principal, Proof};
@@ -164,7 +165,7 @@ impl Principal {
         &self.0.roles
     }
 
-    /// Whether it has a role.
+    /// Returns whether the principal has a role.
     ///
     /// ```
     /// use frpc_access::{Principal, Proof};
@@ -176,12 +177,12 @@ impl Principal {
         self.0.roles.iter().any(|own| own == role)
     }
 
-    /// When it is no longer valid, if ever.
+    /// Returns the expiry, if there is one.
     pub fn expires(&self) -> Option<Instant> {
         self.0.expires
     }
 
-    /// The value of a type that was added by [`with`](Self::with).
+    /// Returns the value of a type that was attached by [`with`](Self::with).
     ///
     /// ```
     /// use frpc_access::{Principal, Proof};
@@ -192,7 +193,7 @@ impl Principal {
         self.0.extensions.get()
     }
 
-    /// The names in its certificate, if it is known by one.
+    /// Returns the names in the certificate, if the principal was authenticated by one.
     pub fn certificate(&self) -> Option<&CertificateNames> {
         match &self.0.proof {
             Proof::Certificate(names) => Some(names),
@@ -200,7 +201,7 @@ impl Principal {
         }
     }
 
-    /// The principal of a connection: what its calls have that bring no token.
+    /// Returns the principal of a connection, which applies to calls without a token.
     pub fn of(connection: &Connection) -> Option<Self> {
         Self::attached(connection.attachments())
     }
@@ -209,7 +210,7 @@ impl Principal {
         attachments.get::<ConnectionPrincipal>().map(|own| own.0.clone())
     }
 
-    /// In a handler: the caller, if it is known. A token of the call takes precedence over the connection.
+    /// Returns the caller of a request, for handlers. A token of the call takes precedence over the connection.
     ///
     /// ```
     /// use frpc::{Request, Status};
@@ -224,7 +225,7 @@ impl Principal {
         Self::of_call_with(request.extensions(), request.attachments())
     }
 
-    /// In middleware at the serving end: the caller, as [`of_request`](Self::of_request).
+    /// Returns the caller of a call, for server middleware. Like [`of_request`](Self::of_request).
     ///
     /// ```
     /// # async fn example(call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
@@ -242,12 +243,12 @@ impl Principal {
         extensions.get().cloned().or_else(|| Self::attached(connection?))
     }
 
-    /// Makes this the principal of a connection: calls on it that bring no token are its calls from now on, and so is what
-    /// it sends to mounted routers. When the principal expires, the connection is closed, unless another one was made the
-    /// connection's before; a client of another protocol is refused from then on, and its connection stays open.
+    /// Sets the principal of a connection. It applies to later calls without a token and to packets for mounted
+    /// routers. When the principal expires, the connection is closed, unless another principal has replaced it. For a
+    /// client of another protocol the connection stays open, but its calls are rejected.
     ///
-    /// For a sign-in method, with one user for each connection. Every sender on the connection is that user: a proxy
-    /// that carries the calls of several must not sign in.
+    /// Intended for sign-in methods where each connection belongs to one user. Every sender on the connection acts as
+    /// this user, so a proxy that multiplexes several users must not sign in.
     ///
     /// ```
     /// use frpc::{Request, Response, Status};
@@ -266,10 +267,11 @@ impl Principal {
     /// ```
     ///
     /// # Errors
-    /// [`FailedPrecondition`](frpc::Code::FailedPrecondition) if the connection has a principal that does not expire,
-    /// such as that of a certificate.
+    /// [`FailedPrecondition`](frpc::Code::FailedPrecondition) if the connection has a principal without an expiry, such
+    /// as one authenticated by a certificate.
     pub fn sign_in(&self, connection: &Connection) -> Result<(), Status> {
         let lock = connection.attachments().get_or_insert::<SignInLock>();
+        // Held across the check and the replacement. Otherwise concurrent sign-ins could both succeed.
         let signing_in = lock.0.lock();
         if Self::of(connection).is_some_and(|own| own.expires().is_none()) {
             return Err(Status::failed_precondition("the connection itself identifies the caller"));
@@ -278,7 +280,7 @@ impl Principal {
         drop(signing_in);
         let Some(expires) = self.expires() else { return Ok(()) };
         let (of, signed_in) = (connection.clone(), Arc::downgrade(&self.0));
-        // No task of the connection, whose end a shutdown would wait for.
+        // Not spawned as a task of the connection, because a shutdown would wait for it.
         connection.runtime_handle().spawn(async move {
             if tokio::time::timeout_at(expires.into(), of.closed()).await.is_ok() {
                 return;
@@ -291,12 +293,12 @@ impl Principal {
         Ok(())
     }
 
-    /// Makes this the principal of a connection.
+    /// Sets the principal of a connection.
     pub(crate) fn own(&self, connection: &Connection) {
         connection.attachments().insert(ConnectionPrincipal(self.clone()));
     }
 
-    /// Records the identities that the transport of a connection has verified. The first one is its principal.
+    /// Stores the identities verified by the transport of a connection. The first one becomes its principal.
     pub(crate) fn own_all(transport: [Option<Self>; 2], connection: &Connection) {
         if let Some(principal) = transport.iter().flatten().next() {
             principal.own(connection);
@@ -304,7 +306,7 @@ impl Principal {
         }
     }
 
-    /// All verified identities of the peer of a connection: its principal, a certificate and a user.
+    /// Returns all verified identities of a connection's peer: the principal, the certificate and the Unix user.
     pub(crate) fn all_of(connection: &Connection) -> Vec<Self> {
         let transport = connection.attachments().get::<TransportPrincipals>();
         let transport = transport.iter().flat_map(|principals| principals.0.iter().flatten().cloned());
@@ -312,18 +314,18 @@ impl Principal {
     }
 }
 
-/// The principal of a connection, as its attachment. A type that users have not, so that they cannot set it by mistake.
+/// Attachment that stores the principal of a connection. Private, so that users cannot replace it by mistake.
 struct ConnectionPrincipal(Principal);
 
-/// The identities that the transport has verified.
+/// Attachment that stores the identities verified by the transport.
 struct TransportPrincipals([Option<Principal>; 2]);
 
-/// Held by a sign-in from its look at the connection's principal to the new one.
+/// Held by a sign-in while it checks and replaces the principal, so that concurrent sign-ins cannot both succeed.
 #[derive(Default)]
 struct SignInLock(Mutex<()>);
 
 impl fmt::Debug for Principal {
-    /// Without the values for handlers, which may be secrets.
+    /// Omits the values for handlers, which may be secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Principal")
             .field("name", &self.0.name)
@@ -341,27 +343,27 @@ mod tests {
     use std::sync::Barrier;
     use tokio::sync::mpsc;
 
-    /// Two callers that signed in at the same moment both succeeded, and the first one's later calls were the second one's.
+    /// Regression: two concurrent sign-ins both succeeded, and later calls of the first were attributed to the second.
     #[tokio::test]
     async fn of_two_sign_ins_at_one_moment_one_fails() {
         let (connects, mut connected) = mpsc::unbounded_channel();
         let server = Server::builder().on_connect(move |connection| drop(connects.send(connection.clone())));
-        let server = server.build().expect("settings should be valid");
+        let server = server.build().expect("default settings should be valid");
         let (here, there) = frpc::memory();
         tokio::spawn(async move { server.serve_connection(there).await });
-        let _client = Channel::connect_io(here).await.expect("connection in memory should be accepted");
-        let connection = connected.recv().await.expect("channel should stay open");
+        let _client = Channel::connect_io(here).await.expect("server should accept the in-memory connection");
+        let connection = connected.recv().await.expect("server should report the new connection");
         let barrier = Barrier::new(2);
         let sign_in = |name: &str| {
             barrier.wait();
             Principal::new(name, Proof::Other).sign_in(&connection).is_ok()
         };
         for round in 0..2000 {
-            // One that expires may be replaced.
+            // A principal with an expiry may be replaced.
             Principal::new("guest", Proof::Other).expiring_in(Duration::from_secs(60)).own(&connection);
             let signed_in = std::thread::scope(|scope| {
                 let other = scope.spawn(|| sign_in("ada"));
-                [sign_in("bob"), other.join().expect("thread should not panic")]
+                [sign_in("bob"), other.join().expect("sign-in thread should not panic")]
             });
             assert!(signed_in[0] != signed_in[1], "round {round}: {signed_in:?}");
         }

@@ -1,7 +1,7 @@
-//! Access rules: sets of rules, which never change, and the verdicts on the peer of each connection.
+//! Immutable rule sets, and the verdicts on each connection's peer.
 //!
-//! [`Access`] is the [`Authorize`] of an end, and a [`Visitor`] the [`PeerRules`] of one connection. `certificates.rs` reads
-//! the names in a certificate.
+//! [`Access`] implements [`Authorize`] for an endpoint, and [`Visitor`] implements [`PeerRules`] for one connection.
+//! `certificates.rs` extracts the names from a certificate.
 
 #[cfg(feature = "tls")]
 mod certificates;
@@ -26,16 +26,16 @@ use std::fmt;
 use std::ops::{Bound, RangeBounds, RangeInclusive};
 use std::sync::Arc;
 
-/// Rules of authentication and authorization.
+/// Authentication and authorization rules.
 ///
-/// An end with rules admits only callers that match: a method that no rule names is closed to all, one that a later
-/// schema adds included. The rules hold for every protocol alike: calls of each kind, calls of the other direction,
-/// hand-offs, other protocols of a gateway, and mounted routers, a broker of topics among them.
+/// An endpoint with rules rejects every call that no rule permits, including calls to methods that a later schema adds.
+/// The rules apply to all protocols: every kind of call, calls in the reverse direction, hand-offs, other protocols of
+/// a gateway, and mounted routers such as a pub/sub broker.
 ///
-/// A caller is known by `certificates`, [`users`](Self::users) of this machine or
-/// [`tokens`](Self::tokens), as far as these have been switched on. It is made out once for each connection, and once for
-/// each token. Calls of unknown callers fail with [`Unauthenticated`](frpc::Code::Unauthenticated), those of known ones
-/// whom no rule lets in with [`PermissionDenied`](frpc::Code::PermissionDenied), before their request is decoded.
+/// Callers are authenticated by `certificates`, local [`users`](Self::users) or [`tokens`](Self::tokens), as far as
+/// these are enabled. This happens once per connection and once per token. Unauthorized calls fail before their request
+/// is decoded: those of unknown callers with [`Unauthenticated`](frpc::Code::Unauthenticated), others with
+/// [`PermissionDenied`](frpc::Code::PermissionDenied).
 ///
 #[cfg_attr(feature = "tls", doc = "```")]
 #[cfg_attr(not(feature = "tls"), doc = "```text")]
@@ -58,25 +58,25 @@ use std::sync::Arc;
 #[must_use]
 pub struct Access(Arc<RuleSet>);
 
-/// Complete rules, with the verdicts that they have led to. It never changes: a builder that adds a rule makes a new set,
-/// without verdicts. So no verdict outlives the rules, the keys or the limits that it was made by.
+/// A complete rule set with its cached verdicts. It is immutable: adding a rule creates a new set with an empty cache,
+/// so a verdict cannot outlive the rules, keys or limits it was derived from.
 #[derive(Default)]
 pub(crate) struct RuleSet {
     rules: Rules,
-    /// The rules of methods with their limits, and the numbers of these by name.
+    /// Rules of methods with their limits, and their indices by method name.
     methods: Vec<Rule>,
     numbers: HashMap<String, usize>,
-    /// The verdicts on tokens.
+    /// Cached verdicts on tokens.
     cache: Cache,
     limits: Limits,
-    /// Whether the verdict on a token depends on the connection that it is sent on.
+    /// Whether a verdict on a token depends on the connection that presents it.
     has_exclusion: bool,
 }
 
 #[derive(Clone, Default)]
 struct Rules {
     conditions: Vec<Who>,
-    /// The rules of methods, by their full names.
+    /// Rules by full method name.
     methods: HashMap<String, Rule>,
     mounted: Vec<(RangeInclusive<u16>, Rule)>,
     fallback: Option<Rule>,
@@ -84,22 +84,22 @@ struct Rules {
     by_user: bool,
     tokens: Option<Arc<dyn Tokens>>,
     limits: Vec<Limit>,
-    /// The limits of single methods, by their full names: an index into `limit_sets`.
+    /// Limits of single methods by full method name, as indices into `limit_sets`.
     limited: HashMap<String, usize>,
-    /// Numbers of limits.
+    /// Sets of limits, as indices into `limits`.
     limit_sets: Vec<Vec<usize>>,
 }
 
-/// A rule, by the number of its condition.
+/// A rule, as the index of its condition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rule {
     condition: usize,
-    /// The limits of a method, in addition to those of all: an index into [`Rules::limit_sets`].
+    /// Limits of the method in addition to the general ones, as an index into [`Rules::limit_sets`].
     limits: Option<usize>,
 }
 
 impl Access {
-    /// Rules that admit no caller, and identify none.
+    /// Creates rules that authenticate and permit nobody.
     ///
     /// ```
     /// use frpc::Server;
@@ -112,18 +112,18 @@ impl Access {
         Self::default()
     }
 
-    /// Identifies callers by the certificates of the TLS handshake: by their SPIFFE ID, the names of hosts, or the
-    /// common name. The end needs TLS with client certificates, as [`ServerTls::mutual`](frpc::tls::ServerTls::mutual)
-    /// does.
+    /// Authenticates callers by their TLS certificates: by SPIFFE ID, host names or common name. Requires TLS with
+    /// client certificates, see [`ServerTls::mutual`](frpc::tls::ServerTls::mutual).
     ///
-    /// A certificate with a SPIFFE ID that is not valid, or with a further URI, counts as none. A connection keeps the
-    /// principal that it began with when its certificate expires.
+    /// A certificate with an invalid SPIFFE ID or more than one URI is ignored. A connection keeps its initial
+    /// principal when the certificate expires.
     #[cfg(feature = "tls")]
     pub fn certificates(self) -> Self {
         self.change(|rules| rules.by_certificate = true)
     }
 
-    /// Knows callers on Unix sockets by the user and group of their process when it connected, which the kernel states.
+    /// Authenticates callers on Unix sockets by the user and group of their process at connect time, as reported by the
+    /// kernel.
     ///
     /// ```
     /// use frpc_access::{Access, Who};
@@ -135,20 +135,20 @@ impl Access {
         self.change(|rules| rules.by_user = true)
     }
 
-    /// Knows callers by the bearer token in the metadata `authorization`, in place of what their connection says. Calls
-    /// with a token that is not accepted are refused, whatever else the caller could show.
+    /// Authenticates callers by the bearer token in the `authorization` metadata, which takes precedence over the
+    /// connection's identity. Calls with an invalid token are rejected, even if the connection is authenticated.
     ///
-    /// A token is verified when it comes for the first time, and remembered until it expires or keys change. As many are
-    /// remembered as fit into 8 MiB. A peer that sends 16 tokens within ten seconds that are not accepted gets no further
-    /// one verified for that long.
+    /// A token is verified on its first use and cached until it expires or the keys change. The cache is limited to
+    /// 8 MiB. After 16 invalid tokens from a peer within ten seconds, further tokens of the peer are not verified for
+    /// that period.
     pub fn tokens(self, tokens: impl Tokens) -> Self {
         self.change(|rules| rules.tokens = Some(Arc::new(tokens)))
     }
 
-    /// Lets callers into methods, whose names are `package.Service/Method`. Several rules for one method let in those of
-    /// each. [`bind`](frpc::ServerBuilder::bind) fails if there is no such method.
+    /// Permits callers to call methods, named `package.Service/Method`. Several rules for the same method permit the
+    /// callers of each. [`bind`](frpc::ServerBuilder::bind) fails if a method does not exist.
     ///
-    /// Rules name methods and not services, so that a later method is closed until it is considered.
+    /// Rules name methods rather than services, so that a method added later is closed until a rule permits it.
     ///
     /// ```
     /// use frpc_access::{Access, Who};
@@ -173,9 +173,9 @@ impl Access {
         })
     }
 
-    /// Lets peers use the operations of mounted routers, such as those of a broker. They are known by their connection:
-    /// by its certificate, its user, or [by signing in](Principal::sign_in). Packets of others are refused, and counted as
-    /// waste.
+    /// Permits peers to use the operations of mounted routers, such as a pub/sub broker. Peers are identified by their
+    /// connection: by certificate, Unix user or [sign-in](Principal::sign_in). Packets of other peers are rejected and
+    /// counted as waste.
     ///
     /// ```
     /// use frpc_access::{Access, Who};
@@ -200,7 +200,7 @@ impl Access {
         })
     }
 
-    /// Lets peers open streams that name no operation, for the [fallback](frpc::ServerBuilder::fallback).
+    /// Permits peers to open streams without an operation, for the [fallback](frpc::ServerBuilder::fallback).
     ///
     /// ```
     /// use frpc_access::{Access, Who};
@@ -211,12 +211,12 @@ impl Access {
         self.change(|rules| rules.fallback = Some(rules.add(who)))
     }
 
-    /// Limits how often each of these may call: a principal by its name, over all its connections, and an unknown
-    /// caller by its address. The first limit that is for a caller counts; callers without one are not limited.
+    /// Limits the call rate of each matching caller: of a principal by name, over all its connections, and of an
+    /// unknown caller by address. The first limit that matches a caller applies; other callers are not limited.
     ///
-    /// A call beyond is refused with [`ResourceExhausted`](frpc::Code::ResourceExhausted), with the time to wait as a
-    /// [`RetryInfo`](frpc_details::RetryInfo), before its request is decoded. Packets for mounted routers are
-    /// not counted. The memory for limits is bounded: when 65 536 callers have used some of their allowance, further
+    /// Excess calls fail with [`ResourceExhausted`](frpc::Code::ResourceExhausted) before their request is decoded. The
+    /// status contains the time to wait as a [`RetryInfo`](frpc_details::RetryInfo). Packets for mounted routers are
+    /// not counted. To bound memory, callers share one bucket once 65 536 others have used some of their allowance.
     /// ones share a limit.
     ///
     /// ```
@@ -228,9 +228,9 @@ impl Access {
         self.change(|rules| rules.limits.push(Limit { who, rate, is_of_methods: false }))
     }
 
-    /// Limits how often each of these may call these methods, with names like `package.Service/Method`, as [`limit`]
-    /// does for all methods. Calls of the methods that are named together count together. Of several such limits for
-    /// one method, the first one that is for a caller counts; it applies in addition to that of [`limit`].
+    /// Like [`limit`], but counts only calls to the given methods, named `package.Service/Method`. Calls to methods
+    /// given together are counted together. If several such limits for a method match a caller, the first one applies,
+    /// in addition to that of [`limit`].
     ///
     /// ```
     /// use frpc_access::{Access, Rate, Who};
@@ -293,17 +293,17 @@ impl Rules {
 }
 
 impl RuleSet {
-    /// The rule with a number.
+    /// Returns the rule with an index.
     fn rule(&self, number: Option<usize>) -> Option<Rule> {
         self.methods.get(number?).copied()
     }
 
-    /// Whether a rule lets in each caller there can be.
+    /// Returns whether a rule permits every possible caller.
     pub(crate) fn includes_all(&self, rule: Option<Rule>) -> bool {
         rule.and_then(|rule| self.rules.conditions.get(rule.condition)).is_some_and(Who::includes_all)
     }
 
-    /// The identity of the peer by its certificate, and that by its user.
+    /// Returns the peer's identities by certificate and by Unix user.
     pub(crate) fn principals(&self, connection: &Connection) -> [Option<Principal>; 2] {
         let mut principals = [None, None];
         #[cfg(feature = "tls")]
@@ -322,7 +322,7 @@ impl RuleSet {
         principals
     }
 
-    /// The remedy for an unknown caller.
+    /// Describes the accepted credentials, for the error sent to unknown callers.
     fn accepted_credentials(&self) -> String {
         let ways = [
             (self.rules.by_certificate, "a client certificate"),

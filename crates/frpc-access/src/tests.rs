@@ -1,4 +1,4 @@
-//! Which tokens are accepted, and which are not.
+//! Acceptance and rejection of tokens.
 
 use crate::{Principal, Proof};
 use frpc_access::jwt::{Algorithm, Claims, Jwt, Keys};
@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 const SECRET: [u8; 32] = [7; 32];
 
-/// The time of the server, in seconds since 1970.
+/// Current time of the server, in seconds since the Unix epoch.
 const NOW: u64 = 1_900_000_000;
 
 fn clock() -> SystemTime {
@@ -18,20 +18,20 @@ fn clock() -> SystemTime {
 }
 
 fn shared() -> Keys {
-    Keys::new().secret("main", Algorithm::HS256, SECRET).expect("it is long enough")
+    Keys::new().secret("main", Algorithm::HS256, SECRET).expect("secret should be long enough")
 }
 
 fn jwt(keys: Keys) -> Jwt {
     Jwt::new("https://issuer.example.org", "bank", keys).clock(clock).leeway(Duration::from_secs(10))
 }
 
-/// Claims that are accepted, with changes; `null` removes a claim.
+/// Returns valid claims with changes. A `null` value removes a claim.
 fn claims(changes: &Value) -> Value {
     let mut claims = json!({
         "iss": "https://issuer.example.org", "aud": "bank", "sub": "ada", "exp": NOW + 60, "roles": ["teller"],
     });
-    let all = claims.as_object_mut().expect("it is an object");
-    for (name, value) in changes.as_object().expect("it is an object") {
+    let all = claims.as_object_mut().expect("claims should be a JSON object");
+    for (name, value) in changes.as_object().expect("changes should be a JSON object") {
         all.insert(name.clone(), value.clone());
         all.retain(|_, value| !value.is_null());
     }
@@ -44,7 +44,7 @@ fn header(algorithm: Algorithm, kid: Option<&str>) -> Header {
 
 fn token(changes: &Value) -> String {
     let key = EncodingKey::from_secret(&SECRET);
-    encode(&header(Algorithm::HS256, Some("main")), &claims(changes), &key).expect("it is signed")
+    encode(&header(Algorithm::HS256, Some("main")), &claims(changes), &key).expect("token should be signed")
 }
 
 fn accepted(jwt: &Jwt, token: &str) -> Principal {
@@ -58,7 +58,7 @@ fn refused(jwt: &Jwt, token: &str) -> String {
     }
 }
 
-/// Base64 without padding, for tokens that no library makes.
+/// Encodes base64 without padding, for tokens that no library creates.
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let digits = bytes.chunks(3).flat_map(|chunk| {
@@ -74,7 +74,7 @@ fn critical_header_parameters_refuse_a_token() {
     for critical in [&["exp"][..], &["b64", "http://example.org/extension"], &[]] {
         let critical = Some(critical.iter().map(|&name| name.to_owned()).collect());
         let header = Header { crit: critical, ..header(Algorithm::HS256, Some("main")) };
-        let token = encode(&header, &claims(&json!({})), &key).expect("it is signed");
+        let token = encode(&header, &claims(&json!({})), &key).expect("token should be signed");
         let reason = refused(&jwt(shared()), &token);
         assert!(reason.contains("critical"), "{reason}");
     }
@@ -105,7 +105,7 @@ fn a_token_without_a_signature_is_refused() {
         }
     }
     let good = token(&json!({}));
-    let (signed, _) = good.rsplit_once('.').expect("it has three parts");
+    let (signed, _) = good.rsplit_once('.').expect("token should have three parts");
     for bad in ["", ".", "..", "a.b.c", &format!("{signed}."), signed, &format!("{good}x"), &format!("{good}.x")] {
         refused(&jwt(shared()), bad);
     }
@@ -114,12 +114,13 @@ fn a_token_without_a_signature_is_refused() {
 #[test]
 fn token_is_verified_by_its_key_and_algorithm() {
     let key = EncodingKey::from_secret(&SECRET);
-    let signed = |header: &Header, key: &EncodingKey| encode(header, &claims(&json!({})), key).expect("it is signed");
+    let signed =
+        |header: &Header, key: &EncodingKey| encode(header, &claims(&json!({})), key).expect("token should be signed");
     refused(&jwt(shared()), &signed(&header(Algorithm::HS256, Some("main")), &EncodingKey::from_secret(&[8; 32])));
     refused(&jwt(shared()), &signed(&header(Algorithm::HS512, Some("main")), &key));
     refused(&jwt(shared()), &signed(&header(Algorithm::HS256, Some("other")), &key));
     accepted(&jwt(shared()), &signed(&header(Algorithm::HS256, None), &key));
-    let two = shared().secret("second", Algorithm::HS256, [9; 32]).expect("it is long enough");
+    let two = shared().secret("second", Algorithm::HS256, [9; 32]).expect("secret should be long enough");
     refused(&jwt(two), &signed(&header(Algorithm::HS256, None), &key));
 }
 
@@ -127,13 +128,16 @@ fn token_is_verified_by_its_key_and_algorithm() {
 fn a_public_key_is_never_taken_for_a_secret() {
     let pair = KeyPair::generate().expect("key pair should be generated");
     let (public, private) = (pair.public_key_pem(), pair.serialize_pem());
-    let keys = || Keys::new().pem("main", Algorithm::ES256, &public).expect("it is a key");
+    let keys = || Keys::new().pem("main", Algorithm::ES256, &public).expect("public key should be valid");
     let header_of = |algorithm| header(algorithm, Some("main"));
-    let key = EncodingKey::from_ec_pem(private.as_bytes()).expect("it is a key");
-    accepted(&jwt(keys()), &encode(&header_of(Algorithm::ES256), &claims(&json!({})), &key).expect("it is signed"));
+    let key = EncodingKey::from_ec_pem(private.as_bytes()).expect("private key should be valid");
+    accepted(
+        &jwt(keys()),
+        &encode(&header_of(Algorithm::ES256), &claims(&json!({})), &key).expect("token should be signed"),
+    );
     for secret in [public.as_bytes(), pair.der_bytes()] {
         let key = EncodingKey::from_secret(secret);
-        let forged = encode(&header_of(Algorithm::HS256), &claims(&json!({})), &key).expect("it is signed");
+        let forged = encode(&header_of(Algorithm::HS256), &claims(&json!({})), &key).expect("token should be signed");
         refused(&jwt(keys()), &forged);
     }
     assert!(Keys::new().pem("main", Algorithm::HS256, &public).is_err());
@@ -201,7 +205,7 @@ fn replaced_keys_apply_to_all_clones_and_bump_generation() {
     let clone = jwt.clone();
     accepted(&jwt, &good);
     let before = jwt.generation();
-    clone.reload(Keys::new().secret("main", Algorithm::HS256, [9; 32]).expect("it is long enough"));
+    clone.reload(Keys::new().secret("main", Algorithm::HS256, [9; 32]).expect("secret should be long enough"));
     refused(&jwt, &good);
     assert_ne!(jwt.generation(), before);
     clone.reload(Keys::new());
@@ -218,7 +222,7 @@ fn only_public_keys_of_a_set_are_used() {
     let key = json!({"kty": "EC", "crv": "P-256", "kid": "a", "x": x, "y": y, "use": "sig", "alg": "ES256"});
     let without = |name: &str, kid: &str| {
         let mut key = key.clone();
-        let fields = key.as_object_mut().expect("it is an object");
+        let fields = key.as_object_mut().expect("key should be a JSON object");
         fields.remove(name);
         fields.insert("kid".to_owned(), kid.into());
         key
@@ -230,15 +234,16 @@ fn only_public_keys_of_a_set_are_used() {
     let known = [key.clone(), without("alg", "b"), encrypting, secret.clone()];
     let keys = [&unknown[..], &known].concat();
     let set = json!({"keys": keys});
-    let keys = Keys::from_jwks(set.to_string()).expect("two keys serve");
-    let signing = EncodingKey::from_ec_pem(pair.serialize_pem().as_bytes()).expect("it is a key");
+    let keys = Keys::from_jwks(set.to_string()).expect("set should have two usable keys");
+    let signing = EncodingKey::from_ec_pem(pair.serialize_pem().as_bytes()).expect("private key should be valid");
     let jwt = jwt(keys);
     for (kid, serves) in [("a", true), ("b", true), ("c", false)] {
-        let signed = encode(&header(Algorithm::ES256, Some(kid)), &claims(&json!({})), &signing).expect("it is signed");
+        let signed = encode(&header(Algorithm::ES256, Some(kid)), &claims(&json!({})), &signing)
+            .expect("token should be signed");
         assert_eq!(jwt.verify(&signed).is_ok(), serves, "{kid}");
     }
     let coded = encode(&header(Algorithm::HS256, Some("d")), &claims(&json!({})), &EncodingKey::from_secret(&SECRET));
-    refused(&jwt, &coded.expect("it is signed"));
+    refused(&jwt, &coded.expect("token should be signed"));
     let doubled = json!({"keys": [key, without("alg", "a")]}).to_string();
     for none in ["", "{}", &doubled, "[]", r#"{"keys": []}"#, &json!({"keys": [secret]}).to_string()] {
         assert!(Keys::from_jwks(none).is_err(), "{none}");

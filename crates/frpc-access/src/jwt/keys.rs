@@ -1,4 +1,4 @@
-//! The keys that verify tokens, each for one algorithm.
+//! Keys that verify tokens, each for a single algorithm.
 
 use jsonwebtoken::crypto::aws_lc;
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm, PublicKeyUse};
@@ -10,13 +10,14 @@ use std::collections::hash_map::Entry;
 use std::fmt;
 use std::str::FromStr;
 
-/// The shortest secret for codes, in bytes: as long as the shortest code, so that guessing the secret is no easier.
+/// Minimum length of a secret in bytes. Equal to the shortest MAC, so that guessing the secret is not easier than
+/// guessing the MAC.
 const SECRET_MIN: usize = 32;
 
-/// The keys that verify the tokens of an issuer.
+/// Keys that verify the tokens of an issuer.
 ///
-/// Each has a name, the `kid` of tokens, and one algorithm: a token that says another one is refused, so that a public
-/// key is never taken for a secret. A token without a `kid` is accepted if there is only one key.
+/// Each key has a name, the `kid` of tokens, and one algorithm. A token that states another algorithm is rejected, so
+/// that a public key is never used as a secret. A token without a `kid` is accepted if there is only one key.
 #[derive(Default)]
 pub struct Keys(HashMap<String, Key>);
 
@@ -25,23 +26,23 @@ pub(crate) struct Key {
     pub(crate) key: DecodingKey,
 }
 
-/// Why a key is none.
+/// Error of adding an invalid key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeyError(String);
 
 impl Keys {
-    /// No keys yet.
+    /// Creates an empty set of keys.
     #[must_use]
     pub fn new() -> Self {
-        // Of the whole process. Whatever else has been chosen there serves as well.
+        // The provider is process-wide. One that was installed earlier works too.
         let _ = aws_lc::DEFAULT_PROVIDER.install_default();
         Self::default()
     }
 
-    /// Adds a public key as PEM: of RSA, of an elliptic curve or of Ed25519, as the algorithm has it.
+    /// Adds a PEM public key of the type that the algorithm requires: RSA, elliptic curve or Ed25519.
     ///
     /// # Errors
-    /// If it is no such key, or there is one with this `kid` already.
+    /// If the key is invalid or of another type, or the `kid` is already in use.
     pub fn pem(self, kid: &str, algorithm: Algorithm, pem: impl AsRef<[u8]>) -> Result<Self, KeyError> {
         let pem = pem.as_ref();
         let key = match algorithm.family() {
@@ -54,10 +55,10 @@ impl Keys {
         self.with(kid, algorithm, key)
     }
 
-    /// Adds a secret that the issuer shares with its audience, for HS256, HS384 or HS512. Its holders can make tokens.
+    /// Adds a secret shared with the issuer, for HS256, HS384 or HS512. Anyone who has the secret can issue tokens.
     ///
     /// # Errors
-    /// If it has less than 32 bytes, the algorithm takes a public key, or there is a key with this `kid` already.
+    /// If the secret is shorter than 32 bytes, the algorithm requires a public key, or the `kid` is already in use.
     pub fn secret(self, kid: &str, algorithm: Algorithm, secret: impl AsRef<[u8]>) -> Result<Self, KeyError> {
         let secret = secret.as_ref();
         if algorithm.family() != AlgorithmFamily::Hmac {
@@ -69,13 +70,14 @@ impl Keys {
         self.with(kid, algorithm, DecodingKey::from_secret(secret))
     }
 
-    /// Reads the public keys of a JSON Web Key Set, as issuers publish it. Fetching it is left to you.
+    /// Parses the public keys of a JSON Web Key Set (JWKS), the format in which issuers publish them. The caller
+    /// fetches the set.
     ///
-    /// Keys for encryption, keys without a `kid`, and malformed keys or keys of an unknown type are ignored, as
-    /// RFC 7517, section 5, asks. So are secrets, which have no place in such a set.
+    /// Encryption keys, keys without a `kid`, malformed keys and keys of unknown types are ignored, as RFC 7517,
+    /// section 5, requires. Secrets are ignored because they must not be published.
     ///
     /// # Errors
-    /// If it is no such set, no key is left, or two keys have one `kid`.
+    /// If the set is malformed or has no usable key, or if two keys have the same `kid`.
     pub fn from_jwks(set: impl AsRef<[u8]>) -> Result<Self, KeyError> {
         let set: Value =
             serde_json::from_slice(set.as_ref()).map_err(|error| KeyError(format!("invalid JWKS: {error}")))?;
@@ -98,7 +100,7 @@ impl Keys {
         }
     }
 
-    /// The key of a token.
+    /// Returns the key for a token.
     pub(crate) fn find(&self, kid: Option<&str>) -> Option<&Key> {
         match kid {
             Some(kid) => self.0.get(kid),
@@ -107,7 +109,7 @@ impl Keys {
     }
 }
 
-/// The key that a set states, and the algorithm that it is for.
+/// Converts a key of a set. Returns it with its algorithm, or `None` if it cannot verify signatures.
 fn public_key(jwk: &Jwk) -> Option<(Algorithm, DecodingKey)> {
     if jwk.common.public_key_use.as_ref().is_some_and(|purpose| *purpose != PublicKeyUse::Signature) {
         return None;
@@ -126,7 +128,7 @@ fn public_key(jwk: &Jwk) -> Option<(Algorithm, DecodingKey)> {
 }
 
 impl fmt::Debug for Keys {
-    /// The names alone.
+    /// Prints only the names and algorithms.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.0.iter().map(|(kid, key)| (kid, key.algorithm))).finish()
     }

@@ -1,21 +1,21 @@
-//! The names in a peer's certificate, which TLS has verified before. The bytes of a certificate are parsed here;
-//! whether it is valid is decided by rustls.
+//! Extraction of names from a peer's certificate. This module only parses the certificate; rustls has verified it
+//! before.
 
 use crate::{CertificateNames, Principal, Proof};
 use frpc::tls::CertificateDer;
 use webpki::EndEntityCert;
 
-/// The scheme of SPIFFE IDs.
+/// Scheme of SPIFFE IDs.
 const SPIFFE: &str = "spiffe://";
 
-/// The longest SPIFFE ID, in bytes, by its standard.
+/// Maximum length of a SPIFFE ID in bytes, by its specification.
 const SPIFFE_MAX: usize = 2048;
 
-/// The object identifier of a common name, with its tag and length.
+/// Object identifier of a common name, with tag and length.
 const COMMON_NAME: [u8; 5] = [0x06, 0x03, 0x55, 0x04, 0x03];
 
-/// The principal that a certificate names. `None` if it has no name, or is a SPIFFE certificate that is not valid by
-/// the standard: its other names must not identify it then.
+/// Returns the principal that a certificate names. Returns `None` if it has no name or an invalid SPIFFE ID, whose
+/// other names must not be used for authentication.
 pub(super) fn principal(certificate: &CertificateDer<'_>) -> Option<Principal> {
     let certificate = EndEntityCert::try_from(certificate).ok()?;
     let uris: Vec<&str> = certificate.valid_uri_names().collect();
@@ -34,7 +34,7 @@ fn has_spiffe_scheme(uri: &str) -> bool {
     uri.get(..SPIFFE.len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case(SPIFFE))
 }
 
-/// Whether a text is the SPIFFE ID of a workload: a trust domain, and a path of at least one segment.
+/// Returns whether a URI is the SPIFFE ID of a workload: a trust domain and a path of at least one segment.
 fn is_spiffe_id(uri: &str) -> bool {
     let Some((domain, path)) = uri.strip_prefix(SPIFFE).and_then(|rest| rest.split_once('/')) else { return false };
     let is_mark = |byte: u8| matches!(byte, b'-' | b'.' | b'_');
@@ -44,7 +44,7 @@ fn is_spiffe_id(uri: &str) -> bool {
     uri.len() <= SPIFFE_MAX && !domain.is_empty() && domain.bytes().all(in_domain) && path.split('/').all(is_segment)
 }
 
-/// The first common name in a subject: sets of attributes, each an identifier and a text.
+/// Returns the first common name of a subject, which consists of sets of attributes with an identifier and a text.
 fn common_name(subject: &[u8]) -> Option<String> {
     let mut rest = subject;
     while let Some((set, behind)) = value(rest) {
@@ -59,7 +59,7 @@ fn common_name(subject: &[u8]) -> Option<String> {
     None
 }
 
-/// The contents of the first value of DER, and the rest. Lengths of more than two bytes are in no name.
+/// Splits off the contents of the first DER value. Lengths of more than two bytes do not occur in names.
 fn value(der: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = match der.get(1..)? {
         [length @ 0..=0x7F, rest @ ..] => (usize::from(*length), rest),

@@ -1,4 +1,4 @@
-//! Rate limits of callers: token buckets by principal, or by address for unknown callers.
+//! Rate limits: token buckets per principal, or per address for unknown callers.
 
 use crate::now;
 use crate::rules::who::Who;
@@ -13,13 +13,13 @@ use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-/// Callers whose buckets are kept, each some hundred bytes.
+/// Maximum number of callers with their own bucket. Each takes about a hundred bytes.
 const CALLERS_MAX: usize = 65_536;
 
-/// The pause before the next scan for callers with full buckets, after there were too few: a scan takes a millisecond.
+/// Minimum interval between sweeps of full buckets. A sweep takes about a millisecond.
 const SWEPT: Duration = Duration::from_secs(1);
 
-/// A rate limit: so many calls in a period on average, and so many at once.
+/// A rate limit: the average call rate and the maximum burst.
 ///
 /// ```
 /// use frpc_access::Rate;
@@ -31,13 +31,13 @@ const SWEPT: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub struct Rate {
-    /// The time to refill one call.
+    /// Time to refill one call.
     interval: Duration,
     burst: u32,
 }
 
 impl Rate {
-    /// So many calls a second, and as many at once. 0 counts as 1.
+    /// Permits `calls` per second on average, and as many in a burst. 0 counts as 1.
     ///
     /// ```
     /// use frpc_access::Rate;
@@ -49,7 +49,7 @@ impl Rate {
         Self { interval: Duration::from_secs(1) / calls, burst: calls }
     }
 
-    /// One call in each period, and one at once. A period of zero counts as a nanosecond.
+    /// Permits one call per period, without bursts. A period of zero counts as a nanosecond.
     ///
     /// ```
     /// use frpc_access::Rate;
@@ -61,7 +61,7 @@ impl Rate {
         Self { interval: period.max(Duration::from_nanos(1)), burst: 1 }
     }
 
-    /// Sets how many calls may be made at once after a pause. 0 counts as 1.
+    /// Sets the maximum number of calls in a burst. 0 counts as 1.
     ///
     /// ```
     /// use frpc_access::Rate;
@@ -73,19 +73,19 @@ impl Rate {
     }
 }
 
-/// The time since the first call of this function, by the runtime's clock, which tests may stop.
+/// Returns the time since the first call of this function, by the runtime's clock, which tests can pause.
 fn since_start() -> Duration {
     static BEGAN: LazyLock<Instant> = LazyLock::new(now);
     let began = *BEGAN;
     now().saturating_duration_since(began)
 }
 
-/// The token bucket of one caller, by the generic cell rate algorithm.
+/// Token bucket of one caller, implemented by the generic cell rate algorithm (GCRA).
 pub(crate) struct Bucket {
     rate: Rate,
-    /// Several callers have it, since there was no room for one of each.
+    /// Whether several callers share the bucket because the maximum number of buckets was reached.
     is_shared: bool,
-    /// When the bucket is full again.
+    /// Time at which the bucket is full again.
     full_at: Mutex<Duration>,
 }
 
@@ -94,8 +94,8 @@ impl Bucket {
         Self { rate, is_shared, full_at: Mutex::new(Duration::ZERO) }
     }
 
-    /// Takes one call of a caller out of its bucket, if it has one, and returns the bucket. A shared one is looked up
-    /// again by `find`: there may be room for one of the caller by now.
+    /// Takes one call from a caller's bucket, if it has one, and returns the bucket. A shared bucket is looked up again
+    /// by `find`, because the caller may get its own by now.
     pub(crate) fn take_from(
         bucket: Option<&Arc<Self>>,
         find: impl FnOnce() -> Option<Arc<Self>>,
@@ -105,13 +105,13 @@ impl Bucket {
         Ok(bucket)
     }
 
-    /// Puts one call back that was taken out.
+    /// Returns one call to the bucket.
     pub(crate) fn put_back(&self) {
         let mut full_at = self.full_at.lock();
         *full_at = full_at.saturating_sub(self.rate.interval);
     }
 
-    /// Takes one call out.
+    /// Takes one call from the bucket, or fails with the time to wait.
     fn take(&self) -> Result<(), Status> {
         let now = since_start();
         let mut full_at = self.full_at.lock();
@@ -122,7 +122,7 @@ impl Bucket {
             return Ok(());
         }
         drop(full_at);
-        // Rounded up, so that it suffices.
+        // Rounded up, so that a retry after this time succeeds.
         let wait = wait.saturating_add(Duration::from_millis(1));
         let text = format!("too many calls by this caller: try again in {} ms", wait.as_millis());
         Err(Status::resource_exhausted(text).with_detail(&RetryInfo::new(wait)))
@@ -133,7 +133,7 @@ impl Bucket {
     }
 }
 
-/// The limits of a set of rules.
+/// Limits of a rule set, with their buckets.
 #[derive(Default)]
 pub(crate) struct Limits {
     limits: Vec<Limit>,
@@ -144,19 +144,19 @@ pub(crate) struct Limits {
 pub(crate) struct Limit {
     pub(crate) who: Who,
     pub(crate) rate: Rate,
-    /// It counts the calls of single methods, which name it by its number.
+    /// Whether the limit applies only to the methods that refer to it.
     pub(crate) is_of_methods: bool,
 }
 
 #[derive(Default)]
 struct Buckets {
     by_caller: HashMap<Caller, Arc<Bucket>>,
-    /// For callers beyond the most that are kept, by the number of their limit.
+    /// Buckets by limit index, shared by callers beyond the maximum.
     shared: HashMap<usize, Arc<Bucket>>,
     swept: Option<Instant>,
 }
 
-/// A caller for a limit, which has this number.
+/// Index of a limit, and a caller that it applies to.
 type Caller = (usize, Name);
 
 #[derive(PartialEq, Eq, Hash)]
@@ -166,9 +166,9 @@ enum Name {
         issuer: String,
         name: String,
     },
-    /// Of IPv6 the network, since a host has as many addresses there as it likes.
+    /// For IPv6 the /64 network, because a host can use any address of its network.
     Address(IpAddr),
-    /// Without an address, as in memory.
+    /// A caller without an address, for example over an in-memory transport.
     Nobody,
 }
 
@@ -195,22 +195,22 @@ impl Limits {
         Self { limits, buckets: Mutex::default() }
     }
 
-    /// The numbers of the limits for calls of all methods.
+    /// Returns the indices of the limits that apply to all methods.
     fn general(&self) -> impl Iterator<Item = usize> {
         self.limits.iter().enumerate().filter(|(_, limit)| !limit.is_of_methods).map(|(number, _)| number)
     }
 
-    /// Whether calls of all methods are unlimited.
+    /// Returns whether there is no limit that applies to all methods.
     pub(crate) fn is_empty(&self) -> bool {
         self.general().next().is_none()
     }
 
-    /// The bucket of a caller for calls of all methods; `None` if it is not limited.
+    /// Returns a caller's bucket for calls to all methods, or `None` if the caller is not limited.
     pub(crate) fn bucket(&self, principal: Option<&Principal>, address: Option<IpAddr>) -> Option<Arc<Bucket>> {
         self.bucket_among(self.general(), principal, address)
     }
 
-    /// The bucket of a caller by the first of these limits that is for it.
+    /// Returns a caller's bucket for the first matching limit.
     pub(crate) fn bucket_among(
         &self,
         mut numbers: impl Iterator<Item = usize>,
@@ -234,7 +234,7 @@ impl Limits {
 }
 
 impl Buckets {
-    /// Removes full buckets without users, which equal new ones. Returns whether there is room now.
+    /// Removes unused full buckets, which are equivalent to new ones. Returns whether a bucket can be added.
     fn sweep(&mut self, now: Instant) -> bool {
         if self.swept.is_some_and(|swept| now.saturating_duration_since(swept) < SWEPT) {
             return false;
@@ -267,7 +267,7 @@ mod tests {
     }
 
     fn take_token(limits: &Limits, principal: &Principal) -> Result<(), Status> {
-        limits.bucket(Some(principal), None).expect("it is limited").take()
+        limits.bucket(Some(principal), None).expect("caller should be limited").take()
     }
 
     #[tokio::test(start_paused = true)]
@@ -277,11 +277,12 @@ mod tests {
         (0..3).for_each(|_| take_token(&limits, &one).unwrap());
         let status = take_token(&limits, &one).unwrap_err();
         assert_eq!(status.code(), Code::ResourceExhausted);
-        let wait = status.detail::<RetryInfo>().and_then(|info| info.delay()).expect("it says so");
+        let wait =
+            status.detail::<RetryInfo>().and_then(|info| info.delay()).expect("status should state the retry delay");
         assert!(wait > Duration::from_millis(90) && wait < Duration::from_millis(110), "{wait:?}");
-        take_token(&limits, &other).expect("others are not concerned");
+        take_token(&limits, &other).expect("other caller should not be limited");
         advance(wait).await;
-        take_token(&limits, &one).expect("it has waited");
+        take_token(&limits, &one).expect("caller should be permitted after the delay");
         assert!(take_token(&limits, &one).is_err());
     }
 
@@ -289,7 +290,7 @@ mod tests {
     async fn unknown_callers_are_limited_by_address_and_ipv6_by_network() {
         let limits = limits([(Who::anybody(), Rate::one_in(Duration::from_secs(1)))]);
         let take_token =
-            |address: &str| limits.bucket(None, address.parse().ok()).expect("it is limited").take().is_ok();
+            |address: &str| limits.bucket(None, address.parse().ok()).expect("caller should be limited").take().is_ok();
         assert!(
             take_token("192.0.2.1")
                 && take_token("192.0.2.2")
@@ -321,19 +322,20 @@ mod tests {
         for number in 1..CALLERS_MAX {
             take_token(&limits, &named(number)).unwrap();
         }
-        take_token(&limits, &named(CALLERS_MAX)).expect("the first that shares");
-        take_token(&limits, &named(CALLERS_MAX + 1)).expect_err("it shares with the one before");
+        take_token(&limits, &named(CALLERS_MAX)).expect("first caller beyond the maximum should use the shared bucket");
+        take_token(&limits, &named(CALLERS_MAX + 1))
+            .expect_err("second caller beyond the maximum should find the shared bucket empty");
         assert_eq!(limits.buckets.lock().by_caller.len(), CALLERS_MAX);
         assert!(take_token(&limits, &named(1)).is_err(), "a flood of others does not fill a bucket");
         advance(Duration::from_secs(40)).await;
-        take_token(&limits, &named(CALLERS_MAX + 2)).expect("the bucket of the first caller is full again");
+        take_token(&limits, &named(CALLERS_MAX + 2)).expect("first caller's full bucket should have been replaced");
         assert_eq!(limits.buckets.lock().by_caller.len(), CALLERS_MAX);
         advance(Duration::from_secs(60)).await;
-        take_token(&limits, &named(CALLERS_MAX + 3)).expect("all are");
+        take_token(&limits, &named(CALLERS_MAX + 3)).expect("all full buckets should have been removed");
         assert!(limits.buckets.lock().by_caller.len() <= 2);
     }
 
-    /// A caller that came during a flood shared a bucket for as long as its connection lived.
+    /// Regression: a caller that arrived during a flood shared a bucket for the lifetime of its connection.
     #[tokio::test(start_paused = true)]
     async fn caller_gets_its_own_bucket_when_there_is_room() {
         let limits = limits([(Who::known(), Rate::one_in(Duration::from_secs(60)))]);

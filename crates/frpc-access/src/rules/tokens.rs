@@ -1,4 +1,4 @@
-//! Tokens: their verification, and the memory of accepted ones.
+//! Verification of tokens, and the cache of accepted ones.
 
 use crate::Principal;
 use crate::rules::visitor::JudgedCaller;
@@ -7,19 +7,18 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// The longest token that is looked at, in bytes: as long as all fields of a request may be at most servers of HTTP.
+/// Maximum length of a token in bytes, equal to the usual limit of all HTTP header fields.
 pub(crate) const TOKEN_MAX: usize = 8 * 1024;
 
-/// How many bytes of tokens one half of the memory holds, with their principals: the tokens of some minutes, not more
-/// than a server spares.
+/// Maximum memory in bytes of one half of the cache, which holds the tokens of some minutes with their principals.
 const HALF: usize = 4 * 1024 * 1024;
 
-/// The approximate size of an entry in addition to its token: a principal with its name and roles, and an entry in the
-/// table.
+/// Approximate memory of a cache entry in bytes, excluding its token: a principal with name and roles, and the table
+/// entry.
 const ENTRY: usize = 512;
 
-/// Verifies bearer tokens, for [`Access::tokens`](crate::Access::tokens). The feature `jwt` has one for JSON Web
-/// Tokens.
+/// A verifier of bearer tokens, for [`Access::tokens`](crate::Access::tokens). The feature `jwt` provides one for JSON
+/// Web Tokens.
 ///
 /// ```
 /// use frpc_access::{Principal, Proof};
@@ -40,28 +39,29 @@ const ENTRY: usize = 512;
 /// }
 /// ```
 pub trait Tokens: Send + Sync + 'static {
-    /// The principal whose token this is: up to 8 KiB of the characters that RFC 6750 allows.
+    /// Verifies a token and returns its principal. The token has up to 8 KiB of the characters permitted by RFC 6750.
     ///
-    /// It is called on the thread that drives the connection, so it must not block: keys are fetched elsewhere. The result
-    /// is kept until the principal [expires](Principal::expires).
+    /// This is called on the thread that drives the connection and must not block; fetch keys elsewhere. The result is
+    /// cached until the principal [expires](Principal::expires).
     ///
     /// # Errors
-    /// If the token is not accepted.
+    /// If the token is invalid.
     fn verify(&self, token: &str) -> Result<Principal, TokenError>;
 
-    /// A number that changes when accepted tokens may have become invalid: all are verified again then. Default: 0.
+    /// Returns a number that changes when accepted tokens may have become invalid. All tokens are then verified again.
+    /// Default: 0.
     fn generation(&self) -> u64 {
         0
     }
 }
 
-/// Why a token is not accepted. Callers learn whether it is too old, and nothing else.
+/// Reason why a token is rejected. Callers are only told whether it has expired.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TokenError {
-    /// It was valid, and is no longer.
+    /// The token has expired.
     Expired,
-    /// Anything else, with the reason for the log.
+    /// The token is invalid, for this reason, which is logged.
     Refused(String),
 }
 
@@ -76,23 +76,23 @@ impl fmt::Display for TokenError {
 
 impl std::error::Error for TokenError {}
 
-/// The accepted tokens, in two halves: when the young one is full, it becomes the old one, and the previous old one is
-/// forgotten. A token that is used again gets young again, so those in use stay.
+/// Cache of accepted tokens in two halves. When the young half is full it replaces the old one, whose entries are
+/// evicted. A used token moves to the young half, so tokens in use are not evicted.
 #[derive(Default)]
 pub(crate) struct Cache(Mutex<CacheGenerations>);
 
 #[derive(Default)]
 struct CacheGenerations {
-    /// The generation of keys that accepted them.
+    /// Key generation that accepted the cached tokens.
     generation: u64,
     young: HashMap<Box<str>, Arc<JudgedCaller>>,
     old: HashMap<Box<str>, Arc<JudgedCaller>>,
-    /// The memory of the young half.
+    /// Memory of the young half in bytes.
     memory: usize,
 }
 
 impl Cache {
-    /// The entry of a token, if that was accepted in this generation of keys.
+    /// Returns the entry of a token that was accepted with this generation of keys.
     pub(crate) fn get(&self, token: &str, generation: u64) -> Option<Arc<JudgedCaller>> {
         let mut halves = self.0.lock();
         halves.begin(generation);
@@ -104,7 +104,7 @@ impl Cache {
         Some(caller)
     }
 
-    /// Keeps the entry of a token that was accepted in this generation.
+    /// Caches a token that was accepted with this generation of keys.
     pub(crate) fn insert(&self, token: &str, caller: Arc<JudgedCaller>, generation: u64) {
         let mut halves = self.0.lock();
         halves.begin(generation);
@@ -136,7 +136,7 @@ fn memory(token: &str) -> usize {
 }
 
 impl fmt::Debug for Cache {
-    /// Without the tokens.
+    /// Omits the tokens.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let halves = self.0.lock();
         f.debug_struct("Cache").field("tokens", &(halves.young.len() + halves.old.len())).finish_non_exhaustive()

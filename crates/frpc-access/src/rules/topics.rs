@@ -1,4 +1,4 @@
-//! Rules for publishing to topics, and for subscribing to patterns.
+//! Rules for publishing to topics and subscribing to patterns.
 
 use crate::Principal;
 use crate::now;
@@ -6,13 +6,13 @@ use crate::rules::who::Who;
 use frpc::Connection;
 use frpc::pubsub::{TopicUse, covers};
 
-/// Rules for publishing to topics, and for subscribing to patterns, at a [`Broker`](frpc::pubsub::Broker).
+/// Rules for publishing to topics and subscribing to patterns at a [`Broker`](frpc::pubsub::Broker).
 ///
-/// What no rule allows is refused. A rule for subscriptions allows a pattern if it [covers](frpc::pubsub::covers) all of
-/// it: one for `orders.*` does not allow `orders.>`. A rule for `>` does not allow to watch a presence, which needs one for
-/// `$presence.>`. Callers are known by their connection, as for
-/// [`Access::allow_mounted`](crate::Access::allow_mounted), which has to let them come as far as to the broker. A pattern
-/// in a rule that is none allows nothing.
+/// Everything that no rule permits is rejected. A subscription is permitted if a rule's pattern
+/// [covers](frpc::pubsub::covers) it entirely: `orders.*` does not permit `orders.>`. Watching presence requires a rule
+/// for `$presence.>`; a rule for `>` is not sufficient. Callers are identified by their connection, as for
+/// [`Access::allow_mounted`](crate::Access::allow_mounted), which must also permit them to use the broker. A rule with
+/// an invalid pattern permits nothing.
 ///
 /// ```
 /// use frpc::Server;
@@ -35,7 +35,7 @@ pub struct TopicRules {
 }
 
 impl TopicRules {
-    /// Rules that allow nothing.
+    /// Creates rules that permit nothing.
     ///
     /// ```
     /// use frpc_access::{TopicRules, Who};
@@ -46,7 +46,7 @@ impl TopicRules {
         Self::default()
     }
 
-    /// Lets callers publish to all topics that match one of these patterns.
+    /// Permits callers to publish to all topics that match one of these patterns.
     ///
     /// ```
     /// use frpc_access::{TopicRules, Who};
@@ -58,7 +58,7 @@ impl TopicRules {
         self
     }
 
-    /// Lets callers subscribe to these patterns, and to all that match no other topics.
+    /// Permits callers to subscribe to these patterns and to all patterns that they cover.
     ///
     /// ```
     /// use frpc_access::{TopicRules, Who};
@@ -70,7 +70,8 @@ impl TopicRules {
         self
     }
 
-    /// Whether the peer of a connection may do this, for [`BrokerBuilder::permit`](frpc::pubsub::BrokerBuilder::permit).
+    /// Returns whether a connection's peer may use a topic. Pass this to
+    /// [`BrokerBuilder::permit`](frpc::pubsub::BrokerBuilder::permit).
     pub fn may(&self, connection: &Connection, wish: TopicUse<'_>) -> bool {
         let (rules, topics) = match wish {
             TopicUse::Publish(topic) => (&self.publish, topic),
@@ -81,7 +82,7 @@ impl TopicRules {
         let principal = Principal::of(connection).filter(is_valid);
         let identities = Principal::all_of(connection);
         let all: Vec<_> = identities.iter().collect();
-        // A broker does not count the lists of presences among the topics of a wildcard, so neither does a rule.
+        // A wildcard subscription does not receive presence messages, so a wildcard rule must not permit them either.
         let is_presence = topics.starts_with("$presence.");
         let is_wild = |pattern: &str| pattern.starts_with(['*', '>']);
         let covers = |pattern: &String| covers(pattern, topics) && !(is_presence && is_wild(pattern));

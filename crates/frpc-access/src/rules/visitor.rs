@@ -1,4 +1,4 @@
-//! One peer for the rules: its identity, and its permissions.
+//! The peer of a connection: its identity and its permissions.
 
 use crate::rules::limits::Bucket;
 use crate::rules::tokens::TOKEN_MAX;
@@ -11,28 +11,28 @@ use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// The metadata of a bearer token.
+/// Metadata key of the bearer token.
 const AUTHORIZATION: &str = "authorization";
 
-/// Rejected tokens of one peer, before no more of its tokens are verified for a while: more than a client with a wrong
-/// clock or key sends before it stops, less than a millisecond's work.
+/// Maximum number of rejected tokens per peer before its tokens are no longer verified for a while. A misconfigured
+/// client sends fewer before it stops, and verifying them takes less than a millisecond.
 const REFUSALS_MAX: u32 = 16;
 
-/// The while.
+/// Period over which rejected tokens are counted.
 const REFUSALS_WITHIN: Duration = Duration::from_secs(10);
 
-/// A caller with the verdict of each rule on it.
+/// A caller with the verdict of each rule.
 pub(crate) struct JudgedCaller {
     principal: Option<Principal>,
-    /// The rules that let it in, a bit for each.
+    /// Bit set of the conditions that the caller meets.
     allowed: Box<[u64]>,
     bucket: Option<Arc<Bucket>>,
-    /// The buckets for limits of single methods, in the order of their sets.
+    /// Buckets for limits of single methods, by the index of their set.
     of_methods: Box<[OnceLock<Option<Arc<Bucket>>>]>,
 }
 
 impl JudgedCaller {
-    /// The verdicts on calls by `principal` on a connection.
+    /// Evaluates all rules for calls by `principal` on a connection.
     fn new(access: &RuleSet, principal: Option<Principal>, connection: &Connection, address: Option<IpAddr>) -> Self {
         let identities = Principal::all_of(connection);
         let all: Vec<_> = principal.iter().chain(&identities).collect();
@@ -50,13 +50,13 @@ impl JudgedCaller {
         Self { principal: None, allowed: Box::default(), bucket: None, of_methods: Box::default() }
     }
 
-    /// Whether a rule admits it. Without a rule none is.
+    /// Returns whether a rule permits the caller. A missing rule permits nobody.
     fn may(&self, rule: Option<Rule>) -> bool {
         let Some(Rule { condition: number, .. }) = rule else { return false };
         self.allowed.get(number / 64).is_some_and(|bits| bits >> (number % 64) & 1 == 1)
     }
 
-    /// Takes a call out of the buckets for its method and for all methods.
+    /// Takes a call from the buckets for its method and for all methods.
     fn take(&self, access: &RuleSet, rule: Option<Rule>, address: Option<IpAddr>) -> Result<(), Status> {
         let principal = self.principal.as_ref();
         let mut of_method = None;
@@ -67,6 +67,7 @@ impl JudgedCaller {
             of_method = Bucket::take_from(bucket.get_or_init(find).as_ref(), find)?;
         }
         let taken = Bucket::take_from(self.bucket.as_ref(), || access.limits.bucket(principal, address));
+        // A call that the general limit rejects does not count towards the limit of its method.
         if let (Err(_), Some(bucket)) = (&taken, of_method) {
             bucket.put_back();
         }
@@ -82,7 +83,7 @@ impl JudgedCaller {
     }
 }
 
-/// The peer of a connection for the rules of this end.
+/// The peer of a connection.
 pub(crate) struct Visitor {
     access: Arc<RuleSet>,
     connection: Connection,
@@ -90,16 +91,16 @@ pub(crate) struct Visitor {
     memory: Mutex<Memory>,
 }
 
-/// The cached results.
+/// Cached identities of the peer.
 struct Memory {
-    /// The connection's identity, and the state of the connection's attachments at that time.
+    /// Identity of the connection, and the change counter of its attachments at that time.
     own: (u32, Arc<JudgedCaller>),
     bearer: Option<Bearer>,
-    /// How many tokens were refused lately, and since when they are counted.
+    /// Number of recently rejected tokens, and the start of the counting period.
     refusals: (u32, Option<Instant>),
 }
 
-/// The last token, and its caller for as long as neither keys nor the connection's attachments change.
+/// The last token with its caller, valid until the keys or the connection's attachments change.
 struct Bearer {
     token: Box<str>,
     caller: Arc<JudgedCaller>,
@@ -108,7 +109,7 @@ struct Bearer {
 }
 
 impl Visitor {
-    /// The peer of a new connection, which becomes known by its transport.
+    /// Creates the peer of a new connection and authenticates it by its transport.
     pub(crate) fn new(access: &Arc<RuleSet>, connection: &Connection) -> Self {
         Principal::own_all(access.principals(connection), connection);
         let address = connection.peer_addr().map(|address| address.ip());
@@ -124,7 +125,7 @@ impl PeerRules for Visitor {
         let rule = self.access.rule(rule);
         let own = self.own();
         let is_limited = !self.access.limits.is_empty() || rule.is_some_and(|rule| rule.limits.is_some());
-        // An unknown caller may sign in later, as a caller that the rule refuses.
+        // An unknown caller may later sign in as one that the rule rejects.
         let stays = own.principal.is_some() || self.access.includes_all(rule);
         own.may(rule) && own.expires().is_none() && stays && !is_limited
     }
@@ -164,8 +165,8 @@ impl PeerRules for Visitor {
 }
 
 impl Visitor {
-    /// The caller with this metadata if a rule allows it to call the method, and whether the metadata has a token.
-    /// The limits are not consulted.
+    /// Returns the caller with this metadata if a rule permits it to call the method, and whether it has a token. Does
+    /// not check the rate limits.
     fn allowed(
         &self,
         rule: Option<Rule>,
@@ -179,11 +180,11 @@ impl Visitor {
         Ok((caller, has_token))
     }
 
-    /// The caller with this metadata, and whether it has a token. Fails if the token is not accepted.
+    /// Returns the caller with this metadata and whether it has a token. Fails if the token is invalid.
     fn identify(&self, metadata: &Metadata) -> Result<(Arc<JudgedCaller>, bool), Status> {
         let token = self.access.rules.tokens.as_ref().and_then(|_| metadata.get(AUTHORIZATION));
         let caller = match token {
-            // The next hop might look at another one of them.
+            // With several tokens, the next hop might evaluate a different one.
             Some(_) if metadata.get_all(AUTHORIZATION).nth(1).is_some() => {
                 return Err(self.not_accepted(&TokenError::Refused("more than one token".to_owned())));
             }
@@ -204,7 +205,7 @@ impl Visitor {
         }
     }
 
-    /// The connection's identity.
+    /// Returns the identity of the connection.
     fn own(&self) -> Arc<JudgedCaller> {
         let mut memory = self.memory.lock();
         let changes = self.connection.attachments().changes();
@@ -214,7 +215,7 @@ impl Visitor {
         memory.own.1.clone()
     }
 
-    /// The identity by the value of `authorization`.
+    /// Returns the identity for a value of the `authorization` metadata.
     fn bearer(&self, value: &str) -> Result<Arc<JudgedCaller>, Status> {
         let Some(tokens) = &self.access.rules.tokens else { return Ok(self.own()) };
         let Some(token) = token(value) else {
@@ -233,7 +234,8 @@ impl Visitor {
             Some(Bearer { token: token.into(), caller: caller.clone(), generation, changes })
         };
         if let Some(caller) = self.access.cache.get(token, generation) {
-            // The cached verdicts are those on another connection, whose identities exclusions looked at.
+            // The cached verdicts are from another connection. Exclusions depend on its identities, so evaluate them
+            // again.
             let caller = match self.access.has_exclusion {
                 true => self.judge(caller.principal.clone()),
                 false => caller,
@@ -269,7 +271,7 @@ impl Visitor {
         Ok(caller)
     }
 
-    /// The verdicts on calls by `principal` on this connection.
+    /// Evaluates all rules for calls by `principal` on this connection.
     fn judge(&self, principal: Option<Principal>) -> Arc<JudgedCaller> {
         Arc::new(JudgedCaller::new(&self.access, principal, &self.connection, self.address))
     }
@@ -302,7 +304,8 @@ fn expired() -> Status {
     Status::unauthenticated("the token has expired: get a new one")
 }
 
-/// The token in a value such as `Bearer abc`. `None` if it is of another scheme, too long, or no token.
+/// Returns the token in a value such as `Bearer abc`. Returns `None` if the scheme differs or the token is invalid or
+/// too long.
 fn token(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     let token = token.trim_start_matches(' ');
@@ -320,12 +323,12 @@ mod tests {
     use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
     use tokio::io::AsyncWriteExt as _;
 
-    /// Signs its callers in, with their name as their role.
+    /// Service that signs its callers in, with the name also used as the role.
     struct Reception;
 
     impl Greeter for Reception {
         async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
-            let connection = request.connection().expect("channel should be connected");
+            let connection = request.connection().expect("request should have a connection");
             let name = &request.get_ref().name;
             if !name.is_empty() {
                 Principal::new(name, Proof::Other).with_role(name).sign_in(connection)?;
@@ -338,26 +341,26 @@ mod tests {
         }
     }
 
-    /// A method that was open to unknown callers stayed open on a connection that had called it, for any caller that signed in
+    /// Regression: a method open to unknown callers stayed open on a connection that had called it, whoever signed in
     /// there.
     #[tokio::test]
     async fn signed_in_caller_is_refused_where_unknown_ones_are_not() {
         let access = Access::new().allow(["greet.Greeter/Greet"], Who::anybody().except(Who::role("guest")));
         let server = Server::builder().add_service(GreeterServer::new(Reception)).access(access);
-        let server = server.build().expect("settings should be valid");
+        let server = server.build().expect("server settings should be valid");
         let (here, there) = frpc::memory();
         tokio::spawn(async move { server.serve_connection(there).await });
         let client =
-            GreeterClient::new(Channel::connect_io(here).await.expect("connection in memory should be accepted"));
+            GreeterClient::new(Channel::connect_io(here).await.expect("server should accept the in-memory connection"));
         let name = |name: &str| Name { name: name.to_owned() };
-        client.greet(name("")).await.expect("call should succeed");
-        client.greet(name("guest")).await.expect("call should succeed");
-        let refused = client.greet(name("")).await.expect_err("call should fail");
+        client.greet(name("")).await.expect("unknown caller should be permitted");
+        client.greet(name("guest")).await.expect("unknown caller should be able to sign in");
+        let refused = client.greet(name("")).await.expect_err("caller with the excluded role should be rejected");
         assert_eq!(refused.code(), Code::PermissionDenied);
     }
 
-    /// A principal of `on_connect` was forgotten when the client spoke another protocol, so a rule that excludes its role let
-    /// it in.
+    /// Regression: a principal set by `on_connect` was lost when the client spoke another protocol, so a rule that
+    /// excludes its role permitted it.
     #[tokio::test]
     async fn principal_of_new_connection_holds_in_other_protocols() {
         for (role, expected) in [("clerk", Ok(())), ("guest", Err(Code::PermissionDenied))] {
@@ -368,22 +371,23 @@ mod tests {
                 .access(access)
                 .on_connect(move |connection| {
                     let principal = Principal::new(role, Proof::Other).with_role(role);
-                    principal.sign_in(connection).expect("no principal is set yet");
+                    principal.sign_in(connection).expect("connection should have no principal yet");
                 })
                 .adapter(
                     |_| true,
                     move |_, context| {
-                        let method = context.methods().get("greet.Greeter", "Greet").expect("call should succeed");
-                        shows.send(method.check_access(&Metadata::new())).expect("receiver should be waiting");
+                        let method =
+                            context.methods().get("greet.Greeter", "Greet").expect("method should exist in the schema");
+                        shows.send(method.check_access(&Metadata::new())).expect("test should be receiving verdicts");
                         std::future::ready(Ok(()))
                     },
                 )
                 .build()
-                .expect("settings should be valid");
+                .expect("server settings should be valid");
             let (mut here, there) = frpc::memory();
             tokio::spawn(async move { server.serve_connection(there).await });
-            here.write_all(b"x").await.expect("write should succeed");
-            let verdict = shown.recv().await.expect("channel should stay open");
+            here.write_all(b"x").await.expect("in-memory transport should accept a byte");
+            let verdict = shown.recv().await.expect("other protocol should report its verdict");
             assert_eq!(verdict.map_err(|status| status.code()), expected, "{role}");
         }
     }

@@ -1,4 +1,4 @@
-//! The conditions of rules on callers.
+//! Conditions on callers.
 
 use crate::Principal;
 #[cfg(any(unix, test))]
@@ -37,7 +37,7 @@ enum Condition {
 }
 
 impl Who {
-    /// All callers, known or not.
+    /// Matches all callers, known or unknown.
     ///
     /// ```
     /// use frpc_access::{Access, Who};
@@ -49,7 +49,7 @@ impl Who {
         Self(Condition::Anybody)
     }
 
-    /// Every principal.
+    /// Matches every authenticated caller.
     ///
     /// ```
     /// use frpc_access::Who;
@@ -61,7 +61,7 @@ impl Who {
         Self(Condition::Known)
     }
 
-    /// Those with a role: by their token, or as the program has added it.
+    /// Matches callers with a role, from their token or added by the program.
     ///
     /// ```
     /// use frpc_access::Who;
@@ -73,7 +73,7 @@ impl Who {
         Self(Condition::Role(role.into()))
     }
 
-    /// The workload whose certificate has this SPIFFE ID.
+    /// Matches the workload whose certificate has this SPIFFE ID.
     ///
     /// ```
     /// use frpc_access::Who;
@@ -85,8 +85,8 @@ impl Who {
         Self(Condition::Spiffe(id.into()))
     }
 
-    /// Workloads whose SPIFFE ID is below this one: `spiffe://example.org` is a whole trust domain, and
-    /// `spiffe://example.org/shop` contains `spiffe://example.org/shop/till`, not `spiffe://example.org/shopping`.
+    /// Matches workloads whose SPIFFE ID is below this one. `spiffe://example.org` matches a whole trust domain.
+    /// `spiffe://example.org/shop` matches `spiffe://example.org/shop/till`, but not `spiffe://example.org/shopping`.
     ///
     /// ```
     /// use frpc_access::Who;
@@ -102,8 +102,8 @@ impl Who {
         Self(Condition::SpiffeBelow(below))
     }
 
-    /// Those whose certificate has this name of a host as a subject alternative name. A certificate for `*.example.org`
-    /// has that name and no other.
+    /// Matches callers whose certificate has this host name as a subject alternative name. A certificate for
+    /// `*.example.org` has exactly that name.
     ///
     /// ```
     /// use frpc_access::Who;
@@ -115,7 +115,7 @@ impl Who {
         Self(Condition::Host(name.into()))
     }
 
-    /// Those whose certificate has this common name, for authorities that issue no alternative names.
+    /// Matches callers whose certificate has this common name, for authorities that do not issue alternative names.
     ///
     /// ```
     /// use frpc_access::Who;
@@ -127,7 +127,7 @@ impl Who {
         Self(Condition::CommonName(name.into()))
     }
 
-    /// The processes of a user of this machine, on a Unix socket.
+    /// Matches processes of a local user, over a Unix socket.
     ///
     /// ```
     /// use frpc_access::Who;
@@ -140,7 +140,7 @@ impl Who {
         Self(Condition::User(uid))
     }
 
-    /// The processes with this effective group, on a Unix socket. Further groups of a process do not count.
+    /// Matches processes with this effective group, over a Unix socket. Supplementary groups are ignored.
     ///
     /// ```
     /// use frpc_access::Who;
@@ -153,8 +153,8 @@ impl Who {
         Self(Condition::Group(gid))
     }
 
-    /// Principals accepted by a function. It is called once for each connection and each token and not at each call, so
-    /// its result must not change.
+    /// Matches principals for which a function returns true. The result is cached per connection and token, so it must
+    /// not change.
     ///
     /// ```
     /// use frpc_access::Who;
@@ -166,7 +166,7 @@ impl Who {
         Self(Condition::When(Arc::new(predicate)))
     }
 
-    /// The union of both conditions.
+    /// Matches callers that meet either condition.
     ///
     /// ```
     /// use frpc_access::Who;
@@ -178,7 +178,7 @@ impl Who {
         Self(Condition::Either(Box::new([self, other])))
     }
 
-    /// Those of these that are also among the others.
+    /// Matches callers that meet both conditions.
     ///
     /// ```
     /// use frpc_access::Who;
@@ -190,11 +190,11 @@ impl Who {
         Self(Condition::Both(Box::new([self, other])))
     }
 
-    /// Returns the callers in `self` that are not in `others`.
+    /// Matches callers in `self` that are not in `others`.
     ///
-    /// The exclusion applies to every verified identity of a call: its token, the certificate or user of its connection,
-    /// and a principal that has signed in. A caller thus cannot avoid it by choosing another identity. Conditions that
-    /// `others` combines with [`and`](Self::and) may be met by different identities.
+    /// The exclusion applies to every verified identity of a call: its token, the certificate or Unix user of its
+    /// connection, and a signed-in principal. A caller therefore cannot avoid it by choosing another identity.
+    /// Conditions that `others` combines with [`and`](Self::and) may be met by different identities.
     ///
     /// ```
     /// use frpc_access::Who;
@@ -206,7 +206,7 @@ impl Who {
         Self(Condition::Except(Box::new([self, others])))
     }
 
-    /// Whether it includes each caller there can be.
+    /// Returns whether the condition matches every possible caller.
     pub(crate) fn includes_all(&self) -> bool {
         match &self.0 {
             Condition::Anybody => true,
@@ -216,7 +216,7 @@ impl Who {
         }
     }
 
-    /// Whether its verdict depends on identities of a call beside the one that the call is made by.
+    /// Returns whether the result depends on further identities of the caller.
     pub(crate) fn has_exclusion(&self) -> bool {
         match &self.0 {
             Condition::Except(_) => true,
@@ -225,13 +225,13 @@ impl Who {
         }
     }
 
-    /// Whether a caller with a single identity meets the condition.
+    /// Returns whether a caller with a single identity meets the condition.
     pub(crate) fn includes(&self, caller: Option<&Principal>) -> bool {
         self.includes_any(caller.as_slice(), caller.as_slice())
     }
 
-    /// Whether the condition is met by one of `callers`. Exclusions are judged by `all` verified identities instead,
-    /// and exclusions from those by `callers` again.
+    /// Returns whether one of `callers` meets the condition. Exclusions are evaluated against `all` verified
+    /// identities, and exclusions nested in those against `callers` again.
     pub(crate) fn includes_any(&self, callers: &[&Principal], all: &[&Principal]) -> bool {
         match &self.0 {
             Condition::Anybody => true,
@@ -354,10 +354,10 @@ mod tests {
         let evil = || Who::spiffe("spiffe://example.org/evil");
         let is_let_in = |who: &Who| who.includes_any(&[&token], &[&token, &workload]);
         assert!(!is_let_in(&Who::known().except(evil())));
-        // Each identity meets one part.
+        // Different identities meet the two conditions.
         assert!(!is_let_in(&Who::known().except(evil().and(Who::role("reader")))));
         assert!(is_let_in(&Who::known().except(evil().and(Who::role("writer")))));
-        // What an exclusion excludes in turn is decided by the caller alone.
+        // A nested exclusion is evaluated against the caller only.
         assert!(!is_let_in(&Who::known().except(Who::known().except(evil()))));
         assert!(is_let_in(&Who::known().except(Who::known().except(Who::role("reader")))));
         assert!(!is_let_in(&evil()), "only the caller itself is let in");
