@@ -1,4 +1,4 @@
-//! Connections of threads that block: they read and write without a runtime.
+//! Connections for blocking threads, which read and write without a runtime.
 
 use crate::exchange::{Exchange, PeerLink};
 use crate::handshake::Permit;
@@ -14,18 +14,18 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use tokio::io::ReadBuf;
 
-/// Loads of the memory between two readings of the clock, which costs as much as some of them.
+/// Number of polls between two reads of the clock. Reading the clock costs as much as several polls.
 const LOOKS: u32 = 64;
 
-/// The interval at which a spinning thread checks the socket for the death of the peer.
+/// Interval at which a spinning thread checks the socket for the death of the peer.
 const SOCKET_EVERY: Duration = Duration::from_millis(1);
 
-/// A connection between two processes of one host that blocks the threads that use it, made by
+/// A blocking connection between two processes of one host, created by
 /// [`Stream::into_blocking`](crate::Stream::into_blocking).
 ///
-/// It is for threads that have nothing else to do than to send frames and wait for others: no task has to be woken and polled
-/// between them. With [`spin`](crate::Connector::spin) at both ends a short frame is there and back in less than a
-/// microsecond. The end of input, errors and bytes that are left behave as those of a [`Stream`](crate::Stream).
+/// Intended for threads that only send messages and wait for replies, because no task has to be woken and polled in
+/// between. If both ends [spin](crate::Connector::spin), the round trip of a short message takes less than a
+/// microsecond. End of input, errors and unread bytes behave as for a [`Stream`](crate::Stream).
 ///
 /// ```
 /// use std::io::{Read, Write};
@@ -64,17 +64,17 @@ enum State {
     Shared(Box<BlockingShared>),
 }
 
-/// As [`crate::shared::BlockingShared`], for a thread.
+/// Like [`crate::shared::SharedStream`], but blocks the thread.
 pub(crate) struct BlockingShared {
     pub(crate) exchange: Exchange,
     pub(crate) line: Line,
     pub(crate) spin: Duration,
-    /// How long a call may block.
+    /// Maximum time for which a call blocks.
     pub(crate) timeout: Option<Duration>,
     pub(crate) _permit: Option<Permit>,
 }
 
-/// The descriptors, which no runtime watches.
+/// Descriptors of the connection, not registered with a runtime.
 pub(crate) struct Line {
     pub(crate) own: OwnedFd,
     pub(crate) peer: OwnedFd,
@@ -105,16 +105,17 @@ impl BlockingStream {
         Self { state: State::Shared(Box::new(shared)) }
     }
 
-    /// Whether the bytes go through shared memory.
+    /// Returns whether bytes are transferred through shared memory.
     pub fn is_shared(&self) -> bool {
         matches!(self.state, State::Shared(_))
     }
 
-    /// How long reading or writing may block before it fails with [`TimedOut`](io::ErrorKind::TimedOut), or over a socket
-    /// with [`WouldBlock`](io::ErrorKind::WouldBlock) as std's does. At first it may for any time.
+    /// Sets the maximum time for which a read or write blocks. After it, shared memory reports
+    /// [`TimedOut`](io::ErrorKind::TimedOut), and a socket [`WouldBlock`](io::ErrorKind::WouldBlock) like std's.
+    /// Unlimited by default.
     ///
     /// # Errors
-    /// If it is zero.
+    /// If the timeout is zero.
     pub fn set_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         if timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the timeout must be greater than zero"));
@@ -128,10 +129,10 @@ impl BlockingStream {
         }
     }
 
-    /// Shuts down writing. Bytes of the peer can still be read.
+    /// Shuts down writing. Bytes from the peer can still be read.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// If the operating system fails to shut down the socket.
     pub fn shutdown(&mut self) -> io::Result<()> {
         match &mut self.state {
             State::Plain(socket) => socket.shutdown(std::net::Shutdown::Write),
@@ -164,7 +165,7 @@ impl Write for BlockingStream {
         }
     }
 
-    /// Does nothing: written bytes are in the memory that the peer reads.
+    /// Does nothing, because written bytes are already in memory that the peer reads.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -184,7 +185,7 @@ impl BlockingShared {
         }
         let (mut into, mut started) = (ReadBuf::new(into), None);
         loop {
-            // Bytes that were written before the end are in the ring by now.
+            // Check first: bytes written before the end are then visible to the following read.
             let is_over = self.exchange.is_over();
             if self.exchange.read(&self.line, &mut into)? || is_over {
                 return Ok(into.filled().len());
@@ -210,7 +211,7 @@ impl BlockingShared {
         }
     }
 
-    /// Returns when there may be bytes or room. `started` is the time of the first call.
+    /// Waits until bytes or space may be available. `started` caches the time of the first wait.
     fn wait(&mut self, wait: WaitEvent, started: &mut Option<Instant>) -> io::Result<()> {
         let started = *started.get_or_insert_with(Instant::now);
         if !self.spin.is_zero() && self.spin(wait, started)? {
@@ -226,7 +227,7 @@ impl BlockingShared {
         self.sleep(left)
     }
 
-    /// Polls the memory; `false` if there is nothing until the time for it is over.
+    /// Polls the memory. Returns false if nothing is available until the spin time is over.
     fn spin(&mut self, wait: WaitEvent, started: Instant) -> io::Result<bool> {
         let most = self.timeout.map_or(self.spin, |timeout| timeout.min(self.spin));
         let mut looked = started;
@@ -251,7 +252,7 @@ impl BlockingShared {
         }
     }
 
-    /// Sleeps until a bell, a message on the socket, or the timeout.
+    /// Sleeps until the bell is rung, the socket becomes readable, or the timeout expires.
     #[cold]
     fn sleep(&mut self, most: Option<Duration>) -> io::Result<()> {
         let most = most.map(Timespec::try_from).transpose().map_err(io::Error::other)?;

@@ -1,4 +1,4 @@
-//! Connecting: the offer of a client, and what becomes of it.
+//! Connecting: the client's offer and the handling of its reply.
 
 use crate::bell::Bells;
 use crate::memory::{End, HEAD, Memory};
@@ -15,13 +15,14 @@ use tokio::io::Interest;
 use tokio::net::UnixStream;
 use tokio::time::{sleep, timeout};
 
-/// The pause before the next attempt to enter a full queue.
+/// Pause between attempts to connect while the listener's backlog is full.
 const QUEUE_PAUSE: Duration = Duration::from_millis(10);
 
-/// How long a client waits for the answer to its offer. Servers that know of offers answer at once.
+/// Timeout of the reply to an offer. Servers that support offers reply immediately.
 const ANSWER: Duration = Duration::from_secs(1);
 
-/// Connects, also while the queue of the listener is full: Linux then fails at once where a TCP socket would wait.
+/// Connects to a path. Retries while the listener's backlog is full, because Linux then fails immediately where a TCP
+/// connect would wait.
 async fn dial(path: &Path) -> io::Result<UnixStream> {
     loop {
         match UnixStream::connect(path).await {
@@ -31,25 +32,25 @@ async fn dial(path: &Path) -> io::Result<UnixStream> {
     }
 }
 
-/// Connects to the socket at a path and offers to share memory.
+/// Connects to the Unix socket at a path and offers to share memory.
 ///
-/// A server that refuses is used over the socket, and one that does not know such offers over a second, plain
-/// connection; [`Stream::is_shared`] reports the outcome. So any server on a Unix socket will do. While the queue of the
-/// listener is full, it waits for room.
+/// Works with any server on a Unix socket. If the server rejects the offer, the socket carries the connection. If the
+/// server does not support offers, a second connection without an offer is made. [`Stream::is_shared`] reports the
+/// outcome. While the listener's backlog is full, connecting is retried.
 ///
 /// # Errors
-/// If no server listens there, or the system refuses. Memory that cannot be shared is no error.
+/// If no server is listening, or the operating system reports an error. Failing to share memory is not an error.
 ///
 /// # Panics
-/// Outside of a tokio runtime.
+/// If called outside of a tokio runtime.
 ///
 /// # Cancel safety
-/// Dropping the future cancels the attempt, and closes the connection.
+/// Dropping the future cancels the attempt and closes the connection.
 pub async fn connect(path: impl AsRef<Path>) -> io::Result<Stream> {
     Connector::new().connect(path).await
 }
 
-/// A function that connects as [`connect`] does: for `connect_with_connector` of frpc and its like.
+/// Returns a function that connects like [`connect`], for APIs such as frpc's `connect_with_connector`.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), frpc::Error> {
@@ -62,10 +63,10 @@ pub fn connector(path: impl Into<PathBuf>) -> impl Fn() -> Connecting + Clone + 
     Connector::new().to(path)
 }
 
-/// The return type of [`connector`] and [`Connector::to`].
+/// Return type of the functions created by [`connector`] and [`Connector::to`].
 pub type Connecting = Pin<Box<dyn Future<Output = io::Result<Stream>> + Send>>;
 
-/// How a client connects.
+/// Options for connecting.
 #[derive(Clone, Debug)]
 pub struct Connector {
     ring_max: u32,
@@ -79,44 +80,44 @@ impl Default for Connector {
 }
 
 impl Connector {
-    /// Takes rings of any size that servers may have, and does not [spin](Self::spin).
+    /// Creates default options: rings of any size up to [`RING_MAX`](crate::RING_MAX), without [spinning](Self::spin).
     pub fn new() -> Self {
         Self { ring_max: crate::RING_MAX, spin: Duration::ZERO }
     }
 
-    /// The maximum size of rings, in bytes, if the server permits: a power of two from
-    /// [`RING_MIN`](crate::RING_MIN) to [`RING_MAX`](crate::RING_MAX), which is the default.
+    /// Sets the maximum size of rings in bytes, which the server may reduce. A power of two from
+    /// [`RING_MIN`](crate::RING_MIN) to [`RING_MAX`](crate::RING_MAX), the default.
     pub fn ring_max(mut self, bytes: u32) -> Self {
         self.ring_max = bytes;
         self
     }
 
-    /// How long this end polls, in consecutive turns of its runtime, before it sleeps. By default it does not.
+    /// Sets how long this end polls, in consecutive turns of its runtime, before it sleeps. Default: not at all.
     ///
-    /// A sleeping end is woken by a system call of its peer. A polling one needs none, and a round trip takes less than
-    /// half the time if both ends poll, on processors without other work. Its thread is busy during that time, for this
-    /// long after each burst: with more threads that want to run than processors, everything becomes slower.
+    /// Waking a sleeping end costs its peer a system call. If both ends poll on otherwise idle processors, a round trip
+    /// takes less than half the time. The thread is busy for this time after each burst, so spinning slows everything
+    /// down if there are more runnable threads than processors.
     pub fn spin(mut self, most: Duration) -> Self {
         self.spin = most;
         self
     }
 
-    /// As [`spin`](Self::spin), unless it spins for longer already.
+    /// Like [`spin`](Self::spin), but never shortens the spin time.
     pub fn spin_at_least(self, least: Duration) -> Self {
         let most = self.spin.max(least);
         self.spin(most)
     }
 
-    /// As [`connect`].
+    /// Like [`connect`], with these options.
     ///
     /// # Errors
-    /// As [`connect`], and if [`ring_max`](Self::ring_max) is no size that a ring can have.
+    /// Like [`connect`]. Also fails if [`ring_max`](Self::ring_max) is not a valid ring size.
     ///
     /// # Panics
-    /// Outside of a tokio runtime.
+    /// If called outside of a tokio runtime.
     ///
     /// # Cancel safety
-    /// As [`connect`].
+    /// Like [`connect`].
     pub async fn connect(&self, path: impl AsRef<Path>) -> io::Result<Stream> {
         crate::system::check_ring(self.ring_max)?;
         let socket = dial(path.as_ref()).await?;
@@ -127,20 +128,20 @@ impl Connector {
         self.offer(socket, path.as_ref()).await
     }
 
-    /// Offers over a socket, and connects to the path once more if its server does not know of offers.
+    /// Sends the offer over a socket. Connects again without an offer if the server does not support offers.
     async fn offer(&self, socket: UnixStream, path: &Path) -> io::Result<Stream> {
         match timeout(ANSWER, answer(&socket, self.ring_max)).await {
             Ok(Ok(Some((Message { content: OfferContent::Accepted, ring, .. }, descriptors)))) => {
                 self.settle(socket, ring, &descriptors).await
             }
             Ok(Ok(Some((Message { content: OfferContent::Refused, .. }, _)))) => Ok(Stream::plain(socket)),
-            // It is no server that knows offers, or none that keeps its promises. It may close the connection even
-            // before the offer is written.
+            // The server does not support offers or violates the protocol. It may even have closed the connection
+            // before the offer was written.
             _ => dial(path).await.map(Stream::plain),
         }
     }
 
-    /// A function that connects to a path in this way; see [`connector`].
+    /// Returns a function that connects to a path with these options; see [`connector`].
     pub fn to(self, path: impl Into<PathBuf>) -> impl Fn() -> Connecting + Clone + Send + Sync + 'static {
         let path = path.into();
         move || {
@@ -149,7 +150,7 @@ impl Connector {
         }
     }
 
-    /// Takes the memory that the server has sent, or continues over the socket if it cannot be taken.
+    /// Maps the memory received from the server. Declines and continues over the socket if that fails.
     async fn settle(&self, socket: UnixStream, ring: u32, descriptors: &[OwnedFd]) -> io::Result<Stream> {
         match self.open(ring, descriptors) {
             Ok(made) => {
@@ -174,7 +175,7 @@ impl Connector {
     }
 }
 
-/// Decodes a server's answer to an offer; `None` for anything that is no answer.
+/// Sends an offer and receives the reply. Returns `None` if the reply is malformed.
 async fn answer(socket: &UnixStream, ring_max: u32) -> io::Result<Option<(Message, Received)>> {
     offer::send(socket, Message::new(OfferContent::Offer, ring_max), &[])?;
     let answer = socket.async_io(Interest::READABLE, || offer::take_with_descriptors(socket)).await?;
@@ -192,7 +193,8 @@ mod tests {
         let _listener = tokio::net::UnixListener::bind(&path).expect("path should be free");
         let (socket, peer) = UnixStream::pair().expect("socket pair should be created");
         drop(peer);
-        let stream = Connector::new().offer(socket, &path).await.expect("server should be listening");
+        let stream =
+            Connector::new().offer(socket, &path).await.expect("server should accept a connection without an offer");
         assert!(!stream.is_shared());
     }
 }

@@ -1,5 +1,5 @@
-//! One end of a connection: its writer, its reader, and the flags of ends that sleep. Nothing here waits or makes system
-//! calls; those are methods of [`PeerLink`].
+//! One end of a connection: its writer, its reader, and its sleep flags. This module neither waits nor makes system
+//! calls, which are methods of [`PeerLink`].
 
 use crate::memory::{End, Memory, Word};
 use crate::ring::{Change, Reader, Violation, Writer};
@@ -10,27 +10,27 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 use tokio::io::ReadBuf;
 
-/// A read or write publishes its progress after each part of the ring, so that the peer can work while the rest is copied.
-/// Rings of a few pages are one part.
+/// Number of parts of a ring after which a read or write publishes its progress, so that the peer can work while the
+/// rest is copied. Rings of a few pages are not divided.
 const PARTS: u32 = 4;
 const PART_MIN: u32 = if cfg!(frisbee_loom) { 1 } else { 4096 };
 
-/// Bells without progress that a peer may ring beyond those it has earned: more than races cause.
+/// Maximum credit for bells without progress. Exceeds the number that races can cause.
 const IDLE_BELLS_MAX: u32 = 256;
 
-/// Bells that a peer earns by each progress. One announces the progress and may arrive later; the other is for a flag that
-/// was set before and has no waiter any more.
+/// Credit for bells per progress of the peer. One bell announces the progress and may arrive later. The other is for a
+/// flag that was set earlier and no longer has a waiter.
 const BELLS_EARNED: u32 = 2;
 
-/// The pipe and the socket to the peer.
+/// Operations on the pipe and the socket to the peer.
 pub(crate) trait PeerLink {
-    /// Rings the bell of the peer.
+    /// Rings the peer's bell.
     fn ring_bell(&self) -> io::Result<()>;
 
-    /// Makes a ring and sends it to the peer; `WouldBlock` while the peer has not received an earlier one.
+    /// Creates a ring and sends it to the peer. Fails with `WouldBlock` until the peer has received the previous one.
     fn send_ring(&self, size: u32) -> io::Result<Memory>;
 
-    /// Receives a ring of at most `ring_max` bytes; `None` if the next message is something else, or there is none.
+    /// Receives a ring of at most `ring_max` bytes. Returns `None` if there is no message, or not a valid ring.
     fn receive_ring(&self, ring_max: u32) -> io::Result<Option<Memory>>;
 }
 
@@ -41,19 +41,19 @@ pub(crate) struct Exchange {
     head: Memory,
     writer: Writer,
     reader: Reader,
-    /// The largest ring that the peer may take.
+    /// Maximum size of the peer's ring.
     ring_max: u32,
-    /// A ring that the peer has sent and not written to yet.
+    /// A ring received from the peer that it has not switched to yet.
     sent: Option<Memory>,
-    /// The flags that this end has set and not cleared, for each [`WaitEvent`].
+    /// Sleep flags set by this end and not cleared yet, indexed by [`WaitEvent`].
     has_set: [bool; 2],
-    /// The socket was closed: the peer is gone.
+    /// Whether the socket was closed because the peer is gone.
     ended: bool,
-    /// This end has shut down writing.
+    /// Whether this end has shut down writing.
     closed: bool,
-    /// Bells without progress that the peer may still ring.
+    /// Remaining credit for bells without progress.
     idle_bells: u32,
-    /// An operation has failed. INVARIANT: from then on every operation fails, so nothing after an error is read.
+    /// Whether an operation has failed. INVARIANT: every later operation fails too, so nothing is read after an error.
     failed: bool,
 }
 
@@ -74,22 +74,22 @@ impl Exchange {
         }
     }
 
-    /// Whether no bytes follow those that are in the ring now.
+    /// Returns whether the peer will write no more bytes. Those already in the ring can still be read.
     pub(crate) fn is_over(&self) -> bool {
         self.ended || self.peer_has_closed()
     }
 
-    /// Whether writing is over.
+    /// Returns whether this end can write no more.
     pub(crate) fn is_closed(&self) -> bool {
         self.ended || self.closed
     }
 
-    /// Whether the peer is gone.
+    /// Returns whether the peer is gone.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// Shuts down writing.
+    /// Shuts down writing and wakes the peer.
     pub(crate) fn close(&mut self, link: &impl PeerLink) -> io::Result<()> {
         if !std::mem::replace(&mut self.closed, true) {
             self.head.word(self.end, Word::Closed).store(1, Ordering::Release);
@@ -98,7 +98,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Reads the available bytes, at most one ring full; `false` if there are none.
+    /// Reads the available bytes, at most one ring full. Returns false if there are none.
     pub(crate) fn read(&mut self, link: &impl PeerLink, into: &mut ReadBuf<'_>) -> io::Result<bool> {
         self.fail_on_error(|exchange| exchange.try_read(link, into))
     }
@@ -112,8 +112,8 @@ impl Exchange {
         self.reader.follow(&self.head, Instant::now, receive)?;
         let part = part_of(self.reader.size());
         let mut has_read = false;
-        // The last part may leave the ring empty. Bytes that are published afterwards may be in another ring, and are left
-        // to the next call.
+        // Stop after one ring full. Bytes published since `follow` may be in another ring and are left to the next
+        // call.
         for _ in 0..PARTS {
             let count = self.reader.read(&self.head, part, into);
             if count > 0 {
@@ -130,7 +130,7 @@ impl Exchange {
         Ok(has_read)
     }
 
-    /// Writes as many bytes as there is room for, at most one ring full.
+    /// Writes bytes as far as there is space, at most one ring full.
     pub(crate) fn write(&mut self, link: &impl PeerLink, from: &[IoSlice<'_>]) -> io::Result<usize> {
         self.fail_on_error(|exchange| exchange.try_write(link, from))
     }
@@ -146,7 +146,7 @@ impl Exchange {
             for bytes in slice.chunks(part) {
                 let count = self.writer.write(&self.head, bytes)?;
                 written += count;
-                // Small slices are announced together.
+                // Ring once for several small slices.
                 if count >= part / 2 {
                     self.ring_for(WaitEvent::Data, link)?;
                 }
@@ -162,7 +162,7 @@ impl Exchange {
         Ok(written)
     }
 
-    /// Takes a larger ring, or returns to the small one, if it is time to.
+    /// Switches to a larger ring, or back to the small one, if it is due.
     fn change_ring(&mut self, link: &impl PeerLink, from: &[IoSlice<'_>]) -> io::Result<()> {
         let bytes = from.iter().map(|slice| slice.len()).fold(0, usize::saturating_add);
         match self.writer.change(&self.head, bytes, Instant::now)? {
@@ -170,7 +170,7 @@ impl Exchange {
             Change::Shrink => self.writer.take(&self.head, None),
             Change::Enlarge(size) => match link.send_ring(size) {
                 Ok(ring) => self.writer.take(&self.head, Some(ring)),
-                // Tried again with the next bytes.
+                // The peer has not received the previous ring yet. Retried with the next write.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => {
                     tracing::debug!(%error, size, "larger shared memory ring not allocated");
@@ -181,7 +181,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Rings if the peer sleeps until bytes, or room, are published.
+    /// Rings the bell if the peer is sleeping until `wait`, which was just published.
     fn ring_for(&self, wait: WaitEvent, link: &impl PeerLink) -> io::Result<()> {
         if sleep::must_ring(self.head.word(self.end.other(), flag(wait))) { link.ring_bell() } else { Ok(()) }
     }
@@ -191,7 +191,7 @@ impl Exchange {
         self.idle_bells = (self.idle_bells + BELLS_EARNED).min(IDLE_BELLS_MAX);
     }
 
-    /// Clears the flag of this end, if it is set.
+    /// Clears this end's sleep flag if it is set.
     fn clear_flag(&mut self, wait: WaitEvent) {
         if std::mem::take(&mut self.has_set[wait as usize]) {
             sleep::awake(self.head.word(self.end, flag(wait)));
@@ -202,7 +202,7 @@ impl Exchange {
         self.head.word(self.end.other(), Word::Closed).load(Ordering::Acquire) != 0
     }
 
-    /// Whether waiting is over: there are bytes, or room, or the next operation fails.
+    /// Returns whether waiting is over: there are bytes or space, or the next operation fails.
     pub(crate) fn is_ready(&self, wait: WaitEvent) -> bool {
         self.failed
             || match wait {
@@ -211,11 +211,11 @@ impl Exchange {
             }
     }
 
-    /// Whether this end may sleep until its bell rings: from now on the peer rings after each publication. Otherwise there
-    /// may be something to read, or room, already.
+    /// Returns whether this end may sleep until its bell is rung. If so, the peer rings after its next publication.
+    /// Otherwise bytes or space may be available already.
     pub(crate) fn may_sleep(&mut self, wait: WaitEvent) -> bool {
         if self.has_set[wait as usize] {
-            // It has looked since.
+            // The condition was checked after the flag had been set.
             return true;
         }
         let may_sleep = sleep::may_sleep(self.head.word(self.end, flag(wait)), || self.is_ready(wait));
@@ -223,15 +223,15 @@ impl Exchange {
         may_sleep
     }
 
-    /// Handles a bell of the peer.
+    /// Handles a ring of this end's bell.
     pub(crate) fn handle_bell(&mut self) -> io::Result<()> {
-        // The peer has cleared the flag that it rang for. The other one would cause a bell without a waiter: both tasks are
-        // awake now.
+        // The peer has cleared the flag that it rang for. Clear the other one too, because both tasks are awake and a
+        // further ring would be useless.
         self.clear_flag(WaitEvent::Data);
         self.clear_flag(WaitEvent::Room);
         self.fail_on_error(|exchange| {
-            // A peer that reads in small pieces frees room again and again, although a ring that is to be replaced has no
-            // room before it is empty.
+            // A peer that reads in small pieces frees space repeatedly, although a ring that is to be replaced accepts
+            // nothing until it is empty. Such bells are legitimate.
             if !exchange.writer.was_freed(&exchange.head)? {
                 exchange.idle_bells = exchange.idle_bells.checked_sub(1).ok_or(Violation::Bells)?;
             }
@@ -239,7 +239,7 @@ impl Exchange {
         })
     }
 
-    /// Handles the socket, with the result of peeking at it: its end, or a ring.
+    /// Handles the result of peeking at the socket: its end, or a ring from the peer.
     pub(crate) fn handle_socket(&mut self, link: &impl PeerLink, peeked: io::Result<usize>) -> io::Result<()> {
         self.fail_on_error(|exchange| {
             match peeked {

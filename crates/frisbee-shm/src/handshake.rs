@@ -1,4 +1,4 @@
-//! A connection that a server has accepted, until it is known whether its client offers shared memory.
+//! An accepted connection until its client has offered shared memory or sent something else.
 
 use crate::RING_MIN;
 use crate::bell::{self, Bells};
@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
-/// The peers that share memory with a server, and the sizes.
+/// Limits of a server, and the users it shares memory with.
 #[derive(Debug)]
 pub(crate) struct SharingServer {
     pub(crate) ring_max: u32,
@@ -24,7 +24,7 @@ pub(crate) struct SharingServer {
     pub(crate) shared_max: usize,
     pub(crate) memory_max: usize,
     pub(crate) spin: Duration,
-    /// Connections that share memory, and the most that all of them may take.
+    /// Number and memory of the connections that share memory.
     pub(crate) shared: Mutex<HandshakeState>,
 }
 
@@ -34,20 +34,20 @@ pub(crate) struct HandshakeState {
     bytes: usize,
 }
 
-/// One of the connections that a server shares memory with.
+/// Permit of a connection to share memory with the server.
 #[derive(Debug)]
 pub(crate) struct Permit {
     host: Arc<SharingServer>,
-    /// The maximum size of its rings.
+    /// Maximum size of the connection's rings.
     ring_max: u32,
 }
 
-/// A connection may take no more than this part of the memory that is left, so that the rings of further ones are smaller
-/// before there are none.
+/// Divisor of the remaining memory that one connection may take. Rings of later connections become smaller before
+/// memory is exhausted.
 const SHARE: usize = 16;
 
 impl Permit {
-    /// For rings of at most so many bytes.
+    /// Acquires a permit for rings of at most `ring_max` bytes.
     fn take(host: &Arc<SharingServer>, ring_max: u32) -> Result<Self, Refusal> {
         let mut state = host.shared();
         if state.connections >= host.shared_max {
@@ -76,8 +76,8 @@ impl Drop for Permit {
     }
 }
 
-/// The memory of a connection with rings of this size: the head, a ring in use for each direction, and one more of this
-/// end that its peer has not received.
+/// Returns the maximum memory of a connection with rings of this size: the head, one ring in use per direction, and one
+/// more of this end that the peer has not received.
 fn most_of(ring_max: u32) -> usize {
     HEAD as usize + 3 * ring_max as usize
 }
@@ -88,7 +88,7 @@ impl SharingServer {
     }
 }
 
-/// Why a server shares no memory with a client that offers to.
+/// Reason why a server rejects an offer.
 #[derive(Debug)]
 enum Refusal {
     Version(u16),
@@ -116,20 +116,20 @@ impl From<io::Error> for Refusal {
     }
 }
 
-/// Where the bytes of a connection go.
+/// How the bytes of a connection are transferred.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Decision {
     Plain,
     Shared,
 }
 
-/// A connection without received bytes, or whose client has been offered memory in return.
+/// A connection before its first bytes, or whose client has not confirmed the memory sent to it.
 #[derive(Debug)]
 pub(crate) struct PendingConnection {
     socket: UnixStream,
     host: Arc<SharingServer>,
     waiters: Wakers,
-    /// The memory available to the client.
+    /// Memory sent to the client.
     made: Option<(HandshakeResult, Permit)>,
 }
 
@@ -146,7 +146,7 @@ impl PendingConnection {
         self.socket
     }
 
-    /// Moves it to the current runtime.
+    /// Moves the connection to the current runtime.
     pub(crate) fn move_to_current_runtime(&mut self) -> io::Result<()> {
         if let Some((made, _)) = &mut self.made {
             made.bells.move_to_current_runtime()?;
@@ -154,14 +154,14 @@ impl PendingConnection {
         crate::stream::renew(&mut self.socket)
     }
 
-    /// The connection of a client that has taken the memory.
+    /// Converts the connection once the client has confirmed the memory.
     pub(crate) fn into_shared(self) -> io::Result<SharedStream> {
         let (made, permit) = self.made.ok_or(Violation::Handshake)?;
         Ok(SharedStream::new(End::Server, made, self.socket, self.host.spin, Some(permit)))
     }
 
-    /// Ready when the client has decided. A server that writes first decides itself: its client waits for that, and so
-    /// does not offer.
+    /// Completes once the client has decided. A server that writes first continues over the socket, because its client
+    /// waits for the first bytes and does not make an offer.
     pub(crate) fn poll(&mut self, wait: WaitEvent, context: &mut Context<'_>) -> Poll<io::Result<Decision>> {
         let waker = self.waiters.enter(wait, context.waker()).clone();
         let mut context = Context::from_waker(&waker);
@@ -171,7 +171,7 @@ impl PendingConnection {
                 return if writes_first { Poll::Ready(Ok(Decision::Plain)) } else { Poll::Pending };
             }
             match self.socket.try_io(Interest::READABLE, || receive_message(&self.socket, self.made.is_some())) {
-                // The next receive_message at the socket has this task woken.
+                // Registers the task with the socket and tries again.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Poll::Ready(Err(error)),
                 Ok(message) => {
@@ -183,7 +183,7 @@ impl PendingConnection {
         }
     }
 
-    /// Answers the client's message. `None` if more of it has to arrive.
+    /// Handles a message of the client. Returns `None` if another message must follow.
     fn handle(&mut self, message: Option<Message>) -> io::Result<Option<Decision>> {
         if self.made.is_some() {
             return match message.map(|message| message.content) {
@@ -198,7 +198,7 @@ impl PendingConnection {
         let Some(message) = message.filter(|message| message.content == OfferContent::Offer) else {
             return Ok(Some(Decision::Plain));
         };
-        // It has only been looked at so far.
+        // Consume the message, which was only peeked at so far.
         offer::take(&self.socket)?;
         match self.accept(message) {
             Ok(()) => Ok(None),
@@ -210,7 +210,7 @@ impl PendingConnection {
         }
     }
 
-    /// Makes memory for a client and sends it.
+    /// Creates memory for a client and sends it.
     fn accept(&mut self, offer: Message) -> Result<(), Refusal> {
         if offer.version != offer::VERSION {
             return Err(Refusal::Version(offer.version));
@@ -234,7 +234,7 @@ impl PendingConnection {
     }
 }
 
-/// The client's message: peeked at while it may be another protocol, consumed once it has to be an answer.
+/// Receives a message of the client. It is only peeked at while it may belong to another protocol.
 fn receive_message(socket: &UnixStream, is_answer: bool) -> io::Result<Option<Message>> {
     if is_answer { offer::take(socket) } else { offer::peek(socket) }
 }
@@ -252,14 +252,15 @@ mod tests {
     #[tokio::test]
     async fn another_user_is_refused_and_goes_on_without_shared_memory() {
         let (client, server) = UnixStream::pair().expect("socket pair should be created");
-        let own = server.peer_cred().expect("the system reports it").uid();
+        let own = server.peer_cred().expect("peer credentials should be available").uid();
         let host = host(vec![own.wrapping_add(1)], 1, 1 << 30);
         let mut deciding = PendingConnection::new(server, host.clone());
-        offer::send(&client, Message::new(OfferContent::Offer, 1 << 16), &[]).expect("connection should be open");
-        let decision = poll_fn(|context| deciding.poll(WaitEvent::Data, context)).await.expect("it is an offer");
+        offer::send(&client, Message::new(OfferContent::Offer, 1 << 16), &[]).expect("offer should be sent");
+        let decision =
+            poll_fn(|context| deciding.poll(WaitEvent::Data, context)).await.expect("server should process the offer");
         assert_eq!(decision, Decision::Plain);
-        client.readable().await.expect("connection should be open");
-        let answer = offer::take(&client).expect("connection should be open").expect("it is a message");
+        client.readable().await.expect("client socket should become readable");
+        let answer = offer::take(&client).expect("reply should be received").expect("reply should be a message");
         assert_eq!(answer.content, OfferContent::Refused);
         assert_eq!(host.shared().connections, 0);
     }
@@ -281,9 +282,9 @@ mod tests {
     #[test]
     fn no_more_connections_share_memory_than_may() {
         let host = host(Vec::new(), 1, 64 << 20);
-        let permit = Permit::take(&host, 1 << 20).expect("it is the first");
+        let permit = Permit::take(&host, 1 << 20).expect("first connection should get a permit");
         assert!(matches!(Permit::take(&host, 1 << 20), Err(Refusal::Full(1))));
         drop(permit);
-        Permit::take(&host, 1 << 20).expect("its place is free");
+        Permit::take(&host, 1 << 20).expect("released permit should be available again");
     }
 }

@@ -1,6 +1,7 @@
-//! A peer that keeps to nothing: for tests and fuzz targets, with the feature `hostile`.
+//! A peer that violates the protocol, for tests and fuzz targets (feature `hostile`).
 //!
-//! It agrees on memory as a client does, and then writes to it, rings and talks as its owner likes. It needs no runtime.
+//! It performs the handshake of a client and can then write arbitrary values to the memory, ring bells and send
+//! messages. It needs no runtime.
 
 use crate::memory::{End, HEAD, Memory, RingRegion, SMALL, Word};
 use crate::offer::{self, Message, OfferContent};
@@ -13,7 +14,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::io::ReadBuf;
 
-/// A client that has taken the memory of a server.
+/// A client that has received the memory of a server.
 #[derive(Debug)]
 pub struct Peer {
     head: Memory,
@@ -25,22 +26,22 @@ pub struct Peer {
 /// A word of the shared memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Index {
-    /// How many bytes this end claims to have written.
+    /// Number of bytes that the end claims to have written.
     Written,
-    /// How many bytes this end claims to have read.
+    /// Number of bytes that the end claims to have read.
     Read,
-    /// Whether this end will write no more.
+    /// Whether the end has shut down writing.
     Closed,
-    /// Whether this end sleeps until it can read.
+    /// Whether the end sleeps until it can read.
     WantsData,
-    /// Whether this end sleeps until it can write.
+    /// Whether the end sleeps until it can write.
     WantsRoom,
-    /// The length of the memory that the ring of this end is in, or zero for the small one.
+    /// Length of the memory that contains the end's ring, or zero for the small ring.
     Ring,
 }
 
 impl Index {
-    /// All of them.
+    /// All words.
     pub const ALL: [Self; 6] = [Self::Written, Self::Read, Self::Closed, Self::WantsData, Self::WantsRoom, Self::Ring];
 
     fn word(self) -> Word {
@@ -56,10 +57,10 @@ impl Index {
 }
 
 impl Peer {
-    /// Connects to a listener, which has to be read from concurrently, and takes its memory.
+    /// Connects to a listener and performs the handshake. The accepted stream must be read concurrently.
     ///
     /// # Errors
-    /// If the listener shares none.
+    /// If the listener does not share memory.
     pub fn connect(path: impl AsRef<Path>) -> io::Result<Self> {
         let socket = UnixStream::connect(path)?;
         offer::send(&socket, Message::new(OfferContent::Offer, crate::RING_MAX), &[])?;
@@ -82,43 +83,42 @@ impl Peer {
         self.head.word(End::Client, index.word()).store(value, Ordering::Release);
     }
 
-    /// Sets a word of the other end, which it does not expect.
+    /// Sets a word of the other end, which this end must not write.
     pub fn set_theirs(&self, index: Index, value: u32) {
         self.head.word(End::Server, index.word()).store(value, Ordering::Release);
     }
 
-    /// A word of the other end.
+    /// Returns a word of the other end.
     pub fn theirs(&self, index: Index) -> u32 {
         self.head.word(End::Server, index.word()).load(Ordering::Acquire)
     }
 
-    /// Writes bytes to the small ring of this end, or to that of the other one, wherever it is in use; as far as they fit
-    /// in it.
+    /// Writes bytes to the small ring of this or the other end, whether it is in use or not. Excess bytes are ignored.
     pub fn overwrite(&self, theirs: bool, position: u32, bytes: &[u8]) {
         let end = if theirs { End::Server } else { End::Client };
         self.head.store(RingRegion::small(end), position, bytes.get(..SMALL as usize).unwrap_or(bytes));
     }
 
-    /// The size of a small ring.
+    /// Returns the size of a small ring.
     pub fn small_size(&self) -> u32 {
         SMALL
     }
 
-    /// The maximum size of rings.
+    /// Returns the maximum size of rings.
     pub fn ring_max(&self) -> u32 {
         self.ring_max
     }
 
-    /// Sends a ring as honest peers do. The other end switches to it once [`Index::Ring`] says so.
+    /// Sends a ring like a correct peer. The other end switches to it once [`Index::Ring`] refers to it.
     ///
     /// # Errors
-    /// If the system has no memory, or the other end is gone.
+    /// If memory cannot be created, or the other end is gone.
     pub fn send_ring(&self, size: u32) -> io::Result<()> {
         let (_, file) = Memory::create(size)?;
         self.send_as_ring(size, &[file.as_fd()])
     }
 
-    /// Sends anything as a ring of this size.
+    /// Sends arbitrary descriptors as a ring of this size.
     ///
     /// # Errors
     /// If the other end is gone.
@@ -126,10 +126,10 @@ impl Peer {
         offer::send(&self.socket, Message::new(OfferContent::Ring, size), descriptors)
     }
 
-    /// Takes a ring that the other end has sent; `None` if it has sent none.
+    /// Receives a ring from the other end. Returns `None` if there is none.
     ///
     /// # Errors
-    /// If it is no ring, or the other end is gone.
+    /// If the message is malformed, or the other end is gone.
     pub fn take_ring(&self) -> io::Result<Option<u32>> {
         match offer::take_with_descriptors(&self.socket) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
@@ -148,7 +148,7 @@ impl Peer {
         }
     }
 
-    /// Sends bytes on the socket, where none belong.
+    /// Sends bytes on the socket, which is not used for bytes after the handshake.
     ///
     /// # Errors
     /// If the other end is gone.
@@ -157,14 +157,14 @@ impl Peer {
     }
 }
 
-/// Takes the bytes of a negotiation message, and of a script in which a peer writes to memory and this end writes and
-/// reads, step by step.
+/// Interprets the input as a handshake message, and as a script in which a peer writes to memory and this end writes
+/// and reads, step by step.
 ///
 /// # Panics
-/// If a message is not encoded as it was decoded, if more is written or read than there can be, or if the system has no
-/// memory.
+/// If encoding does not reproduce a decoded message, if more bytes are transferred than possible, or if memory cannot
+/// be created.
 pub fn script(bytes: &[u8]) {
-    /// The largest ring of the script.
+    /// Maximum ring size of the script.
     const MOST: u32 = 16 * 1024;
     if let Some(message) = Message::decode(bytes) {
         assert_eq!(message.encode(), bytes);
@@ -173,7 +173,7 @@ pub fn script(bytes: &[u8]) {
     let (mut writer, mut reader) = (Writer::new(End::Server, MOST), Reader::new(End::Client));
     let (mut buffer, mut now) = ([0; 3000], Instant::now());
     for step in bytes.chunks_exact(5) {
-        let [kind, value @ ..] = <[u8; 5]>::try_from(step).expect("it has five bytes");
+        let [kind, value @ ..] = <[u8; 5]>::try_from(step).expect("step should have five bytes");
         let value = u32::from_be_bytes(value);
         let length = value as usize % buffer.len();
         match kind % 7 {
@@ -182,7 +182,7 @@ pub fn script(bytes: &[u8]) {
             2 => head.store(RingRegion::small(End::Client), value, &buffer[..length % SMALL as usize]),
             3 => write(&mut writer, &head, &buffer[..length], now),
             4 => {
-                // It is sent a ring of the size that it says, or none.
+                // The peer sends a ring, possibly of the wrong size, or none.
                 let sent = || (value & 1 == 0).then(|| Memory::create(HEAD << (value % 3))).transpose();
                 let followed = reader.follow(&head, || now, || sent().map(|sent| sent.map(|(ring, _)| ring)));
                 let mut into = ReadBuf::new(&mut buffer[..length]);
@@ -199,7 +199,7 @@ pub fn script(bytes: &[u8]) {
     }
 }
 
-/// Writes as a stream does, in the ring that it takes.
+/// Writes like a stream, switching rings as needed.
 fn write(writer: &mut Writer, head: &Memory, from: &[u8], now: Instant) {
     match writer.change(head, from.len(), || now) {
         Ok(Change::Enlarge(size)) => {

@@ -1,15 +1,15 @@
-//! Connections between two processes of one host that go through shared memory instead of the kernel.
+//! Connections between two processes of one host through shared memory.
 //!
-//! A client connects to a Unix socket and [offers](connect) to share memory. A [`Listener`] accepts that: it makes memory
-//! with a ring of bytes for each direction, and passes it through the socket. From then on bytes are copied to the ring and
-//! out of it, without a system call while both ends are busy; an end that sleeps is woken by a pipe. The socket stays open
-//! and carries nothing: its end is how an end learns that the other one is gone.
+//! A client connects to a Unix socket and [offers](connect) to share memory. A [`Listener`] accepts the offer by
+//! creating memory with one ring buffer per direction and passing it over the socket. Bytes are then copied into and
+//! out of the rings. While both ends are busy this needs no system calls; a sleeping end is woken by a pipe. The socket
+//! stays open but idle. Its closure tells each end that the other one is gone.
 //!
-//! The result is a [`Stream`] that reads and writes as a socket does, so that any protocol on tokio runs on it
-//! unchanged. Peers that do not know such offers, or refuse them, are served over the Unix socket, at either end.
+//! The result is a [`Stream`] that reads and writes like a socket, so any tokio protocol runs on it unchanged. Peers
+//! that do not support offers or reject them continue over the Unix socket, in both roles.
 //!
-//! Servers and channels of frisbee and frpc take it by their feature `shm`: `ServerBuilder::shared_memory`, and addresses
-//! of the form `unix+shm:/run/service.sock`. By itself the crate serves any acceptor:
+//! Servers and channels of frisbee and frpc use this crate through their feature `shm`: `ServerBuilder::shared_memory`,
+//! and addresses of the form `unix+shm:/run/service.sock`. On its own the crate can serve any acceptor:
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -29,22 +29,23 @@
 //! # }
 //! ```
 //!
-//! # Powers of a peer
+//! # Security
 //!
-//! A peer may write anything to the memory at any time, and harm its own connection only:
+//! A peer may write anything to the shared memory at any time, but can harm only its own connection:
 //!
-//! * The memory cannot become shorter while it is mapped, which the seals of its file guarantee. Both ends verify them.
-//! * Bytes are copied out once, and only the copy is decoded. Positions are kept in private memory; those of the peer are
-//!   checked against the size of the ring each time, and impossible ones end the connection with an error.
-//! * No system call blocks, for any use of the shared descriptors by a peer. A peer that rings its bell for nothing
-//!   repeatedly is disconnected.
-//! * Memory is shared with processes of the same user, unless others are [allowed](ListenerBuilder::allow_user).
+//! * The memory cannot shrink while it is mapped, because its file is sealed. Both ends verify the seals.
+//! * Bytes are copied out once, and only the copy is decoded. Each end keeps its own positions in private memory. It
+//!   checks the peer's positions against the size of the ring on every access and fails the connection if they are
+//!   impossible.
+//! * No system call blocks, whatever the peer does with the shared descriptors. A peer that keeps ringing its bell
+//!   without progress is disconnected.
+//! * Memory is shared only with processes of the same user, unless others are [allowed](ListenerBuilder::allow_user).
 //!
-//! It can see and change the contents of the rings, which it sends and receives anyway, and nothing else: each
-//! connection has memory of its own. All unsafe code is in `memory.rs`, but for one call that registers a pipe.
+//! A peer can read and modify only the rings of its own connection, whose contents it exchanges anyway, because each
+//! connection has separate memory. All unsafe code is in `memory.rs`, except for one call that registers a pipe.
 //!
-//! A system that counts memory strictly (`vm.overcommit_memory=2`) might have none left when a ring is first touched, which
-//! would end the process. No memory is shared there.
+//! Memory is not shared on systems with strict overcommit accounting (`vm.overcommit_memory=2`). On such a system,
+//! touching a ring for the first time could find no memory left and kill the process.
 //!
 //! The crate is empty on systems other than Linux.
 #![cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! Listening on a path for clients that share memory, and for all others.
+//! Listening on a path for clients that offer shared memory and for all others.
 
 use crate::handshake::SharingServer;
 use crate::sharing::Sharing;
@@ -17,25 +17,27 @@ use std::time::Duration;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::sleep;
 
-/// The default maximum size of a ring: in smaller ones long messages take more of the processor than over TCP,
-/// in larger ones no less, and they leave its caches.
+/// Default maximum size of a ring. With smaller rings long messages use more CPU time than over TCP. Larger rings gain
+/// nothing and exceed CPU caches.
 const RING_MAX: u32 = 1024 * 1024;
 
-/// How many connections share memory by default: a fleet of processes on one host, with a quarter of the descriptors that
-/// a process has at least.
+/// Default maximum number of connections that share memory. Sufficient for the processes of one host, and uses a
+/// quarter of the minimum file descriptor limit.
 const SHARED_MAX: usize = 256;
 
-/// How much memory the connections of a server may take by default, all together: what frisbee's servers hold for peers.
+/// Default maximum memory shared with all connections of a server, equal to what frisbee servers buffer for their
+/// peers.
 const MEMORY_MAX: usize = 256 * 1024 * 1024;
 
-/// The pause after the system has refused to accept: mostly it is out of descriptors.
+/// Pause after accepting failed, usually because no file descriptors are left.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// How often, and after which pauses, a folder is locked that another server has locked: for some system calls.
+/// Maximum number of attempts to lock a folder, and the pause between them. Other servers hold the lock only for a few
+/// system calls.
 const LOCK_TRIES: u32 = 100;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
-/// A Unix socket on which clients that [offer](crate::connect) to share memory are accepted as well as all others.
+/// A Unix socket that accepts clients that [offer](crate::connect) shared memory as well as all others.
 ///
 /// ```
 /// use frisbee_shm::Listener;
@@ -74,27 +76,28 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens on a path with the defaults of [`builder`](Self::builder).
+    /// Listens on a path with the default settings.
     ///
     /// # Errors
-    /// As [`ListenerBuilder::bind`].
+    /// Like [`ListenerBuilder::bind`].
     ///
     /// # Panics
-    /// Outside of a tokio runtime.
+    /// If called outside of a tokio runtime.
     pub fn bind(path: impl AsRef<Path>) -> io::Result<Self> {
         Self::builder().bind(path)
     }
 
-    /// Sets whom memory is shared with, and how much.
+    /// Returns a builder for a listener with custom settings.
     pub fn builder() -> ListenerBuilder {
         ListenerBuilder::default()
     }
 
-    /// The next connection. Whether it shares memory is settled when it is first read from: a client that says nothing
-    /// blocks no other client.
+    /// Accepts the next connection. Whether it shares memory is decided by its first read, so a silent client does not
+    /// delay others.
     ///
     /// # Errors
-    /// If the system refuses, mostly for lack of descriptors. The listener may be used further.
+    /// If the operating system reports an error, usually because no file descriptors are left. The listener remains
+    /// usable.
     ///
     /// # Cancel safety
     /// Dropping the future loses no connection.
@@ -103,9 +106,10 @@ impl Listener {
         Ok(self.sharing.stream(socket))
     }
 
-    /// Serves each connection by the future that the function makes of it, in a task of its own on the current runtime.
+    /// Accepts connections and serves each by the future that `serve` returns for it, in a separate task of the current
+    /// runtime.
     ///
-    /// An acceptor of frpc, and one of frisbee as well, serves so:
+    /// An acceptor of frpc or frisbee is used like this:
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -120,11 +124,11 @@ impl Listener {
     /// ```
     ///
     /// # Panics
-    /// Outside of a tokio runtime.
+    /// If called outside of a tokio runtime.
     ///
     /// # Cancel safety
-    /// Dropping the future stops accepting and removes the socket's file. Connections continue; `Acceptor::shutdown`
-    /// ends them.
+    /// Dropping the future stops accepting and removes the socket file. Open connections continue; `Acceptor::shutdown`
+    /// closes them.
     pub async fn serve<F>(self, mut serve: impl FnMut(Stream) -> F) -> Infallible
     where
         F: Future<Output: Send> + Send + 'static,
@@ -148,7 +152,7 @@ impl Listener {
 }
 
 impl Drop for Listener {
-    /// Removes the file, unless it is another server's, or was replaced by another's since.
+    /// Removes the socket file unless it belongs to another server or was replaced by one.
     fn drop(&mut self) {
         if let Some(file) = &self.file {
             file.remove();
@@ -156,7 +160,7 @@ impl Drop for Listener {
     }
 }
 
-/// The peers that share memory with a server, and the sizes.
+/// Builder of a [`Listener`].
 #[derive(Clone, Debug)]
 pub struct ListenerBuilder {
     ring_max: u32,
@@ -167,7 +171,7 @@ pub struct ListenerBuilder {
 }
 
 impl Default for ListenerBuilder {
-    /// As [`Listener::builder`].
+    /// Returns the builder of [`Listener::builder`].
     fn default() -> Self {
         let users = vec![rustix::process::geteuid().as_raw()];
         Self { ring_max: RING_MAX, users, shared_max: SHARED_MAX, memory_max: MEMORY_MAX, spin: Duration::ZERO }
@@ -175,63 +179,63 @@ impl Default for ListenerBuilder {
 }
 
 impl ListenerBuilder {
-    /// The maximum size of the ring of each direction, in bytes: a power of two from
-    /// [`RING_MIN`](crate::RING_MIN) to [`RING_MAX`](crate::RING_MAX), by default 1 MiB.
+    /// Sets the maximum size of the ring of each direction in bytes. A power of two from [`RING_MIN`](crate::RING_MIN)
+    /// to [`RING_MAX`](crate::RING_MAX). Default: 1 MiB.
     ///
-    /// A ring begins with 1 KiB; both of them and all other shared memory are one page. One that is full, or shorter
-    /// than a single write, is replaced by a longer one, of 64 KiB at least, which is released when short messages have
-    /// been all for a second.
+    /// A direction starts with a ring of 1 KiB; all initial memory of a connection fits in one page. A ring that is
+    /// full or smaller than a single write is replaced by a larger one of at least 64 KiB. The larger ring is released
+    /// after a second of short messages.
     pub fn ring_max(mut self, bytes: u32) -> Self {
         self.ring_max = bytes;
         self
     }
 
-    /// The limit of memory that the rings of all connections may take together, in bytes, by default 256 MiB. The
-    /// maximum of each ring counts. A connection gets a 16th of the rest at most, so that the rings of later ones are
-    /// smaller; if not even the least are left, it is served over the socket.
+    /// Sets the maximum memory of the rings of all connections in bytes. Each ring counts with its maximum size.
+    /// Default: 256 MiB. A connection gets at most a 16th of the remaining memory, so that later connections have
+    /// smaller rings. If not even the minimum is left, a connection continues over the socket.
     pub fn memory_max(mut self, bytes: usize) -> Self {
         self.memory_max = bytes;
         self
     }
 
-    /// Shares memory with a further user, by number. By default only processes of the same user as this one get any. Other
-    /// users are served over the socket, if its file lets them connect.
+    /// Shares memory with a further user, given by uid. By default memory is shared only with processes of the same
+    /// user. Other users continue over the socket, if the permissions of its file let them connect.
     pub fn allow_user(mut self, user: u32) -> Self {
         self.users.push(user);
         self
     }
 
-    /// How many connections share memory at once, by default 256. Further ones are served over the socket; with zero, all
-    /// are.
+    /// Sets the maximum number of connections that share memory. Further connections continue over the socket; 0
+    /// disables sharing. Default: 256.
     pub fn shared_max(mut self, connections: usize) -> Self {
         self.shared_max = connections;
         self
     }
 
-    /// As [`Connector::spin`](crate::Connector::spin), for this end.
+    /// Sets the spin time of this end; see [`Connector::spin`](crate::Connector::spin).
     pub fn spin(mut self, most: Duration) -> Self {
         self.spin = most;
         self
     }
 
-    /// As [`spin`](Self::spin), unless it spins for longer already.
+    /// Like [`spin`](Self::spin), but never shortens the spin time.
     pub fn spin_at_least(self, least: Duration) -> Self {
         let most = self.spin.max(least);
         self.spin(most)
     }
 
-    /// Listens on a path. A stale file of a killed server is replaced. The umask decides who may connect: restrict the
-    /// folder.
+    /// Listens on a path. A stale socket file of a killed server is replaced. The umask determines who may connect, so
+    /// restrict access to the folder if necessary.
     ///
     /// # Errors
-    /// If a process listens there, if the path is a file of another kind, or if the size of the rings is none.
+    /// If another process listens on the path, the path is a file of another kind, or the ring size is invalid.
     ///
     /// # Panics
-    /// Outside of a tokio runtime.
+    /// If called outside of a tokio runtime.
     pub fn bind(self, path: impl AsRef<Path>) -> io::Result<Listener> {
         let sharing = self.sharing()?;
         let path = path.as_ref();
-        // Held until the socket listens: another server would take a file that does not yet for an abandoned one.
+        // Held until the socket listens. Otherwise another server would consider the new file stale.
         let lock = lock_folder(path);
         let socket = match UnixListener::bind(path) {
             Err(error) if error.kind() == io::ErrorKind::AddrInUse && lock.is_ok() && is_abandoned(path) => {
@@ -244,13 +248,13 @@ impl ListenerBuilder {
         Ok(Listener { socket, sharing, file: Some(file) })
     }
 
-    /// Listens by a socket that does so already, such as one of `frisbee-restart` or systemd; its file stays.
+    /// Uses a socket that is already listening, for example from `frisbee-restart` or systemd. Its file is not removed.
     ///
     /// # Errors
-    /// If the system does not take the socket, or if the size of the rings is none.
+    /// If the operating system rejects the socket, or the ring size is invalid.
     ///
     /// # Panics
-    /// Outside of a tokio runtime.
+    /// If called outside of a tokio runtime.
     pub fn listen_on(self, socket: impl Into<std::os::unix::net::UnixListener>) -> io::Result<Listener> {
         let sharing = self.sharing()?;
         let socket = socket.into();
@@ -258,10 +262,10 @@ impl ListenerBuilder {
         Ok(Listener { socket: UnixListener::from_std(socket)?, sharing, file: None })
     }
 
-    /// The same for a server that accepts connections itself: see [`Sharing`].
+    /// Returns these settings for a server that accepts connections itself; see [`Sharing`].
     ///
     /// # Errors
-    /// If the size of the rings is none.
+    /// If the ring size is invalid.
     pub fn sharing(self) -> io::Result<Sharing> {
         crate::system::check_ring(self.ring_max)?;
         let Self { ring_max, users, shared_max, memory_max, spin } = self;
@@ -269,7 +273,7 @@ impl ListenerBuilder {
     }
 }
 
-/// The file of a socket, known again by its device and number.
+/// A socket file, identified by device and inode number.
 #[derive(Debug)]
 struct File {
     path: PathBuf,
@@ -283,7 +287,7 @@ impl File {
 
     fn remove(&self) {
         if number(&self.path).ok() == Some(self.made) {
-            // A process that removes it at this moment has the same intention.
+            // Fails if another process removes the file concurrently, which has the same effect.
             let _ = std::fs::remove_file(&self.path);
         }
     }
@@ -293,8 +297,8 @@ fn number(path: &Path) -> io::Result<(u64, u64)> {
     std::fs::symlink_metadata(path).map(|found| (found.dev(), found.ino()))
 }
 
-/// Locks the folder of a socket's file, so that one server at a time looks for a listener and replaces the file. Fails if
-/// the folder cannot be read, or another program keeps it locked.
+/// Locks the folder of the socket file, so that only one server at a time checks for a listener and replaces the file.
+/// Fails if the folder cannot be read, or if another program holds the lock.
 fn lock_folder(path: &Path) -> io::Result<OwnedFd> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = OwnedFd::from(std::fs::File::open(folder)?);
@@ -307,7 +311,8 @@ fn lock_folder(path: &Path) -> io::Result<OwnedFd> {
     Err(io::ErrorKind::WouldBlock.into())
 }
 
-/// Whether there is a socket without a listener, left by a server that was killed. Waits for none whose queue is full.
+/// Returns whether the path is a socket without a listener, left by a killed server. Does not wait if the listener's
+/// backlog is full.
 fn is_abandoned(path: &Path) -> bool {
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
     let connected = || pin!(UnixStream::connect(path)).poll(&mut Context::from_waker(Waker::noop()));

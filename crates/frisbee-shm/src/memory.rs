@@ -1,11 +1,15 @@
-//! The memory that two processes share: made, sealed, verified, mapped, read and written; and whether the peer has received
-//! it. The only module with `unsafe`.
+//! Shared memory: creation, sealing, verification, mapping and access; also the count of unreceived bytes of a socket.
+//! The only module with `unsafe`.
 //!
-//! Its soundness rests on three rules. The memory cannot become shorter than the map: a file is mapped only if its
-//! seals forbid that, so no access can fault. All accesses to it are atomic, single words and data alike, so any
-//! concurrent write of the peer is a value of some age and not a data race. And no reference to data leaves the module:
-//! bytes are copied in and out, each once. Other modules interpret the bytes, and check indices.
-#![allow(unsafe_code)] // Mapping memory, and reading it by pointers; each block states why it is sound.
+//! Its soundness rests on three rules:
+//!
+//! * Memory cannot become shorter than its mapping. A file is mapped only if its seals forbid that, so no access can
+//!   fault.
+//! * All accesses are atomic, both to single words and to data. Concurrent writes of the peer yield stale or mixed
+//!   values, but no data race.
+//! * No reference to data leaves the module. Bytes are copied in and out, once each. Other modules interpret the bytes
+//!   and check indices.
+#![allow(unsafe_code)] // Maps memory and accesses it by pointers. Each block states why it is sound.
 #![deny(unsafe_op_in_unsafe_fn)]
 
 use rustix::fs::{MemfdFlags, SealFlags};
@@ -19,27 +23,26 @@ use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use tokio::io::ReadBuf;
 
-/// The seals that a file must have: against changes of its length, and against further seals.
+/// Seals that a file must have: against changes of its length and against further seals.
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
-/// The kind of file system that memory of ordinary pages belongs to (`TMPFS_MAGIC`). Memory of huge pages does not: it
-/// may run out of them, which ends the process that touches it.
+/// File system type of memory with regular pages (`TMPFS_MAGIC`). Huge pages are rejected, because the system can run
+/// out of them, which kills the process that touches the memory.
 const ORDINARY_PAGES: u32 = 0x0102_1994;
 
-/// The initial shared memory of a connection: a page, with the words of both ends and a small ring for
-/// each. All that a connection of short messages ever touches, so that one that is idle keeps no more.
+/// Initial shared memory of a connection: one page with the words of both ends and a small ring for each. Connections
+/// with short messages never touch more memory.
 pub(crate) const HEAD: u32 = 4096;
 
-/// The size of a ring in the head: what short messages need, with some of them on their way at once.
+/// Size of a ring in the head, sufficient for several short messages in flight.
 pub(crate) const SMALL: u32 = 1024;
 
-/// The distance between the words of one end and those of the other: two lines of the cache, which processors fetch
-/// together.
+/// Distance between the words of the two ends: two cache lines, because processors prefetch lines in pairs.
 const BLOCK: usize = 128;
 
 const WORD: usize = size_of::<usize>();
 
-/// An end of a connection. Each has a block of words that it writes, and rings of bytes.
+/// An end of a connection. Each end writes its own block of words and its own rings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum End {
     Client,
@@ -55,32 +58,32 @@ impl End {
     }
 }
 
-/// A word of an end's block, by its index. The flags are cleared by the peer as well.
+/// A word of an end's block, by its index. The peer clears the flags too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Word {
-    /// How many bytes the end has written to its ring, modulo 2³².
+    /// Number of bytes that the end has written to its ring, modulo 2³².
     Written = 0,
-    /// How many bytes it has read from the peer's ring, modulo 2³².
+    /// Number of bytes that the end has read from the peer's ring, modulo 2³².
     Read = 1,
-    /// It will write no more.
+    /// Whether the end has shut down writing.
     Closed = 2,
-    /// It sleeps until there are bytes to read.
+    /// Whether the end sleeps until there are bytes to read.
     WantsData = 3,
-    /// It sleeps until there is room to write.
+    /// Whether the end sleeps until there is space to write.
     WantsRoom = 4,
-    /// The length of the memory that its ring is in, or zero for the small one in the head.
+    /// Length of the memory that contains the end's ring, or zero for the small ring in the head.
     Ring = 5,
 }
 
-/// Memory that is shared, mapped: a head, or a ring by itself.
+/// Mapped shared memory: a head, or a separate ring.
 #[derive(Debug)]
 pub(crate) struct Memory {
     start: NonNull<u8>,
-    /// A power of two, and whole pages.
+    /// A power of two and a multiple of the page size.
     len: u32,
 }
 
-/// The region of a ring in memory; its size is a power of two.
+/// Region of a ring in memory. Its size is a power of two.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RingRegion {
     offset: u32,
@@ -88,24 +91,25 @@ pub(crate) struct RingRegion {
 }
 
 impl RingRegion {
-    /// The small ring of an end, in the head.
+    /// Returns the small ring of an end, which is in the head.
     pub(crate) fn small(end: End) -> Self {
         const { assert!(2 * BLOCK <= SMALL as usize && 3 * SMALL <= HEAD) };
         Self { offset: (1 + end as u32) * SMALL, size: SMALL }
     }
 }
 
-// SAFETY: the map belongs to this value alone and may be used and unmapped by any thread; all accesses are atomic.
+// SAFETY: the mapping belongs to this value alone and may be used and unmapped by any thread. All accesses are atomic.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// Makes memory of this length, a power of two and whole pages, and the file by which another process can map it.
+    /// Creates memory of this length, a power of two and a multiple of the page size. Also returns the file by which
+    /// another process can map it.
     pub(crate) fn create(len: u32) -> io::Result<(Self, OwnedFd)> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = match rustix::fs::memfd_create(c"frisbee-shm", flags | MemfdFlags::NOEXEC_SEAL) {
-            // Before Linux 6.3.
+            // Linux before 6.3 does not support NOEXEC_SEAL.
             Err(Errno::INVAL) => rustix::fs::memfd_create(c"frisbee-shm", flags)?,
             made => made?,
         };
@@ -114,10 +118,9 @@ impl Memory {
         Ok((Self::map(&file, len)?, file))
     }
 
-    /// Maps memory that the peer has made, after having verified that its length cannot change.
+    /// Maps memory created by the peer, after verifying that its length cannot change.
     pub(crate) fn map(file: &OwnedFd, len: u32) -> io::Result<Self> {
-        // An error for a file that is no memory at all: this check is first, since it calls no file system of the
-        // peer's.
+        // Checked first because it fails for other kinds of files without calling a file system of the peer.
         if !rustix::fs::fcntl_get_seals(file)?.contains(SEALS) {
             return Err(unfit("its length is not sealed"));
         }
@@ -129,8 +132,8 @@ impl Memory {
             return Err(unfit("its length differs from the announced one"));
         }
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: the kernel chooses the address, so no existing mapping is replaced. All of it is backed by pages of the
-        // file, for as long as it is mapped: the seals have been verified, and cannot be taken back.
+        // SAFETY: the kernel chooses the address, so no existing mapping is replaced. The mapping is backed by pages of
+        // the file for its whole lifetime, because the seals were verified and cannot be removed.
         let start =
             unsafe { rustix::mm::mmap(null_mut(), len as usize, protection, MapFlags::SHARED, file.as_fd(), 0)? };
         let start = NonNull::new(start.cast()).ok_or_else(|| unfit("it was mapped at zero"))?;
@@ -141,7 +144,7 @@ impl Memory {
         self.len
     }
 
-    /// All of it, as one ring.
+    /// Returns the whole memory as one ring.
     pub(crate) fn whole(&self) -> RingRegion {
         RingRegion { offset: 0, size: self.len }
     }
@@ -149,49 +152,49 @@ impl Memory {
     pub(crate) fn word(&self, end: End, word: Word) -> &AtomicU32 {
         let address = end as usize * BLOCK + word as usize * size_of::<u32>();
         const { assert!((Word::Ring as usize + 1) * size_of::<u32>() <= BLOCK && 2 * BLOCK <= HEAD as usize) };
-        // SAFETY: the address lies within the first page, as asserted for the last one, and all memory has that. It is
-        // aligned, since the map begins with a page. The map lives as long as the reference, and this process accesses it
-        // by atomic operations alone.
+        // SAFETY: the address is within the first page, as asserted for the last word, and all memory has at least a
+        // page. It is aligned because the mapping starts at a page boundary. The mapping lives as long as the
+        // reference, and this process accesses it only by atomic operations.
         unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(address).cast()) }
     }
 
-    /// Copies bytes to a ring, from a position on. At most as many as the ring has. The caller knows that the other end
-    /// does not read them; an end that does reads bytes of some age.
+    /// Copies bytes to a ring, starting at a position. There must be at most as many as the size of the ring. The
+    /// caller makes sure that the other end is not reading them; a peer that does reads stale or mixed bytes.
     pub(crate) fn store(&self, ring: RingRegion, position: u32, from: &[u8]) {
         assert!(from.len() <= ring.size as usize, "{} bytes do not fit in a ring of {}", from.len(), ring.size);
         let (start, address, first) = self.address(ring, position, from.len());
         let (before, behind) = from.split_at(first);
-        // SAFETY: `address` guarantees `first` bytes of the ring, and the rest is at most as long as the part before
-        // them.
+        // SAFETY: `address` guarantees `first` bytes within the ring. The rest is not longer than the part of the ring
+        // before them.
         unsafe {
             store(before.as_ptr(), address.as_ptr(), before.len());
             store(behind.as_ptr(), start.as_ptr(), behind.len());
         }
     }
 
-    /// Copies so many bytes out of a ring, from a position on, and no more than there is room for.
+    /// Copies `count` bytes out of a ring, starting at a position, limited by the space in `into`.
     pub(crate) fn load(&self, ring: RingRegion, position: u32, count: usize, into: &mut ReadBuf<'_>) {
         let count = count.min(into.remaining()).min(ring.size as usize);
         let (start, address, first) = self.address(ring, position, count);
-        // SAFETY: only initialised bytes are written to it.
+        // SAFETY: only initialized bytes are written to it.
         let target = unsafe { into.unfilled_mut() }.as_mut_ptr().cast::<u8>();
-        // SAFETY: `address` guarantees `first` bytes of the ring, and the rest is at most as long as the part before
-        // them. The target has room for `count`, and is memory of this process that is borrowed mutably.
+        // SAFETY: `address` guarantees `first` bytes within the ring. The rest is not longer than the part of the ring
+        // before them. The target has space for `count` bytes and is mutably borrowed memory of this process.
         unsafe {
             load(address.as_ptr(), target, first);
             load(start.as_ptr(), target.add(first), count - first);
         }
-        // SAFETY: the first `count` bytes have been written above.
+        // SAFETY: the first `count` bytes were written above.
         unsafe { into.assume_init(count) };
         into.advance(count);
     }
 
-    /// The start of a ring, the address of a position in it, and how many of `count` bytes, at most the size of the
-    /// ring, fit before the ring wraps.
+    /// Returns the address of a ring, the address of a position in it, and how many of `count` bytes fit before the
+    /// ring wraps. `count` is at most the size of the ring.
     fn address(&self, ring: RingRegion, position: u32, count: usize) -> (NonNull<u8>, NonNull<u8>, usize) {
         assert!(u64::from(ring.offset) + u64::from(ring.size) <= u64::from(self.len), "{ring:?} in {} bytes", self.len);
         let offset = (position & (ring.size - 1)) as usize;
-        // SAFETY: the whole ring lies within the map, as asserted, and the offset is less than its size.
+        // SAFETY: the whole ring is within the mapping, as asserted, and the offset is less than the size of the ring.
         let (start, address) = unsafe {
             let start = self.start.add(ring.offset as usize);
             (start, start.add(offset))
@@ -202,18 +205,18 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: it was mapped with this length, and nothing that borrows it is left. It can only fail for other
-        // arguments.
+        // SAFETY: the memory was mapped with this length, and nothing borrows it any longer. munmap can only fail for
+        // other arguments.
         let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast::<c_void>(), self.len as usize) };
     }
 }
 
-/// How many bytes that were sent on a socket its peer has not received, by the count of the kernel, which includes its own
-/// records of them.
+/// Returns the number of bytes sent on a socket that its peer has not received. The kernel's count includes its own
+/// overhead.
 pub(crate) fn unread(socket: impl AsFd) -> io::Result<u32> {
-    /// `SIOCOUTQ`, which has the number of `TIOCOUTQ` for sockets.
+    /// `SIOCOUTQ`, which equals `TIOCOUTQ` for sockets.
     const UNREAD: rustix::ioctl::Opcode = 0x5411;
-    // SAFETY: the operation writes one `int`, for sockets as for terminals.
+    // SAFETY: the operation writes one `int`, for sockets as well as for terminals.
     let count = unsafe {
         let operation = rustix::ioctl::Getter::<UNREAD, std::ffi::c_int>::new();
         rustix::ioctl::ioctl(socket, operation)?
@@ -225,17 +228,19 @@ fn unfit(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("unsuitable shared memory of the peer: {why}"))
 }
 
-/// Copies whole blocks of 64 bytes, and returns how many bytes they have. In assembler, whose accesses are to the compiler what those of
-/// another program are: atomic ones of more than a word do not exist, and long messages take a sixth of their time less.
+/// Copies whole blocks of 64 bytes and returns the number of copied bytes.
+///
+/// Written in assembly because atomic accesses wider than a word do not exist in Rust. To the compiler, assembly
+/// accesses are equivalent to those of another process. Long messages take a sixth less time.
 ///
 /// # Safety
-/// As [`store`] or [`load`], whichever of the two is shared.
+/// Like [`store`] or [`load`], depending on which side is shared.
 #[cfg(target_arch = "x86_64")]
 unsafe fn copy_blocks(from: *const u8, to: *mut u8, count: usize) -> usize {
     let end = count / 64 * 64;
     if end > 0 {
-        // SAFETY: it reads and writes `end` bytes, at most `count`, in loads and stores of 16 bytes, which all processors of
-        // this architecture have, and changes nothing else but the registers that it names and the flags.
+        // SAFETY: it reads and writes `end` bytes, which is at most `count`, in loads and stores of 16 bytes, which all
+        // processors of this architecture support. It modifies only the named registers and the flags.
         unsafe {
             std::arch::asm!(
                 "2:",
@@ -270,13 +275,13 @@ unsafe fn copy_blocks(_: *const u8, _: *mut u8, _: usize) -> usize {
     0
 }
 
-/// Copies private bytes to shared ones.
+/// Copies private bytes to shared memory.
 ///
 /// # Safety
-/// `from` is valid for reads of so many bytes, of memory without other writers. `to` is valid for reads and writes of
-/// as many, which this process accesses by atomic operations alone.
+/// `from` must be valid for reads of `count` bytes and have no concurrent writers. `to` must be valid for reads and
+/// writes of `count` bytes that this process accesses only by atomic operations.
 unsafe fn store(from: *const u8, to: *mut u8, count: usize) {
-    // SAFETY: as for this function; at most `count` bytes are copied.
+    // SAFETY: guaranteed by the caller; at most `count` bytes are copied.
     let (from, to, count) = unsafe {
         let copied = copy_blocks(from, to, count);
         (from.add(copied), to.add(copied), count - copied)
@@ -284,7 +289,8 @@ unsafe fn store(from: *const u8, to: *mut u8, count: usize) {
     let lead = to.align_offset(WORD).min(count);
     let words_end = lead + (count - lead) / WORD * WORD;
     let mut at = 0;
-    // SAFETY: `at` stays below `count`, and by WORD below where whole words end; `to` is aligned for them there.
+    // SAFETY: `at` stays below `count`, and whole words end at or below `count`. `to` is aligned to words in their
+    // loop.
     unsafe {
         while at < lead {
             AtomicU8::from_ptr(to.add(at)).store(from.add(at).read(), Ordering::Relaxed);
@@ -302,13 +308,13 @@ unsafe fn store(from: *const u8, to: *mut u8, count: usize) {
     }
 }
 
-/// Copies shared bytes to private ones.
+/// Copies bytes from shared memory to private memory.
 ///
 /// # Safety
-/// `from` is valid for reads and writes of so many bytes, which this process accesses by atomic operations alone. `to`
-/// is valid for writes of as many, of memory without other users.
+/// `from` must be valid for reads and writes of `count` bytes that this process accesses only by atomic operations.
+/// `to` must be valid for writes of `count` bytes and have no other users.
 unsafe fn load(from: *mut u8, to: *mut u8, count: usize) {
-    // SAFETY: as for this function; at most `count` bytes are copied.
+    // SAFETY: guaranteed by the caller; at most `count` bytes are copied.
     let (from, to, count) = unsafe {
         let copied = copy_blocks(from, to, count);
         (from.add(copied), to.add(copied), count - copied)
@@ -316,7 +322,8 @@ unsafe fn load(from: *mut u8, to: *mut u8, count: usize) {
     let lead = from.align_offset(WORD).min(count);
     let words_end = lead + (count - lead) / WORD * WORD;
     let mut at = 0;
-    // SAFETY: `at` stays below `count`, and by WORD below where whole words end; `from` is aligned for them there.
+    // SAFETY: `at` stays below `count`, and whole words end at or below `count`. `from` is aligned to words in their
+    // loop.
     unsafe {
         while at < lead {
             to.add(at).write(AtomicU8::from_ptr(from.add(at)).load(Ordering::Relaxed));
@@ -406,23 +413,38 @@ mod tests {
     #[test]
     fn memory_whose_length_can_change_is_not_mapped() {
         let file =
-            rustix::fs::memfd_create(c"unsealed", MemfdFlags::ALLOW_SEALING).expect("memory should be available");
-        rustix::fs::ftruncate(&file, 4096).expect("it may grow");
+            rustix::fs::memfd_create(c"unsealed", MemfdFlags::ALLOW_SEALING).expect("memory file should be created");
+        rustix::fs::ftruncate(&file, 4096).expect("unsealed memory should be resized");
         for missing in [SealFlags::SHRINK, SealFlags::GROW, SealFlags::SEAL] {
-            let error = Memory::map(&file, 4096).expect_err("mapping should be rejected");
+            let error = Memory::map(&file, 4096).expect_err("unsealed memory should not be mapped");
             assert!(error.to_string().contains("not sealed"), "{error}, without {missing:?}");
-            rustix::fs::fcntl_add_seals(&file, missing).expect("seals may be added until the last");
+            rustix::fs::fcntl_add_seals(&file, missing).expect("seal should be added");
         }
-        Memory::map(&file, 4096).expect("shared memory should be mapped");
+        Memory::map(&file, 4096).expect("sealed memory should be mapped");
     }
 
     #[test]
     fn memory_of_another_length_and_other_files_are_not_mapped() {
         let (_, file) = Memory::create(4096).expect("shared memory should be created");
-        assert!(Memory::map(&file, 8192).expect_err("mapping should be rejected").to_string().contains("length"));
-        assert!(Memory::map(&file, 2048).expect_err("mapping should be rejected").to_string().contains("length"));
-        assert!(Memory::map(&file, 0).expect_err("mapping should be rejected").to_string().contains("length"));
-        let ordinary = tempfile::tempfile().expect("there is room for a file").into();
-        Memory::map(&ordinary, 4096).expect_err("mapping should be rejected");
+        assert!(
+            Memory::map(&file, 8192)
+                .expect_err("memory of another length should not be mapped")
+                .to_string()
+                .contains("length")
+        );
+        assert!(
+            Memory::map(&file, 2048)
+                .expect_err("memory of another length should not be mapped")
+                .to_string()
+                .contains("length")
+        );
+        assert!(
+            Memory::map(&file, 0)
+                .expect_err("memory of another length should not be mapped")
+                .to_string()
+                .contains("length")
+        );
+        let ordinary = tempfile::tempfile().expect("temporary file should be created").into();
+        Memory::map(&ordinary, 4096).expect_err("regular file should not be mapped");
     }
 }

@@ -1,4 +1,4 @@
-//! The messages of the two ends on the socket before bytes go through memory, and their descriptors.
+//! Handshake messages on the socket, and their descriptors.
 //!
 //! ```text
 //! client                                server
@@ -7,10 +7,10 @@
 //!   TAKEN                              ->
 //! ```
 //!
-//! Later either end may send another ring, in its own memory sent along with `RING`, to continue in it.
+//! Later either end may send `RING` with a descriptor of new memory, to continue in a larger ring.
 //!
-//! A server may answer `REFUSED` instead, and a client `DECLINED`: then the socket itself carries the connection.
-//! Each message has sixteen bytes, in every version, and is written at once, so that it is read as a whole or is none:
+//! A server may reply `REFUSED` and a client `DECLINED`; the socket then carries the connection. In every version a
+//! message has sixteen bytes and is written at once, so it is received as a whole or is malformed:
 //!
 //! | bytes | |
 //! |---|---|
@@ -28,22 +28,23 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// The prefix of a message. No text in UTF-8 begins so, and so no request of HTTP; no record of TLS; and no frame: as a
-/// header without a magic, which older peers send, it states a length of 4 GiB.
+/// Prefix of a message, which cannot occur in other protocols: it is not valid UTF-8 and therefore no HTTP request, and
+/// it is no TLS record. As a frisbee header without a magic number, which older peers send, it would state a length of
+/// 4 GiB.
 pub(crate) const MAGIC: [u8; 8] = [0xF5, b'S', b'H', b'M', 0xFF, 0xFF, b'\r', b'\n'];
 
 pub(crate) const VERSION: u16 = 2;
 
-/// The length of every message.
+/// Length of every message in bytes.
 pub(crate) const LEN: usize = 16;
 
-/// The descriptors sent with `ACCEPTED`: the memory, the bell of the client and that of the server.
+/// Number of descriptors sent with `ACCEPTED`: the memory, the client's bell and the server's bell.
 pub(crate) const DESCRIPTORS: usize = 3;
 
-/// The most slices that one system call accepts: Linux's `UIO_MAXIOV`.
+/// Maximum number of slices per system call, which is Linux's `UIO_MAXIOV`.
 const SLICES_MAX: usize = 1024;
 
-/// A message.
+/// A handshake message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Message {
     pub(crate) version: u16,
@@ -51,7 +52,7 @@ pub(crate) struct Message {
     pub(crate) ring: u32,
 }
 
-/// The content of a message.
+/// Kind of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OfferContent {
     Offer = 1,
@@ -76,7 +77,7 @@ impl Message {
         bytes
     }
 
-    /// `None` for bytes that are no message.
+    /// Decodes a message. Returns `None` if it is malformed.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let [magic @ .., v0, v1, s0, s1, r0, r1, r2, r3] = <&[u8; LEN]>::try_from(bytes).ok()?;
         if *magic != MAGIC {
@@ -97,21 +98,22 @@ impl Message {
     }
 }
 
-/// The message that a socket has brought, which stays there; `None` for anything else, its end included.
+/// Peeks at the message on a socket without consuming it. Returns `None` for anything else, including the end of the
+/// stream.
 pub(crate) fn peek(socket: impl AsFd) -> io::Result<Option<Message>> {
     let mut bytes = [0; LEN];
     let (_, count) = rustix::net::recv(socket, &mut bytes, RecvFlags::PEEK | RecvFlags::DONTWAIT)?;
     Ok(bytes.get(..count).and_then(Message::decode))
 }
 
-/// Takes a message out of the socket; `None` for anything else, its end included.
+/// Receives a message from the socket. Returns `None` for anything else, including the end of the stream.
 pub(crate) fn take(socket: impl AsFd) -> io::Result<Option<Message>> {
     let mut bytes = [0; LEN];
     let (_, count) = rustix::net::recv(socket, &mut bytes, RecvFlags::DONTWAIT)?;
     Ok(bytes.get(..count).and_then(Message::decode))
 }
 
-/// Takes a message out of the socket with its descriptors; `None` for anything else.
+/// Receives a message with its descriptors. Returns `None` for anything else.
 pub(crate) fn take_with_descriptors(socket: impl AsFd) -> io::Result<Option<(Message, Received)>> {
     let mut bytes = [0; LEN];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
@@ -124,14 +126,15 @@ pub(crate) fn take_with_descriptors(socket: impl AsFd) -> io::Result<Option<(Mes
             descriptors.0.extend(received);
         }
     }
-    // This process may have as many descriptors as it may: those that are missing are noticed by their number.
+    // If this process is at its descriptor limit, some are missing. Drop all of them, so that the message fails the
+    // check of their number.
     if read.flags.contains(ReturnFlags::CTRUNC) {
         descriptors = Received::default();
     }
     Ok(bytes.get(..read.bytes).and_then(Message::decode).map(|message| (message, descriptors)))
 }
 
-/// Sends a message, which has to go as a whole; there is room for it, since nothing but such messages has been sent.
+/// Sends a message as a whole. It always fits in the socket buffer because only a few such messages are sent.
 pub(crate) fn send(socket: impl AsFd, message: Message, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
@@ -143,7 +146,8 @@ pub(crate) fn send(socket: impl AsFd, message: Message, descriptors: &[BorrowedF
     if sent == LEN { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
 }
 
-/// Sends bytes of a connection that shares no memory. std's `write_vectored` would raise SIGPIPE if the peer is gone.
+/// Sends bytes of a connection that does not share memory. Unlike std's `write_vectored`, it does not raise SIGPIPE if
+/// the peer is gone.
 pub(crate) fn send_bytes(socket: impl AsFd, from: &[IoSlice<'_>]) -> io::Result<usize> {
     let from = from.get(..SLICES_MAX).unwrap_or(from);
     Ok(rustix::net::sendmsg(socket, from, &mut SendAncillaryBuffer::default(), SendFlags::NOSIGNAL)?)
@@ -160,7 +164,7 @@ mod tests {
         assert!(std::str::from_utf8(&bytes[..1]).is_err(), "no text, and so no request of HTTP");
         assert!(!(20..=24).contains(&bytes[0]) && bytes[0] != 0x80, "no record of TLS");
         assert_ne!(bytes[..2], [0x00, 0x0F], "no frame");
-        let length = u32::from_be_bytes(bytes[4..8].try_into().expect("it has four bytes"));
+        let length = u32::from_be_bytes(bytes[4..8].try_into().expect("prefix should contain a length of four bytes"));
         assert!(length > 4_000_000_000, "no header without a magic");
     }
 

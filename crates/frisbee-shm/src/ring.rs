@@ -1,11 +1,11 @@
-//! The rings of one direction: positions of the writer and the reader, and the change to a larger or smaller ring.
+//! The ring buffers of one direction: positions of writer and reader, and changes to a larger or smaller ring.
 //!
-//! Positions are counts of bytes modulo 2³². Each end keeps its own position private and publishes a copy. The copy of the
-//! peer is a claim, which is checked against the size of the ring on each load.
+//! Positions are byte counts modulo 2³². Each end keeps its own position in private memory and publishes a copy. The
+//! peer's copy is untrusted and checked against the size of the ring on each load.
 //!
-//! A direction begins with the small ring in the head. The writer takes a larger one, in memory of its own, if its bytes do
-//! not fit, and returns to the small one once that has sufficed for a while. It changes only while the ring is empty, and
-//! publishes the change before the bytes that follow:
+//! A direction starts with the small ring in the head. If the writer's bytes do not fit, it switches to a larger ring
+//! in separate memory. It switches back once the small ring has been sufficient for a while. The writer changes its
+//! ring only while the ring is empty, and publishes the change before the bytes that follow:
 //!
 //! ```text
 //! writer                                           reader
@@ -16,15 +16,16 @@
 //!   load Read (acquire)                       <-     read at most those bytes, store Read (release)
 //! ```
 //!
-//! INVARIANT: bytes that are unread when `Written` is loaded are in the ring that `Ring` names directly afterwards, because
-//! the writer cannot leave it before they are read. Bytes of a later load of `Written` may be in another ring. So one
-//! [`follow`](Reader::follow) is good for the bytes that it counted, and for no others.
+//! INVARIANT: bytes that are unread when `Written` is loaded are in the ring named by `Ring` directly afterwards,
+//! because the writer cannot leave that ring before they are read. Bytes seen by a later load of `Written` may be in
+//! another ring. One [`follow`](Reader::follow) is therefore valid only for the bytes that it counted.
 //!
 //! # Decisions
 //!
-//! A longer ring is a new file, sent when it is needed. At first a connection has one page for its counters and short rings. One
-//! file of the maximum size would keep its pages as long as the connection: punching holes waits for a lock of the file, which a
-//! hostile writer can hold forever. A writer replaces its ring only while it is empty, so no byte moves.
+//! A larger ring is a separate file that is sent when needed, and a new connection has only one page for its counters
+//! and small rings. A single file of the maximum size would keep its pages for the lifetime of the connection. Punching
+//! holes into it waits for a lock on the file, which a hostile writer can hold forever. A writer replaces its ring only
+//! while it is empty, so that no byte has to be moved.
 
 use crate::memory::{End, Memory, RingRegion, SMALL, Word};
 use std::fmt;
@@ -33,34 +34,34 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::io::ReadBuf;
 
-/// The smallest ring that replaces the one in the head, in bytes: one read of a connection.
+/// Minimum size in bytes of a ring that replaces the one in the head, equal to one read of a connection.
 const LARGE: u32 = if cfg!(frisbee_loom) { 2 } else { 64 * 1024 };
 
-/// The time for which the small ring has to suffice before a writer returns to it.
+/// Time for which the small ring must be sufficient before a writer returns to it.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// The ring changes that a peer may make at once beyond those it has earned, and the changes it earns in a second. A writer
-/// doubles its ring at most nine times, from 64 KiB to 16 MiB, and shrinks it after a second: ten changes a second. Each
-/// takes some microseconds here.
+/// Maximum burst of ring changes by a peer, and the number of changes per second that it is granted. A correct writer
+/// makes at most ten changes per second: it doubles its ring nine times, from 64 KiB to 16 MiB, and shrinks it after a
+/// second. Each change costs this end some microseconds.
 const RINGS_MAX: u32 = 16;
 const RINGS_A_SECOND: u32 = 12;
 
-/// A violation of the protocol that is no accident.
+/// A deliberate violation of the protocol by the peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Violation {
-    /// It claims to have written more than fits in the ring, or less than was read.
+    /// The peer claims to have written more than fits in the ring, or less than was read.
     Written { claimed: u32, read: u32, ring: u32 },
-    /// It claims to have read bytes that are not written, or takes back an earlier claim.
+    /// The peer claims to have read bytes that were not written, or revokes an earlier claim.
     Read { claimed: u32, written: u32, ring: u32 },
-    /// It rings the bell repeatedly and neither writes nor reads.
+    /// The peer keeps ringing the bell without writing or reading.
     Bells,
-    /// It sends bytes other than rings on the socket.
+    /// The peer sends something other than a ring on the socket.
     Talks,
-    /// It changes to a ring that it has not sent, or that has another size.
+    /// The peer switches to a ring that it has not sent, or of another size.
     Ring { claimed: u32 },
-    /// It changes its ring too often.
+    /// The peer changes its ring too often.
     Rings,
-    /// It breaks off the handshake, or sends something else.
+    /// The peer aborts the handshake or sends an unexpected message.
     Handshake,
     /// An earlier operation on this connection has failed.
     Earlier,
@@ -95,35 +96,35 @@ impl From<Violation> for io::Error {
     }
 }
 
-/// The writing end of a direction.
+/// Writing end of a direction.
 #[derive(Debug)]
 pub(crate) struct Writer {
     end: End,
     written: u32,
-    /// The bytes that the peer had not read when this was last looked at by [`was_freed`](Self::was_freed), or written.
+    /// Number of unread bytes at the last [`was_freed`](Self::was_freed) or write.
     unread: u32,
-    /// The ring in use, unless it is the small one.
+    /// The ring in use, or `None` for the small one.
     large: Option<Memory>,
-    /// The largest ring that may be taken.
+    /// Maximum size of a ring.
     most: u32,
-    /// The size of the next ring, which is taken once the present one is empty.
+    /// Size of the next ring, to which the writer switches once the current one is empty.
     next: Option<u32>,
-    /// Since when the small ring would have sufficed.
+    /// Time since which the small ring would have been sufficient.
     quiet: Option<Instant>,
 }
 
-/// The change of the ring that precedes a write.
+/// Change of the ring required before a write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Change {
     None,
-    /// Takes a ring of this size.
+    /// Switch to a ring of this size.
     Enlarge(u32),
-    /// Returns to the small one.
+    /// Switch back to the small ring.
     Shrink,
 }
 
 impl Writer {
-    /// Its rings have `most` bytes at most.
+    /// Creates a writer whose rings have at most `most` bytes.
     pub(crate) fn new(end: End, most: u32) -> Self {
         Self { end, written: 0, unread: 0, large: None, most, next: None, quiet: None }
     }
@@ -132,20 +133,20 @@ impl Writer {
         self.large.as_ref().map_or(SMALL, Memory::len)
     }
 
-    /// The number of bytes that the peer has not read.
+    /// Returns the number of bytes that the peer has not read.
     pub(crate) fn used(&self, head: &Memory) -> Result<u32, Violation> {
         let claimed = head.word(self.end.other(), Word::Read).load(Ordering::Acquire);
         let (used, ring) = (self.written.wrapping_sub(claimed), self.size());
         if used > ring { Err(Violation::Read { claimed, written: self.written, ring }) } else { Ok(used) }
     }
 
-    /// The number of bytes that fit now. A ring that is to be replaced has no room until it is empty.
+    /// Returns the number of bytes that can be written. A ring to be replaced accepts none until it is empty.
     pub(crate) fn room(&self, head: &Memory) -> Result<u32, Violation> {
         let used = self.used(head)?;
         Ok(if self.next.is_some() && used > 0 { 0 } else { self.size() - used })
     }
 
-    /// Whether the peer has read any bytes since the last call, or since the last write.
+    /// Returns whether the peer has read any bytes since the last call or the last write.
     pub(crate) fn was_freed(&mut self, head: &Memory) -> Result<bool, Violation> {
         let unread = self.used(head)?;
         let was_freed = unread < self.unread;
@@ -153,7 +154,7 @@ impl Writer {
         Ok(was_freed)
     }
 
-    /// The change of the ring that has to precede a write of this length.
+    /// Returns the ring change required before a write of this length.
     pub(crate) fn change(
         &mut self,
         head: &Memory,
@@ -186,20 +187,20 @@ impl Writer {
         Ok(if is_over { Change::Shrink } else { Change::None })
     }
 
-    /// Writes to another ring from now on. The present one is empty; the reader recognizes the new one by its size.
+    /// Switches to another ring. The current one must be empty. The reader recognizes the new ring by its length.
     pub(crate) fn take(&mut self, head: &Memory, large: Option<Memory>) {
         let len = large.as_ref().map_or(0, Memory::len);
         (self.large, self.next, self.quiet) = (large, None, None);
-        // Published by the release store of `Written` after the next bytes.
+        // Published by the release store of `Written` for the next bytes.
         head.word(self.end, Word::Ring).store(len, Ordering::Relaxed);
     }
 
-    /// Keeps the present ring for good, because the system has no larger one.
+    /// Keeps the current ring permanently, because no larger one can be created.
     pub(crate) fn stay(&mut self) {
         (self.most, self.next) = (self.size(), None);
     }
 
-    /// Writes and publishes the beginning of the bytes, as far as there is room.
+    /// Writes and publishes as many bytes as there is space for.
     pub(crate) fn write(&mut self, head: &Memory, from: &[u8]) -> Result<usize, Violation> {
         let used = self.used(head)?;
         let count = from.len().min((self.size() - used) as usize);
@@ -216,17 +217,17 @@ impl Writer {
     }
 }
 
-/// The reading end of a direction.
+/// Reading end of a direction.
 #[derive(Debug)]
 pub(crate) struct Reader {
     /// The writing end.
     from: End,
     read: u32,
-    /// The ring in use, unless it is the small one.
+    /// The ring in use, or `None` for the small one.
     large: Option<Memory>,
-    /// Unread bytes that are in the ring in use. Others may be in another one.
+    /// Number of unread bytes known to be in the ring in use. Further bytes may be in another ring.
     available: u32,
-    /// The ring changes that the peer may make at once, as of `counted`.
+    /// Ring changes that the peer may still make, as of `counted`.
     rings: u32,
     counted: Option<Instant>,
 }
@@ -240,13 +241,13 @@ impl Reader {
         self.large.as_ref().map_or(SMALL, Memory::len)
     }
 
-    /// Whether there are bytes to read, or a wrong claim.
+    /// Returns whether there are bytes to read, or an invalid position that the next read reports.
     pub(crate) fn has_data(&self, head: &Memory) -> bool {
         head.word(self.from, Word::Written).load(Ordering::Acquire) != self.read
     }
 
-    /// Counts the unread bytes, and changes to their ring if the peer has. Only those bytes can be read until this is called
-    /// again. `receive` is called for a ring that the peer has sent.
+    /// Counts the unread bytes and switches to their ring if the writer has. Only the counted bytes can be read before
+    /// the next call. `receive` is called to receive a ring from the peer.
     pub(crate) fn follow(
         &mut self,
         head: &Memory,
@@ -254,7 +255,7 @@ impl Reader {
         receive: impl FnOnce() -> io::Result<Option<Memory>>,
     ) -> io::Result<()> {
         self.available = 0;
-        // INVARIANT: `Written` is loaded before `Ring`, and not again. See the beginning of this file.
+        // INVARIANT: `Written` is loaded before `Ring` and only once. See the module documentation.
         let claimed = head.word(self.from, Word::Written).load(Ordering::Acquire);
         let available = claimed.wrapping_sub(self.read);
         if available == 0 {
@@ -301,7 +302,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads at most `most` of the bytes that [`follow`](Self::follow) has counted, and publishes the room in the ring.
+    /// Reads at most `most` of the bytes counted by [`follow`](Self::follow), and publishes the freed space.
     pub(crate) fn read(&mut self, head: &Memory, most: u32, into: &mut ReadBuf<'_>) -> usize {
         let count = (self.available.min(most) as usize).min(into.remaining());
         if count > 0 {
@@ -321,7 +322,7 @@ impl Reader {
 mod tests {
     use super::*;
 
-    /// Both ends of a direction, and its head.
+    /// Both ends of a direction, with their head.
     struct Direction {
         head: Memory,
         writer: Writer,
@@ -337,15 +338,13 @@ mod tests {
             Self { head, writer, reader, sent: None, now: Instant::now() }
         }
 
-        /// Writes as a stream does, and returns how much.
+        /// Writes like a stream and returns the number of bytes written.
         fn write(&mut self, bytes: usize) -> usize {
-            match self.writer.change(&self.head, bytes, || self.now).expect("peer should follow the protocol") {
+            match self.writer.change(&self.head, bytes, || self.now).expect("write should follow the protocol") {
                 Change::None => {}
                 Change::Enlarge(size) => {
-                    let (ring, file) = Memory::create(size).expect("shared memory should be created");
-                    assert!(
-                        self.sent.replace(Memory::map(&file, size).expect("shared memory should be mapped")).is_none()
-                    );
+                    let (ring, file) = Memory::create(size).expect("ring should be created");
+                    assert!(self.sent.replace(Memory::map(&file, size).expect("ring should be mapped")).is_none());
                     self.writer.take(&self.head, Some(ring));
                 }
                 Change::Shrink => self.writer.take(&self.head, None),
@@ -353,12 +352,12 @@ mod tests {
             if self.writer.room(&self.head).expect("peer should follow the protocol") == 0 {
                 return 0;
             }
-            self.writer.write(&self.head, &vec![7; bytes]).expect("write should succeed")
+            self.writer.write(&self.head, &vec![7; bytes]).expect("write should follow the protocol")
         }
 
         fn read(&mut self, most: usize) -> usize {
             let sent = &mut self.sent;
-            self.reader.follow(&self.head, || self.now, || Ok(sent.take())).expect("the ring has been sent");
+            self.reader.follow(&self.head, || self.now, || Ok(sent.take())).expect("ring should have been sent");
             let mut space = vec![0; most];
             let mut into = ReadBuf::new(&mut space);
             let count = self.reader.read(&self.head, u32::MAX, &mut into);
@@ -399,7 +398,7 @@ mod tests {
             assert_eq!((direction.write(10), direction.read(100)), (10, 10));
             assert_eq!((direction.writer.size(), direction.reader.size()), (size, size));
         }
-        // A longer message in between restarts the time.
+        // A long message in between restarts the quiet time.
         for (millis, bytes, size) in [(0, 2000, LARGE), (0, 10, LARGE), (900, 2000, LARGE), (900, 10, LARGE)] {
             direction.now += Duration::from_millis(millis);
             assert_eq!((direction.write(bytes), direction.read(10_000)), (bytes, bytes));
@@ -440,9 +439,9 @@ mod tests {
             let mut direction = Direction::new(1 << 20);
             direction.head.word(End::Client, Word::Written).store(1, Ordering::Relaxed);
             direction.head.word(End::Client, Word::Ring).store(claimed, Ordering::Relaxed);
-            let sent = sent.map(|size| Memory::create(size).expect("shared memory should be created").0);
+            let sent = sent.map(|size| Memory::create(size).expect("ring should be created").0);
             let followed = direction.reader.follow(&direction.head, Instant::now, || Ok(sent));
-            let error = followed.expect_err("there is no such ring").to_string();
+            let error = followed.expect_err("ring change should be rejected").to_string();
             assert!(error.contains(&format!("continues in a ring of {claimed} bytes")), "{error}");
         }
     }
@@ -459,9 +458,11 @@ mod tests {
         };
         for round in 0..100 {
             direction.now += Duration::from_millis(200);
-            change(&mut direction, round).expect("honest peers may change five times a second");
+            change(&mut direction, round).expect("five ring changes per second should be permitted");
         }
-        let refused = (0..100).find_map(|round| change(&mut direction, round).err()).expect("a hundred at once are");
+        let refused = (0..100)
+            .find_map(|round| change(&mut direction, round).err())
+            .expect("a hundred ring changes at once should be rejected");
         assert!(refused.to_string().contains("too many ring changes"), "{refused}");
     }
 }

@@ -1,4 +1,4 @@
-//! Rings as messages on the socket of a connection.
+//! Sending and receiving rings on the socket of a connection.
 
 use crate::memory::Memory;
 use crate::offer::{self, Message, OfferContent};
@@ -6,13 +6,13 @@ use rustix::net::RecvFlags;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// The number of bytes at the beginning of a socket, up to one, which stay there; zero at its end.
+/// Peeks at the socket. Returns 1 if there are bytes and 0 at the end of the stream.
 pub(crate) fn peek(socket: impl AsFd) -> io::Result<usize> {
     Ok(rustix::net::recv(socket, &mut [0], RecvFlags::PEEK | RecvFlags::DONTWAIT)?.1)
 }
 
-/// Makes a ring and sends it to the peer; `WouldBlock` while the peer has not received an earlier one, since unreceived
-/// messages take memory of this end.
+/// Creates a ring and sends it to the peer. Fails with `WouldBlock` until the peer has received the previous one,
+/// because unreceived messages use memory of this end.
 #[cold]
 pub(crate) fn send_ring(socket: BorrowedFd<'_>, size: u32) -> io::Result<Memory> {
     if crate::memory::unread(socket)? > 0 {
@@ -23,7 +23,7 @@ pub(crate) fn send_ring(socket: BorrowedFd<'_>, size: u32) -> io::Result<Memory>
     Ok(ring)
 }
 
-/// Receives a ring that the peer has sent; `None` if the next message is something else, or there is none.
+/// Receives a ring from the peer. Returns `None` if there is no message, or not a valid ring.
 #[cold]
 pub(crate) fn receive_ring(socket: BorrowedFd<'_>, ring_max: u32) -> io::Result<Option<Memory>> {
     match offer::take_with_descriptors(socket) {

@@ -1,4 +1,4 @@
-//! A connection through shared memory: the two rings, the bells, and the socket that reports the death of the peer.
+//! A connection through shared memory: its rings, its bells, and the socket that reports the death of the peer.
 //!
 //! ```text
 //!           bytes, or room for them                nothing to read, or no room
@@ -7,7 +7,7 @@
 //!    +------------------- bell, or the end of the socket -------------------------+
 //! ```
 //!
-//! An end that is about to sleep registers its task with the bell and the socket, sets its flag and looks once more, in
+//! Before sleeping, an end registers its task with the bell and the socket, sets its flag, and checks once more, in
 //! this order. If the task wakes for another reason and finds nothing, the flag stays set for its next sleep.
 
 use crate::bell::Bells;
@@ -25,15 +25,15 @@ use tokio::io::{Interest, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::task::coop;
 
-/// Attempts of one poll to read or write after bells, before other tasks have their turn.
+/// Maximum number of attempts to read or write per poll after a bell, before other tasks get their turn.
 const LOOKS_MAX: u32 = 3;
 
-/// The result of a handshake.
+/// Memory and bells of a connection after the handshake.
 #[derive(Debug)]
 pub(crate) struct HandshakeResult {
     pub(crate) head: Memory,
     pub(crate) bells: Bells,
-    /// The largest ring that either end may take.
+    /// Maximum ring size of both ends.
     pub(crate) ring_max: u32,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct SharedStream {
 }
 
 impl SharedStream {
-    /// Moves the connection out of its runtime.
+    /// Detaches the connection from its runtime.
     pub(crate) fn into_blocking(self) -> io::Result<BlockingStream> {
         let Self { exchange, line: Line { bells, socket }, spin, permit, .. } = self;
         let socket = socket.into_std()?;
@@ -60,7 +60,7 @@ impl SharedStream {
     }
 }
 
-/// The descriptors that the runtime watches.
+/// Descriptors registered with the runtime.
 #[derive(Debug)]
 struct Line {
     bells: Bells,
@@ -99,25 +99,25 @@ impl SharedStream {
         }
     }
 
-    /// The socket of the connection.
+    /// Returns the socket of the connection.
     pub(crate) fn socket(&self) -> &UnixStream {
         &self.line.socket
     }
 
-    /// Moves it to the current runtime.
+    /// Moves the connection to the current runtime.
     pub(crate) fn move_to_current_runtime(&mut self) -> io::Result<()> {
         self.line.bells.move_to_current_runtime()?;
         crate::stream::renew(&mut self.line.socket)
     }
 
-    /// As [`AsyncRead::poll_read`](tokio::io::AsyncRead::poll_read).
+    /// Like [`AsyncRead::poll_read`](tokio::io::AsyncRead::poll_read).
     pub(crate) fn poll_read(&mut self, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         if into.remaining() == 0 {
             return Poll::Ready(Ok(()));
         }
         let budget = ready!(coop::poll_proceed(context));
         for _ in 0..LOOKS_MAX {
-            // Bytes that were written before the end are in the ring by now.
+            // Check first: bytes written before the end are then visible to the following read.
             let is_over = self.exchange.is_over();
             let has_read = self.exchange.read(&self.line, into)?;
             if has_read {
@@ -133,7 +133,7 @@ impl SharedStream {
         Poll::Pending
     }
 
-    /// As [`AsyncWrite::poll_write_vectored`](tokio::io::AsyncWrite::poll_write_vectored).
+    /// Like [`AsyncWrite::poll_write_vectored`](tokio::io::AsyncWrite::poll_write_vectored).
     pub(crate) fn poll_write(&mut self, context: &mut Context<'_>, from: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         if from.iter().all(|slice| slice.is_empty()) {
             return Poll::Ready(Ok(0));
@@ -165,7 +165,7 @@ impl SharedStream {
         self.spin.since = None;
     }
 
-    /// Ready if there may be bytes or room; otherwise the task is woken later.
+    /// Completes if bytes or space may be available. Otherwise the task is woken later.
     fn poll_wait(&mut self, wait: WaitEvent, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.spin.goes_on() {
             context.waker().wake_by_ref();
@@ -177,7 +177,7 @@ impl SharedStream {
         if self.exchange.may_sleep(wait) { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 
-    /// Ready after a bell or the end of the socket; otherwise the task is woken by them.
+    /// Completes after a ring of the bell or the end of the socket. Otherwise registers the task to be woken by them.
     fn poll_announced(&mut self, wait: WaitEvent, context: &Context<'_>) -> io::Result<Poll<()>> {
         let Self { exchange, line, .. } = self;
         let mut context = Context::from_waker(self.waiters.enter(wait, context.waker()));
@@ -197,7 +197,7 @@ impl SharedStream {
     }
 }
 
-/// Busy polling before sleep.
+/// Busy polling before sleeping.
 #[derive(Debug)]
 struct Spin {
     most: Duration,
@@ -205,7 +205,7 @@ struct Spin {
 }
 
 impl Spin {
-    /// Whether to poll once more.
+    /// Returns whether to poll once more.
     fn goes_on(&mut self) -> bool {
         !self.most.is_zero() && self.since.get_or_insert_with(Instant::now).elapsed() < self.most
     }

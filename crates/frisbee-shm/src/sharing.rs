@@ -1,13 +1,12 @@
-//! Sharing memory with the clients of a server that listens and accepts by itself.
+//! Shared memory for servers that accept connections themselves.
 
 use crate::handshake::{PendingConnection, SharingServer};
 use crate::stream::Stream;
 use std::sync::Arc;
 use tokio::net::UnixStream;
 
-/// Memory that a server shares with all of its clients together: made by
-/// [`ListenerBuilder::sharing`](crate::ListenerBuilder), for servers that accept connections themselves. Clones share
-/// the same limits.
+/// Shares memory with the clients of a server that accepts connections itself. Created by
+/// [`ListenerBuilder::sharing`](crate::ListenerBuilder). Clones share the same limits.
 #[derive(Clone, Debug)]
 pub struct Sharing(Arc<SharingServer>);
 
@@ -16,8 +15,8 @@ impl Sharing {
         Self(Arc::new(host))
     }
 
-    /// The stream of a connection that has been accepted on a Unix socket, before its first read. Its client shares
-    /// memory if it offers to and is allowed; the first read settles that.
+    /// Wraps an accepted Unix socket before its first read. The first read determines whether the client offers shared
+    /// memory and is permitted to use it.
     pub fn stream(&self, socket: UnixStream) -> Stream {
         Stream::deciding(PendingConnection::new(socket, self.0.clone()))
     }

@@ -1,17 +1,18 @@
-//! The protocol that wakes a sleeping end and does not disturb a running one.
+//! Protocol that wakes a sleeping end without disturbing a running one.
 //!
-//! An end about to sleep sets a flag and then checks once more; an end that has published bytes checks the flag
-//! afterwards. With a full fence in between on either side, at least one of them sees the change of the other.
+//! An end that is about to sleep sets a flag and then checks for progress once more. An end that has published bytes
+//! checks the flag afterwards. Because of a full fence between the two steps on each side, at least one end sees the
+//! other's change.
 
 #[cfg(frisbee_loom)]
 use loom::sync::atomic::{AtomicU32, Ordering, fence};
 #[cfg(not(frisbee_loom))]
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
-/// Sets the flag of an end that is about to sleep. `true` if it may: the peer will ring for bytes published from now
-/// on. It may ring even if this is `false`.
+/// Sets the flag of an end that is about to sleep. Returns true if it may sleep, because the peer will ring for bytes
+/// published from now on. The peer may ring even if this returns false.
 pub(crate) fn may_sleep(flag: &AtomicU32, has_come: impl FnOnce() -> bool) -> bool {
-    // By a swap, which is ordered after all earlier changes of the flag by the peer.
+    // A swap is ordered after all earlier changes of the flag by the peer.
     flag.swap(1, Ordering::Relaxed);
     fence(Ordering::SeqCst);
     if has_come() {
@@ -21,15 +22,15 @@ pub(crate) fn may_sleep(flag: &AtomicU32, has_come: impl FnOnce() -> bool) -> bo
     true
 }
 
-/// Takes the flag of the peer after something has been published for it. `true` if the bell is to be rung, which is once
-/// for each time that the flag was set.
+/// Clears the peer's flag after publishing something for it. Returns true if the bell must be rung, which happens once
+/// each time the flag is set.
 pub(crate) fn must_ring(flag: &AtomicU32) -> bool {
     fence(Ordering::SeqCst);
-    // Mostly it is not set, and then its cache line stays with its owner.
+    // Load first: the flag is usually clear, and its cache line then stays with the peer.
     flag.load(Ordering::Relaxed) != 0 && flag.swap(0, Ordering::Relaxed) != 0
 }
 
-/// Takes back the flag of an end that does not sleep any more.
+/// Clears the flag of an end that no longer sleeps.
 #[cfg_attr(frisbee_loom, allow(dead_code))]
 pub(crate) fn awake(flag: &AtomicU32) {
     if flag.load(Ordering::Relaxed) != 0 {
@@ -46,7 +47,7 @@ mod models {
     struct Shared {
         published: AtomicU32,
         flag: AtomicU32,
-        /// How often the bell has rung.
+        /// Number of rings of the bell.
         rung: Mutex<u32>,
         bell: Condvar,
     }
@@ -62,7 +63,7 @@ mod models {
         }
     }
 
-    /// Publishes `count` values one after the other, as the end that is awake does.
+    /// Publishes `count` values one by one, like an awake end.
     fn publisher(shared: &Arc<Shared>, count: u32) -> thread::JoinHandle<()> {
         let shared = shared.clone();
         thread::spawn(move || {
@@ -82,7 +83,7 @@ mod models {
             let shared = Shared::new();
             let publishing = publisher(&shared, 1);
             let sleeps = may_sleep(&shared.flag, || shared.published.load(Ordering::Acquire) == 1);
-            publishing.join().expect("thread should not panic");
+            publishing.join().expect("publisher thread should not panic");
             if sleeps {
                 assert_eq!(shared.rung(), 1, "an end sleeps without a ring");
             }
@@ -100,17 +101,17 @@ mod models {
                 if seen == 2 {
                     break;
                 }
-                // A bell may be for bytes that had been seen before; then it sleeps once more. A missing bell is found
-                // by the model.
+                // A ring may be for bytes that were seen before, after which the thread sleeps again. The model detects
+                // a missing ring as a deadlock.
                 if may_sleep(&shared.flag, || shared.published.load(Ordering::Acquire) > seen) {
                     let mut rung = shared.rung.lock().expect("lock should not be poisoned");
                     while *rung == rung_before {
-                        rung = shared.bell.wait(rung).expect("task should not panic");
+                        rung = shared.bell.wait(rung).expect("lock should not be poisoned");
                     }
                     rung_before = *rung;
                 }
             }
-            publishing.join().expect("thread should not panic");
+            publishing.join().expect("publisher thread should not panic");
         });
     }
 
@@ -122,7 +123,7 @@ mod models {
             if may_sleep(&shared.flag, || shared.published.load(Ordering::Acquire) > 0) {
                 awake(&shared.flag);
             }
-            publishing.join().expect("thread should not panic");
+            publishing.join().expect("publisher thread should not panic");
             assert!(shared.rung() <= 1);
         });
     }

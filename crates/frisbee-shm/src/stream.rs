@@ -1,4 +1,4 @@
-//! A connection as users hold it: through shared memory, or over the socket alone.
+//! The public connection type, over shared memory or a plain socket.
 
 use crate::blocking::BlockingStream;
 use crate::handshake::{Decision, PendingConnection};
@@ -14,27 +14,27 @@ use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::net::unix::UCred;
 
-/// A connection between two processes of one host, made by [`connect`](crate::connect) or
+/// A connection between two processes of one host, created by [`connect`](crate::connect) or
 /// [`Listener::accept`](crate::Listener::accept).
 ///
-/// It reads and writes as a Unix socket does. The end of input comes when the peer has shut down its side, or is gone;
-/// bytes that it had written are read before. Writing to a peer that is gone fails with
-/// [`BrokenPipe`](io::ErrorKind::BrokenPipe). A peer that corrupts shared memory causes an error of the kind
-/// [`InvalidData`](io::ErrorKind::InvalidData) with the reason, and bytes received before stay valid.
+/// It reads and writes like a Unix socket. Reading returns the end of input once the peer has shut down its side or is
+/// gone, after all bytes it had written. Writing to a peer that is gone fails with
+/// [`BrokenPipe`](io::ErrorKind::BrokenPipe). If a peer corrupts the shared memory, operations fail with
+/// [`InvalidData`](io::ErrorKind::InvalidData) and the reason; bytes received before are valid.
 ///
-/// One task may read while another one writes. The stream belongs to the tokio runtime of its creation, whose I/O has
-/// to be enabled. Bytes that were written and not read when a stream is dropped can still be read by the peer.
+/// One task may read while another writes. The stream belongs to the tokio runtime in which it was created, whose I/O
+/// driver must be enabled. The peer can still read bytes that were written before the stream was dropped.
 pub struct Stream {
     state: State,
 }
 
 enum State {
-    /// The bytes go over the socket.
+    /// Bytes are transferred over the socket.
     Plain(UnixStream),
-    /// Of a server, before the first bytes of its client.
+    /// A server's connection before the first bytes of its client.
     Deciding(Box<PendingConnection>),
     Shared(Box<SharedStream>),
-    /// Agreeing on memory has failed.
+    /// The handshake has failed.
     Failed,
 }
 
@@ -51,15 +51,15 @@ impl Stream {
         Self { state: State::Shared(Box::new(shared)) }
     }
 
-    /// Whether the bytes go through shared memory. At a server this is known once something has been read.
+    /// Returns whether bytes are transferred through shared memory. A server knows this after the first read.
     pub fn is_shared(&self) -> bool {
         matches!(self.state, State::Shared(_))
     }
 
-    /// The user and the process at the other end, as they were when it connected or began to listen.
+    /// Returns the user and process of the peer at the time when it connected or started to listen.
     ///
     /// # Errors
-    /// If the system cannot report it, or if the connection has failed.
+    /// If the operating system cannot report them, or the connection has failed.
     pub fn peer_credentials(&self) -> io::Result<UCred> {
         match &self.state {
             State::Plain(socket) => socket.peer_cred(),
@@ -69,14 +69,14 @@ impl Stream {
         }
     }
 
-    /// Leaves the tokio runtime that the stream belongs to for the current one.
+    /// Moves the stream from its tokio runtime to the current one.
     ///
     /// # Errors
-    /// If the system has no descriptor to spare: those of the stream are reopened. It stays where it was, or has
-    /// failed.
+    /// If no file descriptors are left, because those of the stream are duplicated. The stream then stays in its
+    /// runtime or has failed.
     ///
     /// # Panics
-    /// Outside of a tokio runtime.
+    /// If called outside of a tokio runtime.
     pub fn move_to_current_runtime(&mut self) -> io::Result<()> {
         match &mut self.state {
             State::Plain(socket) => renew(socket),
@@ -86,11 +86,11 @@ impl Stream {
         }
     }
 
-    /// Leaves the runtime for good: the stream that results blocks the threads that use it. At a server this waits until
-    /// the client has agreed on memory, or has sent something else.
+    /// Converts the stream to one that blocks the calling thread and needs no runtime. At a server, this waits until
+    /// the client has completed the handshake or sent something else.
     ///
     /// # Errors
-    /// If the connection has failed, or the system refuses.
+    /// If the connection has failed, or the operating system reports an error.
     ///
     /// # Cancel safety
     /// Dropping the future drops the stream.
@@ -103,7 +103,7 @@ impl Stream {
         }
     }
 
-    /// Ready when it is decided where the bytes go.
+    /// Completes once it is decided how bytes are transferred.
     fn poll_decided(&mut self, wait: WaitEvent, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let State::Deciding(deciding) = &mut self.state else { return Poll::Ready(Ok(())) };
         let decision = ready!(deciding.poll(wait, context));
@@ -133,7 +133,7 @@ impl Stream {
     }
 }
 
-/// Moves a socket to the current runtime, by a second descriptor of it.
+/// Moves a socket to the current runtime by duplicating its descriptor.
 pub(crate) fn renew(socket: &mut UnixStream) -> io::Result<()> {
     *socket = UnixStream::from_std(socket.as_fd().try_clone_to_owned()?.into())?;
     Ok(())
@@ -167,7 +167,7 @@ impl AsyncWrite for Stream {
         true
     }
 
-    /// Does nothing: written bytes are in the memory that the peer reads.
+    /// Does nothing, because written bytes are already in memory that the peer reads.
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

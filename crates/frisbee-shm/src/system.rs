@@ -1,11 +1,11 @@
-//! Requirements on rings and on the system.
+//! Requirements on ring sizes and on the system.
 
 use std::io;
 
-/// The smallest ring, in bytes: a page.
+/// Minimum size of a ring in bytes: one page.
 pub const RING_MIN: u32 = 4096;
 
-/// The largest ring, in bytes: more than is ever on its way between two ends that are awake.
+/// Maximum size of a ring in bytes. More bytes are never in flight between two awake ends.
 pub const RING_MAX: u32 = 16 * 1024 * 1024;
 
 /// Fails if a ring cannot have this size.
@@ -17,8 +17,8 @@ pub(crate) fn check_ring(bytes: u32) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, problem))
 }
 
-/// Fails where memory that has been mapped may turn out not to be there when it is touched, and while peers have sent
-/// what cannot be closed.
+/// Fails if touching mapped memory might find no memory left, or while too many descriptors from peers cannot be
+/// closed.
 pub(crate) fn check_system() -> io::Result<()> {
     crate::received::check_closing()?;
     let policy = std::fs::read("/proc/sys/vm/overcommit_memory")?;

@@ -1,4 +1,4 @@
-//! Streams over shared memory, asynchronous and blocking.
+//! Tests of asynchronous and blocking streams.
 
 mod blocking;
 mod streams;

@@ -1,18 +1,18 @@
-//! The tasks that wait for a connection: one that reads and one that writes, which are mostly the same.
+//! Wakers of the tasks that wait for a connection: one that reads and one that writes, often the same task.
 
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 
-/// The event that a task waits for.
+/// Event that a task waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum WaitEvent {
-    /// For bytes to read.
+    /// Bytes to read.
     Data = 0,
-    /// For room to write.
+    /// Space to write.
     Room = 1,
 }
 
-/// Whom to wake. The bell and the socket have room for one waker each.
+/// Registered wakers. The bell and the socket accept a single waker each, so two different tasks are combined into one.
 #[derive(Debug, Default)]
 pub(crate) struct Wakers {
     tasks: [Option<Waker>; 2],
@@ -20,7 +20,7 @@ pub(crate) struct Wakers {
 }
 
 impl Wakers {
-    /// Enters the task that waits for one thing, and returns the waker of all tasks that wait.
+    /// Registers the task that waits for an event, and returns a waker for all waiting tasks.
     pub(crate) fn enter(&mut self, wait: WaitEvent, task: &Waker) -> &Waker {
         let [data, room] = &mut self.tasks;
         let (own, other) = if wait == WaitEvent::Data { (data, room) } else { (room, data) };
@@ -38,8 +38,8 @@ impl Wakers {
         }
     }
 
-    /// Forgets the task whose event has happened, if another one waits as well. One that is alone may stay: it is the
-    /// one that will wait next.
+    /// Deregisters the task whose event has happened, if another task waits too. A single task stays registered because
+    /// it is likely to wait next.
     pub(crate) fn leave(&mut self, wait: WaitEvent) {
         if self.both.take().is_some() {
             self.tasks[wait as usize] = None;

@@ -1,4 +1,4 @@
-//! Models of a writer that changes its ring, or is killed, while the reader reads.
+//! Models of a writer that changes its ring, or is killed, during reads.
 
 use super::*;
 use loom::sync::{Arc, Condvar, Mutex};
@@ -9,7 +9,7 @@ struct Link(Mutex<Line>, Condvar);
 
 #[derive(Default)]
 struct Line {
-    /// Bells of the writer and of the reader.
+    /// Number of pending bells of the writer and of the reader.
     bells: [u32; 2],
     rings: Vec<Memory>,
     is_closed: bool,
@@ -45,39 +45,39 @@ impl Side {
         result
     }
 
-    /// Waits as a stream does.
+    /// Waits like a stream.
     fn wait(&self, exchange: &mut Exchange, wait: WaitEvent) {
         if !exchange.may_sleep(wait) {
             return;
         }
         let mut line = self.link.0.lock().expect("lock should not be poisoned");
         while line.bells[self.end as usize] == 0 && !line.is_closed {
-            line = self.link.1.wait(line).expect("task should not panic");
+            line = self.link.1.wait(line).expect("lock should not be poisoned");
         }
         let (has_rung, is_closed) = (std::mem::take(&mut line.bells[self.end as usize]) > 0, line.is_closed);
         drop(line);
         if has_rung {
             exchange.handle_bell().expect("peer should follow the protocol");
         } else if is_closed {
-            exchange.handle_socket(self, Ok(0)).expect("the peer is gone");
+            exchange.handle_socket(self, Ok(0)).expect("peer should have closed its end");
         }
     }
 }
 
-/// Where a writer dies.
+/// Point at which the writer dies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum CrashPoint {
     Never,
-    /// It has written so many messages.
+    /// After writing this number of messages.
     After(usize),
-    /// It has sent a ring, and not said so.
+    /// After sending a ring, before announcing it.
     WithRing,
-    /// It has changed to a ring, and not written to it.
+    /// After announcing a ring, before writing to it.
     InRing,
 }
 
-/// One thread writes messages of these lengths while another one reads at most `most` bytes at once. A thread is preempted
-/// at most `preemptions` times: without a bound one of these models takes more than ten minutes.
+/// One thread writes messages of these lengths while another reads at most `most` bytes at a time. A thread is
+/// preempted at most `preemptions` times, because unbounded models take more than ten minutes.
 fn model(lengths: &'static [usize], most: usize, death: CrashPoint, preemptions: usize) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(builder.preemption_bound.map_or(preemptions, |bound| bound.min(preemptions)));
@@ -97,7 +97,8 @@ fn model(lengths: &'static [usize], most: usize, death: CrashPoint, preemptions:
                 let message: Vec<u8> = (0..*length).map(|at| next + 1 + at as u8).collect();
                 let mut rest = &message[..];
                 while !rest.is_empty() {
-                    let count = writer.write(&writing, &[IoSlice::new(rest)]).expect("write should succeed");
+                    let count =
+                        writer.write(&writing, &[IoSlice::new(rest)]).expect("write should follow the protocol");
                     rest = &rest[count..];
                     if count == 0 {
                         writing.wait(&mut writer, WaitEvent::Room);
@@ -109,13 +110,13 @@ fn model(lengths: &'static [usize], most: usize, death: CrashPoint, preemptions:
                 while writer.writer.used(&writer.head) != Ok(0) {
                     thread::yield_now();
                 }
-                let ring = writing.send_ring(4).expect("memory should be available");
+                let ring = writing.send_ring(4).expect("ring should be created");
                 if death == CrashPoint::InRing {
                     writer.writer.take(&writer.head, Some(ring));
                 }
             }
             if death == CrashPoint::Never {
-                writer.close(&writing).expect("peer should be connected");
+                writer.close(&writing).expect("peer should accept the shutdown");
             } else {
                 writing.change(|line| line.is_closed = true);
             }
@@ -126,7 +127,7 @@ fn model(lengths: &'static [usize], most: usize, death: CrashPoint, preemptions:
             let is_over = reader.is_over();
             let mut space = [0; 8];
             let mut into = ReadBuf::new(&mut space[..most]);
-            let has_read = reader.read(&reading, &mut into).expect("read should succeed");
+            let has_read = reader.read(&reading, &mut into).expect("read should follow the protocol");
             received.extend_from_slice(into.filled());
             if !has_read {
                 if is_over {
@@ -135,7 +136,7 @@ fn model(lengths: &'static [usize], most: usize, death: CrashPoint, preemptions:
                 reading.wait(&mut reader, WaitEvent::Data);
             }
         }
-        let written = writes.join().expect("thread should not panic");
+        let written = writes.join().expect("writer thread should not panic");
         assert!(received.iter().copied().eq(1..=written), "{received:?} of {written}");
     });
 }

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::rc::Rc;
 
-/// A link whose bell calls a function instead.
+/// A link that calls a function instead of ringing a bell.
 struct TestLink<'a> {
     socket: UnixStream,
     on_bell: Box<dyn Fn() + 'a>,
@@ -27,7 +27,7 @@ impl PeerLink for TestLink<'_> {
     }
 }
 
-/// Two ends of a connection, and their links. A bell of the reader calls `on_bell` of the writer and its link.
+/// Two ends of a connection with their links. When the reader rings, `on_bell` is called with the writer and its link.
 struct Ends<'a> {
     writer: Rc<RefCell<Exchange>>,
     reader: Exchange,
@@ -51,23 +51,26 @@ impl<'a> Ends<'a> {
     }
 
     fn write(&self, bytes: &[u8]) -> usize {
-        self.writer.borrow_mut().write(&*self.to_reader, &[IoSlice::new(bytes)]).expect("write should succeed")
+        self.writer
+            .borrow_mut()
+            .write(&*self.to_reader, &[IoSlice::new(bytes)])
+            .expect("write should follow the protocol")
     }
 
     fn read(&mut self, most: usize) -> Vec<u8> {
         let mut space = vec![0; most];
         let mut into = ReadBuf::new(&mut space);
-        self.reader.read(&self.to_writer, &mut into).expect("read should succeed");
+        self.reader.read(&self.to_writer, &mut into).expect("read should follow the protocol");
         into.filled().to_vec()
     }
 }
 
-/// Fills a part of the first ring exactly. As soon as that is read, and while the reader is still at it, the writer
-/// continues in a larger ring with `more` bytes.
+/// Fills exactly one part of the first ring. Once that part is read, during the same read, the writer continues in a
+/// larger ring with `more` bytes.
 fn ring_changes_during_a_read(more: usize) {
     let (first, second) = (vec![1; 16 * 1024], vec![2; more]);
     let mut ends = Ends::new(1 << 20, |writer, link| {
-        writer.write(link, &[IoSlice::new(&second)]).expect("write should succeed");
+        writer.write(link, &[IoSlice::new(&second)]).expect("write should follow the protocol");
     });
     assert_eq!((ends.write(&first), ends.write(&second)), (first.len(), 0), "the rest goes to a larger ring");
     assert!(ends.writer.borrow_mut().may_sleep(WaitEvent::Room));
@@ -90,7 +93,7 @@ fn ring_change_within_a_read_is_no_violation() {
 #[test]
 fn small_reads_before_a_ring_change_are_no_idle_bells() {
     let mut ends = Ends::new(1 << 20, |writer, _| {
-        writer.handle_bell().expect("the bell announces a read");
+        writer.handle_bell().expect("bell should announce a read");
         assert!(writer.may_sleep(WaitEvent::Room), "the ring is to be replaced, and is not empty");
     });
     assert_eq!((ends.write(&[1; 50_000]), ends.write(&[2; 100_000])), (50_000, 0));
@@ -109,7 +112,12 @@ fn bells_of_a_peer_that_takes_back_its_reads_are_idle() {
         read(10 + number % 2 * 10);
         ends.writer.borrow_mut().handle_bell().err()
     });
-    assert!(failed.expect("nothing more is read").to_string().contains("too many spurious wake-ups"));
+    assert!(
+        failed
+            .expect("peer should exhaust its credit of idle bells")
+            .to_string()
+            .contains("too many spurious wake-ups")
+    );
 }
 
 #[test]
@@ -121,9 +129,9 @@ fn nothing_is_read_after_an_error() {
     written(5000);
     let mut space = [0; 100];
     let mut into = ReadBuf::new(&mut space);
-    ends.reader.read(&ends.to_writer, &mut into).expect_err("input should be rejected");
+    ends.reader.read(&ends.to_writer, &mut into).expect_err("impossible position should be rejected");
     written(10);
-    let error = ends.reader.read(&ends.to_writer, &mut into).expect_err("input should be rejected");
+    let error = ends.reader.read(&ends.to_writer, &mut into).expect_err("read after an error should fail");
     assert_eq!((error.kind(), into.filled().len()), (io::ErrorKind::InvalidData, 0));
     assert!(
         ends.reader.is_ready(WaitEvent::Data) && ends.reader.write(&ends.to_writer, &[IoSlice::new(&[1])]).is_err()

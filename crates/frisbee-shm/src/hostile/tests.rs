@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
-/// A limit for what takes no time, on a machine that has other things to do.
+/// Timeout for operations that take no time on an idle machine.
 const LONG: Duration = Duration::from_secs(60);
 
 struct Scene {
@@ -20,11 +20,11 @@ impl Scene {
         let listener = Listener::builder()
             .ring_max(4096)
             .bind(folder.path().join("socket"))
-            .expect("server should bind to a free address");
+            .expect("server should bind to a free path");
         Self { listener, folder }
     }
 
-    /// A stream that shares memory, and its peer, which has written so many bytes.
+    /// Returns a stream that shares memory, and its peer, which has written `bytes` bytes.
     async fn connect(&self, bytes: u32) -> (Stream, Peer) {
         let path = self.folder.path().join("socket");
         let connecting = tokio::task::spawn_blocking(move || {
@@ -33,15 +33,15 @@ impl Scene {
             peer.ring().map(|()| peer)
         });
         let mut stream = self.listener.accept().await.expect("client should connect");
-        // The first read agrees on memory.
+        // The first read completes the handshake.
         stream.read_exact(&mut vec![0; bytes as usize]).await.expect("peer should send the expected bytes");
-        (stream, connecting.await.expect("task should not panic").expect("the listener shares memory"))
+        (stream, connecting.await.expect("connecting task should not panic").expect("listener should share memory"))
     }
 }
 
 async fn error_of_reading(stream: &mut Stream) -> String {
-    let read = timeout(LONG, stream.read(&mut [0; 100])).await.expect("future should complete within the timeout");
-    let error = read.expect_err("the peer has claimed an impossible index");
+    let read = timeout(LONG, stream.read(&mut [0; 100])).await.expect("read should fail within the timeout");
+    let error = read.expect_err("impossible position should be rejected");
     assert_eq!(error.kind(), io::ErrorKind::InvalidData);
     error.to_string()
 }
@@ -65,12 +65,12 @@ async fn claim_to_have_read_unwritten_bytes_is_a_violation() {
     let scene = Scene::new();
     for claimed in [6, u32::MAX / 2, 5_u32.wrapping_sub(1025)] {
         let (mut stream, peer) = scene.connect(1).await;
-        stream.write_all(b"hello").await.expect("write should succeed");
+        stream.write_all(b"hello").await.expect("stream should write a message");
         peer.set(Index::Read, claimed);
         let error = timeout(LONG, stream.write(b"more"))
             .await
-            .expect("future should complete within the timeout")
-            .expect_err("it is impossible");
+            .expect("write should fail within the timeout")
+            .expect_err("impossible position should be rejected");
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
         assert!(error.to_string().contains(&format!("read up to position {claimed}")), "{error}");
     }
@@ -85,15 +85,15 @@ async fn impossible_claim_wakes_a_sleeping_end_with_an_error() {
         tokio::task::yield_now().await;
     }
     peer.set(Index::Written, 5000);
-    peer.ring().expect("there is a listener");
-    assert!(reading.await.expect("task should not panic").contains("position 5000"));
+    peer.ring().expect("bell should be rung");
+    assert!(reading.await.expect("reading task should not panic").contains("position 5000"));
 }
 
 #[tokio::test]
 async fn bytes_on_the_socket_end_the_connection() {
     let scene = Scene::new();
     let (mut stream, peer) = scene.connect(1).await;
-    peer.write_to_socket(b"hello?").expect("socket should be open");
+    peer.write_to_socket(b"hello?").expect("peer should write to the socket");
     assert!(error_of_reading(&mut stream).await.contains("bytes on the socket"));
 }
 
@@ -107,25 +107,25 @@ async fn flood_of_bells_ends_its_connection_alone() {
         let stop = stop.clone();
         move || {
             while !stop.load(Ordering::Relaxed) {
-                flooding.ring().expect("the pipe of a peer that is gone takes bells, too");
+                flooding.ring().expect("bell should be rung even without a listener");
             }
         }
     });
     let answered = tokio::spawn(async move {
         for number in 2..1002 {
             writes.set(Index::Written, number);
-            writes.ring().expect("there is a listener");
+            writes.ring().expect("bell should be rung");
             timeout(LONG, other.read_exact(&mut [0]))
                 .await
-                .expect("future should complete within the timeout")
-                .expect("it has been written");
+                .expect("read should complete within the timeout")
+                .expect("stream should read the written byte");
         }
     });
     let error = error_of_reading(&mut flooded).await;
     assert!(error.contains("too many spurious wake-ups"), "{error}");
-    answered.await.expect("every byte has come");
+    answered.await.expect("all bytes should be received");
     stop.store(true, Ordering::Relaxed);
-    flood.join().expect("thread should not panic");
+    flood.join().expect("flooding thread should not panic");
 }
 
 #[tokio::test]
@@ -141,15 +141,15 @@ async fn flags_rewritten_by_the_peer_do_not_disturb_a_busy_stream() {
         }
         peer.set(Index::Read, number);
         peer.set(Index::Written, number + 2);
-        peer.ring().expect("there is a listener");
+        peer.ring().expect("bell should be rung");
         timeout(LONG, stream.read_exact(&mut [0]))
             .await
-            .expect("future should complete within the timeout")
-            .expect("it has been written");
+            .expect("read should complete within the timeout")
+            .expect("stream should read the written byte");
         timeout(LONG, stream.write_all(b"a"))
             .await
-            .expect("future should complete within the timeout")
-            .expect("it can be written");
+            .expect("write should complete within the timeout")
+            .expect("stream should accept a byte");
     }
 }
 
@@ -157,39 +157,38 @@ async fn flags_rewritten_by_the_peer_do_not_disturb_a_busy_stream() {
 async fn bytes_go_on_in_a_ring_that_the_peer_has_sent() {
     let scene = Scene::new();
     let (mut stream, peer) = scene.connect(1).await;
-    peer.send_ring(4096).expect("socket should be open");
+    peer.send_ring(4096).expect("ring should be sent");
     peer.set(Index::Ring, 4096);
     peer.set(Index::Written, 1 + 4096);
-    let read =
-        timeout(LONG, stream.read_exact(&mut [1; 4096])).await.expect("future should complete within the timeout");
-    read.expect("the peer has kept to the rules");
+    let read = timeout(LONG, stream.read_exact(&mut [1; 4096])).await.expect("read should complete within the timeout");
+    read.expect("stream should follow the ring change");
 }
 
 #[tokio::test]
 async fn a_ring_that_was_not_sent_or_is_none_ends_the_connection() {
     let scene = Scene::new();
-    // Not sent; another size; no power of two; larger than was agreed on; one that can become shorter; no memory at all.
+    // Not sent, another size, not a power of two, above the maximum, not sealed, not memory.
     let unsealed = rustix::fs::memfd_create(c"unsealed", rustix::fs::MemfdFlags::ALLOW_SEALING)
-        .expect("memory should be available");
-    rustix::fs::ftruncate(&unsealed, 4096).expect("it may grow");
+        .expect("memory file should be created");
+    rustix::fs::ftruncate(&unsealed, 4096).expect("unsealed memory should be resized");
     let other: OwnedFd = UnixStream::pair().expect("socket pair should be created").0.into();
     type Sends<'a> = &'a dyn Fn(&Peer);
     let sends: [(u32, Sends<'_>); 6] = [
         (4096, &|_| {}),
-        (4096, &|peer| peer.send_ring(8192).expect("socket should be open")),
-        (5000, &|peer| peer.send_as_ring(5000, &[unsealed.as_fd()]).expect("socket should be open")),
-        (8192, &|peer| peer.send_ring(8192).expect("socket should be open")),
-        (4096, &|peer| peer.send_as_ring(4096, &[unsealed.as_fd()]).expect("socket should be open")),
-        (4096, &|peer| peer.send_as_ring(4096, &[other.as_fd()]).expect("socket should be open")),
+        (4096, &|peer| peer.send_ring(8192).expect("ring should be sent")),
+        (5000, &|peer| peer.send_as_ring(5000, &[unsealed.as_fd()]).expect("ring should be sent")),
+        (8192, &|peer| peer.send_ring(8192).expect("ring should be sent")),
+        (4096, &|peer| peer.send_as_ring(4096, &[unsealed.as_fd()]).expect("ring should be sent")),
+        (4096, &|peer| peer.send_as_ring(4096, &[other.as_fd()]).expect("ring should be sent")),
     ];
     for (claimed, send) in sends {
         let (mut stream, peer) = scene.connect(1).await;
         send(&peer);
         peer.set(Index::Ring, claimed);
         peer.set(Index::Written, 2);
-        peer.ring().expect("there is a listener");
-        let read = timeout(LONG, stream.read(&mut [0; 100])).await.expect("future should complete within the timeout");
-        read.expect_err("there is no such ring");
+        peer.ring().expect("bell should be rung");
+        let read = timeout(LONG, stream.read(&mut [0; 100])).await.expect("read should fail within the timeout");
+        read.expect_err("invalid ring should be rejected");
     }
 }
 
@@ -197,8 +196,8 @@ async fn a_ring_that_was_not_sent_or_is_none_ends_the_connection() {
 async fn two_rings_at_once_end_the_connection() {
     let scene = Scene::new();
     let (mut stream, peer) = scene.connect(1).await;
-    peer.send_ring(4096).expect("socket should be open");
-    peer.send_ring(4096).expect("socket should be open");
+    peer.send_ring(4096).expect("first ring should be sent");
+    peer.send_ring(4096).expect("second ring should be sent");
     assert!(error_of_reading(&mut stream).await.contains("bytes on the socket"));
 }
 
@@ -206,23 +205,23 @@ async fn two_rings_at_once_end_the_connection() {
 async fn no_ring_is_sent_before_the_last_one_is_received() {
     let scene = Scene::new();
     let (mut stream, peer) = scene.connect(1).await;
-    // It reads without checking positions: the bytes are lost, and nothing else.
+    // The peer acknowledges bytes without reading them, which only loses the bytes.
     for _ in 0..20 {
         let written = timeout(LONG, stream.write(&[7; 100_000]))
             .await
-            .expect("future should complete within the timeout")
+            .expect("write should complete within the timeout")
             .expect("connection should be open");
         assert!(written > 0);
         peer.set(Index::Read, peer.theirs(Index::Written));
     }
-    assert_eq!(peer.take_ring().expect("socket should be open"), Some(4096));
+    assert_eq!(peer.take_ring().expect("ring should be received"), Some(4096));
     assert_eq!(peer.take_ring().expect("socket should be open"), None);
 }
 
-/// How much one peer does: where this end hardly runs, it still meets many peers.
+/// Maximum number of operations per peer. Bounded so that a slow machine still tests many peers.
 const EACH: u64 = 10_000;
 
-/// Random actions of a peer. Half of the indices are near valid ones, and so pass further checks.
+/// Performs random operations of a peer. Half of the positions are near valid ones, so that they pass some checks.
 fn misbehave(peer: &Peer, random: &mut fastrand::Rng) {
     let near = |random: &mut fastrand::Rng, base: u32| match random.u8(..4) {
         0 => random.u32(..),
@@ -238,12 +237,12 @@ fn misbehave(peer: &Peer, random: &mut fastrand::Rng) {
             let written = peer.theirs(Index::Written);
             peer.set(Index::Read, near(random, written.wrapping_sub(32)));
         }
-        7 => peer.set(*random.choice(&Index::ALL[3..5]).expect("there are flags"), random.u32(..)),
+        7 => peer.set(*random.choice(&Index::ALL[3..5]).expect("flags should not be empty"), random.u32(..)),
         8 => {
-            let word = *random.choice(&Index::ALL).expect("there are words");
+            let word = *random.choice(&Index::ALL).expect("indices should not be empty");
             let before = peer.theirs(word);
             peer.set_theirs(word, random.u32(..));
-            // Mostly it still knows the position of the other end, even if that checks seldom.
+            // Usually restore the word, so that the stream survives further operations.
             if random.u16(..) >= 8 {
                 peer.set_theirs(word, before);
             }
@@ -251,11 +250,11 @@ fn misbehave(peer: &Peer, random: &mut fastrand::Rng) {
         9 => peer.overwrite(random.bool(), random.u32(..), &[random.u8(..); 77]),
         10 => drop(peer.ring()),
         _ if random.u16(..) == 0 => peer.set(Index::Closed, 1),
-        // The other end is read as well, so that it has larger rings to give.
+        // Receive rings occasionally, so that the other end can send larger ones.
         _ if random.u8(..) == 0 => drop(peer.take_ring()),
-        // Seldom enough that most connections are read from before it happens, also where this end hardly runs.
+        // Rare enough that most connections are read from before, even on a slow machine.
         _ if random.u16(..) < 8 => {
-            // It may be gone.
+            // Fails if the other end is gone.
             let _ = peer.send_ring(peer.ring_max());
             peer.set(Index::Ring, if random.bool() { peer.ring_max() } else { random.u32(..) });
         }
@@ -265,8 +264,8 @@ fn misbehave(peer: &Peer, random: &mut fastrand::Rng) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn random_rewrites_of_memory_harm_their_connection_alone() {
-    let operations =
-        std::env::var("FRISBEE_SHM_OPERATIONS").map_or(1_000_000, |number| number.parse().expect("text should parse"));
+    let operations = std::env::var("FRISBEE_SHM_OPERATIONS")
+        .map_or(1_000_000, |number| number.parse().expect("operation count should be a number"));
     let scene = Scene::new();
     let mut random = fastrand::Rng::with_seed(31);
     let (mut done, mut violations, mut received) = (0_u64, 0, 0);
@@ -306,14 +305,14 @@ async fn random_rewrites_of_memory_harm_their_connection_alone() {
             violations += 1;
         }
         over.store(true, Ordering::Relaxed);
-        done += misbehaving.await.expect("task should not panic");
+        done += misbehaving.await.expect("hostile peer should not panic");
     }
     assert!(violations > 0 && received > 0, "{violations} violations, and {received} bytes");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn blocked_thread_gets_an_error_for_each_violation() {
-    /// The actions of a peer until the other end has failed.
+    /// Operations of a peer until the other end has failed.
     type Attack = fn(&Peer, &dyn Fn() -> bool) -> io::Result<()>;
     let claims: Attack = |peer, _| {
         peer.set(Index::Written, 9000);
@@ -339,14 +338,14 @@ async fn blocked_thread_gets_an_error_for_each_violation() {
     ] {
         let scene = Scene::new();
         let (stream, peer) = scene.connect(1).await;
-        let mut stream = stream.into_blocking().await.expect("the connection is there");
+        let mut stream = stream.into_blocking().await.expect("connection should be converted to a blocking stream");
         let reading = tokio::task::spawn_blocking(move || io::Read::read(&mut stream, &mut [0; 100]));
-        misbehave(&peer, &|| reading.is_finished()).expect("a pipe accepts bells also without a reader");
+        misbehave(&peer, &|| reading.is_finished()).expect("hostile peer should not fail");
         let read = timeout(LONG, reading)
             .await
-            .expect("future should complete within the timeout")
-            .expect("task should not panic");
-        let error = read.expect_err("the peer has done what no peer does");
+            .expect("read should fail within the timeout")
+            .expect("reading thread should not panic");
+        let error = read.expect_err("violation should be reported as an error");
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
         assert!(error.to_string().contains(expected), "{error}");
     }

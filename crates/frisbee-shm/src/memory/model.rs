@@ -1,14 +1,14 @@
-//! The memory of loom models: rings of a few bytes, whose data loom checks for races.
+//! Memory for loom models: rings of a few bytes, whose data loom checks for races.
 
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::AtomicU32;
 use std::sync::Arc;
 use tokio::io::ReadBuf;
 
-/// The size of a ring in the head.
+/// Size of a ring in the head.
 pub(crate) const SMALL: u32 = 1;
 
-/// As [`crate::memory::End`] outside of models.
+/// Like [`crate::memory::End`] outside of models.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum End {
     Client,
@@ -34,7 +34,7 @@ pub(crate) enum Word {
     Ring = 5,
 }
 
-/// Both processes hold a clone.
+/// Memory of a model. Both threads hold a clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory(Arc<Inner>);
 

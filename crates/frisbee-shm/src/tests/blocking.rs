@@ -1,21 +1,21 @@
-//! Streams that block the threads that use them.
+//! Streams that block the calling thread.
 
 use frisbee_shm::{BlockingStream, Connector, Listener, Stream};
 use std::io::{self, Read, Write};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// Ends that sleep at once, and ends that never do while the test lasts.
+/// Spin times: sleep immediately, spin briefly, and spin for the whole test.
 const SPINS: [Duration; 3] = [Duration::ZERO, Duration::from_micros(20), Duration::from_secs(3600)];
 
-/// A client that blocks, and a server that does not yet.
+/// Returns a blocking client and an asynchronous server.
 fn pair(spin: Duration) -> (BlockingStream, Stream, tokio::runtime::Runtime) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-    let runtime = runtime.expect("thread should start");
+    let runtime = runtime.expect("runtime should start");
     let (client, server) = runtime.block_on(async {
         let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("socket");
-        let listener = Listener::builder().spin(spin).bind(&path).expect("server should bind to a free address");
+        let listener = Listener::builder().spin(spin).bind(&path).expect("server should bind to a free path");
         let connecting = async {
             let mut client = Connector::new().spin(spin).connect(&path).await?;
             client.write_all(b"!").await?;
@@ -26,7 +26,7 @@ fn pair(spin: Duration) -> (BlockingStream, Stream, tokio::runtime::Runtime) {
             server.read_exact(&mut [0]).await?;
             io::Result::Ok(server)
         };
-        tokio::try_join!(connecting, accepting).expect("they agree")
+        tokio::try_join!(connecting, accepting).expect("client and server should connect")
     });
     assert!(client.is_shared() && server.is_shared());
     (client, server, runtime)
@@ -34,8 +34,8 @@ fn pair(spin: Duration) -> (BlockingStream, Stream, tokio::runtime::Runtime) {
 
 fn blocking_pair(spin: Duration) -> (BlockingStream, BlockingStream) {
     let (client, server, runtime) = pair(spin);
-    let server = runtime.block_on(server.into_blocking()).expect("the connection is there");
-    // Neither end needs it any more.
+    let server = runtime.block_on(server.into_blocking()).expect("server should be converted to a blocking stream");
+    // Blocking ends work without the runtime.
     drop(runtime);
     (client, server)
 }
@@ -59,13 +59,13 @@ fn bytes_of_every_length_go_both_ways_between_two_threads() {
         });
         for length in lengths {
             let (sent, mut received) = (numbered(length), vec![0; length]);
-            client.write_all(&sent).expect("write should succeed");
-            client.read_exact(&mut received).expect("peer should send the expected bytes");
+            client.write_all(&sent).expect("client should write the message");
+            client.read_exact(&mut received).expect("peer should echo the message");
             assert!(sent == received, "{length} bytes are others");
         }
-        drop(echoing.join().expect("thread should not panic").expect("peer should be connected"));
-        assert_eq!(client.read(&mut [0]).expect("read should succeed"), 0);
-        let error = client.write(&[0]).expect_err("the reader is gone");
+        drop(echoing.join().expect("echoing thread should not panic").expect("echoing thread should complete"));
+        assert_eq!(client.read(&mut [0]).expect("read at the end should succeed"), 0);
+        let error = client.write(&[0]).expect_err("write to a closed peer should fail");
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }
 }
@@ -80,14 +80,14 @@ fn thread_reads_all_bytes_of_a_task_before_the_end() {
             server.write_all(&frame).await?;
             server.write_all(&numbered(100_000)).await
         });
-        client.write_all(&[7; 47]).expect("write should succeed");
-        client.shutdown().expect("socket should shut down");
+        client.write_all(&[7; 47]).expect("client should write the message");
+        client.shutdown().expect("client should shut down writing");
         assert_eq!(
-            client.write(&[0]).expect_err("it has said that it writes no more").kind(),
+            client.write(&[0]).expect_err("write after a shutdown should fail").kind(),
             io::ErrorKind::BrokenPipe
         );
         let mut received = Vec::new();
-        client.read_to_end(&mut received).expect("peer should close the connection cleanly");
+        client.read_to_end(&mut received).expect("reading to the end should succeed");
         assert!(received == [&[7; 47][..], &numbered(100_000)].concat());
     }
 }
@@ -98,12 +98,16 @@ fn a_thread_that_waits_learns_that_its_peer_is_gone() {
         let (mut client, server) = blocking_pair(spin);
         let reader = std::thread::spawn(move || client.read(&mut [0]));
         drop(server);
-        assert_eq!(reader.join().expect("thread should not panic").expect("it is the end"), 0);
+        assert_eq!(
+            reader.join().expect("reading thread should not panic").expect("read should return the end of input"),
+            0
+        );
 
         let (mut client, server) = blocking_pair(spin);
         let writing = std::thread::spawn(move || client.write_all(&vec![0; 64 << 20]));
         drop(server);
-        let error = writing.join().expect("thread should not panic").expect_err("there is no room");
+        let error =
+            writing.join().expect("writing thread should not panic").expect_err("write to a closed peer should fail");
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }
 }
@@ -113,19 +117,19 @@ fn a_timeout_bounds_waiting_and_loses_nothing() {
     for spin in SPINS {
         let (mut client, mut server) = blocking_pair(spin);
         assert_eq!(
-            client.set_timeout(Some(Duration::ZERO)).expect_err("it is none").kind(),
+            client.set_timeout(Some(Duration::ZERO)).expect_err("zero timeout should be rejected").kind(),
             io::ErrorKind::InvalidInput
         );
-        client.set_timeout(Some(Duration::from_millis(1))).expect("it may be bounded");
+        client.set_timeout(Some(Duration::from_millis(1))).expect("timeout should be accepted");
         for _ in 0..3 {
-            assert_eq!(client.read(&mut [0; 9]).expect_err("input should be rejected").kind(), io::ErrorKind::TimedOut);
+            assert_eq!(client.read(&mut [0; 9]).expect_err("read should time out").kind(), io::ErrorKind::TimedOut);
         }
-        server.write_all(b"late").expect("write should succeed");
+        server.write_all(b"late").expect("server should write the message");
         let mut received = [0; 9];
-        assert_eq!(client.read(&mut received).expect("read should succeed"), 4);
+        assert_eq!(client.read(&mut received).expect("read should return the message"), 4);
         assert_eq!(received[..4], *b"late");
-        // No reader is left, so there is no room at last.
-        let error = client.write_all(&vec![0; 64 << 20]).expect_err("the reader is gone");
+        // Nobody reads, so the rings fill up.
+        let error = client.write_all(&vec![0; 64 << 20]).expect_err("write to full rings should time out");
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 }
@@ -136,7 +140,7 @@ fn a_peer_that_shares_no_memory_is_talked_to_over_its_socket() {
     let path = folder.path().join("socket");
     let listener = std::os::unix::net::UnixListener::bind(&path).expect("socket path should be free");
     let echoing = std::thread::spawn(move || {
-        // The first connection brings an offer, which this server does not know.
+        // The first connection carries an offer, which this server does not support.
         drop(listener.accept()?.0);
         let mut socket = listener.accept()?.0;
         let mut frame = [0; 4];
@@ -146,12 +150,12 @@ fn a_peer_that_shares_no_memory_is_talked_to_over_its_socket() {
     });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
     let mut client = runtime.block_on(async { Connector::new().connect(&path).await?.into_blocking().await });
-    let client = client.as_mut().expect("server should be listening");
+    let client = client.as_mut().expect("client should connect without an offer");
     assert!(!client.is_shared());
-    client.write_all(b"ping").expect("write should succeed");
+    client.write_all(b"ping").expect("client should write the request");
     let mut received = [0; 4];
-    client.read_exact(&mut received).expect("peer should send the expected bytes");
+    client.read_exact(&mut received).expect("server should send the reply");
     assert_eq!(received, *b"ping");
-    drop(echoing.join().expect("thread should not panic"));
-    assert_eq!(client.read(&mut received).expect("read should succeed"), 0);
+    drop(echoing.join().expect("server thread should not panic"));
+    assert_eq!(client.read(&mut received).expect("read at the end should succeed"), 0);
 }

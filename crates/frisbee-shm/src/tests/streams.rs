@@ -1,4 +1,4 @@
-//! Streams between two ends that keep to the rules, and with all others who connect to such a socket or listen on one.
+//! Streams between correct peers, and between them and clients or servers without shared memory.
 
 use frisbee_shm::{Connector, Listener, Stream, connect};
 use std::io;
@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::timeout;
 
-/// A limit for what takes no time, on a machine that has other things to do.
+/// Timeout for operations that take no time on an idle machine.
 const LONG: Duration = Duration::from_secs(60);
 
 struct Directory(TempDir);
@@ -25,7 +25,7 @@ impl Directory {
     }
 }
 
-/// Two ends. The client has sent one byte and the server has read it.
+/// Connects two ends. The client has sent one byte, and the server has read it.
 async fn pair(listener: &Listener, connecting: impl Future<Output = io::Result<Stream>>) -> (Stream, Stream) {
     let connecting = async {
         let mut client = connecting.await?;
@@ -39,8 +39,8 @@ async fn pair(listener: &Listener, connecting: impl Future<Output = io::Result<S
     };
     let (client, server) = timeout(LONG, async { tokio::join!(connecting, accepting) })
         .await
-        .expect("future should complete within the timeout");
-    (client.expect("server should be listening"), server.expect("the client connects"))
+        .expect("connecting should complete within the timeout");
+    (client.expect("client should connect"), server.expect("server should accept the client"))
 }
 
 async fn echo_once(mut client: impl AsyncRead + AsyncWrite + Unpin, mut server: impl AsyncRead + AsyncWrite + Unpin) {
@@ -53,21 +53,21 @@ async fn echo_once(mut client: impl AsyncRead + AsyncWrite + Unpin, mut server: 
         assert_eq!(received, *b"ping");
         io::Result::Ok(())
     };
-    timeout(LONG, exchange).await.expect("future should complete within the timeout").expect("both ends are open");
+    timeout(LONG, exchange).await.expect("echo should complete within the timeout").expect("both ends should be open");
 }
 
 #[tokio::test]
 async fn both_ends_share_memory_and_bytes_go_both_ways() {
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("address should be free");
+    let listener = Listener::bind(directory.path()).expect("path should be free");
     let (client, server) = pair(&listener, connect(directory.path())).await;
     assert!(client.is_shared() && server.is_shared());
-    let user = client.peer_credentials().expect("the system reports it").uid();
-    assert_eq!(server.peer_credentials().expect("the system reports it").uid(), user);
+    let user = client.peer_credentials().expect("peer credentials should be available").uid();
+    assert_eq!(server.peer_credentials().expect("peer credentials should be available").uid(), user);
     echo_once(client, server).await;
 }
 
-/// Sends bytes that contain their position, in pieces of many lengths.
+/// Sends bytes that encode their position, in pieces of many lengths.
 async fn send_numbered(mut to: impl AsyncWrite + Unpin, bytes: usize) -> io::Result<()> {
     let numbered: Vec<u8> = (0..bytes).map(|at| (at % 251) as u8).collect();
     let mut rest = &numbered[..];
@@ -101,7 +101,7 @@ async fn both_ways(ring: u32, spin: Duration) {
         .ring_max(ring)
         .spin(spin)
         .bind(directory.path())
-        .expect("server should bind to a free address");
+        .expect("server should bind to a free path");
     let connector = Connector::new().spin(spin);
     let (client, server) = pair(&listener, connector.connect(directory.path())).await;
     let tasks = [client, server].map(|stream| {
@@ -109,13 +109,13 @@ async fn both_ways(ring: u32, spin: Duration) {
         (tokio::spawn(receive_numbered(reads)), tokio::spawn(send_numbered(writes, BYTES)))
     });
     for (receiving, sending) in tasks {
-        let sent = timeout(LONG, sending).await.expect("future should complete within the timeout");
-        sent.expect("task should not panic").expect("the peer reads");
+        let sent = timeout(LONG, sending).await.expect("sending should complete within the timeout");
+        sent.expect("sending task should not panic").expect("peer should accept all bytes");
         let received = timeout(LONG, receiving)
             .await
-            .expect("future should complete within the timeout")
-            .expect("each is unchanged");
-        assert_eq!(received.expect("the peer ends in order"), BYTES);
+            .expect("receiving should complete within the timeout")
+            .expect("receiving task should not panic");
+        assert_eq!(received.expect("peer should close the connection cleanly"), BYTES);
     }
 }
 
@@ -131,14 +131,14 @@ async fn many_rings_of_bytes_go_both_ways_with_and_without_spin() {
     both_ways(65_536, Duration::from_micros(20)).await;
 }
 
-/// Bytes of which no two parts are the same, and none is zeros.
+/// Returns bytes in which no two parts are equal and none is all zeros.
 fn unlike_bytes() -> Vec<u8> {
     let words = (1_u64..100_000).map(|at| at.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     words.flat_map(u64::to_be_bytes).collect()
 }
 
-/// Writes bytes that fill whole parts of a ring, each time followed by more than the ring has room for. A part is a quarter
-/// of a ring.
+/// Writes bytes that fill whole parts of a ring, each time followed by more bytes than the ring has space for. A part
+/// is a quarter of a ring.
 async fn outgrow_rings(mut to: impl AsyncWrite + Unpin, mut bytes: &[u8], seed: u64) -> io::Result<()> {
     let mut random = fastrand::Rng::with_seed(seed);
     for ring in [1 << 16, 1 << 17] {
@@ -152,7 +152,7 @@ async fn outgrow_rings(mut to: impl AsyncWrite + Unpin, mut bytes: &[u8], seed: 
     to.shutdown().await
 }
 
-/// Reads to the end; the first byte that differs is an error.
+/// Reads to the end and reports the first byte that differs.
 async fn receive_outgrown(mut from: impl AsyncRead + Unpin, bytes: &[u8]) -> Result<(), String> {
     let (mut at, mut buffer) = (0, vec![0; 1 << 20]);
     loop {
@@ -167,15 +167,16 @@ async fn receive_outgrown(mut from: impl AsyncRead + Unpin, bytes: &[u8]) -> Res
     }
 }
 
-/// A reader that is preempted between two parts of a ring finds it replaced. More threads than processors cause that.
-/// `FRISBEE_SHM_SECONDS` prolongs the search.
+/// A reader preempted between two parts of a ring must notice that the ring was replaced. More threads than processors
+/// provoke that. `FRISBEE_SHM_SECONDS` extends the duration.
 #[tokio::test(flavor = "multi_thread", worker_threads = 16)]
 async fn rings_that_are_outgrown_during_reads_keep_every_byte() {
-    let seconds = std::env::var("FRISBEE_SHM_SECONDS").map_or(1.0, |text| text.parse().expect("text should parse"));
+    let seconds =
+        std::env::var("FRISBEE_SHM_SECONDS").map_or(1.0, |text| text.parse().expect("duration should be a number"));
     let until = std::time::Instant::now() + Duration::from_secs_f64(seconds);
     let bytes: Arc<[u8]> = unlike_bytes().into();
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("address should be free");
+    let listener = Listener::bind(directory.path()).expect("path should be free");
     let (mut connections, mut running) = (0, tokio::task::JoinSet::new());
     while std::time::Instant::now() < until || !running.is_empty() {
         while running.len() < 32 && std::time::Instant::now() < until {
@@ -191,9 +192,11 @@ async fn rings_that_are_outgrown_during_reads_keep_every_byte() {
             }
         }
         if let Some(ended) =
-            timeout(LONG, running.join_next()).await.expect("future should complete within the timeout")
+            timeout(LONG, running.join_next()).await.expect("connection should complete within the timeout")
         {
-            ended.expect("task should not panic").unwrap_or_else(|error| panic!("connection {connections}: {error}"));
+            ended
+                .expect("connection task should not panic")
+                .unwrap_or_else(|error| panic!("connection {connections}: {error}"));
         }
     }
     println!("{connections} connections");
@@ -208,7 +211,7 @@ fn waiting_stream_goes_on_in_its_new_runtime() {
             let listener = Listener::builder()
                 .shared_max(shared_max)
                 .bind(directory.path())
-                .expect("server should bind to a free address");
+                .expect("server should bind to a free path");
             let (client, mut server) = pair(&listener, connect(directory.path())).await;
             tokio::select! {
                 biased;
@@ -222,35 +225,35 @@ fn waiting_stream_goes_on_in_its_new_runtime() {
             second.block_on(async {
                 server.move_to_current_runtime()?;
                 let received =
-                    timeout(LONG, server.read_u8()).await.expect("future should complete within the timeout")?;
+                    timeout(LONG, server.read_u8()).await.expect("read should complete within the timeout")?;
                 server.write_u8(received + 1).await?;
                 io::Result::Ok(server)
             })
         });
         let answer = first.block_on(async {
             client.write_u8(1).await?;
-            timeout(LONG, client.read_u8()).await.expect("future should complete within the timeout")
+            timeout(LONG, client.read_u8()).await.expect("read should complete within the timeout")
         });
-        assert_eq!(answer.expect("the other end is open"), 2);
-        answering.join().expect("thread should not panic").expect("the other end is open");
+        assert_eq!(answer.expect("server should reply"), 2);
+        answering.join().expect("replying thread should not panic").expect("server should read and reply");
     }
 }
 
 #[tokio::test]
 async fn bytes_written_before_a_drop_are_read_before_the_end() {
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("address should be free");
+    let listener = Listener::bind(directory.path()).expect("path should be free");
     let (mut client, mut server) = pair(&listener, connect(directory.path())).await;
-    client.write_all(&[7; 60_000]).await.expect("write should succeed");
+    client.write_all(&[7; 60_000]).await.expect("client should write all bytes");
     drop(client);
     let mut received = Vec::new();
     timeout(LONG, server.read_to_end(&mut received))
         .await
-        .expect("future should complete within the timeout")
-        .expect("in order");
+        .expect("reading should complete within the timeout")
+        .expect("all bytes should be readable before the end");
     assert_eq!(received, [7; 60_000]);
     let error = loop {
-        // As far as there is room: the peer does not read.
+        // Writes succeed while the ring has space, although nobody reads.
         if let Err(error) = server.write(&[0; 10_000]).await {
             break error;
         }
@@ -261,7 +264,7 @@ async fn bytes_written_before_a_drop_are_read_before_the_end() {
 #[tokio::test]
 async fn client_may_begin_with_more_bytes_than_fit() {
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("address should be free");
+    let listener = Listener::bind(directory.path()).expect("path should be free");
     let receiving = async {
         let mut server = listener.accept().await?;
         server.read_exact(&mut [0; 3000]).await?;
@@ -274,10 +277,11 @@ async fn client_may_begin_with_more_bytes_than_fit() {
     };
     let both = timeout(LONG, async { tokio::join!(sending, receiving) })
         .await
-        .expect("future should complete within the timeout");
-    let (mut client, _server) = (both.0.expect("write should succeed"), both.1.expect("the client writes"));
+        .expect("both ends should complete within the timeout");
+    let (mut client, _server) =
+        (both.0.expect("client should write all bytes"), both.1.expect("server should read all bytes"));
     assert_eq!(
-        client.write(&[7; 1 << 20]).await.expect("write should succeed"),
+        client.write(&[7; 1 << 20]).await.expect("client should write the message"),
         1 << 20,
         "it has got a longer ring since"
     );
@@ -286,48 +290,51 @@ async fn client_may_begin_with_more_bytes_than_fit() {
 #[tokio::test]
 async fn one_direction_can_end_before_the_other() {
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("address should be free");
+    let listener = Listener::bind(directory.path()).expect("path should be free");
     let (mut client, mut server) = pair(&listener, connect(directory.path())).await;
-    client.write_all(b"the last").await.expect("write should succeed");
-    client.shutdown().await.expect("socket should shut down");
-    assert_eq!(client.write(b"more").await.expect_err("it has been shut down").kind(), io::ErrorKind::BrokenPipe);
+    client.write_all(b"the last").await.expect("client should write the message");
+    client.shutdown().await.expect("client should shut down writing");
+    assert_eq!(
+        client.write(b"more").await.expect_err("write after a shutdown should fail").kind(),
+        io::ErrorKind::BrokenPipe
+    );
     let mut received = String::new();
     timeout(LONG, server.read_to_string(&mut received))
         .await
-        .expect("future should complete within the timeout")
-        .expect("in order");
+        .expect("reading should complete within the timeout")
+        .expect("server should read to the end");
     assert_eq!(received, "the last");
-    server.write_all(b"an answer").await.expect("write should succeed");
+    server.write_all(b"an answer").await.expect("server should write the reply");
     drop(server);
     received.clear();
     timeout(LONG, client.read_to_string(&mut received))
         .await
-        .expect("future should complete within the timeout")
-        .expect("in order");
+        .expect("reading should complete within the timeout")
+        .expect("client should read to the end");
     assert_eq!(received, "an answer");
 }
 
 #[tokio::test]
 async fn client_without_an_offer_is_served_over_the_socket() {
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("address should be free");
-    let client = UnixStream::connect(directory.path()).await.expect("server should accept the connection");
-    let server = listener.accept().await.expect("client should connect");
+    let listener = Listener::bind(directory.path()).expect("path should be free");
+    let client = UnixStream::connect(directory.path()).await.expect("client should connect to the socket");
+    let server = listener.accept().await.expect("server should accept the client");
     echo_once(client, server).await;
 }
 
 #[tokio::test]
 async fn a_server_that_writes_first_does_so_over_the_socket() {
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("address should be free");
-    let mut client = UnixStream::connect(directory.path()).await.expect("server should accept the connection");
-    let mut server = listener.accept().await.expect("client should connect");
+    let listener = Listener::bind(directory.path()).expect("path should be free");
+    let mut client = UnixStream::connect(directory.path()).await.expect("client should connect to the socket");
+    let mut server = listener.accept().await.expect("server should accept the client");
     timeout(LONG, server.write_all(b"welcome"))
         .await
-        .expect("future should complete within the timeout")
-        .expect("the client is there");
+        .expect("write should complete within the timeout")
+        .expect("server should write to the client");
     let mut received = [0; 7];
-    client.read_exact(&mut received).await.expect("peer should send the expected bytes");
+    client.read_exact(&mut received).await.expect("client should receive the greeting");
     assert_eq!(received, *b"welcome");
     assert!(!server.is_shared());
 }
@@ -335,8 +342,7 @@ async fn a_server_that_writes_first_does_so_over_the_socket() {
 #[tokio::test]
 async fn full_server_uses_the_socket_until_memory_is_free() {
     let directory = Directory::new();
-    let listener =
-        Listener::builder().shared_max(1).bind(directory.path()).expect("server should bind to a free address");
+    let listener = Listener::builder().shared_max(1).bind(directory.path()).expect("server should bind to a free path");
     let first = pair(&listener, connect(directory.path())).await;
     assert!(first.0.is_shared() && first.1.is_shared());
     let (client, server) = pair(&listener, connect(directory.path())).await;
@@ -351,10 +357,10 @@ async fn full_server_uses_the_socket_until_memory_is_free() {
 async fn rings_are_no_larger_than_their_client_takes() {
     let directory = Directory::new();
     let listener =
-        Listener::builder().ring_max(65_536).bind(directory.path()).expect("server should bind to a free address");
+        Listener::builder().ring_max(65_536).bind(directory.path()).expect("server should bind to a free path");
     let (mut client, _server) = pair(&listener, Connector::new().ring_max(4096).connect(directory.path())).await;
     assert!(client.is_shared());
-    assert_eq!(client.write(&[0; 65_536]).await.expect("write should succeed"), 4096);
+    assert_eq!(client.write(&[0; 65_536]).await.expect("write should fill the ring"), 4096);
 }
 
 #[tokio::test]
@@ -369,10 +375,14 @@ async fn a_server_that_closes_at_an_offer_is_talked_to_plainly() {
     });
     let client = timeout(LONG, connect(directory.path()))
         .await
-        .expect("future should complete within the timeout")
-        .expect("it connects again");
+        .expect("connecting should complete within the timeout")
+        .expect("client should connect without an offer");
     assert!(!client.is_shared());
-    echo_once(client, serving.await.expect("task should not panic").expect("it connects again")).await;
+    echo_once(
+        client,
+        serving.await.expect("server task should not panic").expect("server should accept the second connection"),
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -386,9 +396,10 @@ async fn a_server_that_answers_something_else_is_talked_to_plainly() {
     });
     let client = timeout(LONG, connect(directory.path()))
         .await
-        .expect("future should complete within the timeout")
-        .expect("it connects again");
-    let (second, _first) = serving.await.expect("task should not panic").expect("it connects again");
+        .expect("connecting should complete within the timeout")
+        .expect("client should connect without an offer");
+    let (second, _first) =
+        serving.await.expect("server task should not panic").expect("server should accept the second connection");
     echo_once(client, second).await;
 }
 
@@ -401,17 +412,17 @@ async fn silent_server_gets_a_plain_socket_after_a_second() {
         Ok::<_, io::Error>((old.accept().await?.0, first))
     });
     let start = tokio::time::Instant::now();
-    let client = connect(directory.path()).await.expect("server should accept the connection");
+    let client = connect(directory.path()).await.expect("client should connect without an offer");
     assert!(!client.is_shared() && start.elapsed() < Duration::from_secs(2));
-    serving.await.expect("task should not panic").expect("it connects again");
+    serving.await.expect("server task should not panic").expect("server should accept the second connection");
 }
 
 #[tokio::test]
 async fn socket_file_is_replaced_only_after_its_server_died() {
     let directory = Directory::new();
     drop(std::os::unix::net::UnixListener::bind(directory.path()).expect("socket path should be free"));
-    let listener = Listener::bind(directory.path()).expect("address should be free");
-    let error = Listener::bind(directory.path()).expect_err("the path is in use");
+    let listener = Listener::bind(directory.path()).expect("stale socket file should be replaced");
+    let error = Listener::bind(directory.path()).expect_err("path in use should be rejected");
     assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
     drop(listener);
     assert!(!directory.path().exists());
@@ -421,65 +432,67 @@ async fn socket_file_is_replaced_only_after_its_server_died() {
 async fn path_of_a_server_that_accepts_none_is_in_use() {
     let directory = Directory::new();
     let silent = std::os::unix::net::UnixListener::bind(directory.path()).expect("socket path should be free");
-    rustix::net::listen(&silent, 0).expect("server should be listening");
-    let _queued = UnixStream::connect(directory.path()).await.expect("server should accept the connection");
+    rustix::net::listen(&silent, 0).expect("backlog should be set to zero");
+    let _queued = UnixStream::connect(directory.path()).await.expect("first client should be queued");
     let (runtime, (sender, bound)) = (tokio::runtime::Handle::current(), std::sync::mpsc::channel());
     let binding = std::thread::spawn(move || {
         let _runtime = runtime.enter();
         sender
-            .send(Listener::bind(directory.path()).expect_err("it is in use").kind())
-            .expect("receiver should be waiting");
+            .send(Listener::bind(directory.path()).expect_err("path in use should be rejected").kind())
+            .expect("test should be waiting for the result");
     });
     let bound = bound.recv_timeout(LONG);
     drop(silent);
-    assert_eq!(bound.expect("it does not wait"), io::ErrorKind::AddrInUse);
-    binding.join().expect("thread should not panic");
+    assert_eq!(bound.expect("binding should not wait"), io::ErrorKind::AddrInUse);
+    binding.join().expect("binding thread should not panic");
 }
 
 #[tokio::test]
 async fn sizes_that_no_ring_can_have_are_refused() {
     let directory = Directory::new();
-    let error = Listener::builder().ring_max(5000).bind(directory.path()).expect_err("bind should fail");
+    let error =
+        Listener::builder().ring_max(5000).bind(directory.path()).expect_err("invalid ring size should be rejected");
     assert_eq!(error.to_string(), "a ring of 5000 bytes is not a power of two from 4096 to 16777216");
-    let error = Connector::new().ring_max(1).connect(directory.path()).await.expect_err("connection should be refused");
+    let error =
+        Connector::new().ring_max(1).connect(directory.path()).await.expect_err("invalid ring size should be rejected");
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
 }
 
-/// Not a test by itself: the process that is killed.
+/// Helper of the following test: the process that is killed.
 #[tokio::test]
 async fn child_that_writes_without_end() {
     let Some(path) = std::env::var_os("FRISBEE_SHM_CHILD") else { return };
-    let mut stream = connect(path).await.expect("server should accept the connection");
+    let mut stream = connect(path).await.expect("child should connect to the listener");
     while stream.write_all(&[1; 100_000]).await.is_ok() {}
 }
 
 #[tokio::test]
 async fn death_of_a_writing_process_is_noticed_at_once() {
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("address should be free");
-    let program = std::env::current_exe().expect("program should have a path");
+    let listener = Listener::bind(directory.path()).expect("path should be free");
+    let program = std::env::current_exe().expect("test program should have a path");
     let mut child = tokio::process::Command::new(program)
         .args(["--exact", "tests::streams::child_that_writes_without_end"])
         .env("FRISBEE_SHM_CHILD", directory.path())
         .stdout(std::process::Stdio::null())
         .kill_on_drop(true)
         .spawn()
-        .expect("process should start");
+        .expect("child process should start");
     let mut server = timeout(LONG, listener.accept())
         .await
-        .expect("future should complete within the timeout")
-        .expect("it is accepted");
+        .expect("child should connect within the timeout")
+        .expect("server should accept the child");
     let mut buffer = vec![0; 30_000];
     for _ in 0..100 {
         timeout(LONG, server.read_exact(&mut buffer))
             .await
-            .expect("future should complete within the timeout")
+            .expect("read should complete within the timeout")
             .expect("connection should be open");
     }
     assert!(server.is_shared());
-    child.start_kill().expect("process should be running");
-    let drained = async { while server.read(&mut buffer).await.expect("read should succeed") > 0 {} };
-    // It has 100 ms once it is dead; a machine under load may take longer to get there.
-    timeout(LONG, drained).await.expect("future should complete within the timeout");
-    child.wait().await.expect("it is over");
+    child.start_kill().expect("child process should be running");
+    let drained = async { while server.read(&mut buffer).await.expect("reading to the end should succeed") > 0 {} };
+    // The death is noticed immediately, but a machine under load may take a while to kill the process.
+    timeout(LONG, drained).await.expect("end of input should arrive within the timeout");
+    child.wait().await.expect("child process should exit");
 }
