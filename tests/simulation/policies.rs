@@ -1,6 +1,6 @@
 //! Comparison of load-balancing policies: many servers, some of them slow, failing, frozen or flapping, and clients
 //! that call at a rate, independent of the results. Clients and servers are real; the rivals choose among channels to
-//! one server each. The table of docs/load-balancing.md is printed by
+//! one server each. The table of docs/performance/load-balancing.md is printed by
 //!
 //! ```text
 //! cargo test --release -p frisbee-tests --test connections table_of_policies -- --ignored --nocapture
