@@ -1,4 +1,4 @@
-//! The arguments of the command.
+//! Command line arguments.
 
 use crate::top::Column;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Lists, describes, calls and loads services of frpc.
+/// Lists, describes, calls and load-tests frpc services.
 #[derive(Debug, Parser)]
 #[command(name = "frpc", version, max_term_width = 100, arg_required_else_help = true)]
 pub(crate) struct Arguments {
@@ -26,63 +26,63 @@ pub(crate) enum Command {
     /// List services, or the methods of one.
     #[command(visible_alias = "ls")]
     List(ListArguments),
-    /// Show the schema of a service, method, message or enum, as proto that compiles.
+    /// Print the schema of a service, method, message or enum as a .proto file that compiles.
     Describe(DescribeArguments),
     /// Call a method.
     Call(CallArguments),
-    /// Make many calls and measure them.
+    /// Make many calls and measure their latency.
     Load(LoadArguments),
-    /// Compare two loads that were saved with --save.
+    /// Compare two load reports saved with --save.
     Compare(CompareArguments),
     /// Publish a message to a topic of a broker.
     Pub(PubArguments),
     /// Subscribe to topics of a broker.
     Sub(SubArguments),
-    /// Show the frames, calls and messages of bytes, of a capture, or of connections through a proxy.
+    /// Decode the frames, calls and messages in hexadecimal text, in a capture, or on connections through a proxy.
     Decode(DecodeArguments),
-    /// Follow calls through a proxy: each with its status, time and bytes when it has ended.
+    /// Trace calls through a proxy: print status, duration and size of each call when it ends.
     Trace(TraceArguments),
-    /// Show the activity of a server, live: connections, calls, streams, memory, closes.
+    /// Show a live view of a server: connections, calls, streams, memory, closes.
     Top(TopArguments),
-    /// Connect an agent's standard input and output to the tools of a server (Model Context Protocol).
+    /// Connect an agent over standard input and output to the tools of a server (Model Context Protocol).
     Mcp(McpArguments),
-    /// Serve gRPC, gRPC-Web, Connect, JSON-RPC, WebSocket and a console in front of a server that has none of them.
+    /// Serve gRPC, gRPC-Web, Connect, JSON-RPC, WebSocket and a console on behalf of an frpc server.
     Gateway(GatewayArguments),
     /// Create a project: a service with its server, client, test and Dockerfile.
     New(NewArguments),
-    /// Write the completions of a shell to standard output.
+    /// Print shell completions to standard output.
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
     },
 }
 
-/// The server, and the way to it.
+/// The server's address and connection settings.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Server")]
 pub(crate) struct ServerArguments {
     /// HOST:PORT, unix:PATH, unix+shm:PATH, ws://HOST:PORT/PATH or wss://HOST:PORT/PATH. Default: the environment variable FRPC_SERVER, or localhost:8080.
     #[arg(short, long, global = true, value_name = "ADDRESS")]
     pub(crate) server: Option<String>,
-    /// Speak TLS. Trusted are the authorities in --cacert, or else those of the system.
+    /// Use TLS. Trusts the authorities in --cacert, or else those of the system.
     #[arg(long, global = true)]
     pub(crate) tls: bool,
-    /// The authorities that may have certified the server, in PEM. Implies --tls.
+    /// Certificate authorities of the server, in PEM. Implies --tls.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) cacert: Option<PathBuf>,
-    /// The certificate of this client, in PEM.
+    /// Client certificate, in PEM.
     #[arg(long, global = true, value_name = "FILE", requires = "key")]
     pub(crate) cert: Option<PathBuf>,
-    /// The private key of --cert, in PEM.
+    /// Private key of --cert, in PEM.
     #[arg(long, global = true, value_name = "FILE", requires = "cert")]
     pub(crate) key: Option<PathBuf>,
-    /// The name in the certificate of the server. Default: the host of the address.
+    /// Name expected in the server's certificate. Default: the host of the address.
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) server_name: Option<String>,
-    /// The form of headers: `old` for servers on frisbee-go up to v0.10.2.
+    /// Header form: `old` for servers on frisbee-go up to v0.10.2.
     #[arg(long, global = true, value_enum, default_value_t = Header::New)]
     pub(crate) header: Header,
-    /// How long connecting may take.
+    /// Timeout of connecting.
     #[arg(long, global = true, value_name = "TIME", value_parser = duration, default_value = "10s")]
     pub(crate) connect_timeout: Duration,
 }
@@ -93,23 +93,23 @@ pub(crate) enum Header {
     Old,
 }
 
-/// The source of the schema, unless the server shows it.
+/// The source of the schema, unless the server provides it.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Schema")]
 pub(crate) struct SourceArguments {
-    /// A .proto file, with the lock next to it. May be given several times.
+    /// A .proto file, with its lock next to it. May be repeated.
     #[arg(short, long, visible_alias = "schema", global = true, value_name = "FILE")]
     pub(crate) proto: Vec<PathBuf>,
-    /// A folder for imports. Default: the folder of the first --proto.
+    /// An import folder. Default: the folder of the first --proto.
     #[arg(short = 'I', long = "include", global = true, value_name = "FOLDER")]
     pub(crate) includes: Vec<PathBuf>,
-    /// An encoded FileDescriptorSet, as protoc writes it with --include_imports.
+    /// An encoded FileDescriptorSet, as written by protoc with --include_imports.
     #[arg(long, global = true, value_name = "FILE", conflicts_with = "proto")]
     pub(crate) descriptor_set: Option<PathBuf>,
-    /// The folder of the schema locks. Default: the folder of each --proto; none for --descriptor-set.
+    /// Folder of the schema locks. Default: the folder of each --proto; none for --descriptor-set.
     #[arg(long, global = true, value_name = "FOLDER")]
     pub(crate) lock_dir: Option<PathBuf>,
-    /// How methods without a lock get their operations: `go` if every file begins at 10.
+    /// How operations are assigned to methods without a lock: `go` if every file starts at 10.
     #[arg(long, global = true, value_enum, default_value_t = Numbering::Sequential)]
     pub(crate) numbering: Numbering,
 }
@@ -121,33 +121,33 @@ pub(crate) enum Numbering {
     Lock,
 }
 
-/// The shown parts and their form.
+/// Output format and verbosity.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArguments {
-    /// One JSON value to a line, for programs; failures as JSON on standard error.
+    /// Print one JSON value per line, for programs. Failures are printed as JSON to standard error.
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Do not escape control characters, if standard output is no terminal.
+    /// Do not escape control characters if standard output is not a terminal.
     #[arg(long, global = true)]
     pub(crate) raw: bool,
-    /// Show more on standard error: -v the connection and metadata, -vv bodies, -vvv frames.
+    /// Print more to standard error: -v the connection and metadata, -vv bodies, -vvv frames.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct NewArguments {
-    /// The folder to create. Its last part is the name of the project.
+    /// Folder to create. Its last component is the project name.
     #[arg(value_name = "NAME")]
     pub(crate) path: PathBuf,
-    /// A server and a client in Python, in place of Rust.
+    /// Create a server and a client in Python instead of Rust.
     #[arg(long, conflicts_with = "typescript")]
     pub(crate) python: bool,
-    /// A client for Node beside the server in Rust.
+    /// Add a client for Node to the Rust server.
     #[arg(long)]
     pub(crate) typescript: bool,
-    /// A checkout of frisbee or the URL of its repository, from which the project takes the libraries; with --python also a wheel.
+    /// A checkout of frisbee or the URL of its repository, which provides the libraries; with --python also a wheel.
     #[arg(long, value_name = "PATH|URL")]
     pub(crate) from: String,
 }
@@ -157,92 +157,95 @@ pub(crate) struct ListArguments {
     /// List the methods of this service.
     #[arg(value_parser = name)]
     pub(crate) service: Option<String>,
-    /// List the methods of all services, with their messages.
+    /// List the methods of all services with their messages.
     #[arg(short, long)]
     pub(crate) long: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DescribeArguments {
-    /// The full name of a service, method, message or enum. Default: everything.
+    /// Full name of a service, method, message or enum. Default: everything.
     #[arg(value_parser = name)]
     pub(crate) symbols: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CallArguments {
-    /// The method: greet.Greeter/Greet, or Greet if no other service has one.
+    /// The method: greet.Greeter/Greet, or Greet if the name is unique.
     #[arg(value_parser = name)]
     pub(crate) method: String,
     /// The request: NAME=VALUE, NAME=@FILE, NAME:=JSON; or JSON, @FILE, or - for standard input.
     pub(crate) parameters: Vec<String>,
-    /// Send an entry of metadata. With KEY=@FILE the value is read from a file, without its last line break; KEY=@@x is @x.
+    /// Send a metadata entry. With KEY=@FILE the value is read from a file, without its trailing line break; KEY=@@x is
+    /// @x.
     #[arg(short = 'H', long = "metadata", value_name = "KEY=VALUE")]
     pub(crate) metadata: Vec<String>,
-    /// How long the call may take. The server learns it.
+    /// Timeout of the call, which is also sent to the server.
     #[arg(short, long, value_name = "TIME", value_parser = duration)]
     pub(crate) deadline: Option<Duration>,
-    /// Write only this field of each reply to standard output: the bytes or the text itself.
+    /// Print only this field of each reply to standard output, as raw bytes or text.
     #[arg(long, value_name = "FIELD")]
     pub(crate) out_field: Option<String>,
-    /// Call by a datagram of JSON-RPC in place of --server. Without a schema the request is JSON. The deadline is 3s by default.
+    /// Call with a JSON-RPC datagram to this address instead of --server. Without a schema the request is JSON. The
+    /// deadline defaults to 3s.
     #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["server", "tls", "cacert", "cert"])]
     pub(crate) udp: Option<String>,
-    /// Send a notification, which gets no reply.
+    /// Send a notification, which has no reply.
     #[arg(long, requires = "udp", conflicts_with_all = ["retries", "out_field"])]
     pub(crate) notify: bool,
-    /// Send the datagram so often again while there is no reply. Default: 2 if the schema declares the method idempotent, or else 0.
+    /// Maximum number of retransmissions without a reply. Default: 2 if the schema declares the method idempotent,
+    /// otherwise 0.
     #[arg(long, requires = "udp", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(..=10))]
     pub(crate) retries: Option<u32>,
-    /// Fill the request with spaces to this length. Replies are at most three times as long, by default.
+    /// Pad the request with spaces to this length. By default, replies are at most three times as long as the request.
     #[arg(long, requires = "udp", value_name = "BYTES", default_value_t = crate::udp::DEFAULT_PAD)]
     pub(crate) pad: usize,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct McpArguments {
-    /// The server, as for --server: HOST:PORT or unix:PATH.
+    /// The server, like --server: HOST:PORT or unix:PATH.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) to: Option<String>,
-    /// Send an entry of metadata with each request, as for `call`.
+    /// Send a metadata entry with each request, like `call`.
     #[arg(short = 'H', long = "metadata", value_name = "KEY=VALUE")]
     pub(crate) metadata: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct GatewayArguments {
-    /// Listen here, for every protocol.
+    /// Address to listen on, for all protocols.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080")]
     pub(crate) listen: String,
-    /// The server that calls are forwarded to, as for --server. The options under "Server" are for this connection.
+    /// The server to forward calls to, like --server. The options under "Server" apply to this connection.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) to: Option<String>,
-    /// The server speaks gRPC.
+    /// The server uses gRPC.
     #[cfg(feature = "grpc-backend")]
     #[arg(long)]
     pub(crate) from_grpc: bool,
-    /// The connections to the server that share the calls.
+    /// Number of connections to the server.
     #[arg(long, value_name = "COUNT", default_value = "1")]
     pub(crate) connections: NonZeroUsize,
-    /// Forward only this method, or all methods of this service. May be given several times. Default: all.
+    /// Forward only this method, or all methods of this service. May be repeated. Default: all.
     #[arg(long, value_name = "METHOD")]
     pub(crate) allow: Vec<String>,
-    /// Admit callers by the rules of this file, in TOML, and no others.
+    /// Admit only callers that match the rules in this TOML file.
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
-    /// Admit requests that call the gateway by this name, in addition to localhost and its addresses.
+    /// Accept requests for this host name, in addition to localhost and the gateway's addresses.
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Vec<String>,
-    /// Admit pages of this origin, such as https://app.example.com.
+    /// Accept pages of this origin, such as https://app.example.com.
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) origin: Vec<String>,
-    /// Believe x-forwarded-for and similar fields of proxies at this address, or in this network: 10.0.0.0/8.
+    /// Trust x-forwarded-for and similar fields of proxies at this address or in this network: 10.0.0.0/8.
     #[arg(long, value_name = "ADDRESS", value_parser = network)]
     pub(crate) trusted_proxy: Vec<Network>,
-    /// Send the name of the caller, as the rules have verified it, in this header field.
+    /// Send the caller's verified name in this header field.
     #[arg(long, value_name = "NAME", requires = "rules")]
     pub(crate) subject_field: Option<String>,
-    /// Set a header field of every request. May be given several times, as may the next three.
+    /// Set a header field of every request. May be repeated, like the next three options.
     #[arg(long, value_name = "NAME=VALUE", value_parser = field)]
     pub(crate) set_field: Vec<(String, String)>,
     /// Remove a header field of every request.
@@ -254,7 +257,7 @@ pub(crate) struct GatewayArguments {
     /// Remove a header field of every reply.
     #[arg(long, value_name = "NAME")]
     pub(crate) remove_reply_field: Vec<String>,
-    /// Show metrics for Prometheus at /metrics, to every client of the port.
+    /// Serve Prometheus metrics at /metrics, to every client of the port.
     #[arg(long)]
     pub(crate) metrics: bool,
     /// Serve TLS with this certificate, in PEM.
@@ -263,55 +266,55 @@ pub(crate) struct GatewayArguments {
     /// The private key of --listen-cert, in PEM.
     #[arg(long, value_name = "FILE", requires = "listen_cert")]
     pub(crate) listen_key: Option<PathBuf>,
-    /// Admit only clients with a certificate of these authorities, in PEM.
+    /// Accept only clients with a certificate of these authorities, in PEM.
     #[arg(long, value_name = "FILE", requires = "listen_cert")]
     pub(crate) listen_cacert: Option<PathBuf>,
-    /// How long calls in progress may take to end after SIGTERM or SIGINT.
+    /// Time limit for calls in progress after SIGTERM or SIGINT.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s")]
     pub(crate) drain: Duration,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LoadArguments {
-    /// The method, as for `call`.
+    /// The method, like `call`.
     #[arg(value_parser = name)]
     pub(crate) method: String,
-    /// The request, as for `call`, with templates such as {{random 1 6}} for each call; docs/cli.md lists them.
+    /// The request, like `call`, with templates such as {{random 1 6}} for each call; docs/cli.md lists them.
     pub(crate) parameters: Vec<String>,
-    /// An open loop: start so many calls a second. Without it the callers call one after the other.
+    /// Start this many calls per second (open loop). Without it, each caller makes one call after another.
     #[arg(short, long, value_name = "CALLS", value_parser = rate)]
     pub(crate) rate: Option<f64>,
-    /// An open loop whose rate grows or shrinks first: 100:1000:10s.
+    /// Change the rate of an open loop linearly at the start: 100:1000:10s.
     #[arg(long, value_name = "FROM:TO:TIME", value_parser = ramp, conflicts_with = "rate")]
     pub(crate) ramp: Option<Ramp>,
-    /// How long calls are started.
+    /// How long to start calls.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
     pub(crate) duration: Duration,
-    /// The most calls in flight. Default: 10, and 1000 in an open loop.
+    /// Maximum number of calls in flight. Default: 10, or 1000 in an open loop.
     #[arg(short, long, value_name = "CALLERS")]
     pub(crate) concurrency: Option<NonZeroUsize>,
-    /// The connections that share the calls.
+    /// Number of connections that share the calls.
     #[arg(long, value_name = "COUNT", default_value = "1")]
     pub(crate) connections: NonZeroUsize,
-    /// The share of the first method, if there are several.
+    /// Weight of the first method, if there are several.
     #[arg(long, value_name = "WEIGHT", default_value_t = 1)]
     pub(crate) weight: u32,
-    /// Another method with its share and its parameters, which are separated by spaces: '3 Greet name=you'.
+    /// A further method with its weight and its parameters, separated by spaces: '3 Greet name=you'.
     #[arg(long, value_name = "WEIGHT METHOD PARAMETERS")]
     pub(crate) also: Vec<String>,
-    /// Count calls that take this time or longer.
+    /// Count calls with at least this duration as slow.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10ms")]
     pub(crate) slow: Duration,
-    /// Write the report as a page with plots.
+    /// Write the report as an HTML page with plots.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Write the report as JSON, for `frpc compare`.
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
-    /// Send an entry of metadata with each call.
+    /// Send a metadata entry with each call.
     #[arg(short = 'H', long = "metadata", value_name = "KEY=VALUE")]
     pub(crate) metadata: Vec<String>,
-    /// How long each call may take. The server learns it.
+    /// Timeout of each call, which is also sent to the server.
     #[arg(short, long, value_name = "TIME", value_parser = duration)]
     pub(crate) deadline: Option<Duration>,
 }
@@ -328,28 +331,30 @@ pub(crate) struct CompareArguments {
 pub(crate) struct PubArguments {
     /// The topic: orders.created.
     pub(crate) topic: String,
-    /// The message, @FILE, or - for a message from each line of standard input. With --type as a request of `call`, and lines are JSON.
+    /// The message, @FILE, or - for one message per line of standard input. With --type, like a request of `call`, and
+    /// lines are JSON.
     #[arg(required = true)]
     pub(crate) message: Vec<String>,
-    /// The type of the message, from the schema. Without it, messages are bytes.
+    /// Message type from the schema. Without it, messages are bytes.
     #[arg(long = "type", value_name = "MESSAGE")]
     pub(crate) of: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SubArguments {
-    /// The topics, with * for any one token and > at the end for the rest: orders.*
+    /// Topic pattern, with * for any token and a final > for the rest: orders.*
     pub(crate) pattern: String,
     /// Share the messages with the other members of this group.
     #[arg(long, value_name = "GROUP")]
     pub(crate) group: Option<String>,
-    /// The first message, if the broker keeps a history. After a lost connection messages come from the history.
+    /// First message to receive, if the broker keeps a history. After a lost connection, messages are read from the
+    /// history.
     #[arg(long, value_name = "START", conflicts_with = "group")]
     pub(crate) from: Option<SubStart>,
-    /// The type of the messages, from the schema. Without it, messages are shown as text.
+    /// Message type from the schema. Without it, messages are shown as text.
     #[arg(long = "type", value_name = "MESSAGE")]
     pub(crate) of: Option<String>,
-    /// End after so many messages.
+    /// Exit after this many messages.
     #[arg(short = 'n', long, value_name = "COUNT")]
     pub(crate) count: Option<u64>,
 }
@@ -357,11 +362,11 @@ pub(crate) struct SubArguments {
 /// The first message of a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SubStart {
-    /// The next one that is published.
+    /// The next published message.
     Now,
-    /// The last one of each topic.
+    /// The last message of each topic.
     Last,
-    /// The oldest one of each topic.
+    /// The oldest message of each topic.
     Oldest,
 }
 
@@ -369,56 +374,57 @@ pub(crate) enum SubStart {
 pub(crate) struct DecodeArguments {
     /// Frames in hexadecimal digits, or - for standard input.
     pub(crate) hex: Vec<String>,
-    /// The frames in HEX were sent by the server.
+    /// Treat the frames in HEX as sent by the server.
     #[arg(long)]
     pub(crate) from_server: bool,
     /// A capture in the classic pcap format.
     #[arg(long, value_name = "FILE", conflicts_with = "hex")]
     pub(crate) pcap: Option<PathBuf>,
-    /// Listen here, and carry each connection to --server.
+    /// Listen on this address, and forward each connection to --server.
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["hex", "pcap"])]
     pub(crate) proxy: Option<String>,
-    /// Write a dissector for Wireshark and tshark, in Lua, with the names of the methods.
+    /// Print a Lua dissector for Wireshark and tshark that knows the method names.
     #[arg(long, conflicts_with_all = ["hex", "pcap", "proxy"])]
     pub(crate) wireshark: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct TraceArguments {
-    /// Only calls of methods whose name contains this: Greet, greet.Greeter.
+    /// Show only methods whose name contains this text: Greet, greet.Greeter.
     pub(crate) method: Option<String>,
-    /// Listen here, and carry each connection to --server.
+    /// Listen on this address, and forward each connection to --server.
     #[arg(long, value_name = "ADDRESS", default_value = "localhost:0")]
     pub(crate) listen: String,
-    /// Only the connection with this number, from 0.
+    /// Show only the connection with this number, starting from 0.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) connection: Option<u64>,
-    /// Only calls that have failed.
+    /// Show only failed calls.
     #[arg(long)]
     pub(crate) failed: bool,
-    /// Only calls that took this time or longer.
+    /// Show only calls with at least this duration.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) slow: Option<Duration>,
-    /// Show the frames of each call as well, when it has ended.
+    /// Also show the frames of each call when it has ended.
     #[arg(long)]
     pub(crate) frames: bool,
-    /// End after so many calls were shown.
+    /// Exit after showing this many calls.
     #[arg(short = 'n', long, value_name = "COUNT")]
     pub(crate) count: Option<u64>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct TopArguments {
-    /// The time between two looks, from 100ms to 1m.
+    /// Refresh interval, from 100ms to 1m.
     #[arg(short, long, value_name = "TIME", value_parser = duration, default_value = "1s")]
     pub(crate) interval: Duration,
-    /// Show it once, as text, after two looks. So it is if standard output is no terminal. With --json it is one look.
+    /// Print the view once as text, after two samples. Implied if standard output is not a terminal. With --json, print
+    /// one sample.
     #[arg(long)]
     pub(crate) once: bool,
-    /// Show methods with the figures of their calls, in place of connections. The key m changes between them.
+    /// Show call statistics by method instead of connections. The key m toggles the view.
     #[arg(short, long)]
     pub(crate) methods: bool,
-    /// The column by which connections or methods are sorted; one of methods shows these.
+    /// Column to sort connections or methods by. A column of methods selects their view.
     #[arg(long, value_enum)]
     pub(crate) sort: Option<Column>,
     /// Show only connections whose peer, or methods whose name, contains this text.
@@ -426,7 +432,7 @@ pub(crate) struct TopArguments {
     pub(crate) filter: Option<String>,
 }
 
-/// A rate that changes at the beginning of a load.
+/// A rate that changes linearly at the start of a load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ramp {
     pub(crate) from: f64,
@@ -434,10 +440,10 @@ pub(crate) struct Ramp {
     pub(crate) length: Duration,
 }
 
-/// The most calls a second that make sense: their distance is then as long as reading a clock takes.
+/// Maximum rate in calls per second. Their interval is then as long as reading the clock takes.
 const RATE_MAX: f64 = 1e8;
 
-/// Reads the name of a service or method. Other tools take the address of the server in its place.
+/// Parses the name of a service or method. Rejects a server address, which other tools expect in this position.
 fn name(text: &str) -> Result<String, String> {
     let has_port = text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     if has_port || text.contains("://") || text.starts_with("unix:") {
@@ -449,7 +455,7 @@ fn name(text: &str) -> Result<String, String> {
 /// A network of trusted proxies.
 pub(crate) type Network = (IpAddr, u8);
 
-/// Reads an address or a network, such as 10.0.0.0/8.
+/// Parses an address or a network, such as 10.0.0.0/8.
 fn network(text: &str) -> Result<Network, String> {
     let (address, bits) = text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
     let address: IpAddr = address.parse().map_err(|_| format!("{address:?} is not an IP address"))?;
@@ -458,7 +464,7 @@ fn network(text: &str) -> Result<Network, String> {
     Ok((address, bits.ok_or_else(|| format!("a network of this kind has 0 to {max} bits"))?))
 }
 
-/// Reads a header field and its value.
+/// Parses a header field and its value.
 fn field(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("a field is NAME=VALUE")?;
     frpc::Metadata::new().insert(name.to_ascii_lowercase(), value).map_err(|error| error.to_string())?;
@@ -480,7 +486,7 @@ fn ramp(text: &str) -> Result<Ramp, String> {
     Ok(Ramp { from: rate(from)?, to: rate(to)?, length: duration(length)? })
 }
 
-/// Reads a duration: a number with a unit.
+/// Parses a duration: a number with a unit.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.find(|letter: char| !(letter.is_ascii_digit() || letter == '.')).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);

@@ -84,12 +84,12 @@ pub(crate) async fn call(
     outcome
 }
 
-/// Shows frames on demand.
+/// Returns a printer of frames, if requested.
 fn watcher(schema: &Arc<Schema>, screen: &Screen) -> Option<FramePrinter> {
     (screen.verbose >= 3).then(|| FramePrinter::new(schema.clone(), *screen))
 }
 
-/// Prints the server if requested, and warns of metadata that a plain server does not receive.
+/// Prints the server if requested, and warns if metadata is not sent because the server is plain.
 async fn report_connection(channel: &Channel, target: &Target, metadata: &Metadata, started: Instant, screen: &Screen) {
     if screen.verbose == 0 && metadata.is_empty() {
         return;
@@ -205,7 +205,7 @@ impl ReplyPrinter<'_> {
     }
 }
 
-/// Rejects a field that replies do not have, before the call.
+/// Fails before the call if replies do not have this field.
 pub(crate) fn check_field(callable: &Callable, field: Option<&str>) -> Result<(), Failure> {
     let Some(name) = field else { return Ok(()) };
     let reply = callable.reply();
@@ -291,7 +291,7 @@ pub(crate) fn metadata(entries: &[String]) -> Result<Metadata, Failure> {
     Ok(metadata)
 }
 
-/// Returns the beginning of a body in hexadecimal digits.
+/// Formats the beginning of a body in hexadecimal digits.
 fn hex(bytes: &[u8]) -> String {
     const SHOWN: usize = 64;
     let shown: Vec<_> = bytes.iter().take(SHOWN).map(|byte| format!("{byte:02x}")).collect();

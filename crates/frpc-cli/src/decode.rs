@@ -148,8 +148,8 @@ fn show_capture(
     Ok(())
 }
 
-/// Accepts connections, forwards each to the server, and shows the bytes to the value that `watch` makes for its
-/// number.
+/// Accepts connections, forwards each to the server, and passes the bytes to the observer that `watch` creates for the
+/// connection's number.
 pub(crate) async fn proxy<W>(listen: &str, target: Target, watch: impl Fn(u64) -> W) -> Result<(), Failure>
 where
     W: FnMut(FrameSender, &[u8]) + Send + 'static,
@@ -221,15 +221,15 @@ mod tests {
     #[test]
     fn hexadecimal_digits_may_be_those_of_source_code() {
         for text in ["00 0f 08", "000f08", "{0x00, 0x0f, 0x08}", "00:0F:08"] {
-            assert_eq!(hex(text).expect("they are pairs"), [0, 15, 8], "{text}");
+            assert_eq!(hex(text).expect("text should be pairs of digits"), [0, 15, 8], "{text}");
         }
-        hex("0 0f").expect_err("a digit is missing");
+        hex("0 0f").expect_err("incomplete pair of digits should be rejected");
     }
 
     #[tokio::test(start_paused = true)]
     async fn proxy_accepts_after_errors() {
         let errors = [ErrorKind::ConnectionAborted, ErrorKind::Other, ErrorKind::Other];
         let mut results = errors.into_iter().map(|kind| Err(Error::from(kind))).chain([Ok(7)]);
-        assert_eq!(accept(async || results.next().expect("it has ended")).await, 7);
+        assert_eq!(accept(async || results.next().expect("accept should not be called again")).await, 7);
     }
 }

@@ -1,4 +1,4 @@
-//! `frpc describe`: a part of a schema as the text of a `.proto` file that compiles.
+//! `frpc describe`: prints a part of a schema as a `.proto` file that compiles.
 //!
 //! A symbol is printed with all types of its file that it depends on. Types of other files are imported.
 
@@ -93,7 +93,8 @@ impl RequestedSymbols {
         }
     }
 
-    /// Wants a message and all that it needs of its file. Schemas of servers nest as deeply as these like.
+    /// Requests a message and all types of its file that it needs. Uses no recursion, because a server controls the
+    /// nesting of its schema.
     fn message(&mut self, message: &MessageDescriptor) {
         let file = message.parent_file();
         let mut wanted = vec![outermost(message)];
@@ -119,7 +120,7 @@ impl RequestedSymbols {
         }
     }
 
-    /// Wants a message if it is of this file: others are imported.
+    /// Requests a message if it belongs to this file. Types of other files are imported.
     fn of_file(&mut self, file: &FileDescriptor, message: &MessageDescriptor) {
         if message.parent_file() == *file {
             self.message(message);
@@ -135,7 +136,7 @@ fn outermost(message: &MessageDescriptor) -> MessageDescriptor {
     message
 }
 
-/// Writes a file with these symbols.
+/// Prints a file with these symbols.
 fn print(file: &FileDescriptor, symbols: &BTreeSet<String>) -> String {
     let proto = file.file_descriptor_proto();
     let mut printer = Printer { out: String::new(), comments: comments(proto) };
@@ -173,7 +174,7 @@ fn print(file: &FileDescriptor, symbols: &BTreeSet<String>) -> String {
     printer.out
 }
 
-/// The comments in front of items, by the paths of `SourceCodeInfo`.
+/// Returns the comments before items, by their paths in `SourceCodeInfo`.
 fn comments(proto: &FileDescriptorProto) -> HashMap<Vec<i32>, String> {
     let locations = proto.source_code_info.iter().flat_map(|info| &info.location);
     locations.filter_map(|it| Some((it.path.clone(), it.leading_comments.clone()?))).collect()
@@ -252,7 +253,7 @@ impl Printer {
                 self.field(field, &entries, &[path, &[2, at]].concat(), depth + 1);
                 continue;
             };
-            // All members are shown at the place of the first one.
+            // All members are printed at the place of the first one.
             let Some(members) = oneofs.remove(&oneof) else { continue };
             let declared = usize::try_from(oneof).ok().and_then(|oneof| message.oneof_decl.get(oneof));
             self.comment(&[path, &[8, oneof]].concat(), depth + 1);
@@ -360,13 +361,13 @@ fn type_name(field: &FieldDescriptorProto) -> String {
         Type::Sfixed64 => "sfixed64",
         Type::Sint32 => "sint32",
         Type::Sint64 => "sint64",
-        // With the dot in front, which always means the full name.
+        // The leading dot marks a full name.
         Type::Group | Type::Message | Type::Enum => field.type_name(),
     };
     scalar.to_owned()
 }
 
-/// The name of a field in JSON, unless it has another.
+/// Returns the default JSON name of a field.
 fn lower_camel_case(name: &str) -> String {
     let mut out = String::new();
     let mut is_upper = false;
@@ -391,7 +392,7 @@ mod tests {
     fn symbols_of_a_long_chain_of_messages_are_found() {
         let pool = long_chain();
         let mut wanted = RequestedSymbols::default();
-        wanted.message(&pool.get_message_by_name("M0").expect("item should exist"));
+        wanted.message(&pool.get_message_by_name("M0").expect("schema should contain the message"));
         assert_eq!(wanted.seen.len(), pool.all_messages().len());
     }
 }

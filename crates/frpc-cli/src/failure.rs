@@ -1,17 +1,16 @@
-//! The reason for which a command failed, and its exit code for scripts.
+//! Failures of a command and their exit codes.
 
 use frpc::{Code, Status};
 use std::fmt;
 use std::path::Path;
 
-/// Added to the number of a status' code. Shells use the codes below for their own purposes, and 1 and 2 are those of
-/// other failures.
+/// Offset of exit codes for statuses. Shells use lower codes for their own purposes, and 1 and 2 denote other failures.
 const STATUS_BASE: u8 = 64;
 
 /// The reason of a failed command.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The arguments, the schema or a file are at fault.
+    /// The arguments, the schema or a file are invalid.
     Own(String),
     /// A call has failed.
     Status(Status),
@@ -25,7 +24,7 @@ impl Failure {
         Self::Own(text.into())
     }
 
-    /// A file that cannot be read or written.
+    /// Creates the failure of reading or writing a file.
     #[cold]
     pub(crate) fn file(path: &Path, error: &std::io::Error) -> Self {
         Self::new(format!("{}: {error}", path.display()))
@@ -60,7 +59,7 @@ impl From<frisbee::Error> for Failure {
     fn from(error: frisbee::Error) -> Self {
         let text = error.to_string();
         Self::Status(match Status::from(error) {
-            // It states that no call has run.
+            // The status already states that the call has not run.
             status if status.code() == Code::Unavailable => status,
             _ => Status::unavailable(text),
         })
@@ -80,7 +79,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A text of frpc, whose remedies are settings of the library, with the options of this command.
+/// Replaces settings of the library in an error text by the options of this command.
 pub(crate) fn by_options(text: &str) -> String {
     text.replace("set `tls` here", "use --tls").replace("set `tls` at both ends or neither", "leave out --tls")
 }

@@ -1,4 +1,4 @@
-//! `frpc gateway`: every protocol of the gateway in front of a server that has none of them.
+//! `frpc gateway`: serves all protocols of the gateway on behalf of a server that supports none of them.
 
 use crate::arguments::{GatewayArguments, ServerArguments, SourceArguments};
 use crate::failure::Failure;
@@ -111,7 +111,7 @@ async fn reload_on_hangup(reload: impl Fn() -> Result<(), Failure>) {
     std::future::pending::<()>().await;
 }
 
-/// The rules for the header fields of forwarded calls.
+/// Returns the rules for header fields of forwarded calls.
 fn fields(arguments: &GatewayArguments) -> ForwardFields {
     let mut fields = ForwardFields::new();
     if arguments.listen_cert.is_some() {
@@ -128,7 +128,7 @@ fn fields(arguments: &GatewayArguments) -> ForwardFields {
     }
 }
 
-/// The schema for callers, as an encoded set of descriptors, without the methods that are not forwarded.
+/// Returns the schema visible to callers, an encoded descriptor set without methods that are not forwarded.
 fn visible(schema: &Schema, services: &[(&Service, Vec<&Callable>)]) -> Vec<u8> {
     let all: usize = schema.services.iter().map(|service| service.methods.len()).sum();
     if services.iter().map(|(_, methods)| methods.len()).sum::<usize>() == all {
@@ -144,7 +144,7 @@ fn visible(schema: &Schema, services: &[(&Service, Vec<&Callable>)]) -> Vec<u8> 
             service.method.retain(|method| names.contains(&format!("{prefix}{}", method.name())));
         }
         file.service.retain(|service| !service.method.is_empty());
-        // Comments of services, whose places count the methods. Field 6 of a file are its services.
+        // Comments of services, whose paths contain method indexes. Services are field 6 of a file.
         if let Some(info) = &mut file.source_code_info {
             info.location.retain(|location| location.path.first() != Some(&6));
         }
@@ -153,7 +153,7 @@ fn visible(schema: &Schema, services: &[(&Service, Vec<&Callable>)]) -> Vec<u8> 
     FileDescriptorSet { file: files.collect() }.encode_to_vec()
 }
 
-/// The services of the schema with the methods that callers may call.
+/// Returns the services of the schema with the methods that may be called.
 fn forwarded<'a>(schema: &'a Schema, allowed: &[String]) -> Result<Vec<(&'a Service, Vec<&'a Callable>)>, Failure> {
     let mut names = HashSet::new();
     for name in allowed {
@@ -173,7 +173,7 @@ fn forwarded<'a>(schema: &'a Schema, allowed: &[String]) -> Result<Vec<(&'a Serv
     Ok(services)
 }
 
-/// The connections to the backend.
+/// Creates the connections to the backend.
 fn backend(arguments: &GatewayArguments, target: &Target) -> Result<Forward, Failure> {
     #[cfg(feature = "grpc-backend")]
     if arguments.from_grpc {
@@ -182,13 +182,13 @@ fn backend(arguments: &GatewayArguments, target: &Target) -> Result<Forward, Fai
     let channels = (0..arguments.connections.get()).map(|_| target.connect_lazy()).collect::<Result<Vec<_>, _>>()?;
     for channel in &channels {
         let channel = channel.clone();
-        // The state of the server is known without making calls.
+        // Tracks the state of the server even without calls.
         tokio::spawn(async move { channel.stay_connected().await });
     }
     Ok(Forward::to(channels))
 }
 
-/// All protocols.
+/// Returns a gateway with all protocols.
 fn protocols(arguments: &GatewayArguments, counters: &Counters) -> Gateway {
     let mut http = Http::new().connect().grpc().health().console(Console::new());
     http = arguments.host.iter().fold(http, Http::host);
@@ -210,7 +210,7 @@ fn tls(arguments: &GatewayArguments) -> Result<Option<ServerTls>, Failure> {
     tls.map(Some).map_err(|error| wrong(certificate, &error))
 }
 
-/// Reads the files of the settings of TLS again.
+/// Reloads the TLS files.
 fn reload_tls(tls: &ServerTls, arguments: &GatewayArguments) -> Result<(), Failure> {
     let Some((certificate, identity)) = identity(arguments)? else { return Ok(()) };
     let reloaded = match clients(arguments)? {
@@ -220,14 +220,14 @@ fn reload_tls(tls: &ServerTls, arguments: &GatewayArguments) -> Result<(), Failu
     reloaded.map_err(|error| wrong(certificate, &error))
 }
 
-/// The identity of the gateway, and the file with its certificate.
+/// Returns the identity of the gateway, and the path of its certificate.
 fn identity(arguments: &GatewayArguments) -> Result<Option<(&Path, Identity)>, Failure> {
     let (Some(certificate), Some(key)) = (&arguments.listen_cert, &arguments.listen_key) else { return Ok(None) };
     let identity = Identity::from_pem(read(certificate)?, read(key)?).map_err(|error| wrong(certificate, &error))?;
     Ok(Some((certificate, identity)))
 }
 
-/// The authorities of its clients.
+/// Returns the authorities of the gateway's clients.
 fn clients(arguments: &GatewayArguments) -> Result<Option<Authorities>, Failure> {
     let Some(path) = &arguments.listen_cacert else { return Ok(None) };
     Authorities::from_pem(read(path)?).map(Some).map_err(|error| wrong(path, &error))

@@ -1,7 +1,7 @@
-//! `frpc load`: many calls of one or several methods, and their times. `frpc compare`: two such loads.
+//! `frpc load`: measures many calls of one or several methods. `frpc compare`: compares two such loads.
 //!
-//! The calls are made in `load/engine.rs`, by `schedule.rs`, measured in `stats.rs`, and reported in `report.rs` and
-//! `html.rs`. Templates in requests are in `template.rs`.
+//! `load/engine.rs` makes the calls, `schedule.rs` times them, `stats.rs` measures them, and `report.rs` and `html.rs`
+//! report the results. `template.rs` implements templates in requests.
 
 mod engine;
 mod html;
@@ -32,13 +32,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use template::Template;
 
-/// The default number of callers of a closed loop.
+/// Default number of callers of a closed loop.
 const CALLERS_CLOSED: usize = 10;
 
-/// The default number of callers of an open loop: the limit of calls in flight.
+/// Default number of callers of an open loop, which limits the calls in flight.
 const CALLERS_OPEN: usize = 1000;
 
-/// The time between two lines of progress.
+/// Interval between progress lines.
 const PROGRESS: Duration = Duration::from_millis(500);
 
 pub(crate) async fn load(
@@ -124,7 +124,7 @@ pub(crate) async fn load(
     }
 }
 
-/// Compares two loads that were saved.
+/// Compares two saved load reports.
 pub(crate) fn compare(arguments: &CompareArguments, screen: &Screen) -> Result<(), Failure> {
     let read = |path: &Path| {
         let text = fs::read_to_string(path).map_err(|error| Failure::file(path, &error))?;
@@ -154,7 +154,7 @@ struct Prepared {
     requests: Requests,
 }
 
-/// The requests of a method.
+/// The request messages of a method.
 enum Requests {
     /// The same request for each call.
     Constant(Vec<Body>),
@@ -178,7 +178,7 @@ impl Prepared {
     }
 }
 
-/// Makes the requests of a call.
+/// Encodes the requests of a call.
 fn bodies(
     schema: &Schema,
     callable: &Callable,
@@ -192,7 +192,7 @@ fn bodies(
     input.messages.iter().map(body).collect()
 }
 
-/// Makes calls on channels.
+/// The methods and channels of a load.
 struct Calls {
     schema: Arc<Schema>,
     channels: Vec<Channel>,
@@ -201,7 +201,7 @@ struct Calls {
     weights: u64,
     metadata: Metadata,
     deadline: Option<Duration>,
-    /// The first call that failed.
+    /// The status of the first failed call.
     failure: Mutex<Option<Status>>,
 }
 
@@ -221,7 +221,8 @@ impl Caller for Calls {
 }
 
 impl Calls {
-    /// The method of a call: in each round of as many calls as the weights are together, each has its share.
+    /// Returns the method of a call. In each round, which has as many calls as the sum of weights, each method has its
+    /// share.
     fn method_of(&self, number: u64) -> usize {
         if self.methods.len() == 1 {
             return 0;

@@ -1,7 +1,7 @@
-//! `frpc mcp`: connects an agent, which starts programs and speaks to them in lines, to the tools of a server.
+//! `frpc mcp`: connects an agent, which communicates with programs by lines, to the tools of a server.
 //!
-//! The server serves the protocol; lines pass as they are. It may close an idle connection or restart, so the next line
-//! makes a new connection. Requests that are lost with a connection are answered with an error.
+//! The server implements the protocol, and lines are forwarded unchanged. If the server closes an idle connection or
+//! restarts, the next line opens a new connection. Requests lost with a connection are answered with an error.
 
 use crate::arguments::{McpArguments, ServerArguments};
 use crate::failure::Failure;
@@ -17,7 +17,7 @@ use tokio::io::{
 /// Maximum length of a server's line: twice a body of the default limit with an escape for each byte.
 const REPLY_MAX: usize = 64 << 20;
 
-/// JSON-RPC's codes for a line that is not JSON, and for a failure within.
+/// JSON-RPC's codes for invalid JSON and for an internal error.
 const PARSE_ERROR: i32 = -32700;
 const INTERNAL_ERROR: i32 = -32603;
 
@@ -35,7 +35,7 @@ pub(crate) async fn mcp(arguments: McpArguments, server: &ServerArguments) -> Re
     outcome.map_err(|error| Failure::new(format!("standard input or output: {error}")))
 }
 
-/// The member with the metadata of each request, in front of its other members.
+/// Returns the JSON member with the metadata of each request, which precedes its other members.
 fn prefix(entries: &[String]) -> Result<String, Failure> {
     let metadata = crate::call::metadata(entries)?;
     let member = |(key, value): (&str, &[u8])| {
@@ -47,7 +47,7 @@ fn prefix(entries: &[String]) -> Result<String, Failure> {
     Ok(if members.is_empty() { String::new() } else { format!("\"metadata\":{},", Value::Object(members)) })
 }
 
-/// A connection, and the ids of the requests without a reply.
+/// A connection, and the ids of its requests without a reply.
 struct Link<T> {
     receiver: Receiver<T>,
     sender: Sender<T>,
@@ -76,22 +76,22 @@ impl<T: AsyncRead + AsyncWrite> Link<T> {
     }
 }
 
-/// The members of a message that state whether it has a reply.
+/// The members of a message that determine whether it has a reply.
 #[derive(Deserialize)]
 struct Envelope {
     id: Option<Value>,
     method: Option<String>,
 }
 
-/// The id of a request, or of a reply. A request with another value in its place gets a reply without an id.
+/// Returns the id of a request or a reply. A request whose id is another kind of value is answered without an id.
 fn id(line: &[u8], is_request: bool) -> Option<Value> {
     let envelope: Envelope = serde_json::from_slice(line).ok()?;
     let id = envelope.id.filter(|id| id.is_string() || id.is_number());
     id.filter(|_| envelope.method.is_some() == is_request)
 }
 
-/// Checks that a line is a message of its own: the server would join an unfinished one with the next line, and
-/// close the connection at anything else.
+/// Checks that a line is a complete message. The server would join an incomplete one with the next line, and would
+/// close the connection at any other line.
 fn check(line: &[u8]) -> Result<(), String> {
     let text = str::from_utf8(line).map_err(|error| error.to_string())?;
     serde_json::from_str::<serde::de::IgnoredAny>(text).map(drop).map_err(|error| error.to_string())
@@ -143,9 +143,10 @@ where
             if has_ended && is_idle && !is_sending {
                 return Ok(());
             }
-            // Replies are received while a request is sent: a server that waits for us to read does not read either.
+            // Replies are received while a request is sent, because a server that waits for the agent to read does not
+            // read either.
             tokio::select! {
-                // `read_until` is cancel safe: the next read continues the line.
+                // `read_until` is cancel safe: the next call continues the line.
                 read = input.read_until(b'\n', &mut line), if !has_ended && !is_sending => {
                     has_ended = read? == 0;
                     let request = std::mem::take(&mut line);
@@ -188,7 +189,7 @@ where
         let Some(Link { sender, pending, .. }) = &mut self.link else { return Ok(()) };
         pending.extend(id);
         if let Some(id) = cancelled(request) {
-            // It has no reply, for which the end of the input would wait.
+            // A cancelled request has no reply for which the end of the input would wait.
             pending.retain(|pending| *pending != id);
         }
         let request = request.trim_ascii();
@@ -200,7 +201,7 @@ where
         Ok(())
     }
 
-    /// Drops the connection, and answers its requests.
+    /// Drops the connection, and answers its requests with an error.
     async fn lose(&mut self, reason: &str, output: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
         let pending = self.link.take().map(|link| link.pending).unwrap_or_default();
         let text = format!("lost the connection to {}: {reason}", self.address);
@@ -222,7 +223,8 @@ async fn send<T: AsyncRead + AsyncWrite>(sender: Option<&mut Sender<T>>) -> io::
     Ok(())
 }
 
-/// The next line of the server with its line feed, or why there is none. Cancel safe: the next call continues.
+/// Returns the server's next line with its line feed, or the reason why there is none. Cancel safe: the next call
+/// continues.
 async fn receive<T: AsyncRead + AsyncWrite>(receiver: Option<&mut Receiver<T>>) -> Result<Vec<u8>, &'static str> {
     let Some(Receiver { reader, reply }) = receiver else { return std::future::pending().await };
     loop {
@@ -259,7 +261,7 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, DuplexStream, duplex};
     use tokio::sync::mpsc;
 
-    /// The agent of a bridge, and the server's ends of its connections.
+    /// The agent of a bridge, and the server side of its connections.
     struct Peer {
         agent: BufReader<DuplexStream>,
         dialled: mpsc::UnboundedReceiver<DuplexStream>,
@@ -314,7 +316,7 @@ mod tests {
         assert_eq!(peer.next().await, "{\"id\":1,\"result\":{}}\n");
     }
 
-    /// Such a line ended the connection and failed all calls, or was read together with the next one.
+    /// Regression test: such a line ended the connection and failed all calls, or was joined with the next line.
     #[tokio::test]
     async fn line_that_is_not_json_fails_alone() {
         let mut peer = bridge("", false);
@@ -330,7 +332,7 @@ mod tests {
         assert_eq!(peer.next().await, "{\"id\":1,\"result\":{}}\n");
     }
 
-    /// The bridge waited without end for a reply with this value in place of an id.
+    /// Regression test: the bridge waited indefinitely for a reply to a request with this id.
     #[tokio::test]
     async fn request_with_an_invalid_id_is_not_waited_for() {
         let mut peer = bridge("", false);
@@ -361,14 +363,14 @@ mod tests {
         assert_eq!(peer.next().await, "");
     }
 
-    /// Both ends wrote, and neither read.
+    /// Regression test: both ends wrote, and neither read.
     #[tokio::test(start_paused = true)]
     async fn reply_is_received_while_a_request_is_sent() {
         let mut peer = bridge("", false);
         peer.send("{\"id\":1,\"method\":\"a\"}\n").await;
         let mut server = peer.dialled.recv().await.expect("channel should stay open");
         line(&mut server).await;
-        // More than the buffers between them hold.
+        // Exceeds the buffers between the ends.
         let long = "x".repeat(1 << 18);
         let request = format!("{{\"id\":2,\"method\":\"{long}\"}}\n");
         let reply = format!("{{\"id\":1,\"result\":\"{long}\"}}\n");
@@ -376,7 +378,7 @@ mod tests {
         let mut received = vec![0; reply.len()];
         let exchange = async {
             tokio::try_join!(to_bridge.write_all(request.as_bytes()), from_bridge.read_exact(&mut received), async {
-                // The request is on its way.
+                // Waits until the request is being sent.
                 server.read_u8().await?;
                 server.write_all(reply.as_bytes()).await?;
                 server.read_exact(&mut vec![0; request.len() - 1]).await
@@ -385,7 +387,7 @@ mod tests {
         let exchanged = tokio::time::timeout(Duration::from_secs(1), exchange)
             .await
             .expect("future should complete within the timeout");
-        exchanged.expect("all are open");
+        exchanged.expect("exchange should succeed");
         assert!(received == reply.as_bytes());
     }
 
@@ -396,7 +398,7 @@ mod tests {
         let mut server = peer.dialled.recv().await.expect("channel should stay open");
         let endless = tokio::spawn(async move { while server.write_all(&[b'x'; 1 << 16]).await.is_ok() {} });
         assert!(peer.next().await.contains("a line of the server is too long"));
-        endless.await.expect("the connection is closed");
+        endless.await.expect("bridge should end without an error");
     }
 
     #[tokio::test]

@@ -9,10 +9,10 @@ use crate::arguments::NewArguments;
 use crate::failure::Failure;
 use crate::show::Screen;
 
-/// The files of a project: each with its path and its text, in which `@word@` is replaced.
+/// The files of a project, each with its path and its text, in which `@word@` is replaced.
 type Template = &'static [(&'static str, &'static str)];
 
-/// Expands to the files of a folder of templates, given as `path in the project = path of the template`.
+/// Expands to the files of a template, given as `path in the project = path of the template`.
 macro_rules! template {
     ($($path:literal = $file:literal),* $(,)?) => {
         &[$(($path, include_str!(concat!("../templates/", $file)))),*]
@@ -20,7 +20,7 @@ macro_rules! template {
 }
 
 const RUST: Template = template!(
-    // In a folder with a file `Cargo.toml` cargo would see a package of its own.
+    // The extension hides the file from cargo, which would treat its folder as a package.
     "Cargo.toml" = "rust/Cargo.toml.txt",
     "build.rs" = "rust/build.rs",
     "proto/greet.proto" = "rust/proto/greet.proto",
@@ -32,7 +32,7 @@ const RUST: Template = template!(
     ".gitignore" = "rust/gitignore",
 );
 
-/// Added to [`RUST`]: a client in Node, for which `build.rs` generates code as well.
+/// Added to [`RUST`]: a client for Node, for which `build.rs` also generates code.
 const TYPESCRIPT: Template = template!(
     "build.rs" = "typescript/build.rs",
     "web/package.json" = "typescript/package.json",
@@ -52,7 +52,7 @@ const PYTHON: Template = template!(
     ".gitignore" = "python/gitignore",
 );
 
-/// Longest name of a project: that of a package on crates.io and npm is limited to 64 and 214 characters.
+/// Maximum length of a project name. Package names are limited to 64 characters on crates.io and 214 on npm.
 const NAME_MAX: usize = 64;
 
 pub(crate) fn new(arguments: &NewArguments, screen: &Screen) -> Result<(), Failure> {
@@ -102,7 +102,7 @@ fn name_of(path: &Path) -> Result<&str, Failure> {
     )))
 }
 
-/// The source of a project's libraries.
+/// The source of the project's libraries.
 enum Source<'a> {
     /// The root of a checkout, or a wheel.
     Path(PathBuf),
@@ -138,7 +138,7 @@ impl<'a> Source<'a> {
         Ok(lines.collect::<Result<Vec<_>, Failure>>()?.join("\n"))
     }
 
-    /// The line of `requirements.txt`.
+    /// Returns the line of `requirements.txt`.
     fn python(&self) -> String {
         match self {
             Self::Path(path) if path.extension().is_some_and(|extension| extension == "whl") => {
@@ -149,8 +149,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The version in `package.json`: the packed library in the checkout, because npm installs no folder of a
-    /// repository.
+    /// Returns the version in `package.json`. For a checkout it is the packed library, because npm cannot install a
+    /// subfolder of a repository.
     fn npm(&self) -> Result<String, Failure> {
         let packed = concat!("clients/typescript/frisbee-rpc-", env!("CARGO_PKG_VERSION"), ".tgz");
         match self {

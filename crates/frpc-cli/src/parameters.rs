@@ -1,8 +1,8 @@
-//! The parameters of a request: `name=value` by the types of the schema.
+//! Request parameters: `name=value`, interpreted by the types of the schema.
 //!
-//! A path leads through messages by dots, into maps by `labels.key`, and into lists by `items[0]`; a list that is named
-//! without an index grows. `name=@FILE` is the content of a file, `name:=JSON` is JSON. Tensors are nested lists of numbers
-//! or files of NumPy.
+//! A path selects nested messages with dots, map entries with `labels.key` and list elements with `items[0]`. A list
+//! named without an index is appended to. `name=@FILE` is the content of a file, `name:=JSON` is JSON. Tensors are
+//! nested lists of numbers or NumPy files.
 
 use crate::failure::Failure;
 use crate::tensors::{TENSOR, message_from_json};
@@ -16,10 +16,10 @@ use std::path::Path;
 /// Maximum distance of an index beyond the end of a list. The gap is filled with defaults.
 const INDEX_MAX: usize = 65_536;
 
-/// The first bytes of a file of NumPy.
+/// The first bytes of a NumPy file.
 const NPY: &[u8] = b"\x93NUMPY";
 
-/// Sets a field by a parameter.
+/// Sets a field from a parameter.
 pub(crate) fn set(message: &mut DynamicMessage, parameter: &str) -> Result<(), Failure> {
     let Some(at) = parameter.find('=') else {
         let names = field_names(&message.descriptor());
@@ -41,7 +41,7 @@ pub(crate) fn set(message: &mut DynamicMessage, parameter: &str) -> Result<(), F
     in_message(message, path, &argument).map_err(|text| Failure::new(format!("{parameter:?}: {text}")))
 }
 
-/// A value as it was given.
+/// A parameter's value as given.
 enum ParameterValue {
     Text(String),
     File(Vec<u8>),
@@ -67,7 +67,7 @@ fn in_message(message: &mut DynamicMessage, path: &str, argument: &ParameterValu
         let key = rest.strip_prefix('.').or_else(|| rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')));
         let key = key.ok_or_else(|| format!("{name} is a map: write {name}.KEY=VALUE"))?;
         let of = entry.map_entry_value_field();
-        // The values of messages have fields after the key.
+        // The path may continue after the key if values are messages.
         let (key, inner) = match (of.kind(), key.split_once('.')) {
             (Kind::Message(_), Some((key, inner))) => (key, inner),
             _ => (key, ""),
@@ -127,7 +127,7 @@ fn in_list(
     }
 }
 
-/// Sets a whole field by JSON, also a list or map.
+/// Sets a whole field, including lists and maps, from JSON.
 fn whole(message: &mut DynamicMessage, field: &FieldDescriptor, json: &str) -> Result<(), String> {
     let name = serde_json::Value::from(field.json_name());
     let read = message_from_json(&message.descriptor(), &format!("{{{name}:{json}}}"))?;
@@ -138,7 +138,7 @@ fn whole(message: &mut DynamicMessage, field: &FieldDescriptor, json: &str) -> R
     Ok(())
 }
 
-/// A single value.
+/// Parses a single value.
 fn single(kind: &Kind, argument: &ParameterValue) -> Result<Value, String> {
     if let Kind::Message(descriptor) = kind
         && let Some(tensor) = tensor(descriptor, argument)
@@ -180,7 +180,7 @@ fn single(kind: &Kind, argument: &ParameterValue) -> Result<Value, String> {
                 format!("`{}` has no value {text:?}; it has: {}", descriptor.full_name(), names.join(", "))
             })?,
         }),
-        // JSON, or the text of a timestamp and its like.
+        // JSON, or the text form of types such as timestamps.
         Kind::Message(descriptor) => {
             let quoted = serde_json::Value::from(text).to_string();
             let read = from_json(descriptor, text.as_bytes());
@@ -190,7 +190,8 @@ fn single(kind: &Kind, argument: &ParameterValue) -> Result<Value, String> {
     })
 }
 
-/// The tensor of nested lists or of a file of NumPy, if the message is a tensor and one of these is given.
+/// Returns a tensor from nested lists or a NumPy file, or `None` if the message is not a tensor or the argument has
+/// another form.
 fn tensor(descriptor: &MessageDescriptor, argument: &ParameterValue) -> Option<Result<DynamicMessage, String>> {
     if descriptor.full_name() != TENSOR {
         return None;
@@ -317,7 +318,7 @@ mod tests {
         }
     }
 
-    /// Public bug reports about grpcurl, evans and other clients, with their numbers.
+    /// Bug reports about grpcurl, evans and other clients, with their numbers.
     #[test]
     fn reports_about_other_clients_do_not_apply() {
         let folder = tempfile::tempdir().unwrap();
@@ -356,7 +357,7 @@ mod tests {
         for (parameters, expected) in cases {
             assert_eq!(shown(parameters), expected, "{parameters:?}");
         }
-        // fullstorydev/grpcurl 326: an object in place of bytes is refused with the name of the field.
+        // fullstorydev/grpcurl 326: an object for a bytes field is rejected with the name of the field.
         let mut message = DynamicMessage::new(descriptor.clone());
         let refused = set(&mut message, "buffer:={\"type\": \"Buffer\"}").unwrap_err().to_string();
         assert!(refused.contains("buffer"), "{refused}");

@@ -1,4 +1,4 @@
-//! `frpc pub` and `frpc sub`: messages of a broker, as bytes or by a type of the schema.
+//! `frpc pub` and `frpc sub`: messages of a broker, as bytes or with a type of the schema.
 
 use crate::arguments::{PubArguments, ServerArguments, SourceArguments, SubArguments, SubStart};
 use crate::failure::Failure;
@@ -17,7 +17,7 @@ use std::fs;
 use std::path::Path;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-/// The type of messages, with its schema.
+/// A message type with its schema.
 struct TypedMessages {
     schema: Schema,
     descriptor: MessageDescriptor,
@@ -36,7 +36,7 @@ impl TypedMessages {
         Ok(Some(Self { schema, descriptor }))
     }
 
-    /// The bytes of a message, in the rich form as typed topics have it.
+    /// Encodes a message in the native form, like typed topics.
     fn encode(&self, message: &DynamicMessage) -> Result<Bytes, Failure> {
         let body = self.schema.codec.body(message).map_err(|error| Failure::new(error.to_string()))?;
         Ok(body.as_bytes().clone())
@@ -85,13 +85,13 @@ pub(crate) async fn publish(
         Ok(())
     };
     let published: Result<(), Failure> = publishing.await;
-    // Published messages have arrived at the broker, also those before a line that is wrong.
+    // Waits until the broker has received all messages, including those before an invalid line.
     client.sync().await.map_err(Status::from)?;
     screen.remark(1, || format!("{count} messages were published"));
     published
 }
 
-/// The messages in the lines of standard input: their JSON, or without a type the text itself.
+/// The messages in the lines of standard input: JSON with a type, otherwise the text itself.
 enum PublishedLines<'a> {
     Typed(&'a TypedMessages, Lines),
     Plain(tokio::io::Lines<BufReader<tokio::io::Stdin>>),
@@ -116,7 +116,7 @@ impl<'a> PublishedLines<'a> {
     }
 }
 
-/// The bytes of a message without a type: the text itself, or the content of a file.
+/// Returns the bytes of an untyped message: the text itself, or the content of a file.
 fn plain(text: &str) -> Result<Bytes, Failure> {
     match text.strip_prefix('@') {
         Some(literal) if literal.starts_with('@') => Ok(literal.to_owned().into()),
@@ -167,7 +167,7 @@ pub(crate) async fn subscribe(
         let json = match typed.as_ref().map(|typed| typed.json(payload)).transpose() {
             Ok(json) => json,
             Err(failure) => {
-                // Anyone may have published it.
+                // An invalid message does not end the subscription, because anyone may have published it.
                 screen.failure(&failure);
                 continue;
             }

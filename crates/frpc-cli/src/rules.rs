@@ -1,14 +1,14 @@
-//! The access rules of `frpc gateway`: a TOML file, and the [`Access`] that it describes.
+//! The access rules of `frpc gateway`: parses a TOML file into an [`Access`].
 //!
-//! docs/gateway-command.md has the format. This file reads it and finds the methods of patterns; `frpc-access` judges
-//! callers.
+//! docs/gateway-command.md describes the format. This module parses it and resolves method patterns; `frpc-access`
+//! authorizes callers.
 //!
 //! # Decisions
 //!
-//! * **An error names its line.** A rule that is silently ignored admits or refuses callers by mistake, so unknown keys,
-//!   patterns without a method and conditions that no caller can meet are errors.
-//! * **Patterns become names here.** `Access` takes methods by name, so that a method of a later schema stays closed in
-//!   programs. A gateway starts with one schema, and the operator of a file may open all of a service.
+//! * **Errors name the line.** A rule that is silently ignored would admit or reject callers by mistake, so unknown
+//!   keys, patterns without a match and conditions that no caller can meet are errors.
+//! * **Patterns are resolved here.** `Access` takes method names, so that methods added to a program's schema later are
+//!   closed by default. A gateway starts with a fixed schema, and the operator may open a whole service.
 
 mod reload;
 
@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toml::Spanned;
 
-/// The file.
+/// The TOML file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RulesFile {
@@ -44,7 +44,7 @@ struct RulesFile {
     limit: Vec<Spanned<LimitRule>>,
 }
 
-/// The issuer of tokens, and its keys.
+/// A token issuer and its keys.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct JwtIssuer {
@@ -57,7 +57,7 @@ struct JwtIssuer {
     keys: Vec<Spanned<KeyFile>>,
 }
 
-/// A key in a file of its own.
+/// A key in a separate file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KeyFile {
@@ -67,7 +67,7 @@ struct KeyFile {
     secret: Option<PathBuf>,
 }
 
-/// `[[allow]]` and `[[deny]]`.
+/// An `[[allow]]` or `[[deny]]` table.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MethodRule {
@@ -75,7 +75,7 @@ struct MethodRule {
     who: Spanned<Vec<Spanned<Condition>>>,
 }
 
-/// `[[limit]]`.
+/// A `[[limit]]` table.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct LimitRule {
@@ -86,7 +86,7 @@ struct LimitRule {
     burst: Option<u32>,
 }
 
-/// An element of `who`, which matches callers who meet all of its keys.
+/// An element of `who`. Matches callers that satisfy all of its keys.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Condition {
@@ -102,11 +102,11 @@ struct Condition {
     common_name: Option<String>,
 }
 
-/// A file with its text, for the lines of errors.
+/// A file and its text, from which line numbers in errors are derived.
 struct Source<'a> {
     path: &'a Path,
     text: &'a str,
-    /// Whether callers may have tokens, and certificates.
+    /// Whether callers can have tokens, and whether they can have certificates.
     has_tokens: bool,
     has_certificates: bool,
     /// The names of forwarded methods.
@@ -124,7 +124,7 @@ const OWN_METHODS: [&str; 7] = [
     "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 ];
 
-/// Reads the rules for a gateway that forwards these methods.
+/// Loads the rules of a gateway that forwards these methods.
 pub(crate) fn load(
     path: &Path,
     services: &[(&Service, Vec<&Callable>)],
@@ -162,13 +162,13 @@ pub(crate) fn load(
 }
 
 impl Source<'_> {
-    /// An error at a place of the file.
+    /// Returns an error with its line in the file.
     fn wrong(&self, at: Range<usize>, text: impl fmt::Display) -> Failure {
         let line = self.text.bytes().take(at.start).filter(|byte| *byte == b'\n').count() + 1;
         Failure::new(format!("{}:{line}: {text}", self.path.display()))
     }
 
-    /// Adds the rules of methods. Methods with the same rules share a condition.
+    /// Adds the rules of methods. Methods with equal rules share a condition.
     fn admit(&self, mut access: Access, file: &RulesFile) -> Result<Access, Failure> {
         let mut rules: BTreeMap<String, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
         for (number, rule) in file.allow.iter().enumerate() {
@@ -205,7 +205,7 @@ impl Source<'_> {
         Ok(access)
     }
 
-    /// The methods of patterns: `package.Service/Method`, `package.Service/*`, or `*` for all that are forwarded.
+    /// Resolves patterns to methods: `package.Service/Method`, `package.Service/*`, or `*` for all forwarded methods.
     fn matching(&self, patterns: &Spanned<Vec<Spanned<String>>>) -> Result<BTreeSet<String>, Failure> {
         if patterns.get_ref().is_empty() {
             return Err(self.wrong(patterns.span(), "`methods` is empty; add a pattern such as \"*\""));
@@ -235,7 +235,7 @@ impl Source<'_> {
         Ok(found)
     }
 
-    /// Callers who meet one of the conditions.
+    /// Matches callers that satisfy one of the conditions.
     fn who(&self, conditions: &Spanned<Vec<Spanned<Condition>>>) -> Result<Who, Failure> {
         let who = conditions.get_ref().iter().map(|condition| self.condition(condition));
         let who = who.collect::<Result<Vec<_>, _>>()?.into_iter().reduce(Who::or);
@@ -354,18 +354,18 @@ impl Source<'_> {
         Ok(accepted)
     }
 
-    /// A path in the file, relative to its folder.
+    /// Resolves a path in the file relative to the file's folder.
     fn relative(&self, path: &Path) -> PathBuf {
         self.path.parent().unwrap_or(Path::new("")).join(path)
     }
 }
 
-/// Callers whose token has this subject. A name from a certificate does not count.
+/// Matches callers whose token has this subject. Certificate names are not considered.
 fn subject(name: String) -> Who {
     Who::when(move |principal| principal.name() == name && matches!(principal.proof(), Proof::Token { .. }))
 }
 
-/// Callers whose token has a claim with this value, or a list with it.
+/// Matches callers whose token has a claim with this value or with a list that contains it.
 fn claim(name: String, value: Value) -> Who {
     Who::when(move |principal| {
         let claim = principal.get::<Claims>().and_then(|claims| claims.get(&name));

@@ -1,7 +1,7 @@
 //! The schema of a server: its messages, and its services with their operations.
 //!
-//! Its source is `.proto` files with their locks, a descriptor set, or a server that describes itself, which
-//! `source.rs` queries. All end in [`Schema::of`]: descriptors, and the [`ServiceDescription`] wire properties of each service.
+//! It is loaded from `.proto` files with their locks, from a descriptor set, or from a server that describes itself,
+//! which `source.rs` queries. [`Schema::of`] combines the descriptors with the [`ServiceDescription`] of each service.
 
 use crate::arguments::{Numbering, SourceArguments};
 use crate::failure::Failure;
@@ -15,21 +15,21 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A schema.
+/// A loaded schema.
 pub(crate) struct Schema {
     pub(crate) pool: DescriptorPool,
-    /// In the order of the files.
+    /// The services in the order of the files.
     pub(crate) services: Vec<Service>,
-    /// The first method with each operation, by the indices of its service and its own.
+    /// The first method with each operation, as the indexes of its service and method.
     operations: HashMap<u16, (usize, usize)>,
     pub(crate) codec: Codec,
 }
 
-/// A service with its layout on the wire.
+/// A service with its wire layout.
 pub(crate) struct Service {
     pub(crate) descriptor: ServiceDescriptor,
     pub(crate) layout: &'static Layout,
-    /// In the order of declaration.
+    /// The methods in the order of declaration.
     pub(crate) methods: Vec<Callable>,
 }
 
@@ -62,7 +62,7 @@ impl Callable {
         Self::idempotency(&self.descriptor) != IdempotencyLevel::IdempotencyUnknown
     }
 
-    /// The name as `call` takes it.
+    /// Returns the name accepted by `call`.
     pub(crate) fn name(&self) -> String {
         format!("{}/{}", self.descriptor.parent_service().full_name(), self.descriptor.name())
     }
@@ -101,7 +101,7 @@ fn load(source: &SourceArguments) -> Result<Schema, Failure> {
     Ok(Schema::of(pool, &descriptions))
 }
 
-/// The folders of imports.
+/// Returns the import folders.
 fn includes(source: &SourceArguments) -> Vec<PathBuf> {
     if !source.includes.is_empty() {
         return source.includes.clone();
@@ -115,7 +115,7 @@ pub(crate) struct ServiceDescription {
     /// The full name.
     pub(crate) service: String,
     pub(crate) fingerprint: u64,
-    /// The fingerprints of earlier layouts that are compatible.
+    /// Fingerprints of compatible earlier layouts.
     pub(crate) compatible: Vec<u64>,
     pub(crate) methods: Vec<MethodDescription>,
 }
@@ -124,7 +124,7 @@ pub(crate) struct ServiceDescription {
 pub(crate) struct MethodDescription {
     pub(crate) name: String,
     pub(crate) operation: u16,
-    /// Numbers of trailing fields of a request and of a reply that peers with earlier layouts omit.
+    /// Numbers of trailing fields that peers with earlier layouts omit in the request and the reply.
     pub(crate) appended: (u32, u32),
 }
 
@@ -148,7 +148,7 @@ impl ServiceDescription {
 }
 
 impl Schema {
-    /// The services of the descriptors with known wire properties.
+    /// Creates a schema of the services in the descriptors whose wire properties are known.
     pub(crate) fn of(pool: DescriptorPool, descriptions: &[ServiceDescription]) -> Self {
         let (mut services, mut operations) = (Vec::new(), HashMap::new());
         let descriptions: HashMap<&str, _> = descriptions.iter().map(|it| (it.service.as_str(), it)).collect();
@@ -175,7 +175,7 @@ impl Schema {
         Self { pool, services, operations, codec: Codec::new() }
     }
 
-    /// The first method with this operation.
+    /// Returns the first method with this operation.
     pub(crate) fn by_operation(&self, operation: u16) -> Option<&Callable> {
         let (service, method) = self.operations.get(&operation)?;
         self.services.get(*service)?.methods.get(*method)
@@ -185,7 +185,7 @@ impl Schema {
         self.services.iter().flat_map(|service| &service.methods)
     }
 
-    /// The service of a full name, or of a name that only one has.
+    /// Returns the service with this full name, or with this name if it is unique.
     pub(crate) fn service(&self, name: &str) -> Result<&Service, Failure> {
         let by_name = |service: &&Service| service.descriptor.full_name() == name || service.descriptor.name() == name;
         let mut found = self.services.iter().filter(by_name);
@@ -196,7 +196,8 @@ impl Schema {
         }
     }
 
-    /// The method of a name such as `greet.Greeter/Greet`; the service may be left out if no other has such a method.
+    /// Returns the method with a name such as `greet.Greeter/Greet`. The service may be omitted if the method name is
+    /// unique.
     pub(crate) fn method(&self, name: &str) -> Result<&Callable, Failure> {
         let name = name.trim_start_matches('/');
         let (service, method) = match name.rsplit_once('/').or_else(|| name.rsplit_once('.')) {
@@ -239,7 +240,7 @@ fn leak_str(name: &str) -> &'static str {
     name.to_owned().leak()
 }
 
-/// A schema whose messages `M0` to `M19999` each have the next one as a field, as a hostile server may show it.
+/// Returns a schema whose messages `M0` to `M19999` each contain the next one, as a hostile server could send it.
 #[cfg(test)]
 pub(crate) fn long_chain() -> DescriptorPool {
     use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
@@ -261,5 +262,6 @@ pub(crate) fn long_chain() -> DescriptorPool {
         message_type: (0..20_000).map(message).collect(),
         ..FileDescriptorProto::default()
     };
-    DescriptorPool::from_file_descriptor_set(FileDescriptorSet { file: vec![file] }).expect("value should be valid")
+    DescriptorPool::from_file_descriptor_set(FileDescriptorSet { file: vec![file] })
+        .expect("descriptors should be consistent")
 }

@@ -18,7 +18,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 pub(crate) struct Screen {
     /// Whether programs read the output.
     pub(crate) json: bool,
-    /// Whether standard output gets text as it is.
+    /// Whether text is written to standard output without escaping.
     raw: bool,
     pub(crate) verbose: u8,
 }
@@ -35,13 +35,13 @@ impl Screen {
         write(format!("{text}\n").as_bytes())
     }
 
-    /// Writes JSON to standard output. Escaped strings are the same strings for programs.
+    /// Writes JSON to standard output. The escaping does not change the decoded strings.
     pub(crate) fn json_line(&self, json: &str) -> Result<(), Failure> {
         let json = if self.raw { Cow::Borrowed(json) } else { escaped_json(json) };
         write(format!("{json}\n").as_bytes())
     }
 
-    /// Writes the value of a field to standard output as it is. On a terminal, text is escaped and bytes are refused.
+    /// Writes the raw value of a field to standard output. On a terminal, text is escaped and bytes are rejected.
     pub(crate) fn value(&self, value: &[u8]) -> Result<(), Failure> {
         if !io::stdout().is_terminal() {
             return write(value);
@@ -61,7 +61,7 @@ impl Screen {
         }
     }
 
-    /// Writes metadata to standard error, with a mark in front of each entry.
+    /// Writes metadata to standard error, with `mark` before each entry.
     pub(crate) fn metadata(&self, mark: &str, metadata: &Metadata) {
         self.remark(1, || {
             let mut lines = String::new();
@@ -120,12 +120,12 @@ impl Screen {
     }
 }
 
-/// Writes a line to standard error. If it is closed, as by `2>&1 | head`, the command continues.
+/// Writes a line to standard error. The command continues if it is closed, for example by `2>&1 | head`.
 pub(crate) fn note(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// A line for each detail of a type of `google.rpc`.
+/// Returns a line for each detail with a type of `google.rpc`.
 fn detail_lines(status: &Status) -> Vec<String> {
     let mut lines = Vec::new();
     macro_rules! add {
@@ -146,12 +146,12 @@ fn write(bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
-/// Whether a character changes the state of a terminal, or the order or place of other characters.
+/// Returns whether a character can change the state of a terminal, or the order or position of other characters.
 fn is_active(letter: char) -> bool {
     matches!(letter,
-        '\0'..='\x08' | '\x0b'..='\x1f' | '\x7f'..='\u{9f}' // Controls; tabs and line feeds are harmless.
-        | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' // Directions, joiners.
-        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}') // Marks and tags.
+        '\0'..='\x08' | '\x0b'..='\x1f' | '\x7f'..='\u{9f}' // Control characters except tabs and line feeds.
+        | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' // Bidirectional formatting and joiners.
+        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}') // Byte order marks and tags.
 }
 
 /// Escapes active characters in a text.
@@ -164,7 +164,7 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(escape).collect())
 }
 
-/// The JSON with active characters, which can be in its strings only, as escapes of JSON.
+/// Escapes control characters in JSON as JSON escapes. They can occur only in strings.
 pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     if !json.contains(is_active) {
         return Cow::Borrowed(json);

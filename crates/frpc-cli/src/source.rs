@@ -1,4 +1,4 @@
-//! The schema that a command works with: the one that its arguments name, or else that of the server itself.
+//! The source of a command's schema: its arguments, or else the server.
 
 use crate::arguments::{ServerArguments, SourceArguments};
 use crate::failure::Failure;
@@ -20,7 +20,7 @@ pub(crate) async fn schema(source: &SourceArguments, server: &ServerArguments) -
     }
 }
 
-/// Loads the schema as [`schema`] does. Without one, a warning goes to standard error.
+/// Like [`schema`], but prints a warning and returns `None` if there is no schema.
 pub(crate) async fn schema_if_shown(source: &SourceArguments, server: &ServerArguments) -> Option<Schema> {
     let loaded = schema(source, server).await;
     loaded.inspect_err(|failure| note(format_args!("warning: messages are shown without their schema: {failure}"))).ok()
@@ -47,12 +47,12 @@ async fn fetch(target: &Target) -> Result<Schema, Failure> {
     Ok(Schema::of(pool, &services))
 }
 
-/// Whether native bodies of the service are in the encoding that this command reads.
+/// Returns whether this command can decode the service's native bodies.
 fn is_readable(service: &v1::Service) -> bool {
     service.codec() == v1::Codec::Polyglot
 }
 
-/// A server's description of a service; `None` if a number is out of range.
+/// Converts a server's description of a service. Returns `None` if a number is out of range.
 fn services(service: &v1::Service) -> Option<ServiceDescription> {
     let fingerprint = |digits: &String| u64::from_str_radix(digits, 16).ok();
     let method = |method: &v1::Method| {
@@ -65,7 +65,7 @@ fn services(service: &v1::Service) -> Option<ServiceDescription> {
     Some(ServiceDescription {
         service: service.name.clone(),
         fingerprint: fingerprint(&service.fingerprint)?,
-        // As many as a lock keeps.
+        // At most as many as a lock keeps.
         compatible: service.compatible.iter().take(32).map(fingerprint).collect::<Option<_>>()?,
         methods: service.methods.iter().map(method).collect::<Option<_>>()?,
     })
@@ -79,7 +79,7 @@ mod tests {
     fn numbers_that_no_service_has_are_refused_or_ignored() {
         let mut service = v1::Service { fingerprint: "1".to_owned(), ..v1::Service::default() };
         service.compatible = vec!["2".to_owned(); 33];
-        let described = services(&service).expect("its numbers are in range");
+        let described = services(&service).expect("numbers of the service should be in range");
         assert_eq!(described.compatible.len(), 32, "as many as a layout may have");
         service.methods = vec![v1::Method { operation: 9, ..v1::Method::default() }];
         assert!(services(&service).is_none(), "the protocol reserves it");

@@ -1,4 +1,4 @@
-//! The way to a server: an address, TLS, and the form of headers.
+//! Connection settings: the server's address, TLS, and the header form.
 
 use crate::arguments::{Header, ServerArguments};
 use crate::failure::Failure;
@@ -13,10 +13,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// The server if none is named.
+/// Default server address.
 const DEFAULT: &str = "localhost:8080";
 
-/// The pause before the next attempt to enter the full queue of a Unix socket.
+/// Pause before the next attempt to connect to a Unix socket whose backlog is full.
 #[cfg(unix)]
 const QUEUE_PAUSE: Duration = Duration::from_millis(10);
 
@@ -29,14 +29,14 @@ const PING_INTERVAL: Duration = Duration::from_secs(310);
 #[cfg(feature = "grpc-backend")]
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A connection that carries frames, over any transport.
+/// A transport that carries frames.
 pub(crate) type Transport = Box<dyn Carrier>;
 
 pub(crate) trait Carrier: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Carrier for T {}
 
-/// A server.
+/// A server and its connection settings.
 #[derive(Clone)]
 pub(crate) struct Target {
     pub(crate) address: String,
@@ -45,7 +45,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// The server that the arguments name.
+    /// Returns the server named by the arguments.
     pub(crate) fn new(arguments: &ServerArguments) -> Result<Self, Failure> {
         let from_environment = || std::env::var("FRPC_SERVER").ok().filter(|address| !address.is_empty());
         let address = arguments.server.clone().or_else(from_environment).unwrap_or_else(|| DEFAULT.to_owned());
@@ -63,12 +63,12 @@ impl Target {
         Ok(Self { address, tls, arguments: arguments.clone() })
     }
 
-    /// The settings of a channel.
+    /// Returns the settings of a channel.
     pub(crate) fn builder(&self) -> ChannelBuilder {
         Channel::builder().header_form(self.form()).connect_timeout(self.arguments.connect_timeout)
     }
 
-    /// Connects, and shows the frames if there is a watcher.
+    /// Connects to the server. Frames are printed if there is a `watcher`.
     pub(crate) async fn connect(
         &self,
         mut builder: ChannelBuilder,
@@ -105,7 +105,7 @@ impl Target {
         Ok(builder.connect_lazy(self.address.clone())?)
     }
 
-    /// The server as one that speaks gRPC. It is connected when it is used.
+    /// Returns a gRPC client of the server that connects on first use.
     #[cfg(feature = "grpc-backend")]
     pub(crate) fn grpc(&self) -> Result<frpc_gateway::Forward, Failure> {
         let message_max = usize::try_from(frisbee_core::BODY_MAX).unwrap_or(usize::MAX);
@@ -140,7 +140,7 @@ impl Target {
         Ok(endpoint)
     }
 
-    /// Makes a connection that carries frames.
+    /// Connects with a transport that carries frames.
     pub(crate) async fn dial(&self) -> io::Result<Transport> {
         timeout(self.arguments.connect_timeout, self.open()).await?
     }
@@ -150,7 +150,7 @@ impl Target {
         if let Some(path) = self.address.strip_prefix("unix:") {
             loop {
                 match tokio::net::UnixStream::connect(path).await {
-                    // The queue of the listener is full: Linux fails at once where a TCP socket would wait.
+                    // The listener's backlog is full. Linux fails immediately where a TCP socket would wait.
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => tokio::time::sleep(QUEUE_PAUSE).await,
                     connected => return self.secured(connected?).await,
                 }
@@ -173,7 +173,7 @@ impl Target {
         Ok(Box::new(web_socket::connect_io(socket, host, path).await?))
     }
 
-    /// Makes a connection that carries lines.
+    /// Connects with a transport that carries lines.
     pub(crate) async fn dial_lines(&self) -> io::Result<Transport> {
         if self.is_web_socket() {
             return Err(io::Error::other("tools are reached by HOST:PORT or unix:PATH"));
@@ -181,7 +181,7 @@ impl Target {
         self.dial().await
     }
 
-    /// Makes the handshake of TLS, if there is TLS.
+    /// Performs the TLS handshake, if TLS is enabled.
     async fn secured<T>(&self, io: T) -> io::Result<Transport>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -194,7 +194,7 @@ impl Target {
         self.address.contains("://")
     }
 
-    /// The host with its port, the path, and the port of the scheme if there is no other.
+    /// Returns the host with its port, the path, and the scheme's default port if the port is missing.
     fn parts(&self) -> (&str, &str, Option<u16>) {
         let Some((scheme, rest)) = self.address.split_once("://") else { return (&self.address, "/", None) };
         let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -203,7 +203,7 @@ impl Target {
         (host, if path.is_empty() { "/" } else { path }, Some(port).filter(|_| !has_port))
     }
 
-    /// The name that the certificate of the server has to have.
+    /// Returns the name that the server's certificate must have.
     fn server_name(&self) -> &str {
         let host = self.parts().0;
         let name = host.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(host, |(name, _)| name);
@@ -238,7 +238,7 @@ fn is_path(address: &str) -> bool {
     address.starts_with("unix:") || address.starts_with("unix+shm:")
 }
 
-/// The settings of TLS, if it is requested or `implied`.
+/// Returns the TLS settings, if TLS is requested or `implied`.
 fn tls(arguments: &ServerArguments, implied: bool) -> Result<Option<ClientTls>, Failure> {
     if !implied && !arguments.tls && arguments.cacert.is_none() && arguments.cert.is_none() {
         return Ok(None);
@@ -254,10 +254,10 @@ fn tls(arguments: &ServerArguments, implied: bool) -> Result<Option<ClientTls>, 
     Ok(Some(tls.with_identity(identity).map_err(|error| wrong(certificate, &error))?))
 }
 
-/// The authorities that the system trusts.
+/// Returns the authorities trusted by the system.
 fn of_the_system() -> Result<Authorities, Failure> {
     let found = rustls_native_certs::load_native_certs();
-    // Systems also have certificates that rustls cannot use.
+    // Systems may have certificates that rustls cannot use.
     let usable = found.certs.into_iter().filter(|certificate| Authorities::new([certificate.clone()]).is_ok());
     Authorities::new(usable).map_err(|error| {
         let reasons: String = found.errors.iter().map(|error| format!("; {error}")).collect();
@@ -317,9 +317,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn silent_handshake_of_tools_times_out() {
         let (_silent, mut target) = listener().await;
-        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("value should be valid");
-        let trusted = Authorities::new([made.cert.der().clone()]).expect("it is one");
-        target.tls = Some(ClientTls::new(trusted).expect("value should be valid"));
+        let made =
+            rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("certificate should be generated");
+        let trusted = Authorities::new([made.cert.der().clone()]).expect("certificate should be a valid authority");
+        target.tls = Some(ClientTls::new(trusted).expect("TLS settings should be valid"));
         let dialled = timeout(2 * target.arguments.connect_timeout, target.dial_lines())
             .await
             .expect("future should complete within the timeout");
@@ -338,7 +339,7 @@ mod tests {
         let (listener, target) = listener().await;
         let vanished = tokio::spawn(async move {
             let (mut socket, _) = listener.accept().await.expect("client should connect");
-            // SETTINGS, and nothing more.
+            // Sends SETTINGS only.
             socket.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).await.expect("write should succeed");
             socket.read_to_end(&mut Vec::new()).await
         });
@@ -348,8 +349,8 @@ mod tests {
                 .await
                 .expect("connection should be established");
             let path = format!("http://{}/greet.Greeter/Greet", target.address);
-            let request = Request::post(path).body(Body::empty()).expect("it is a request");
-            channel.call(request).await.map(|_| ()).expect_err("there is no answer");
+            let request = Request::post(path).body(Body::empty()).expect("request should be valid");
+            channel.call(request).await.map(|_| ()).expect_err("call without a reply should fail");
         };
         timeout(2 * (PING_INTERVAL + PING_TIMEOUT), failing).await.expect("future should complete within the timeout");
         vanished.abort();

@@ -1,4 +1,4 @@
-//! Tensors in the JSON of requests: nested lists of numbers in place of the message `frpc.Tensor`.
+//! Tensors in JSON requests: nested lists of numbers instead of the message `frpc.Tensor`.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -8,13 +8,13 @@ use prost_reflect::Kind;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// The full name of the message.
+/// The full name of the tensor message.
 pub(crate) const TENSOR: &str = "frpc.Tensor";
 
-/// Reads a message from JSON, which may have nested lists as tensors.
+/// Parses a message from JSON, in which nested lists may represent tensors.
 pub(crate) fn message_from_json(descriptor: &MessageDescriptor, text: &str) -> Result<DynamicMessage, String> {
     let error = |error: &dyn std::fmt::Display| error.to_string();
-    // A schema without tensors keeps its text, and the positions in errors.
+    // Without tensors the original text is parsed, which preserves the positions in errors.
     if !has_tensor(descriptor) {
         return from_json(descriptor, text.as_bytes()).map_err(|it| error(&it));
     }
@@ -25,7 +25,8 @@ pub(crate) fn message_from_json(descriptor: &MessageDescriptor, text: &str) -> R
     from_json(descriptor, value.to_string().as_bytes()).map_err(|it| error(&it))
 }
 
-/// Whether a message is a tensor or has one somewhere. Schemas of servers nest as deeply as these like.
+/// Returns whether a message is a tensor or contains one. Uses no recursion, because a server controls the nesting of
+/// its schema.
 fn has_tensor(descriptor: &MessageDescriptor) -> bool {
     let mut seen = BTreeSet::new();
     let mut open = vec![descriptor.clone()];
@@ -40,7 +41,7 @@ fn has_tensor(descriptor: &MessageDescriptor) -> bool {
     false
 }
 
-/// Replaces nested lists by tensors. `false` if there were none.
+/// Replaces nested lists by tensors. Returns `false` if there were none.
 fn replace_lists(descriptor: &MessageDescriptor, value: &mut Value) -> Result<bool, String> {
     if descriptor.full_name() == TENSOR {
         if !value.is_array() {
@@ -88,27 +89,27 @@ mod tests {
         let path = folder.path().join("input.proto");
         std::fs::write(&path, SCHEMA).expect("file should be written");
         let builder = frpc_build::configure().schema_lock(false);
-        let loaded = builder.load_protos(&[path], &[folder.path()]).expect("value should be valid");
-        DescriptorPool::decode(&*loaded.descriptors).expect("value should be valid")
+        let loaded = builder.load_protos(&[path], &[folder.path()]).expect("schema should compile");
+        DescriptorPool::decode(&*loaded.descriptors).expect("descriptors should be valid")
     }
 
     #[test]
     fn json_request_takes_lists_for_tensors() {
         let pool = pool();
-        let descriptor = pool.get_message_by_name("Input").expect("item should exist");
+        let descriptor = pool.get_message_by_name("Input").expect("schema should contain the message");
         let lists = r#"{"x": [[1, 2], [3, 4]], "many": [[1.5], [true]], "named": {"a": [1]}, "numbers": [1, 2],
             "inner": {"x": [[0.5]]}}"#;
-        let message = message_from_json(&descriptor, lists).expect("value should be valid");
+        let message = message_from_json(&descriptor, lists).expect("nested lists should be valid tensors");
         let x = message.get_field_by_name("x").expect("it is a field").as_message().expect("a message").encode_to_vec();
-        let x = Tensor::decode(&*x).expect("it is a tensor");
+        let x = Tensor::decode(&*x).expect("field should contain a tensor");
         assert_eq!(
-            (x.dtype.as_str(), &x.shape[..], x.view::<i64>().expect("integers")),
-            ("int64", &[2, 2][..], x.view().expect("it is"))
+            (x.dtype.as_str(), &x.shape[..], x.view::<i64>().expect("elements should be integers")),
+            ("int64", &[2, 2][..], x.view().expect("elements should match the type"))
         );
         let whole = r#"{"x": {"dtype": "uint8", "shape": [1], "data": "AQ=="}}"#;
-        message_from_json(&descriptor, whole).expect("value should be valid");
-        let tensor = pool.get_message_by_name(TENSOR).expect("item should exist");
-        message_from_json(&tensor, "[[1, 2], [3, 4]]").expect("value should be valid");
+        message_from_json(&descriptor, whole).expect("tensor message should be accepted");
+        let tensor = pool.get_message_by_name(TENSOR).expect("schema should contain the tensor message");
+        message_from_json(&tensor, "[[1, 2], [3, 4]]").expect("nested lists should be a valid tensor");
         for wrong in [r#"{"x": [[1], [2, 3]]}"#, r#"{"x": [1, "a"]}"#, r#"{"y": [1]}"#] {
             message_from_json(&descriptor, wrong).expect_err(wrong);
         }
@@ -116,7 +117,7 @@ mod tests {
 
     #[test]
     fn tensors_are_searched_for_in_a_long_chain_of_messages() {
-        let first = crate::schema::long_chain().get_message_by_name("M0").expect("item should exist");
-        message_from_json(&first, "{}").expect("value should be valid");
+        let first = crate::schema::long_chain().get_message_by_name("M0").expect("schema should contain the message");
+        message_from_json(&first, "{}").expect("empty message should be accepted");
     }
 }

@@ -1,7 +1,7 @@
-//! `frpc top`: a live view of a server's activity, by its introspection.
+//! `frpc top`: a live view of a server's activity, based on its introspection service.
 //!
-//! The shown state, and the effect of keys on it, is in `top/board.rs`, the figures of methods in `top/methods.rs`, their
-//! text in `top/view.rs`, and the terminal in `top/screen.rs`.
+//! `top/board.rs` holds the state and handles keys, `top/methods.rs` computes the statistics of methods, `top/view.rs`
+//! renders text, and `top/screen.rs` controls the terminal.
 
 mod board;
 mod methods;
@@ -25,13 +25,13 @@ use tokio::sync::mpsc;
 /// Timeout of the server's first reply.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Timeout of a connection's details. The view is frozen meanwhile.
+/// Timeout of requests for a connection's details. The view is frozen while waiting.
 const DETAIL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How many connections are requested: as many as the server lists at most.
+/// Number of requested connections, equal to the maximum that servers list.
 const CONNECTIONS: u32 = 1024;
 
-/// Shows the servers until the user ends it; once, as text, if standard output is no terminal.
+/// Shows the servers until the user quits, or once as text if standard output is not a terminal.
 pub(crate) async fn top(arguments: TopArguments, server: &ServerArguments, screen: &Screen) -> Result<(), Failure> {
     let target = Target::new(server)?;
     let client = IntrospectionClient::new(target.connect(target.builder(), None).await?);
@@ -81,7 +81,7 @@ fn refused(target: &Target, why: &str) -> String {
     )
 }
 
-/// Draws until the user ends it, or the server does.
+/// Draws until the user quits or the server ends the stream.
 async fn live(
     board: &mut TopView,
     client: &IntrospectionClient,
@@ -91,7 +91,7 @@ async fn live(
     show(board, client, &mut replies, &mut terminal, keys()).await
 }
 
-/// The keys of the user, from a separate thread, which ends with the process.
+/// Returns the user's keys, read by a separate thread that ends with the process.
 fn keys() -> mpsc::UnboundedReceiver<Event> {
     let (typed, keys) = mpsc::unbounded_channel();
     std::thread::spawn(move || {
@@ -117,7 +117,7 @@ async fn show(
             .map_err(|error| Failure::new(format!("the terminal: {error}")))?;
         tokio::select! {
             key = keys.recv() => {
-                // Without keys the user could not end it.
+                // Without keys the user could not quit.
                 let Some(event) = key else { return Ok(()) };
                 if let Event::Key(key) = event
                     && key.is_press()
@@ -135,7 +135,7 @@ async fn show(
     }
 }
 
-/// Requests the details of the shown connection, if one is.
+/// Requests the details of the selected connection, if there is one.
 async fn fetch_detail(board: &mut TopView, client: &IntrospectionClient) {
     let Some((server, number)) = board.wants_detail() else { return };
     let request = ConnectionRequest { server, number };

@@ -16,13 +16,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// Maximum number of observed calls of a connection, which is the maximum that it can have.
+/// Maximum number of observed calls per connection, equal to the number of ids.
 const FOLLOWED: usize = 65_536;
 
 /// Maximum number of frames stored for each call.
 const FRAMES_KEPT: usize = 1000;
 
-/// Follows calls until the user ends it, or enough were shown.
+/// Traces calls until the user stops it or the requested number was shown.
 pub(crate) async fn trace(
     arguments: TraceArguments,
     server: &ServerArguments,
@@ -31,7 +31,7 @@ pub(crate) async fn trace(
 ) -> Result<(), Failure> {
     let schema = match schema::load_optional(source)? {
         Some(schema) => Some(schema),
-        // Without a schema, methods have numbers.
+        // Without a schema, methods are shown as numbers.
         None => source::schema_if_shown(source, server).await,
     };
     let schema = schema.map(Arc::new);
@@ -49,7 +49,7 @@ pub(crate) async fn trace(
                 }
                 let before = shown.fetch_add(1, Ordering::Relaxed);
                 if wanted.is_none_or(|wanted| before < wanted) {
-                    // If standard output is closed, bytes are still forwarded.
+                    // Bytes are forwarded even if standard output is closed.
                     drop(call.show(number, &screen));
                 }
                 if wanted.is_some_and(|wanted| before + 1 >= wanted) {
@@ -68,11 +68,11 @@ pub(crate) async fn trace(
 struct Trace {
     conversation: WatchedConnection,
     keeps_frames: bool,
-    /// By the end that calls, whether it is a stream, and the id.
+    /// Calls by the calling end, whether it is a stream, and the id.
     calls: HashMap<(FrameSender, bool, u16), Call>,
 }
 
-/// A call, as far as it has been seen.
+/// The observed part of a call.
 #[derive(Clone, Debug)]
 struct Call {
     method: String,
@@ -80,7 +80,7 @@ struct Call {
     took: Duration,
     status: Option<Code>,
     is_cancelled: bool,
-    /// Messages and bytes of the caller, and of the other end.
+    /// Numbers of messages and bytes sent by the caller and by the other end.
     sent: [(u64, u64); 2],
     frames: Vec<String>,
 }
@@ -90,7 +90,7 @@ impl Trace {
         Self { conversation, keeps_frames, calls: HashMap::new() }
     }
 
-    /// Takes bytes that an end has sent; returns the calls that have ended with them.
+    /// Processes bytes sent by an end. Returns the calls that ended.
     fn feed(&mut self, side: FrameSender, bytes: &[u8], now: Instant) -> Vec<Call> {
         let mut steps = Vec::new();
         self.conversation.feed(side, bytes, &mut |frame| steps.extend(frame.step.map(|step| (frame.text(), step))));
@@ -218,7 +218,7 @@ mod tests {
         let ended = trace.feed(FrameSender::Server, &frame(1, 7, b""), now);
         let [call] = &ended[..] else { panic!("one has ended: {ended:?}") };
         assert_eq!((call.code(), call.sent), (Code::NotFound, [(1, 2), (2, 13)]));
-        // The client closes the stream, which is over.
+        // The client closes the stream after its end.
         assert!(trace.feed(FrameSender::Client, &frame(1, 2, b""), now).is_empty());
     }
 

@@ -1,7 +1,7 @@
-//! `frpc call --udp`: one call of JSON-RPC by datagrams.
+//! `frpc call --udp`: a JSON-RPC call by datagrams.
 //!
-//! The request is one datagram, and so is its reply; docs/udp.md has the rules of servers. Messages have their JSON, so a
-//! schema is optional here: with one, parameters and replies are checked as for other calls.
+//! The request and the reply are one datagram each; docs/udp.md describes the rules of servers. Messages are JSON, so
+//! the schema is optional. With a schema, parameters and replies are checked like in other calls.
 
 use crate::arguments::{CallArguments, SourceArguments};
 use crate::call::{check_field, metadata, print_message};
@@ -25,12 +25,13 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 /// Maximum payload of a datagram over IPv4: 65535 bytes minus the headers of IP and UDP.
 const DATAGRAM_MAX: usize = 65_507;
 
-/// Servers reply with at most three times the length of the request, and 1200 bytes, by default.
+/// Default padded length of requests. By default, servers reply with at most three times the length of the request, up
+/// to 1200 bytes.
 pub(crate) const DEFAULT_PAD: usize = 400;
 
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(3);
 
-/// Retransmissions of methods that the schema declares idempotent.
+/// Default number of retransmissions for methods that the schema declares idempotent.
 const IDEMPOTENT_RETRIES: u32 = 2;
 
 pub(crate) async fn call(arguments: &CallArguments, source: &SourceArguments, screen: &Screen) -> Result<(), Failure> {
@@ -72,7 +73,7 @@ pub(crate) async fn call(arguments: &CallArguments, source: &SourceArguments, sc
     }
 }
 
-/// The params of the request, in JSON.
+/// Returns the params of the request as JSON.
 fn params(arguments: &CallArguments, known: Option<&Callable>) -> Result<Box<RawValue>, Failure> {
     let raw = |json: String| {
         RawValue::from_string(json).map_err(|error| {
@@ -110,7 +111,7 @@ struct Request<'a> {
     metadata: BTreeMap<&'a str, String>,
 }
 
-/// The request as a datagram. `id` is missing for a notification, which needs no room for a reply.
+/// Encodes the request as a datagram. A notification has no `id` and is not padded, because it has no reply.
 fn datagram(
     id: Option<u32>,
     method: &str,
@@ -139,10 +140,10 @@ fn datagram(
     Ok(bytes)
 }
 
-/// The sockets of a server, one for each of its addresses.
+/// Sockets connected to the addresses of a server.
 struct Sockets(Vec<Socket>);
 
-/// A socket with one peer.
+/// A socket connected to one address.
 struct Socket {
     socket: UdpSocket,
     peer: SocketAddr,
@@ -155,7 +156,7 @@ async fn connect(address: &str) -> Result<Sockets, Failure> {
 }
 
 impl Sockets {
-    /// Leaves out addresses without a route, and fails if all have none.
+    /// Connects to each address. Skips addresses without a route, and fails if no address has one.
     async fn new(peers: &[SocketAddr]) -> io::Result<Self> {
         let (mut sockets, mut failed) = (Vec::new(), io::ErrorKind::NotFound.into());
         for peer in peers {
@@ -167,7 +168,7 @@ impl Sockets {
         if sockets.is_empty() { Err(failed) } else { Ok(Self(sockets)) }
     }
 
-    /// Sends a notification to the first address that is not known to refuse it.
+    /// Sends a notification to the first address that does not refuse it immediately.
     async fn notify(&self, datagram: &[u8]) -> Result<(), Failure> {
         let mut outcome = Ok(());
         for socket in &self.0 {
@@ -179,8 +180,8 @@ impl Sockets {
         outcome
     }
 
-    /// Sends the request up to `retries` times again, at even intervals within the deadline, until its reply arrives.
-    /// Each time it goes to the next address if one refuses it.
+    /// Sends the request and up to `retries` retransmissions, at even intervals within the deadline, until the reply
+    /// arrives. If an address refuses a datagram, the next address is used.
     async fn exchange(&self, id: u32, request: &[u8], retries: u32, deadline: Duration) -> Result<Reply, Failure> {
         let sent_max = retries.saturating_add(1);
         let interval = deadline / sent_max;
@@ -201,7 +202,7 @@ impl Sockets {
                 }
             }
             if sent < sent_max {
-                // A server that restarts listens again at the next attempt.
+                // A restarting server may listen again at the next attempt.
                 sleep_until(until).await;
             }
         }
@@ -214,14 +215,14 @@ impl Socket {
         let own: SocketAddr =
             if peer.is_ipv4() { (Ipv4Addr::UNSPECIFIED, 0).into() } else { (Ipv6Addr::UNSPECIFIED, 0).into() };
         let socket = UdpSocket::bind(own).await?;
-        // Only datagrams of this peer are received, and it can refuse by ICMP.
+        // A connected socket receives only datagrams of this peer, and its ICMP errors.
         socket.connect(peer).await?;
         Ok(Self { socket, peer })
     }
 
     async fn notify(&self, datagram: &[u8]) -> io::Result<()> {
         self.socket.send(datagram).await?;
-        // On loopback a refusal is known at once.
+        // On loopback, a refusal is reported immediately.
         self.socket.take_error()?.map_or(Ok(()), Err)
     }
 
@@ -231,7 +232,7 @@ impl Socket {
             if error.kind() != io::ErrorKind::ConnectionRefused {
                 return Err(error);
             }
-            // The error is that of an earlier datagram; this one was not sent.
+            // The error belongs to an earlier datagram. This one was not sent.
             self.socket.send(request).await?;
         }
         loop {
@@ -261,7 +262,7 @@ impl Socket {
 /// The reply to the request.
 #[derive(Debug)]
 struct Reply {
-    /// The result in JSON.
+    /// The result as JSON.
     result: Result<String, Status>,
     metadata: Metadata,
 }
@@ -293,7 +294,8 @@ struct ErrorData {
 }
 
 impl Reply {
-    /// `None` for a datagram that is no reply to this request, such as a late one to an earlier command.
+    /// Parses a reply. Returns `None` for a datagram that does not answer this request, such as a late reply to an
+    /// earlier command.
     fn parse(id: u32, datagram: &[u8]) -> Option<Self> {
         let text: ReplyText<'_> = serde_json::from_slice(datagram).ok()?;
         if text.id != id {
@@ -321,7 +323,7 @@ impl ErrorText {
     }
 }
 
-/// Metadata from JSON. Entries that no server of this gateway sends are left out.
+/// Converts metadata from JSON. Skips invalid entries, which the gateway never sends.
 fn entries(texts: &BTreeMap<String, String>) -> Metadata {
     let mut metadata = Metadata::new();
     for (key, text) in texts {
@@ -340,14 +342,14 @@ mod tests {
     use super::*;
 
     fn request(params: &str, id: Option<u32>) -> Result<Vec<u8>, Failure> {
-        let params = RawValue::from_string(params.to_owned()).expect("text should be valid JSON");
+        let params = RawValue::from_string(params.to_owned()).expect("params should be valid JSON");
         datagram(id, "greet.Greeter/Greet", &params, &Metadata::new(), Duration::from_secs(1), 400)
     }
 
     #[test]
     fn request_is_padded_and_notification_is_not() {
-        assert_eq!(request("{}", Some(7)).expect("value should fit").len(), 400);
-        let notification = request("{}", None).expect("value should fit");
+        assert_eq!(request("{}", Some(7)).expect("request should fit into a datagram").len(), 400);
+        let notification = request("{}", None).expect("notification should fit into a datagram");
         let text = r#"{"jsonrpc":"2.0","method":"greet.Greeter/Greet","params":{},"timeoutMs":1000}"#;
         assert_eq!(String::from_utf8_lossy(&notification), text);
     }
@@ -369,12 +371,12 @@ mod tests {
         assert!(Reply::parse(7, b"no json").is_none());
     }
 
-    /// An address that refuses, and a socket that listens.
+    /// Creates an address that refuses datagrams and a socket that listens.
     async fn refusing_and_open() -> (Sockets, UdpSocket) {
         let bind = async || UdpSocket::bind("127.0.0.1:0").await.expect("loopback port should be free");
         let (closed, open) = (bind().await, bind().await);
         let peers = [&closed, &open].map(|socket| socket.local_addr().expect("socket should have a local address"));
-        (Sockets::new(&peers).await.expect("they are routed"), open)
+        (Sockets::new(&peers).await.expect("addresses should be reachable"), open)
     }
 
     #[tokio::test]
@@ -382,13 +384,13 @@ mod tests {
         let (sockets, open) = refusing_and_open().await;
         let mut buffer = [0; 100];
         let answer = async {
-            let (_, from) = open.recv_from(&mut buffer).await.expect("it is called");
+            let (_, from) = open.recv_from(&mut buffer).await.expect("server should receive the request");
             open.send_to(br#"{"jsonrpc":"2.0","id":7,"result":1}"#, from).await
         };
         let (reply, _) = tokio::join!(sockets.exchange(7, b"{}", 0, Duration::from_secs(3600)), answer);
         assert_eq!(reply.expect("it is called").result.expect("it has one"), "1");
-        sockets.notify(b"news").await.expect("one listens");
-        assert_eq!(open.recv(&mut buffer).await.expect("channel should stay open"), 4);
+        sockets.notify(b"news").await.expect("open address should accept the notification");
+        assert_eq!(open.recv(&mut buffer).await.expect("server should receive the notification"), 4);
     }
 
     #[test]

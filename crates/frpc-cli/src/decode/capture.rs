@@ -13,7 +13,7 @@ const EARLY_MAX: usize = 16 << 20;
 /// One end of a connection: an address and a port.
 pub(crate) type End = (Vec<u8>, u16);
 
-/// Bytes of a connection in their order.
+/// Consecutive bytes of a connection.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CapturedBytes {
     pub(crate) from: End,
@@ -23,7 +23,7 @@ pub(crate) struct CapturedBytes {
     pub(crate) is_behind_gap: bool,
 }
 
-/// Reads a capture.
+/// Parses a capture.
 pub(crate) fn pieces(capture: &[u8]) -> Result<Vec<CapturedBytes>, String> {
     let magic: [u8; 4] = capture.get(..4).and_then(|magic| magic.try_into().ok()).ok_or("truncated")?;
     let is_little = match magic {
@@ -64,13 +64,13 @@ pub(crate) fn pieces(capture: &[u8]) -> Result<Vec<CapturedBytes>, String> {
 /// Returns the IP packet in a link-layer packet.
 fn internet(link: u32, packet: &[u8]) -> Option<&[u8]> {
     match link {
-        // The family of addresses.
+        // Skips the address family.
         0 | 108 => packet.get(4..),
         1 => {
             let mut rest = packet.get(12..)?;
             loop {
                 match rest {
-                    // Tags of virtual networks.
+                    // Skips VLAN tags.
                     [0x81, 0x00, _, _, behind @ ..] | [0x88, 0xa8, _, _, behind @ ..] => rest = behind,
                     [0x08, 0x00, ip @ ..] | [0x86, 0xdd, ip @ ..] => return Some(ip),
                     _ => return None,
@@ -102,7 +102,7 @@ fn segment(ip: &[u8]) -> Option<TcpSegment<'_>> {
             if *ip.get(9)? != 6 || offset != 0 {
                 return None;
             }
-            // After the packet there may be padding; a length of 0 is left to the network card.
+            // The packet may be padded. A length of 0 means that the network card computes it.
             let end = if total == 0 { ip.len() } else { total.min(ip.len()) };
             (ip.get(12..16)?, ip.get(16..20)?, ip.get(head..end)?)
         }
@@ -133,9 +133,9 @@ struct Order {
 }
 
 struct Direction {
-    /// The sequence number of the next byte.
+    /// Sequence number of the next byte.
     next: u32,
-    /// Segments after missing bytes, by their distance from `next` at arrival.
+    /// Out-of-order segments, by their distance from `next` at arrival.
     early: BTreeMap<u32, Vec<u8>>,
     early_bytes: usize,
 }
@@ -171,10 +171,11 @@ impl Order {
 }
 
 impl Direction {
-    /// Adds the next bytes to the pieces; with `skip` also those after a gap.
+    /// Adds the next bytes to the pieces. With `skip`, also adds those after a gap.
     fn drain(&mut self, key: &(End, End), skip: bool, pieces: &mut Vec<CapturedBytes>) {
         loop {
-            // The segment that begins first, up to half of all sequence numbers before the next byte.
+            // Finds the segment that begins first. Sequence numbers up to half of their range before `next` count as
+            // earlier.
             let first = self.next.wrapping_add(1 << 31);
             let nearest = self.early.range(first..).next().or_else(|| self.early.first_key_value());
             let Some(at) = nearest.map(|(at, _)| *at) else { break };

@@ -1,7 +1,7 @@
-//! Shows the frames of a connection, and by the schema the calls, streams and messages in them.
+//! Decodes the frames of a connection and, with a schema, their calls, streams and messages.
 //!
-//! It observes both directions passively and finds the method of an id by its request. It decodes as much as possible
-//! of invalid bytes and continues with the next frame.
+//! It observes both directions passively and determines the method of an id from its request. It decodes invalid bytes
+//! as far as possible and continues with the next frame.
 
 use crate::schema::{Callable, Schema};
 use frpc::polyglot::{Decoder, Kind, Root};
@@ -11,17 +11,17 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// Maximum length of a body. Longer ones are considered invalid frames, because peers only accept them if configured
-/// to.
+/// Maximum length of a body. Frames with longer bodies are considered invalid, because peers accept them only if
+/// configured to.
 const BODY_MAX: usize = 64 << 20;
 
-/// Maximum number of bytes shown of a body without a schema.
+/// Number of bytes shown of a body without a schema.
 const SHOWN: usize = 48;
 
 /// First call id of the accepting end, between native peers.
 const ACCEPTING_IDS: u16 = 0x8000;
 
-/// The end that sends.
+/// The sender of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FrameSender {
     /// The dialling end.
@@ -64,7 +64,7 @@ const STREAM: u16 = 2;
 const BATCH: u16 = 9;
 
 impl WatchedConnection {
-    /// Watches a connection from its beginning. The form of headers is that of the first frame, unless it is given.
+    /// Observes a connection from its beginning. The header form is detected from the first frame if `form` is `None`.
     pub(crate) fn new(schema: Option<Arc<Schema>>, form: Option<HeaderForm>) -> Self {
         Self {
             schema,
@@ -231,7 +231,7 @@ impl WatchedConnection {
     fn stream(&mut self, side: FrameSender, id: u16, body: &[u8], out: &mut String) -> (Option<Step>, Option<String>) {
         let (prefix, message) = prefix(body);
         let step = |opener, operation, what| Some(Step { opener, is_stream: true, id, operation, what });
-        // No message begins so. The id may be that of a stream that has ended.
+        // No message starts like this. The id may belong to a closed stream.
         if let [0x09, operation @ ..] = message
             && let Some((operation, _)) = number(operation)
         {
@@ -306,15 +306,15 @@ impl WatchedConnection {
     }
 }
 
-/// A frame as it is shown.
+/// A decoded frame.
 pub(crate) struct ShownFrame {
     side: FrameSender,
-    /// Its id, operation and length, if it is valid.
+    /// The id, operation and length, if the frame is valid.
     header: Option<(u16, u16, usize)>,
     text: String,
-    /// The message in JSON, if the schema has its type.
+    /// The message as JSON, if its type is known.
     message: Option<String>,
-    /// Its meaning for a call.
+    /// The frame's effect on a call.
     pub(crate) step: Option<Step>,
 }
 
@@ -342,10 +342,10 @@ impl ShownFrame {
     }
 }
 
-/// The meaning of a frame for a call.
+/// The effect of a frame on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
-    /// The end that calls.
+    /// The calling end.
     pub(crate) opener: FrameSender,
     pub(crate) is_stream: bool,
     pub(crate) id: u16,
@@ -353,7 +353,7 @@ pub(crate) struct Step {
     pub(crate) what: FrameEvent,
 }
 
-/// What happened, with a status if the frame has one, and the bytes of its body.
+/// The kind of event, with its status, if any, and the length of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameEvent {
     Began(usize),
@@ -370,17 +370,17 @@ struct Frame<'a> {
     body: &'a [u8],
 }
 
-/// The parts in front of a message.
+/// The prefix items of a message.
 #[derive(Default)]
 struct Prefix {
     text: String,
     status: Option<Code>,
 }
 
-/// The first byte of a packed message.
+/// First byte of a compressed message.
 const PACKED: u8 = 0x11;
 
-/// The prefix of a body and the rest.
+/// Splits a body into its prefix and the rest.
 fn prefix(body: &[u8]) -> (Prefix, &[u8]) {
     let mut prefix = Prefix::default();
     let whole = (prefix_items(body), body);
@@ -393,7 +393,7 @@ fn prefix(body: &[u8]) -> (Prefix, &[u8]) {
                 let entry =
                     number(value).and_then(|(length, rest)| rest.split_at_checked(usize::try_from(length).ok()?));
                 let (key, value) = entry.unwrap_or((b"?", value));
-                // Secrets are not shown.
+                // Secrets are hidden.
                 let key = String::from_utf8_lossy(key).into_owned();
                 write!(prefix.text, ", metadata {key} of {} bytes", value.len())
             }
@@ -421,7 +421,7 @@ fn prefix_items(body: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(usize::try_from(length).ok()?)
 }
 
-/// The type and value of an item, and the rest.
+/// Returns the type and value of an item, and the remaining bytes.
 fn item(items: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (kind, rest) = items.split_first()?;
     let (length, rest) = number(rest)?;
@@ -429,7 +429,7 @@ fn item(items: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((*kind, value, rest))
 }
 
-/// A varint and the rest.
+/// Returns a varint and the remaining bytes.
 fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let mut value = 0_u64;
     for (at, byte) in bytes.iter().enumerate().take(10) {
@@ -441,7 +441,7 @@ fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     None
 }
 
-/// A packet of operation 3, whose id states its type.
+/// Describes a packet of operation 3, whose id is its type.
 fn extension(id: u16, body: &[u8]) -> String {
     const TYPES: [&str; 8] = ["HELLO", "ASK", "LAYOUT", "CALLS", "CLOSE", "HEADERS", "TRAILERS", "FRAGMENT"];
     match TYPES.get(usize::from(id)) {
@@ -482,7 +482,7 @@ fn is_error(message: &[u8]) -> bool {
     message.first() == Some(&Kind::Error.byte())
 }
 
-/// The reason of a reset, if a stream did not end in order.
+/// Returns the reason of a reset, unless the stream ended regularly.
 fn reset(body: &[u8]) -> String {
     let Some((code, text)) = number(body) else { return String::new() };
     let code = Code::from_i32(i32::try_from(code).unwrap_or(2));
@@ -499,7 +499,7 @@ fn raw(bytes: &[u8], out: &mut String) {
     }
 }
 
-/// For tests and captures: the other end of a side.
+/// Returns the opposite end.
 pub(crate) fn other(side: FrameSender) -> FrameSender {
     side.other()
 }

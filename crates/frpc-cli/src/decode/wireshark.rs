@@ -1,15 +1,15 @@
-//! `frpc decode --wireshark`: a dissector for Wireshark, with the names of the methods of a schema.
+//! `frpc decode --wireshark`: a Wireshark dissector with the method names of a schema.
 
 use crate::schema::Schema;
 use std::fmt::Write as _;
 
-/// The dissector, with a mark for the methods.
+/// The dissector, with a placeholder for the methods.
 const DISSECTOR: &str = include_str!("frpc.lua");
 
-/// The line that the methods replace.
+/// The placeholder line.
 const MARK: &str = "--@METHODS@\n";
 
-/// The dissector for the methods of a schema.
+/// Returns the dissector for the methods of a schema.
 pub(super) fn dissector(schema: Option<&Schema>) -> String {
     let mut methods = String::new();
     for callable in schema.into_iter().flat_map(Schema::methods) {
@@ -19,7 +19,7 @@ pub(super) fn dissector(schema: Option<&Schema>) -> String {
     DISSECTOR.replace(MARK, &methods)
 }
 
-/// Text between the quotes of a string of Lua. Names may be supplied by a server, which may be hostile.
+/// Escapes text for a Lua string literal. Names may come from a hostile server.
 fn quoted(text: &str) -> String {
     let mut out = String::new();
     for byte in text.bytes() {

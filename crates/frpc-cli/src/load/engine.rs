@@ -1,8 +1,8 @@
-//! Makes the calls of a load: a closed loop, where each caller makes one call after the other, or an open loop, where
-//! calls start by the schedule.
+//! Makes the calls of a load. In a closed loop each caller makes one call after another; in an open loop calls start by
+//! a schedule.
 //!
-//! In an open loop the time of a call begins at its intended start, even if all callers are busy then. Therefore a
-//! server that stalls for a second delays all calls of that second, not only those in flight.
+//! In an open loop the duration of a call is measured from its scheduled start, even if all callers are busy then. A
+//! server that stalls for a second therefore delays all calls of that second, not only those in flight.
 
 use super::schedule::Schedule;
 use super::stats::{Outcome, Stats};
@@ -19,7 +19,7 @@ const TICK_MIN: Duration = Duration::from_micros(50);
 
 /// Makes calls.
 pub(crate) trait Caller: Send + Sync + 'static {
-    /// Makes the call of this number.
+    /// Makes the call with this number.
     fn call(&self, number: u64) -> impl Future<Output = Outcome> + Send;
 }
 
@@ -28,7 +28,7 @@ pub(crate) trait Caller: Send + Sync + 'static {
 pub(crate) enum Loop {
     /// Each caller begins a call when its last one has ended.
     Closed { duration: Duration },
-    /// Calls begin by a schedule.
+    /// Calls start by a schedule.
     Open(Schedule),
 }
 
@@ -42,7 +42,7 @@ pub(crate) enum Clock {
     Runtime,
 }
 
-/// Makes calls with so many callers until the time is over and the last call has ended. The outcomes go to `stats`.
+/// Runs `callers` callers until the duration has passed and the last call has ended. Outcomes are recorded in `stats`.
 pub(crate) async fn run<C: Caller>(caller: Arc<C>, callers: usize, how: Loop, clock: Clock, stats: Arc<Mutex<Stats>>) {
     let began_at = Instant::now();
     let next = Arc::new(AtomicU64::new(0));
@@ -122,8 +122,8 @@ impl Drop for StopClock {
     }
 }
 
-/// Releases the calls that are due, and returns the pause until the next one. When all calls are released, callers are
-/// woken to end.
+/// Releases the calls that are due, and returns the pause until the next one. After the last call, wakes the callers so
+/// that they end.
 fn release(
     schedule: &Schedule,
     elapsed: Duration,
@@ -154,7 +154,7 @@ fn record(stats: &Mutex<Stats>, began_at: Instant, intended: Instant, started: I
 mod tests {
     use super::*;
 
-    /// A server that answers after 1 ms, except during its stalls.
+    /// A server that replies after 1 ms, except while it stalls.
     struct StallingServer {
         began_at: Instant,
         from: Duration,
@@ -182,7 +182,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn open_loop_shows_stall_of_a_second_in_ten_calls_delayed() {
-        // Also with far fewer callers than calls that become due in this time.
+        // Covers far fewer callers than calls that become due during a stall.
         for callers in [2000, 50] {
             let schedule = Schedule::constant(1000.0, Duration::from_secs(10));
             let stats = against_a_server_that_stops(Loop::Open(schedule), callers).await;

@@ -1,9 +1,9 @@
-//! The report of a load as one page of HTML, with plots in SVG and nothing loaded from elsewhere.
+//! Renders a load report as a self-contained HTML page with SVG plots.
 
 use super::report::{Report, SampleRow, shown};
 use std::fmt::Write as _;
 
-/// The size of a plot, in pixels, and the margins for the labels of its axes.
+/// Size and margins of a plot in pixels.
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 240.0;
 const LEFT: f64 = 64.0;
@@ -24,7 +24,7 @@ struct Line {
     points: Vec<(f64, f64)>,
 }
 
-/// The page.
+/// Renders the page.
 pub(crate) fn page(report: &Report) -> String {
     let mut out = String::from("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">");
     // Writing to a string does not fail.
@@ -66,7 +66,7 @@ pub(crate) fn page(report: &Report) -> String {
         line("p50", "#2f9e6e", |moment| moment.p50),
     ];
     plot(&mut out, "Latency over time, in ms", "s", &latencies, |x| format!("{x:.1}"));
-    // By the number of nines: 0.9 is 1, 0.99 is 2.
+    // Plots quantiles by their number of nines: 0.9 is 1, 0.99 is 2.
     let nines = |quantile: f64| -(1.0 - quantile).max(1e-9).log10();
     let points = report.distribution.iter().map(|(quantile, value)| (nines(*quantile), *value)).collect();
     let distribution = Line { label: "latency", color: "#2f7ed8", points };
@@ -113,7 +113,7 @@ fn plot(out: &mut String, title: &str, unit: &str, lines: &[Line], x_label: impl
     out.push_str("</svg>");
 }
 
-/// The least number of one digit and zeros that is not below this one.
+/// Returns the smallest number with a single non-zero digit that is at least `value`.
 fn step_above(value: f64) -> f64 {
     if value <= 0.0 || !value.is_finite() {
         return 1.0;
@@ -122,7 +122,7 @@ fn step_above(value: f64) -> f64 {
     (value / unit).ceil() * unit
 }
 
-/// Text in HTML.
+/// Escapes text for HTML.
 fn text(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

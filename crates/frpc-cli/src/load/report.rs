@@ -1,4 +1,4 @@
-//! The report of a load: as text, as JSON to be saved, and two of them compared.
+//! Load reports as text and JSON, and the comparison of two reports.
 
 use super::stats::Stats;
 use frpc::Code;
@@ -20,14 +20,14 @@ pub(crate) struct Report {
     pub(crate) failed: u64,
     pub(crate) calls_per_second: f64,
     pub(crate) latency: Latency,
-    /// Calls that took as long as `slow_from` or longer.
+    /// Number of calls that took at least `slow_from`.
     pub(crate) slow: u64,
     pub(crate) slow_from: f64,
-    /// The latest start of a call after its intended one. It includes waits for a free caller.
+    /// Maximum delay of a call after its scheduled start, including waits for a free caller.
     pub(crate) late_max: f64,
     pub(crate) methods: Vec<Method>,
     pub(crate) timeline: Vec<SampleRow>,
-    /// The quantiles of all calls, from 0 to 1.
+    /// Latency of all calls by quantile, from 0 to 1.
     pub(crate) distribution: Vec<(f64, f64)>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Latency {
 pub(crate) struct Method {
     pub(crate) name: String,
     pub(crate) calls: u64,
-    /// Calls by the names of their codes.
+    /// Number of calls by status code.
     pub(crate) codes: BTreeMap<String, u64>,
     pub(crate) latency: Latency,
 }
@@ -54,7 +54,7 @@ pub(crate) struct Method {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SampleRow {
-    /// The end of this part of the time, in seconds.
+    /// End of this interval in seconds.
     pub(crate) second: f64,
     pub(crate) calls_per_second: f64,
     pub(crate) failed: u64,
@@ -132,7 +132,7 @@ impl Report {
         }
     }
 
-    /// Reads a report that was saved.
+    /// Reads a saved report.
     pub(crate) fn read(json: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(json)
     }
@@ -179,7 +179,7 @@ fn plural(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 
-/// A time with three digits.
+/// Formats a time with three digits.
 pub(crate) fn shown(millis: f64) -> String {
     match millis {
         _ if millis >= 100.0 => format!("{millis:.0}"),
@@ -208,7 +208,7 @@ struct Figure {
     name: String,
     before: f64,
     after: f64,
-    /// Missing if the first is 0.
+    /// `None` if the first value is 0.
     ratio: Option<f64>,
 }
 

@@ -1,22 +1,22 @@
-//! The start of each call of an open loop: at a constant rate, after an optional ramp.
+//! The start times of calls in an open loop: a constant rate after an optional ramp.
 
 use std::time::Duration;
 
-/// The intended starts of calls, counted from 0, from the beginning of the load.
+/// The scheduled starts of calls, numbered from 0, relative to the start of the load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Schedule {
-    /// The calls per second at the beginning of the ramp.
+    /// Calls per second at the start of the ramp.
     pub(crate) from: f64,
-    /// The calls per second after it.
+    /// Calls per second after the ramp.
     pub(crate) to: f64,
-    /// The length of the ramp. Zero if there is none.
+    /// Duration of the ramp. Zero without a ramp.
     pub(crate) ramp: Duration,
-    /// The length of the load.
+    /// Duration of the load.
     pub(crate) duration: Duration,
 }
 
 impl Schedule {
-    /// The same rate all the time.
+    /// Creates a schedule with a constant rate.
     pub(crate) fn constant(rate: f64, duration: Duration) -> Self {
         Self { from: rate, to: rate, ramp: Duration::ZERO, duration }
     }
@@ -24,7 +24,7 @@ impl Schedule {
     /// Returns the number of calls that are due after this time.
     pub(crate) fn due(&self, after: Duration) -> u64 {
         let after = after.min(self.duration).as_secs_f64();
-        // The call 0 starts at once.
+        // Call 0 starts immediately.
         (self.started(after).floor() as u64).saturating_add(1).min(self.count())
     }
 
@@ -33,7 +33,7 @@ impl Schedule {
         self.started(self.duration.as_secs_f64()).round() as u64
     }
 
-    /// Returns the intended start of a call.
+    /// Returns the scheduled start of a call.
     pub(crate) fn start(&self, call: u64) -> Duration {
         let call = call as f64;
         let ramp = self.ramp.as_secs_f64();
@@ -44,11 +44,11 @@ impl Schedule {
         // from * t + slope / 2 * t² = call
         let slope = (self.to - self.from) / ramp;
         let root = (self.from * self.from + 2.0 * slope * call).max(0.0).sqrt();
-        // This form of the solution does not lose digits if the slope is small.
+        // This form of the solution is numerically stable for small slopes.
         Duration::from_secs_f64(2.0 * call / (self.from + root))
     }
 
-    /// Returns the number of calls started after this many seconds.
+    /// Returns the number of calls started in the first `seconds` seconds.
     fn started(&self, seconds: f64) -> f64 {
         let ramp = self.ramp.as_secs_f64();
         let inside = seconds.min(ramp);

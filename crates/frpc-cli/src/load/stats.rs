@@ -1,25 +1,25 @@
-//! Measurements of a load: a histogram for each method, the codes, and a row for each part of the time.
+//! Measurements of a load: a histogram per method, status codes, and a timeline.
 
 use frpc::Code;
 use hdrhistogram::Histogram;
 use std::time::Duration;
 
-/// Maximum time of a histogram in nanoseconds: an hour.
+/// Maximum recorded time in nanoseconds: an hour.
 const LONGEST: u64 = 3_600_000_000_000;
 
-/// Maximum number of rows of the timeline, which fit into a plot.
+/// Maximum number of timeline rows that fit into a plot.
 const ROWS: u32 = 200;
 
-/// The shortest row, so that each has some calls.
+/// Minimum duration of a row, so that each has some calls.
 const ROW_MIN: Duration = Duration::from_millis(100);
 
-/// The number of codes, OK included.
+/// Number of status codes, including OK.
 const CODES: usize = 17;
 
-/// The end of a call.
+/// The outcome of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outcome {
-    /// The index of the method in the list of methods.
+    /// Index of the method.
     pub(crate) method: usize,
     pub(crate) code: Code,
 }
@@ -30,11 +30,11 @@ pub(crate) struct Stats {
     pub(crate) methods: Vec<MethodStats>,
     /// The latencies of all methods together, in nanoseconds.
     pub(crate) all: Histogram<u64>,
-    /// Delays of calls after their intended start, in nanoseconds.
+    /// Delays of calls after their scheduled start, in nanoseconds.
     late: Histogram<u64>,
-    /// The end of the last call, from the beginning of the load.
+    /// End of the last call, relative to the start of the load.
     ended: Duration,
-    /// The parts of the time that are over.
+    /// The completed rows of the timeline.
     pub(crate) rows: Vec<Row>,
     row_length: Duration,
     current: Current,
@@ -46,14 +46,14 @@ pub(crate) struct MethodStats {
     pub(crate) name: String,
     /// Latencies in nanoseconds.
     pub(crate) latency: Histogram<u64>,
-    /// The number of calls with each code.
+    /// Number of calls by status code.
     pub(crate) codes: [u64; CODES],
 }
 
-/// A part of the time.
+/// A row of the timeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Row {
-    /// Its end, from the beginning of the load.
+    /// End of the row, relative to the start of the load.
     pub(crate) until: Duration,
     pub(crate) calls: u64,
     pub(crate) failed: u64,
@@ -82,7 +82,7 @@ impl Stats {
         }
     }
 
-    /// Records a call that has ended `at` this time.
+    /// Records a call that ended at the time `at`.
     pub(crate) fn record(&mut self, at: Duration, took: Duration, late: Duration, outcome: Outcome) {
         while at >= self.row_end() {
             self.end_row();
@@ -101,7 +101,7 @@ impl Stats {
         }
     }
 
-    /// Ends the last row.
+    /// Completes the last row.
     pub(crate) fn finish(&mut self) {
         if !self.current.latency.is_empty() {
             self.end_row();
@@ -112,7 +112,8 @@ impl Stats {
         self.all.len()
     }
 
-    /// The calls per second of a load of this length. If the server is slower than the load, calls end after it.
+    /// Returns the calls per second of a load with this duration. Calls may end later if the server is slower than the
+    /// load.
     pub(crate) fn calls_per_second(&self, duration: Duration) -> f64 {
         self.calls() as f64 / duration.max(self.ended).as_secs_f64()
     }
@@ -125,12 +126,12 @@ impl Stats {
         Duration::from_nanos(self.all.max())
     }
 
-    /// How much later than intended a call has started, at most.
+    /// Returns the maximum delay of a call after its scheduled start.
     pub(crate) fn late_max(&self) -> Duration {
         Duration::from_nanos(self.late.max())
     }
 
-    /// Returns the number of calls that took this time or longer.
+    /// Returns the number of calls that took at least `time`.
     pub(crate) fn slower_than(&self, time: Duration) -> u64 {
         self.all.len().saturating_sub(self.all.count_between(0, nanos(time).saturating_sub(1)))
     }
@@ -159,10 +160,10 @@ fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(LONGEST).clamp(1, LONGEST)
 }
 
-/// A histogram of times with this many digits.
+/// Creates a histogram with this number of significant digits.
 fn histogram(digits: u8) -> Histogram<u64> {
-    // The bounds and digits are constants that it accepts.
-    Histogram::new_with_bounds(1, LONGEST, digits).expect("the bounds are in order and the digits at most five")
+    // The bounds and digits are valid constants.
+    Histogram::new_with_bounds(1, LONGEST, digits).expect("bounds should be in order and digits at most five")
 }
 
 #[cfg(test)]

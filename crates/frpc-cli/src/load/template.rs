@@ -1,4 +1,4 @@
-//! Templates in the parameters of a load: `{{n}}` and its like, replaced for each call.
+//! Templates in load parameters, such as `{{n}}`, which are expanded for each call.
 
 use fastrand::Rng;
 use std::fmt::Write as _;
@@ -10,21 +10,21 @@ pub(crate) struct Template(Vec<Part>);
 #[derive(Clone, Debug, PartialEq)]
 enum Part {
     Text(String),
-    /// The number of the call, from 0.
+    /// The number of the call, starting from 0.
     Number,
-    /// An integer, both ends included.
+    /// A random integer in an inclusive range.
     Random(i64, i64),
-    /// So many letters and digits.
+    /// A number of random letters and digits.
     Letters(usize),
-    /// One of these.
+    /// A random element of a list.
     Choice(Vec<String>),
 }
 
-/// The longest random text, in characters: as much as a frame of the default limit holds.
+/// Maximum length of random text in characters, which fits into a frame of the default maximum size.
 const LETTERS_MAX: usize = 5 << 20;
 
 impl Template {
-    /// Reads a text.
+    /// Parses a text.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -39,12 +39,12 @@ impl Template {
         Ok(Self(parts))
     }
 
-    /// Whether the text is the same for each call.
+    /// Returns whether the text is the same for each call.
     pub(crate) fn is_constant(&self) -> bool {
         self.0.iter().all(|part| matches!(part, Part::Text(_)))
     }
 
-    /// The text for a call.
+    /// Expands the templates for a call.
     pub(crate) fn render(&self, number: u64, random: &mut Rng) -> String {
         let mut out = String::new();
         for part in &self.0 {

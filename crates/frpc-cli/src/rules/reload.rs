@@ -1,4 +1,4 @@
-//! Access rules that a running gateway can replace. New rules apply immediately to calls of open connections.
+//! Access rules that can be replaced while the gateway runs. New rules apply immediately to calls on open connections.
 
 use frpc::{Admitted, Authorize, Connection, Metadata, PeerRules, Status};
 use frpc_access::Access;
@@ -11,13 +11,13 @@ pub(crate) struct CurrentRules(Arc<Mutex<Rules>>);
 
 struct Rules {
     access: Access,
-    /// Grows with each replacement.
+    /// Incremented by each replacement.
     generation: u64,
-    /// The methods of the server, by the numbers that it knows them by.
+    /// The methods of the server, indexed by the numbers assigned to them.
     methods: Vec<String>,
 }
 
-/// The peer of a connection, judged by the rules at present.
+/// The peer of a connection, authorized by the current rules.
 struct CurrentPeer {
     rules: CurrentRules,
     connection: Connection,
@@ -37,7 +37,7 @@ impl CurrentRules {
     }
 }
 
-/// No holder panics.
+/// Locks a mutex, which cannot be poisoned because no holder panics.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -47,7 +47,7 @@ impl Authorize for CurrentRules {
         lock(&self.0).access.methods()
     }
 
-    /// Every method has a number, because later rules may name others.
+    /// Assigns a number to every method, because later rules may name other methods.
     fn rule(&self, method: &str) -> Option<usize> {
         let mut rules = lock(&self.0);
         rules.methods.push(method.to_owned());
@@ -63,7 +63,7 @@ impl Authorize for CurrentRules {
 }
 
 impl CurrentPeer {
-    /// The verdicts at present, and the number of a method in them.
+    /// Returns the current rules for the peer, and the method's number in them.
     fn current(&self, method: Option<usize>) -> (Arc<dyn PeerRules>, Option<usize>) {
         let rules = lock(&self.rules.0);
         let mut judged = lock(&self.judged);

@@ -1,5 +1,5 @@
-//! The state of `frpc top`: the last two answers of the server, an order, a filter, and the user's selection. Keys
-//! change it. It knows no terminal.
+//! The state of `frpc top`: the last two replies of the server, the sort order, a filter and the user's selection. Keys
+//! change it. Independent of the terminal.
 
 use super::methods::{self, MethodRow};
 use clap::ValueEnum;
@@ -38,12 +38,12 @@ impl Column {
     const OF_METHODS: [Self; 7] =
         [Self::Method, Self::Rate, Self::Errors, Self::P50, Self::P99, Self::Max, Self::Ended];
 
-    /// Whether it is one of the table of methods.
+    /// Returns whether the column belongs to the table of methods.
     fn is_of_methods(self) -> bool {
         Self::OF_METHODS.contains(&self)
     }
 
-    /// Texts begin with the first one, numbers with the largest.
+    /// Returns the default order: ascending for text, descending for numbers.
     fn is_ascending(self) -> bool {
         matches!(self, Self::Number | Self::Peer | Self::Method)
     }
@@ -63,26 +63,26 @@ pub(super) enum KeyEffect {
     End,
 }
 
-/// The view.
+/// The state of the view.
 pub(super) struct TopView {
     last: WatchReply,
     last_at: Option<Instant>,
     before: Option<(WatchReply, Instant)>,
-    /// The index of the shown server.
+    /// Index of the displayed server.
     server: usize,
     pub(super) sort: Column,
     pub(super) is_ascending: bool,
-    /// The order of the table that is not shown.
+    /// The sort order of the table that is not displayed.
     other: (Column, bool),
     pub(super) filter: String,
-    /// The user is typing a filter.
+    /// Whether the user is typing a filter.
     pub(super) is_typing: bool,
     pub(super) is_paused: bool,
-    /// The number of the marked connection.
+    /// The number of the highlighted connection.
     marked: Option<u64>,
-    /// The name of the marked method.
+    /// The name of the highlighted method.
     marked_method: Option<String>,
-    /// The selected connection, and its details.
+    /// The selected connection and its details.
     pub(super) detail: Option<(u64, Result<ConnectionReply, String>)>,
 }
 
@@ -105,12 +105,12 @@ impl TopView {
         }
     }
 
-    /// Whether methods are shown, in place of connections.
+    /// Returns whether methods are displayed instead of connections.
     pub(super) fn shows_methods(&self) -> bool {
         self.sort.is_of_methods()
     }
 
-    /// Takes an answer of the server.
+    /// Stores a reply of the server.
     pub(super) fn take(&mut self, reply: WatchReply, now: Instant) {
         if self.is_paused {
             return;
@@ -119,7 +119,7 @@ impl TopView {
         self.before = self.last_at.replace(now).map(|at| (last, at));
     }
 
-    /// The connection whose details are to be requested, with its server.
+    /// Returns the connection whose details are needed, with its server.
     pub(super) fn wants_detail(&self) -> Option<(String, u64)> {
         let (number, _) = self.detail.as_ref().filter(|_| !self.is_paused)?;
         Some((self.shown().0.name.clone(), *number))
@@ -131,13 +131,13 @@ impl TopView {
         }
     }
 
-    /// The server that is shown, its index among all, and how many there are.
+    /// Returns the displayed server, its index, and the number of servers.
     pub(super) fn shown(&self) -> (Server, usize, usize) {
         let server = self.last.servers.get(self.server).and_then(|shown| shown.server.clone());
         (server.unwrap_or_default(), self.server + 1, self.last.servers.len())
     }
 
-    /// How much a number of the server grows in a second. `None` before the second answer.
+    /// Returns the growth of a counter per second. `None` before the second reply.
     pub(super) fn rate(&self, number: impl Fn(&Server) -> u64) -> Option<f64> {
         let (before, at) = self.before.as_ref()?;
         let seconds = self.last_at?.saturating_duration_since(*at).as_secs_f64();
@@ -149,7 +149,7 @@ impl TopView {
         (seconds > 0.0).then(|| grown as f64 / seconds)
     }
 
-    /// The connections that pass the filter, in order.
+    /// Returns the connections that pass the filter, sorted.
     pub(super) fn rows(&self) -> Vec<&Connection> {
         let all = self.last.servers.get(self.server).map(|shown| shown.connections.as_slice()).unwrap_or_default();
         let passes = |connection: &&Connection| self.filter.is_empty() || connection.peer.contains(&self.filter);
@@ -162,13 +162,13 @@ impl TopView {
             Column::Oldest => a.oldest_call_ms.cmp(&b.oldest_call_ms),
             Column::Streams => a.streams.cmp(&b.streams),
             Column::Queued => a.queued.cmp(&b.queued),
-            // Others are not of this table.
+            // The remaining columns belong to the other table.
             _ => a.memory.cmp(&b.memory),
         });
         rows
     }
 
-    /// The figures of all methods, in the order of the server.
+    /// Returns the statistics of all methods in the server's order.
     pub(super) fn all_methods(&self) -> Vec<MethodRow<'_>> {
         fn of(reply: &WatchReply, server: usize) -> Option<&Server> {
             reply.servers.get(server)?.server.as_ref()
@@ -180,7 +180,7 @@ impl TopView {
         of(&self.last, self.server).map(|last| methods::rows(last, before)).unwrap_or_default()
     }
 
-    /// The methods that pass the filter, in order.
+    /// Returns the methods that pass the filter, sorted.
     pub(super) fn methods(&self) -> Vec<MethodRow<'_>> {
         let mut rows = self.all_methods();
         rows.retain(|row| row.name.contains(&self.filter));
@@ -188,17 +188,17 @@ impl TopView {
         rows
     }
 
-    /// Sorts in the chosen direction. Equal rows stay in the order of the server.
+    /// Sorts in the chosen direction. Equal rows keep the server's order.
     fn sort_rows<T>(&self, rows: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
         rows.sort_by(|a, b| if self.is_ascending { compare(a, b) } else { compare(b, a) });
     }
 
-    /// The index of the mark among the methods.
+    /// Returns the index of the highlighted method.
     pub(super) fn method_mark(&self, rows: &[MethodRow<'_>]) -> usize {
         rows.iter().position(|row| Some(row.name) == self.marked_method.as_deref()).unwrap_or(0)
     }
 
-    /// The index of the mark among the rows: it stays with its connection as long as that is there.
+    /// Returns the index of the highlighted connection. The highlight follows the connection while it exists.
     pub(super) fn mark(&self, rows: &[&Connection]) -> usize {
         rows.iter().position(|row| Some(row.number) == self.marked).unwrap_or(0)
     }
@@ -218,7 +218,7 @@ impl TopView {
         self.marked = number;
     }
 
-    /// Applies a key.
+    /// Handles a key.
     pub(super) fn key(&mut self, key: KeyEvent) -> KeyEffect {
         if key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c') {
             return KeyEffect::End;

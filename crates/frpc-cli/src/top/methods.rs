@@ -1,4 +1,4 @@
-//! The figures of methods in `frpc top`: what of two answers makes a row, and how it is written.
+//! Method statistics in `frpc top`, computed from two replies, and their formatting.
 
 use super::board::Column;
 use super::view::columns;
@@ -10,15 +10,15 @@ use unicode_width::UnicodeWidthChar as _;
 /// A method whose calls are counted.
 pub(super) struct MethodRow<'a> {
     pub(super) name: &'a str,
-    /// Calls that ended in a second, and those among them that failed. `None` before the second answer.
+    /// Calls and failed calls per second. `None` before the second reply.
     pub(super) rates: Option<(f64, f64)>,
-    /// Since the server counts.
+    /// Calls since the server began to count.
     pub(super) ended: u64,
     pub(super) failed: u64,
     figures: &'a Figures,
 }
 
-/// The methods of a server that counts calls. `before` is the answer before, and the seconds since.
+/// Returns the methods of a server that counts calls. `before` is the previous reply and the seconds since.
 pub(super) fn rows<'a>(last: &'a Server, before: Option<(&Server, f64)>) -> Vec<MethodRow<'a>> {
     let old: HashMap<&str, (u64, u64)> = before.iter().flat_map(|(server, _)| counted(server)).map(counts).collect();
     let row = |(method, figures): (&'a Method, &'a Figures)| {
@@ -37,13 +37,13 @@ fn counted(server: &Server) -> impl Iterator<Item = (&Method, &Figures)> {
     server.methods.iter().filter_map(|method| Some((method, method.figures.as_ref()?)))
 }
 
-/// The calls of a method that have ended, and those that failed. A server may say any number.
+/// Returns the numbers of ended and failed calls of a method. The server's numbers are untrusted.
 fn counts<'a>((method, figures): (&'a Method, &Figures)) -> (&'a str, (u64, u64)) {
     let failed = sum(figures.failed.iter().map(|failed| failed.count));
     (&method.name, (figures.ok.saturating_add(failed), failed))
 }
 
-/// Compares by a column. Equal rates are compared by all calls.
+/// Compares rows by a column. Equal rates are ordered by the total number of calls.
 pub(super) fn compare(column: Column, a: &MethodRow<'_>, b: &MethodRow<'_>) -> Ordering {
     match column {
         Column::Method => a.name.cmp(b.name),
@@ -52,12 +52,12 @@ pub(super) fn compare(column: Column, a: &MethodRow<'_>, b: &MethodRow<'_>) -> O
         Column::P99 => a.figures.p99_ns.cmp(&b.figures.p99_ns),
         Column::Max => a.figures.max_ns.cmp(&b.figures.max_ns),
         Column::Ended => a.ended.cmp(&b.ended),
-        // By calls in a second.
+        // By calls per second.
         _ => by_rate(a, b, |(calls, _)| calls).then(a.ended.cmp(&b.ended)),
     }
 }
 
-/// The sum of figures of a server, which may be any: the largest number at most.
+/// Returns the saturating sum of a server's numbers, which are untrusted.
 pub(super) fn sum(figures: impl Iterator<Item = u64>) -> u64 {
     figures.fold(0, u64::saturating_add)
 }
@@ -67,7 +67,7 @@ fn by_rate(a: &MethodRow<'_>, b: &MethodRow<'_>, rate: fn((f64, f64)) -> f64) ->
     of(a).total_cmp(&of(b))
 }
 
-/// The calls of all methods together, for the head of the view.
+/// Summarizes the calls of all methods for the header of the view.
 pub(super) fn total(rows: &[MethodRow<'_>]) -> String {
     if rows.is_empty() {
         return "calls: the server does not count them".to_owned();
@@ -78,7 +78,7 @@ pub(super) fn total(rows: &[MethodRow<'_>]) -> String {
     format!("calls: {calls}/s, {errors} errors/s; {ended} have ended, {failed} of them failed")
 }
 
-/// The cells after the name.
+/// Returns the cells after the name.
 pub(super) fn cells(row: &MethodRow<'_>) -> [String; 6] {
     let time = |nanos: u64| if row.ended == 0 { "-".to_owned() } else { time(nanos) };
     let Figures { p50_ns, p99_ns, max_ns, .. } = row.figures;
@@ -92,7 +92,7 @@ pub(super) fn cells(row: &MethodRow<'_>) -> [String; 6] {
     ]
 }
 
-/// A name of at most so many columns: of a longer one the end, which has the method.
+/// Shortens a name to `width` columns. Keeps the end, which contains the method.
 pub(super) fn short(name: &str, width: usize) -> String {
     if columns(name) <= width {
         return name.to_owned();
@@ -109,7 +109,7 @@ fn rate(rate: Option<f64>) -> String {
     rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"))
 }
 
-/// A time in at most six characters, if it is not longer than a day.
+/// Formats a duration of up to a day in at most six characters.
 fn time(nanos: u64) -> String {
     let (value, unit) = match nanos {
         0..1000 => return format!("{nanos}ns"),

@@ -1,4 +1,4 @@
-//! The terminal during `frpc top`.
+//! Terminal control of `frpc top`.
 
 use super::view::ScreenLine;
 use crossterm::style::{Attribute, Print, SetAttribute};
@@ -9,13 +9,13 @@ use crossterm::terminal::{
 use crossterm::{cursor, execute, queue};
 use std::io::{self, Write as _, stdout};
 
-/// A screen of its own, without echo of keys. Dropping it shows again the one before.
+/// The alternate screen, in raw mode. Dropping it restores the terminal.
 pub(super) struct Terminal(());
 
 impl Terminal {
     pub(super) fn open() -> io::Result<Self> {
         let hook = std::panic::take_hook();
-        // Its text would be lost with this screen.
+        // The alternate screen would hide the panic message.
         std::panic::set_hook(Box::new(move |info| {
             restore();
             hook(info);
@@ -26,7 +26,7 @@ impl Terminal {
         Ok(terminal)
     }
 
-    /// Draws the lines that fit into a width and a height.
+    /// Draws the lines that fit into the terminal.
     pub(super) fn draw(&mut self, lines: impl FnOnce(usize, usize) -> Vec<ScreenLine>) -> io::Result<()> {
         let (width, height) = size()?;
         let mut out = Vec::new();

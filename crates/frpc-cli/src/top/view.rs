@@ -1,4 +1,4 @@
-//! Drawing of `frpc top`, and its text output for pipes. All text of the server is escaped before it is placed in a
+//! Renders `frpc top`, and its text output for pipes. All text from the server is escaped before it is placed in a
 //! cell.
 
 use super::board::{Column, TopView};
@@ -8,16 +8,16 @@ use crossterm::style::Attribute;
 use frpc_reflection::introspection_v1::{Call, Connection, ConnectionReply, Kind, Server, Stream, Worker};
 use unicode_width::UnicodeWidthChar as _;
 
-/// The lines above the table.
+/// Number of lines above the table.
 const HEAD: usize = 5;
 
-/// The widths of the columns of connections, in the order of their headings; the peer has the rest.
+/// Widths of the connection columns. The peer takes the remaining width.
 const WIDTHS: [usize; 9] = [7, 0, 8, 6, 6, 6, 7, 7, 7];
 
-/// The peer's index.
+/// Index of the peer column.
 const PEER: usize = 1;
 
-/// The headings, with the columns by which they sort.
+/// Headings of the connection columns, and the columns they sort by.
 const HEADINGS: [(&str, Option<Column>); 9] = [
     ("number", Some(Column::Number)),
     ("peer", Some(Column::Peer)),
@@ -30,10 +30,10 @@ const HEADINGS: [(&str, Option<Column>); 9] = [
     ("memory", Some(Column::Memory)),
 ];
 
-/// The widths of the columns of methods; the name has the rest.
+/// Widths of the method columns. The name takes the remaining width.
 const METHOD_WIDTHS: [usize; 7] = [0, 9, 9, 6, 6, 6, 10];
 
-/// The headings of methods, with the columns by which they sort.
+/// Headings of the method columns, and the columns they sort by.
 const METHOD_HEADINGS: [(&str, Column); 7] = [
     ("method", Column::Method),
     ("calls/s", Column::Rate),
@@ -56,7 +56,7 @@ impl From<String> for ScreenLine {
     }
 }
 
-/// The whole view, in lines of this width.
+/// Renders the whole view with this width.
 pub(super) fn lines(board: &TopView, width: usize, height: usize) -> Vec<ScreenLine> {
     let mut lines: Vec<ScreenLine> = head_lines(board).map(ScreenLine::from).into();
     let room = (width, height.saturating_sub(HEAD + 1));
@@ -74,7 +74,7 @@ pub(super) fn lines(board: &TopView, width: usize, height: usize) -> Vec<ScreenL
     lines
 }
 
-/// The table of connections.
+/// Renders the table of connections.
 fn connections_table(board: &TopView, room: (usize, usize)) -> Vec<ScreenLine> {
     let rows = board.rows();
     let headings = HEADINGS.map(|(name, column)| heading(board, name, column));
@@ -82,7 +82,7 @@ fn connections_table(board: &TopView, room: (usize, usize)) -> Vec<ScreenLine> {
     table(headings, with_rest(WIDTHS, PEER, room.0), rows.into_iter().map(row_cells), mark, room.1)
 }
 
-/// The table of methods with the figures of their calls.
+/// Renders the table of methods with their statistics.
 fn methods_table(board: &TopView, room: (usize, usize)) -> Vec<ScreenLine> {
     let rows = board.methods();
     let headings = METHOD_HEADINGS.map(|(name, column)| heading(board, name, Some(column)));
@@ -94,14 +94,14 @@ fn methods_table(board: &TopView, room: (usize, usize)) -> Vec<ScreenLine> {
     table(headings, widths, shown, board.method_mark(&rows), room.1)
 }
 
-/// The widths, with the rest of the line for the column at an index. Columns have a blank between them.
+/// Assigns the remaining width to the column at an index. Columns are separated by a space.
 fn with_rest<const COLUMNS: usize>(mut widths: [usize; COLUMNS], at: usize, width: usize) -> [usize; COLUMNS] {
     let others = widths.iter().sum::<usize>() + COLUMNS - 1;
     widths[at] = width.saturating_sub(others);
     widths
 }
 
-/// The headings, and so many rows that the marked one is among the lines.
+/// Renders the headings and the rows around the highlighted one.
 fn table<const COLUMNS: usize>(
     headings: [String; COLUMNS],
     widths: [usize; COLUMNS],
@@ -127,7 +127,7 @@ fn heading(board: &TopView, name: &str, column: Option<Column>) -> String {
     if column == Some(board.sort) { format!("{name}{mark}") } else { name.to_owned() }
 }
 
-/// The figures of the server as a whole.
+/// Renders the statistics of the whole server.
 fn head_lines(board: &TopView) -> [String; HEAD] {
     let (server, at, of) = board.shown();
     let of_several = if of > 1 { format!(" ({at} of {of})") } else { String::new() };
@@ -251,7 +251,7 @@ fn stream(stream: &Stream) -> String {
     )
 }
 
-/// The view as text, for pipes.
+/// Renders the view as text, for pipes.
 pub(super) fn plain(board: &TopView) -> String {
     let (headings, rows): (Vec<String>, Vec<Vec<String>>) = if board.shows_methods() {
         let cells = |row: MethodRow<'_>| std::iter::once(cell(row.name)).chain(methods::cells(&row)).collect();
@@ -300,12 +300,12 @@ fn fit(text: &str, width: usize) -> String {
     fitted
 }
 
-/// Text of the server for a cell: escaped, and on one line.
+/// Escapes text from the server for a single-line cell.
 fn cell(text: &str) -> String {
     escaped(text).replace(['\n', '\t'], " ")
 }
 
-/// A number of bytes, in five characters if it is not huge.
+/// Formats a number of bytes in about five characters.
 fn bytes(count: u64) -> String {
     const UNITS: [&str; 5] = ["K", "M", "G", "T", "P"];
     if count < 1024 {
@@ -321,7 +321,7 @@ fn bytes(count: u64) -> String {
     if value < 10.0 { format!("{value:.1}{unit}") } else { format!("{value:.0}{unit}") }
 }
 
-/// A duration in its two largest units.
+/// Formats a duration in its two largest units.
 fn duration(millis: u64) -> String {
     let seconds = millis / 1000;
     match seconds {
@@ -415,7 +415,7 @@ mod tests {
         );
     }
 
-    /// Columns were counted as characters, so that wide ones moved all cells after them.
+    /// Regression test: columns were counted as characters, so wide characters shifted the following cells.
     #[test]
     fn wide_characters_take_two_columns_of_a_table() {
         let mut board = board();
@@ -535,7 +535,10 @@ mod tests {
         let shown = |board: &TopView, height| {
             let mut lines = lines(board, 80, height);
             lines.pop();
-            let marked = lines.into_iter().find(|line| line.attribute == Attribute::Reverse).expect("a row is marked");
+            let marked = lines
+                .into_iter()
+                .find(|line| line.attribute == Attribute::Reverse)
+                .expect("a row should be highlighted");
             assert_eq!(marked.text.len(), 80);
             marked.text[..1].to_owned()
         };
