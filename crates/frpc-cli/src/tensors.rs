@@ -100,7 +100,12 @@ mod tests {
         let lists = r#"{"x": [[1, 2], [3, 4]], "many": [[1.5], [true]], "named": {"a": [1]}, "numbers": [1, 2],
             "inner": {"x": [[0.5]]}}"#;
         let message = message_from_json(&descriptor, lists).expect("nested lists should be valid tensors");
-        let x = message.get_field_by_name("x").expect("it is a field").as_message().expect("a message").encode_to_vec();
+        let x = message
+            .get_field_by_name("x")
+            .expect("message should have the field")
+            .as_message()
+            .expect("field should be a message")
+            .encode_to_vec();
         let x = Tensor::decode(&*x).expect("field should contain a tensor");
         assert_eq!(
             (x.dtype.as_str(), &x.shape[..], x.view::<i64>().expect("elements should be integers")),

@@ -364,7 +364,10 @@ mod tests {
     #[test]
     fn datagram_of_another_id_is_no_reply() {
         let reply = |id: &str| Reply::parse(7, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":1}}"#).as_bytes());
-        assert_eq!(reply("7").expect("it is the reply").result.expect("it has one"), "1");
+        assert_eq!(
+            reply("7").expect("datagram should be the reply").result.expect("reply should contain a result"),
+            "1"
+        );
         for other in ["8", "null", "\"7\"", "7.5", "{}"] {
             assert!(reply(other).is_none(), "{other}");
         }
@@ -388,7 +391,7 @@ mod tests {
             open.send_to(br#"{"jsonrpc":"2.0","id":7,"result":1}"#, from).await
         };
         let (reply, _) = tokio::join!(sockets.exchange(7, b"{}", 0, Duration::from_secs(3600)), answer);
-        assert_eq!(reply.expect("it is called").result.expect("it has one"), "1");
+        assert_eq!(reply.expect("server should reply").result.expect("reply should contain a result"), "1");
         sockets.notify(b"news").await.expect("open address should accept the notification");
         assert_eq!(open.recv(&mut buffer).await.expect("server should receive the notification"), 4);
     }
@@ -397,7 +400,7 @@ mod tests {
     fn error_keeps_its_status_by_name_or_number() {
         let status = |error: &str| {
             let reply = Reply::parse(7, format!(r#"{{"jsonrpc":"2.0","id":7,"error":{error}}}"#).as_bytes());
-            reply.expect("it is the reply").result.expect_err("it failed").code()
+            reply.expect("datagram should be the reply").result.expect_err("call should fail").code()
         };
         assert_eq!(status(r#"{"code":-32005,"message":"none","data":{"status":"NOT_FOUND"}}"#), Code::NotFound);
         assert_eq!(status(r#"{"code":-32601,"message":"none"}"#), Code::Unimplemented);

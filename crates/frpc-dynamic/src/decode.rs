@@ -92,7 +92,7 @@ impl Reader<'_> {
         Ok(Some(message))
     }
 
-    /// Reads a field. Returns the field to set, which is the member for a oneof of the rich form, or `None` if the
+    /// Reads a field. Returns the field to set, which is the member for a oneof of the extended form, or `None` if the
     /// value is the default.
     fn field<'l>(
         &mut self,
@@ -153,7 +153,7 @@ impl Reader<'_> {
         Ok(value.map(|value| (field, value)))
     }
 
-    /// Reads the value of a oneof of the rich form after its head at `at`.
+    /// Reads the value of a oneof of the extended form after its head at `at`.
     fn member<'l>(
         &mut self,
         layout: &'l Layout,
@@ -223,7 +223,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns whether a field is read here. A oneof of the rich form has been read at its first member.
+/// Returns whether a field is read here. A oneof of the extended form has been read at its first member.
 fn reads(field: &Field, is_flat: &[bool]) -> bool {
     match field.shape {
         Shape::Member { oneof, .. } => is_flat.get(oneof).copied().unwrap_or(true),

@@ -12,7 +12,7 @@ pub(crate) fn message(codec: &Codec, message: &DynamicMessage, to: &mut Encoder<
 
 struct Writer<'a> {
     codec: &'a Codec,
-    /// The nesting depth of the current value.
+    /// The current nesting depth.
     depth: u32,
 }
 
@@ -89,7 +89,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes a oneof of the rich form.
+    /// Writes a oneof of the extended form.
     fn member(
         &mut self,
         message: &DynamicMessage,

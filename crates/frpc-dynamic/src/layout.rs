@@ -54,7 +54,7 @@ pub enum Shape {
         of: Element,
         /// The index of the oneof in [`Layout::oneofs`].
         oneof: usize,
-        /// Whether the rich form writes the oneof at this position.
+        /// Whether the extended form writes the oneof at this position.
         is_first: bool,
     },
     List(Element),

@@ -493,7 +493,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads the head of a oneof of the rich form, if one is next. Returns the member's one-based index in the
+    /// Reads the head of a oneof of the extended form, if one is next. Returns the member's one-based index in the
     /// declaration, or 0 if no member is set. Intended for codecs without generated code; others use
     /// [`oneof`](Self::oneof).
     ///

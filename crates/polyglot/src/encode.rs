@@ -397,7 +397,7 @@ impl<'a> Encoder<'a> {
         self.lost_presence = true;
     }
 
-    /// Writes the head of a oneof of the rich form: the member's one-based index in the declaration, or 0 if no member
+    /// Writes the head of a oneof of the extended form: the member's one-based index in the declaration, or 0 if no member
     /// is set. The member's value must follow. Intended for codecs without generated code; others use
     /// [`oneof`](Self::oneof).
     #[inline]

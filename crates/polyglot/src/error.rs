@@ -82,7 +82,7 @@ pub enum DecodeReason {
     },
     /// An error in place of a message inside another message.
     NestedError,
-    /// A oneof of the rich form has a member unknown to the schema.
+    /// A oneof of the extended form has a member unknown to the schema.
     UnknownMember {
         /// The member's one-based index in the declaration.
         member: u32,

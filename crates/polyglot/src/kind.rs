@@ -68,7 +68,7 @@ kinds! {
     List = 0x01, "list", 4;
     /// Pairs of a key and a value, preceded by both kinds and their number.
     Map = 0x02, "map", 5;
-    /// In heads of lists and maps, a message that may be nil. Otherwise the start of a oneof in the rich form.
+    /// In heads of lists and maps, a message that may be nil. Otherwise the start of a oneof in the extended form.
     Any = 0x03, "message", 1;
     /// Length-prefixed bytes.
     Bytes = 0x04, "bytes", 3;

@@ -1,4 +1,4 @@
-//! Oneofs: separate fields in the flat form, one tagged value in the rich form.
+//! Oneofs: separate fields in the flat form, one tagged value in the extended form.
 
 use crate::codec::encode_default;
 use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, Encoder, Form, Kind};
@@ -6,7 +6,7 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, Encoder, For
 /// A oneof, as an enum with a variant for each member. Implemented by generated code.
 ///
 /// The flat form of the Go original has no oneofs. Each member is an ordinary field that is always present, and the
-/// last member that is not its default wins. In the rich form the oneof is at the position of its first member in wire
+/// last member that is not its default wins. In the extended form the oneof is at the position of its first member in wire
 /// order. It consists of `03`, a varint with the one-based member in the order of declaration (0 if none is set), and
 /// the value. Generated code writes and reads both:
 ///
@@ -79,7 +79,7 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, Encoder, For
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Oneof: Sized {
-    /// Writes the set member in the rich form. Calls [`Encoder::member`] with the member's one-based index in the
+    /// Writes the set member in the extended form. Calls [`Encoder::member`] with the member's one-based index in the
     /// declaration.
     ///
     /// # Errors
@@ -116,7 +116,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// Writes the set member in the rich form. Called by [`Oneof::encode_member`].
+    /// Writes the set member in the extended form. Called by [`Oneof::encode_member`].
     ///
     /// # Errors
     ///
@@ -127,7 +127,7 @@ impl Encoder<'_> {
         C::encode(value, self).map_err(|error| error.in_field(name))
     }
 
-    /// Writes a member at its own position; `None` if it is not set. Does nothing in the rich form.
+    /// Writes a member at its own position; `None` if it is not set. Does nothing in the extended form.
     ///
     /// # Errors
     ///
@@ -148,7 +148,7 @@ impl Encoder<'_> {
 }
 
 impl Decoder<'_> {
-    /// Begins to read a oneof at the position of its first member. In the rich form, reads the whole oneof.
+    /// Begins to read a oneof at the position of its first member. In the extended form, reads the whole oneof.
     ///
     /// # Errors
     ///

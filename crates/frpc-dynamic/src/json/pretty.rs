@@ -45,7 +45,7 @@ fn token_len(json: &str, letter: char) -> usize {
         is_end
     };
     let end = json.bytes().skip(1).position(is_end);
-    // Plus both quotation marks.
+    // Includes both quotation marks.
     end.map_or(json.len(), |inner| inner.saturating_add(2))
 }
 

@@ -13,7 +13,7 @@ pub(super) struct Side {
     pub(super) form: Form,
 }
 
-/// A value on the wire: a field, or a oneof of the rich form.
+/// A value on the wire: a field, or a oneof of the extended form.
 pub(super) struct Item {
     pub(super) place: Place,
     /// The field, or the members of a oneof in the order of their indices.

@@ -200,7 +200,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(())
     }
 
-    /// Reads the head of a oneof of the rich form. Returns the member, or 0 if none is set.
+    /// Reads the head of a oneof of the extended form. Returns the member, or 0 if none is set.
     pub(super) fn oneof_head(&mut self) -> Result<u64> {
         let [0x03, member @ ..] = self.rest else {
             return Err(match self.unexpected(Kind::Any) {

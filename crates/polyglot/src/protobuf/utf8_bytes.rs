@@ -29,7 +29,7 @@ pub mod encoding {
             /// Reads the value of a field.
             ///
             /// # Errors
-            /// If it is malformed.
+            /// If the value is malformed.
             fn merge(
                 wire_type: WireType,
                 value: &mut Self,
@@ -60,7 +60,7 @@ pub mod encoding {
         }
 
         impl Text for Utf8Bytes {
-            /// Shares memory as [`Decoder::utf8_bytes`](crate::Decoder::utf8_bytes) does.
+            /// Reads a slice of shared input, like [`Decoder::utf8_bytes`](crate::Decoder::utf8_bytes).
             fn merge(
                 wire_type: WireType,
                 value: &mut Self,
@@ -101,13 +101,13 @@ pub mod encoding {
             values.iter().for_each(|value| encode(tag, value, to));
         }
 
-        /// The length of a field.
+        /// Returns the encoded length of a field.
         pub fn encoded_len<T: Text>(tag: u32, value: &T) -> usize {
             let length = value.as_ref().len();
             key_len(tag).saturating_add(encoded_len_varint(length as u64)).saturating_add(length)
         }
 
-        /// The length of a field for each element of a list.
+        /// Returns the encoded length of a repeated field.
         pub fn encoded_len_repeated<T: Text>(tag: u32, values: &[T]) -> usize {
             values.iter().map(|value| encoded_len(tag, value)).sum()
         }
@@ -115,7 +115,7 @@ pub mod encoding {
         /// Reads the value of a field.
         ///
         /// # Errors
-        /// If it is malformed.
+        /// If the value is malformed.
         pub fn merge<T: Text>(
             wire_type: WireType,
             value: &mut T,
@@ -125,10 +125,10 @@ pub mod encoding {
             T::merge(wire_type, value, from, context)
         }
 
-        /// Reads the value of a field, as a further element of a list.
+        /// Reads the value of a field and appends it to a list.
         ///
         /// # Errors
-        /// If it is malformed.
+        /// If the value is malformed.
         pub fn merge_repeated<T: Text>(
             wire_type: WireType,
             values: &mut Vec<T>,
