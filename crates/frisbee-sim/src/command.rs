@@ -45,7 +45,7 @@ fn first_source(listed: &str) -> Option<PathBuf> {
     Some(first.replace('\0', " ").into())
 }
 
-/// Returns the target with this root source by cargo's layout rules; `None` if they do not determine it.
+/// Returns the target with this root source by cargo's layout rules, or `None` if they do not determine it.
 fn target_of(source: &Path, program: &Path, package: Option<&str>) -> Option<String> {
     let name = |path: &Path| Some(path.file_name()?.to_str()?.to_owned());
     let file = source.file_stem()?.to_str()?;

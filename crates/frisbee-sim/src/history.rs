@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// A sequential specification of an object.
 pub trait Model {
-    /// An operation with its arguments.
+    /// The type of operations, with their arguments.
     type Operation: Clone + fmt::Debug;
     /// The result of an operation.
     type Outcome: Clone + fmt::Debug;
@@ -30,7 +30,7 @@ pub trait Model {
     ) -> Option<Self::State>;
 }
 
-/// Operations with their results, in the order of their begins and ends. Clones share the history.
+/// Operations with their results, in the order in which they begin and end. Clones share the history.
 ///
 /// ```
 /// use frisbee_sim::{History, Register, RegisterOperation as Operation, Verdict};
@@ -46,7 +46,7 @@ pub struct History<O, R>(Arc<Mutex<Record<O, R>>>);
 
 struct Record<O, R> {
     entries: Vec<Entry<O, R>>,
-    /// Number of begins and ends so far, which is the time of a history.
+    /// Number of recorded begins and ends, which serves as the clock of the history.
     moments: usize,
 }
 

@@ -220,7 +220,10 @@ impl Sim {
         let name = thread::current().name().unwrap_or_default().to_owned();
         thread::scope(|scope| {
             for _ in 0..threads {
-                thread::Builder::new().name(name.clone()).spawn_scoped(scope, search).expect("a thread starts");
+                thread::Builder::new()
+                    .name(name.clone())
+                    .spawn_scoped(scope, search)
+                    .expect("search thread should start");
             }
         });
         let (seed, failure) = found.into_inner().unwrap_or_else(PoisonError::into_inner)?;
@@ -283,7 +286,7 @@ impl Sim {
                 }
             })
             .build()
-            .expect("a runtime without sockets can be made");
+            .expect("runtime without I/O should be created");
         let ran = runtime.block_on(async {
             // Time is paused between two ticks of the timer. Sleeping aligns it with a tick, so the initial offset does
             // not affect the run.
@@ -449,5 +452,5 @@ fn range(text: &str) -> Range<u64> {
 
 fn numbers(text: &str) -> BTreeSet<usize> {
     let numbers = text.split(',').filter(|number| !number.is_empty());
-    numbers.map(|number| number.parse().expect("text should parse")).collect()
+    numbers.map(|number| number.parse().expect("seed should be a number")).collect()
 }

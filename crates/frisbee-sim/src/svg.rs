@@ -1,13 +1,14 @@
 //! Draws the timeline of a trace, with a line for each node and arrows for the bytes between them.
 //!
-//! Does not use plotters, because plotters does not support tooltips, which show the details of events.
+//! Generates SVG directly instead of using the crate plotters, which does not support the tooltips that show the
+//! details of events.
 
 use crate::trace::{Event, EventKind};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// Maximum number of most recent events in a drawing. More could not be distinguished on a screen.
+/// Maximum number of events in a drawing, the most recent ones. More could not be distinguished on a screen.
 const SHOWN: usize = 600;
 
 /// Width of a drawing in pixels.

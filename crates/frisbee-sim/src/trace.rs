@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(hash_of(&[RawEvent::at(EventKind::Start, 3), note]), HASH);
     }
 
-    /// As computed once; machines and versions have to agree.
+    /// The expected hash, which must be equal on all machines and in all versions.
     const HASH: u64 = 10588594636138369192;
 
     #[test]

@@ -14,17 +14,17 @@ use tokio::time::{Sleep, sleep_until};
 /// Bandwidth of a link during a slow fault, in bytes per second.
 const SLOW: u64 = 2_000;
 
-/// Pieces per second that a path of limited bandwidth delivers.
+/// Number of pieces per second into which a link of limited bandwidth splits its data.
 const PIECES: u64 = 20;
 
 /// Fraction of bytes with a flipped bit during a corrupting fault.
 const CORRUPT: f64 = 1.0 / 2_000.0;
 
-/// A connection.
+/// A connection between two processes.
 pub(crate) struct Wire {
     /// The nodes of the dialling and of the accepting end.
     pub(crate) nodes: [usize; 2],
-    /// Their processes.
+    /// The processes at the dialling and at the accepting end.
     processes: [u64; 2],
     /// The directions from the dialling and from the accepting end.
     pub(crate) ways: [Direction; 2],
@@ -37,28 +37,28 @@ pub(crate) struct Wire {
 #[derive(Default)]
 pub(crate) struct Direction {
     under_way: VecDeque<Chunk>,
-    /// The bytes of all chunks.
+    /// Total number of bytes in `chunks`.
     length: usize,
     written: u64,
     /// The number of written bytes after which the connection is cut.
     pub(crate) cut_at: Option<u64>,
     /// Whether all bytes are silently lost.
     pub(crate) is_silent: bool,
-    /// The writer has ended it.
+    /// Whether the writer has ended the direction.
     has_ended: bool,
-    /// The reader has read the end.
+    /// Whether the reader has read the end.
     is_over: bool,
-    /// The reader has gone.
+    /// Whether the reading end was dropped.
     is_left: bool,
-    /// When the last chunk arrives, in microseconds.
+    /// Arrival time of the last chunk, in microseconds.
     last: u64,
     reader: Option<Waker>,
     writer: Option<Waker>,
 }
 
-/// Bytes that arrive at one time; none are the end.
+/// Bytes that arrive together. An empty chunk is the end of the direction.
 struct Chunk {
-    /// In milliseconds.
+    /// Arrival time in milliseconds.
     due: u64,
     bytes: Vec<u8>,
     read: usize,
@@ -71,7 +71,7 @@ impl Wire {
 }
 
 impl Direction {
-    /// Cuts the path after so many further bytes.
+    /// Cuts the connection after this many further bytes.
     pub(crate) fn cut_after(&mut self, bytes: u64) {
         self.cut_at = Some(self.written + bytes);
     }
@@ -102,7 +102,7 @@ impl fmt::Debug for Transport {
     }
 }
 
-/// A new connection from one process to another.
+/// Creates a connection between two processes and returns its ends.
 pub(crate) fn connect(shared: &Arc<Shared>, state: &mut State, ends: [(usize, u64); 2]) -> [Transport; 2] {
     let (nodes, processes) = (ends.map(|end| end.0), ends.map(|end| end.1));
     state.wires.push(Some(Box::new(Wire { nodes, processes, ways: Default::default(), is_reset: false, ends: 2 })));
@@ -114,7 +114,7 @@ pub(crate) fn connect(shared: &Arc<Shared>, state: &mut State, ends: [(usize, u6
 }
 
 impl Transport {
-    /// The event of this end.
+    /// Returns an event of this end.
     fn event(&self, wire: &Wire, kind: EventKind, bytes: usize) -> RawEvent<'static> {
         let (node, peer) = (wire.nodes[self.side], wire.nodes[1 - self.side]);
         let connection = self.wire as u64 + 1;
@@ -224,7 +224,7 @@ impl Transport {
             if way.under_way.is_empty() {
                 wakers.extend(way.reader.take());
             }
-            // A slow path delivers piece by piece, not all at the end.
+            // A slow link delivers piece by piece instead of everything at the end.
             let most = bandwidth.map_or(count, |bandwidth| (bandwidth / PIECES).clamp(1, count as u64) as usize);
             for piece in bytes[..count].chunks(most) {
                 way.last += bandwidth.map_or(0, |bandwidth| piece.len() as u64 * 1_000_000 / bandwidth);
@@ -236,7 +236,7 @@ impl Transport {
         let event = self.event(wire, EventKind::Write, count);
         self.shared.trace(state, &event);
         if is_cut {
-            // Bytes in flight are lost, or arrive.
+            // Bytes in flight are either lost or delivered.
             if state.rng.bool() {
                 return self.reset(state, wire);
             }
@@ -255,7 +255,7 @@ impl Transport {
         WriteState::Done(Err(io::ErrorKind::ConnectionReset.into()), wire.wakers().collect())
     }
 
-    /// Runs a function on the connection, which is taken out of the state for that.
+    /// Runs a function on the connection, which is temporarily removed from the state.
     fn with_wire<R>(&self, run: impl FnOnce(&mut State, &mut Wire) -> R) -> Option<R> {
         let mut state = self.shared.lock();
         let mut wire = state.wires.get_mut(self.wire)?.take()?;
@@ -277,7 +277,7 @@ enum ReadState {
 }
 
 enum WriteState {
-    /// With those that wait at either end.
+    /// Contains the wakers of both ends.
     Done(io::Result<usize>, Vec<Waker>),
     Nothing,
 }
@@ -294,7 +294,7 @@ impl AsyncRead for Transport {
             let reading = this.with_wire(|state, wire| this.read(state, wire, context.waker(), to));
             match reading.ok_or_else(connection_lost)? {
                 ReadState::Done(result, writer) => {
-                    // Wakers are called without the lock.
+                    // Wakers are called after the lock is released.
                     writer.into_iter().for_each(Waker::wake);
                     return Poll::Ready(result);
                 }

@@ -155,7 +155,7 @@ mod tests {
     use frpc::{Code, Response, ResponseSender, ResponseStream, Server};
     use tokio::sync::mpsc;
 
-    /// Lists these services, in pieces.
+    /// A reflection service that lists these services in pieces.
     struct Hostile(Vec<Service>);
 
     impl Reflection for Hostile {
@@ -169,7 +169,7 @@ mod tests {
         }
     }
 
-    /// Starts the list and sends nothing.
+    /// A reflection service that starts the list and sends nothing.
     struct Silent(mpsc::Sender<ResponseSender<ListPiece>>);
 
     impl Reflection for Silent {
@@ -199,7 +199,7 @@ mod tests {
         let channel = channel(Silent(sender)).await;
         let fetched = tokio::time::timeout(10 * CALL_TIMEOUT, ServerSchema::fetch(&channel))
             .await
-            .expect("fetch should time out by itself");
+            .expect("fetch should time out");
         assert_eq!(fetched.unwrap_err().code(), Code::DeadlineExceeded);
     }
 

@@ -207,12 +207,12 @@ mod tests {
                         .message()
                         .await
                         .expect("stream should not fail")
-                        .expect("each request should have an answer");
+                        .expect("each request should be answered");
                     assert_eq!(
                         (&response.valid_host, response.original_request.as_ref()),
                         (&request.host, Some(request))
                     );
-                    kinds.push(match response.message_response.expect("answer should have a kind") {
+                    kinds.push(match response.message_response.expect("answer should contain a message") {
                         MessageResponse::ListServicesResponse(list) => {
                             list.service.iter().map(|service| service.name.as_str()).collect::<Vec<_>>().join(" ")
                         }
