@@ -1,4 +1,4 @@
-//! Base64 as the protocols of the gateway have it: read with or without padding, written without.
+//! Base64 as used by the protocols of the gateway: decoded with or without padding, encoded without.
 
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -13,17 +13,18 @@ const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
 const OF_FIELDS: GeneralPurpose = GeneralPurpose::new(&STANDARD, LENIENT);
 const OF_URLS: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, LENIENT);
 
-/// Bytes in the alphabet of fields.
+/// Encodes bytes in the standard alphabet.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     OF_FIELDS.encode(bytes)
 }
 
-/// Bytes in the alphabet of fields, with padding, so that several may follow each other.
+/// Encodes bytes in the standard alphabet with padding, so that several parts can be concatenated.
 pub(crate) fn encode_padded(bytes: &[u8]) -> String {
     BASE64_STANDARD.encode(bytes)
 }
 
-/// Appends the bytes of parts that follow each other, each with padding of its own. The text has whole groups of four.
+/// Decodes concatenated parts, each with its own padding, and appends the bytes. The length of the text must be a
+/// multiple of four.
 pub(crate) fn decode_parts(mut text: &[u8], out: &mut BytesMut) -> Option<()> {
     while !text.is_empty() {
         let end = text.iter().position(|byte| *byte == b'=').map_or(text.len(), |at| (at / 4 + 1) * 4);
@@ -41,7 +42,7 @@ pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     OF_FIELDS.decode(text).ok()
 }
 
-/// Bytes in the alphabet of URLs, or that of fields.
+/// Decodes bytes in the URL-safe or the standard alphabet.
 pub(crate) fn decode_url(text: &[u8]) -> Option<Vec<u8>> {
     OF_URLS.decode(text).or_else(|_| OF_FIELDS.decode(text)).ok()
 }

@@ -1,4 +1,4 @@
-//! The charge for requests and replies to the memory of the server.
+//! Charges of requests and replies to the memory of the server.
 
 use crate::clock::now;
 use crate::driver::LazyTimer;
@@ -9,18 +9,18 @@ use std::future::poll_fn;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
-/// Fewer bytes are not charged.
+/// Minimum size in bytes of a request or reply that is charged.
 pub(crate) const CHARGED_MIN: usize = 4 * 1024;
 
-/// How often the memory is looked at while it is short.
+/// Interval at which memory is checked while it is short.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// Checks that the server has memory for so many bytes of a request or a reply of this client.
+/// Checks that the client may hold `bytes` more of the server's memory, for a request or reply.
 pub(crate) fn check_room(context: &AdapterContext, bytes: usize) -> Result<(), Status> {
     check_growth(context, 0, bytes)
 }
 
-/// As [`check_room`], for something that takes so many bytes already.
+/// Like [`check_room`], but for something that already takes `before` bytes.
 pub(crate) fn check_growth(context: &AdapterContext, before: usize, bytes: usize) -> Result<(), Status> {
     let connection = context.connection();
     if before + bytes < CHARGED_MIN || connection.has_room(bytes) {
@@ -30,27 +30,27 @@ pub(crate) fn check_growth(context: &AdapterContext, before: usize, bytes: usize
     Err(overloaded())
 }
 
-/// The status of a call without memory.
+/// Returns the status of a call that is rejected for lack of memory.
 #[cold]
 pub(crate) fn overloaded() -> Status {
     Status::resource_exhausted("the server's memory limit for this client is reached")
 }
 
-/// Waits until the client holds no more of the server's memory than its share.
+/// Waits until the client holds no more than its share of the server's memory.
 pub(crate) async fn room(context: &AdapterContext) {
     let mut room = Room::default();
     poll_fn(|task| room.poll(task, context)).await;
 }
 
-/// A charge for something that grows and shrinks, in steps, so that small changes cost nothing.
+/// Charge for something that grows and shrinks. It changes in steps, so that small changes cost nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Charge(Option<(MemoryCharge, usize)>);
 
-/// The steps of a [`Charge`], in bytes; less is not charged.
+/// Step of a [`Charge`] in bytes. Smaller amounts are not charged.
 const STEP: usize = 64 * 1024;
 
 impl Charge {
-    /// Charges so many bytes in place of those before, if the client may hold them.
+    /// Sets the charge to `bytes`. Fails if the client may not hold as many.
     pub(crate) fn try_set(&mut self, context: &AdapterContext, bytes: usize) -> Result<(), Status> {
         let steps = bytes / STEP;
         let is_charged = match &mut self.0 {
@@ -72,33 +72,34 @@ impl Charge {
         Err(overloaded())
     }
 
-    /// Charges so many bytes in place of those before. Whether that is more.
+    /// Sets the charge to `bytes` and returns whether it has grown.
     pub(crate) fn set(&mut self, context: &AdapterContext, bytes: usize) -> bool {
         let (steps, before) = (bytes / STEP, self.0.as_ref().map_or(0, |(_, steps)| *steps));
         if steps != before {
-            // The previous charge is released after the new one, so that it never falls below the actual size.
+            // The previous charge is released after the new one is made, so that the total never falls below the actual
+            // size.
             self.0 = (steps > 0).then(|| (context.charge(steps * STEP), steps));
         }
         steps > before
     }
 }
 
-/// A body that arrives. Its memory is reserved before it grows, and follows the bytes that have come and not the length
-/// that was promised: a promise costs its sender nothing.
+/// A body that is being received. Its memory is reserved before it grows. The reservation follows the received bytes
+/// rather than the announced length, because an announcement costs the sender nothing.
 #[derive(Debug, Default)]
 pub(crate) struct GrowingBody {
     pub(crate) bytes: BytesMut,
     hold: Option<MemoryCharge>,
 }
 
-/// The memory of a body that arrives, as a multiple of the bytes that have come.
+/// Maximum capacity of a body's buffer, as a multiple of the received bytes.
 const GROWTH: usize = 4;
 
 impl GrowingBody {
-    /// Makes room for `more` bytes, and for more than that if the body is expected to have `most`.
+    /// Reserves capacity for `more` bytes, or for more than that if the body is expected to have `most`.
     ///
     /// # Errors
-    /// If that is more than the client may hold.
+    /// If the client may not hold as many bytes.
     pub(crate) fn reserve<'a>(
         &mut self,
         context: impl Into<Option<&'a AdapterContext>>,
@@ -111,7 +112,7 @@ impl GrowingBody {
         }
         let least = (length + more).max(2 * self.bytes.capacity()); // A buffer at least doubles.
         let mut capacity = most.min(GROWTH * length).max(least);
-        // At a client nothing is charged.
+        // A client-side body is not charged.
         if let Some(context) = context.into()
             && !self.hold(context, capacity)
         {
@@ -131,7 +132,7 @@ impl GrowingBody {
         Ok(())
     }
 
-    /// Releases the memory of a body that is empty.
+    /// Releases the memory of an empty body.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
@@ -148,7 +149,7 @@ impl GrowingBody {
     }
 }
 
-/// Waits while the client holds more of the server's memory than its share.
+/// Waits while the client holds more than its share of the server's memory.
 #[derive(Debug, Default)]
 pub(crate) struct Room {
     alarm: LazyTimer,
@@ -156,7 +157,7 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// Ready when the client may have more.
+    /// Completes once the client may hold more memory.
     pub(crate) fn poll(&mut self, task: &mut Context<'_>, context: &AdapterContext) -> Poll<()> {
         while context.is_overloaded() {
             let due = *self.due.get_or_insert_with(|| now() + INTERVAL);

@@ -1,4 +1,4 @@
-//! The Connect protocol: calls as plain requests of HTTP, with JSON or protobuf.
+//! The Connect protocol: calls as plain HTTP requests with JSON or protobuf.
 
 pub(crate) mod envelope;
 pub(crate) mod error;

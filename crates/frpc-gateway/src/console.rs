@@ -1,5 +1,6 @@
-//! The console: a page about the services of its server, and its access rules. The page calls through the WebSocket
-//! gateway; `locks.rs` admits it. Its source is `clients/typescript/console`, from which `console/` is built.
+//! The console: a web page about the services of its server, and its access rules. The page makes calls through the
+//! WebSocket gateway, to which `locks.rs` admits it. Its source is in `clients/typescript/console`, from which
+//! `console/` is built.
 
 use crate::gzip;
 use crate::http::answer::Answer;
@@ -9,20 +10,20 @@ use bytes::Bytes;
 use std::net::SocketAddr;
 use std::sync::OnceLock;
 
-/// The content security policy of the page: its own script and style, and connections to its server. The browser
-/// refuses to read text as HTML.
+/// Content security policy of the page: only its own script and style, and connections to its server. Browsers refuse
+/// to parse strings as HTML.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
                       trusted-types 'none'";
 
-/// A page where people see the services of the server, call them, and watch its topics: `/console/`.
+/// A web page that lists the services of the server, calls them and watches its topics, served at `/console/`.
 ///
-/// The crate has it with the feature `console`. It needs the schema, which the server shows by a service of
-/// `frpc-reflection`, and calls as any client does: by native frames over WebSocket, within the same middleware and
-/// limits.
+/// Requires the feature `console`. It also requires the schema, which the server provides by an `frpc-reflection`
+/// service. The page makes calls like any client, by native frames over WebSocket, and is subject to the same
+/// middleware and limits.
 ///
-/// It is for this machine alone: the request has to come from a loopback address, and to call the server `localhost` or
-/// by such an address. It does not admit pages of other origins.
+/// By default it is served to the local machine only: the request must come from a loopback address, and its `host`
+/// must be `localhost` or a loopback address. The console does not admit pages of other origins.
 ///
 /// ```
 /// use frpc_gateway::{Console, Gateway, Http};
@@ -36,20 +37,22 @@ pub struct Console {
 }
 
 impl Console {
-    /// A console for this machine.
+    /// Creates a console for the local machine.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Shows the console also to requests that call the server by this name, from wherever they come.
+    /// Also serves the console to requests for this host name, from any address.
     ///
-    /// **Every user who can connect can then make all calls of a client.** Have a proxy or a middleware admit callers.
+    /// **Every user who can connect can then make all calls of a client.** Use a proxy or middleware to authenticate
+    /// callers.
     pub fn host(mut self, name: impl Into<String>) -> Self {
         self.hosts.push(name.into());
         self
     }
 
-    /// Whether a request with this `host` gets the page. Whether the server goes by the name, the locks have found.
+    /// Returns whether the page is served to a request for this `host`. The locks have already checked that the name is
+    /// one of the server's.
     fn is_for(&self, host: &str, name: &str, peer: Option<SocketAddr>) -> bool {
         let is_local = || {
             let address = name.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
@@ -60,7 +63,8 @@ impl Console {
             && (self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name)) || (is_near() && is_local()))
     }
 
-    /// Whether a request is of the page itself: one that would get it has its own name as its origin.
+    /// Returns whether a request comes from the page itself: it would be served the page, and its origin equals its
+    /// host.
     pub(crate) fn is_own(&self, known: &KnownFields<'_>, peer: Option<SocketAddr>) -> bool {
         let Some((host, name)) = named(known) else { return false };
         let origin = known.origin.and_then(|origin| std::str::from_utf8(origin).ok()).unwrap_or_default();
@@ -70,7 +74,7 @@ impl Console {
             && self.is_for(host, name, peer)
     }
 
-    /// The answer to a request that was let in, if it is for the console.
+    /// Returns the response to an admitted request, if it is for the console.
     pub(crate) fn answer(&self, request: &RequestHead<'_>, peer: Option<SocketAddr>) -> Option<Answer> {
         let path = request.path.strip_prefix("/console")?;
         if path.is_empty() {
@@ -88,7 +92,7 @@ impl Console {
     }
 }
 
-/// The name of the server in a request, with its port and without.
+/// Returns the host of a request with and without its port.
 fn named<'a>(known: &KnownFields<'a>) -> Option<(&'a str, &'a str)> {
     let host = std::str::from_utf8(known.host?).ok()?;
     Some((host, crate::locks::without_port(host)?))
@@ -99,7 +103,7 @@ struct File {
     path: &'static str,
     content_type: &'static str,
     text: &'static str,
-    /// Compressed, at the first request.
+    /// The compressed file, created by the first request.
     small: OnceLock<Bytes>,
 }
 
@@ -128,7 +132,7 @@ impl File {
             .with("referrer-policy", "no-referrer")
             .with("cross-origin-opener-policy", "same-origin")
             .with("cross-origin-resource-policy", "same-origin")
-            // The next program on this port is another server.
+            // Not cached, because another server may use this port later.
             .with("cache-control", "no-store")
             .with("vary", "accept-encoding");
         if is_small { answer.with("content-encoding", "gzip") } else { answer }
@@ -202,7 +206,7 @@ mod tests {
         for path in ["/console/", "/console/console.js", "/console/console.css", "/console/icon.svg"] {
             let request_with = |known| {
                 let request = RequestHead { method: "GET", path, known, is_http2: false };
-                console.answer(&request, NEAR.parse().ok()).expect("it is a file")
+                console.answer(&request, NEAR.parse().ok()).expect("console should serve its own files")
             };
             let (whole, packed) = (request_with(&plain), request_with(&small));
             assert_eq!(gzip::inflate(&packed.body, 1 << 20).as_deref(), Ok(&whole.body[..]), "{path}");

@@ -1,9 +1,9 @@
 //! Transports of adapter connections under the limits of their server.
 //!
-//! The server closes native connections whose peers send or read too slowly. A handler of
-//! [adapter connections](frisbee::ServerBuilder::adapter) applies the same limits to its protocol by a [`AdapterDriver`]
-//! around the transport: writes fail when the client takes too few bytes, and the parts of a message have to follow one
-//! another at the [least rate](frisbee::Config::least_rate).
+//! A server disconnects native peers that send or read too slowly. Handlers of
+//! [adapter connections](frisbee::ServerBuilder::adapter) apply the same limits to other protocols by wrapping the
+//! transport in an [`AdapterDriver`]: writes fail if the client reads too slowly, and messages must arrive at the
+//! [minimum rate](frisbee::Config::least_rate).
 //!
 //! ```
 //! use frisbee::{AdapterContext, Handlers, RawTransport, Server};
@@ -68,12 +68,13 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::time::{Sleep, sleep_until};
 
-/// How long a client may still send bytes that are discarded, so that the system does not take back the last reply.
-/// A native client has as long to close.
+/// Time for which bytes from the client are discarded before closing, so that a TCP reset does not destroy the last
+/// reply. Native clients get the same time.
 pub const LINGER: Duration = Duration::from_secs(1);
 
-/// A transport that fails with [`TimedOut`](io::ErrorKind::TimedOut) when its peer takes bytes too slowly, by the rule for
-/// native packets: [`Config::write_timeout`]. It times messages that arrive if the reader reports their ends.
+/// A transport whose operations fail with [`TimedOut`](io::ErrorKind::TimedOut) if its peer reads too slowly, by the
+/// rule for native packets: [`Config::write_timeout`]. It also times received messages if the reader reports their
+/// ends.
 #[derive(Debug)]
 pub struct AdapterDriver<T> {
     io: T,
@@ -84,7 +85,7 @@ pub struct AdapterDriver<T> {
 }
 
 impl<T> AdapterDriver<T> {
-    /// A driver of a transport with these limits.
+    /// Wraps a transport.
     pub fn new(io: T, config: &Config) -> Self {
         Self {
             io,
@@ -95,30 +96,30 @@ impl<T> AdapterDriver<T> {
         }
     }
 
-    /// The transport, without its limits.
+    /// Returns the transport without its limits.
     pub fn into_inner(self) -> T {
         self.io
     }
 
-    /// Stops the clock of arriving bytes: no message has begun that is not whole.
+    /// Stops timing, because there is no incomplete message.
     #[inline]
     pub fn message_complete(&mut self) {
         self.arrival.complete();
     }
 
-    /// Ready if the message that has begun arrives too slowly: [`Config::least_rate`]. The clock runs from the first call
-    /// to [`message_complete`](Self::message_complete).
+    /// Completes if the current message arrives too slowly; see [`Config::least_rate`]. Timing starts with the first
+    /// call after [`message_complete`](Self::message_complete).
     pub fn poll_too_slow(&mut self, task: &mut Context<'_>) -> Poll<()> {
         self.arrival.poll_too_slow(task)
     }
 
-    /// Ready at `due`: for the time to the first byte, or that of an idle connection. All deadlines of a driver share one
-    /// timer, so one poll of a task may look at several.
+    /// Completes at `due`. Use this for the timeout of the first byte or of an idle connection. All deadlines of a
+    /// driver share one timer, so a task may poll several.
     pub fn poll_deadline(&mut self, task: &mut Context<'_>, due: Instant) -> Poll<()> {
         self.arrival.alarm.poll(task, due)
     }
 
-    /// Judges an attempt to write `offered` bytes.
+    /// Applies the write timeout to an attempt to write `offered` bytes.
     fn judge(
         &mut self,
         task: &mut Context<'_>,
@@ -129,7 +130,7 @@ impl<T> AdapterDriver<T> {
         match written {
             Poll::Ready(Ok(count)) => {
                 let is_timed = self.progress.is_stalled() || count < offered;
-                // While nothing waits and nothing did, the time is of no importance.
+                // The time does not matter if nothing is or was pending.
                 let now = if is_timed { now() } else { self.made };
                 self.progress.handle_written(count, count < offered, received, now);
                 Poll::Ready(Ok(count))
@@ -151,13 +152,13 @@ impl<T> AdapterDriver<T> {
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> AdapterDriver<T> {
-    /// Closes this direction, and discards further bytes of the client, for a second at most.
+    /// Shuts down writing and discards further bytes from the client for up to a second.
     ///
     /// # Errors
-    /// If the transport does, or does not close within a second.
+    /// If the transport fails or does not shut down within a second.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves the transport as it is.
+    /// Dropping the future leaves the transport unchanged.
     pub async fn close(&mut self) -> io::Result<()> {
         tokio::time::timeout(LINGER, self.shutdown()).await??;
         drain(&mut self.io).await;
@@ -165,11 +166,12 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AdapterDriver<T> {
     }
 }
 
-/// Discards further bytes of a client, such as the body of a rejected request, until it closes the connection, for
-/// [a second](LINGER) at most. A socket that is closed with unread bytes drops replies that the client has not received.
+/// Discards further bytes from a client, such as the body of a rejected request, until it closes the connection or
+/// [a second](LINGER) has passed. Closing a socket with unread bytes would reset it and destroy replies that the client
+/// has not received.
 ///
 /// # Cancel safety
-/// Dropping the future loses nothing else.
+/// Dropping the future only stops discarding.
 pub async fn drain(io: &mut (impl AsyncRead + Unpin)) {
     let mut discarded = [0; 1024];
     let reading = async {
@@ -177,7 +179,7 @@ pub async fn drain(io: &mut (impl AsyncRead + Unpin)) {
             tokio::task::yield_now().await;
         }
     };
-    // It has ended either way.
+    // The result does not matter, because the connection is closed anyway.
     let _ = tokio::time::timeout(LINGER, reading).await;
 }
 
@@ -221,7 +223,8 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for AdapterDriver<T> {
     }
 }
 
-/// The pace of a message that arrives in parts, for readers that do not own the transport; a [`AdapterDriver`] has one.
+/// Times a message that is received in parts, for readers that do not own the transport. An [`AdapterDriver`] contains
+/// one.
 ///
 /// ```
 /// use frisbee::Config;
@@ -241,13 +244,13 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for AdapterDriver<T> {
 #[derive(Debug)]
 pub struct MessagePace {
     pace: ReadProgress,
-    /// The bytes that have come, of this message and earlier ones.
+    /// Total number of bytes received, including earlier messages.
     received: u64,
     alarm: LazyTimer,
 }
 
 impl MessagePace {
-    /// A pace with these limits: [`Config::least_rate`] and [`Config::least_rate_window`].
+    /// Creates a timer with the limits [`Config::least_rate`] and [`Config::least_rate_window`].
     pub fn new(config: &Config) -> Self {
         Self {
             pace: ReadProgress::new(config.least_rate_window, config.least_rate),
@@ -256,19 +259,20 @@ impl MessagePace {
         }
     }
 
-    /// Counts bytes that have arrived.
+    /// Counts received bytes.
     #[inline]
     pub fn handle_read(&mut self, count: usize) {
         self.received = self.received.saturating_add(count as u64);
     }
 
-    /// Stops the clock: no message has begun that is not whole.
+    /// Stops timing, because there is no incomplete message.
     #[inline]
     pub fn complete(&mut self) {
         self.pace.complete();
     }
 
-    /// Ready if the message arrives too slowly. The clock runs from the first call to [`complete`](Self::complete).
+    /// Completes if the message arrives too slowly. Timing starts with the first call after
+    /// [`complete`](Self::complete).
     pub fn poll_too_slow(&mut self, task: &mut Context<'_>) -> Poll<()> {
         loop {
             self.pace.waiting(self.received, now());
@@ -281,7 +285,8 @@ impl MessagePace {
     }
 }
 
-/// A timer whose time is moved far more often than it is reached: it sleeps on, and looks again when it wakes.
+/// A timer for deadlines that move far more often than they expire. It is not rescheduled when the deadline moves, but
+/// checks the deadline when it fires.
 ///
 /// ```
 /// use frpc_gateway::driver::LazyTimer;
@@ -300,15 +305,15 @@ impl MessagePace {
 #[derive(Debug, Default)]
 pub struct LazyTimer {
     sleep: Option<Pin<Box<Sleep>>>,
-    /// The task that it wakes.
+    /// The task to wake.
     waker: Option<Waker>,
 }
 
 impl LazyTimer {
-    /// Ready at `due`.
+    /// Completes at `due`.
     ///
     /// # Panics
-    /// Outside of a tokio runtime with timers.
+    /// If called outside of a tokio runtime with timers.
     pub fn poll(&mut self, task: &mut Context<'_>, due: Instant) -> Poll<()> {
         let Self { sleep, waker } = self;
         let sleep = sleep.get_or_insert_with(|| Box::pin(sleep_until(due.into())));
@@ -375,7 +380,7 @@ mod tests {
         for _ in 0..3 {
             pace.handle_read(1);
             let waited = tokio::time::timeout(4 * SECOND, poll_fn(|task| pace.poll_too_slow(task))).await;
-            waited.expect_err("it has 5 s");
+            waited.expect_err("message should have 5 s to arrive");
             pace.complete();
         }
     }

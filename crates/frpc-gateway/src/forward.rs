@@ -1,12 +1,14 @@
-//! Services whose calls are forwarded to another server, so that it can be called by every protocol of a gateway.
+//! Services whose calls are forwarded to another server, which makes it available through every protocol of a gateway.
 //!
-//! Owns the services and their methods. `forward/message.rs` converts messages between encodings, `forward/requests.rs` has
-//! the streams of a call, and each kind of backend a file: `forward/native.rs`, `forward/grpc.rs`.
+//! This module has the services and their methods. `forward/message.rs` converts messages between encodings,
+//! `forward/requests.rs` has the streams of a call, and each kind of backend has a file: `forward/native.rs`,
+//! `forward/grpc.rs`.
 //!
 //! # Decisions
 //!
-//! Messages are not decoded if both sides have the same encoding: a native body passes to a native backend as it is. Only
-//! other combinations, and services whose lock has compatible earlier layouts, pay for a conversion by descriptors.
+//! Messages are not decoded if both sides use the same encoding: a native body is forwarded to a native backend
+//! unchanged. Only other combinations, and services whose lock has compatible earlier layouts, require a conversion by
+//! descriptors.
 
 mod fields;
 #[cfg(feature = "grpc-backend")]
@@ -26,11 +28,12 @@ use std::sync::Arc;
 
 pub use fields::ForwardFields;
 
-/// A backend for forwarded calls. [`service`](Self::service) makes its services, for the server of a gateway.
+/// A backend to which calls are forwarded. [`service`](Self::service) creates its services, which are added to the
+/// server of a gateway.
 ///
-/// Deadlines, metadata, traces and cancellation of a call reach the backend, and its metadata, status and details the
-/// caller. Streams have the back pressure of their slower side. A backend that cannot be reached is the status
-/// [`Unavailable`](frpc::Code::Unavailable), whose text names its address.
+/// Deadlines, metadata, traces and cancellation of a call are forwarded to the backend. Its metadata, status and
+/// details are returned to the caller. Streams have the backpressure of the slower side. If the backend is unreachable,
+/// calls fail with [`Unavailable`](frpc::Code::Unavailable), and the message contains its address.
 ///
 /// ```
 /// # use frpc::codegen::{Layout, Method};
@@ -51,14 +54,14 @@ pub use fields::ForwardFields;
 /// # }
 /// ```
 ///
-/// Header fields pass as [`ForwardFields`] describes.
+/// Header fields are forwarded as described for [`ForwardFields`].
 #[derive(Clone, Debug)]
 pub struct Forward {
     backend: Arc<Backend>,
     fields: Arc<ForwardFields>,
 }
 
-/// A server that calls are forwarded to.
+/// A server to which calls are forwarded.
 #[derive(Debug)]
 enum Backend {
     Native(native::Native),
@@ -76,7 +79,7 @@ impl Backend {
     }
 }
 
-/// The server should get calls while the backend can be called.
+/// The server should receive calls while its backend is available.
 impl Lifecycle for Backend {
     fn is_ready(&self) -> bool {
         self.is_ready()
@@ -84,9 +87,8 @@ impl Lifecycle for Backend {
 }
 
 impl Forward {
-    /// Forwards to a native server, or one in Go, by these channels in turn. A call whose channel has lost its connection
-    /// waits for the next one, as other calls of the channel do; see
-    /// [`reconnect_timeout`](frpc::ChannelBuilder::reconnect_timeout).
+    /// Forwards to a native server, or one in Go, by these channels in turn. A call on a channel without a connection
+    /// waits for it to reconnect; see [`reconnect_timeout`](frpc::ChannelBuilder::reconnect_timeout).
     ///
     /// # Panics
     /// If there is no channel.
@@ -94,8 +96,8 @@ impl Forward {
         Self::new(Backend::Native(native::Native::new(channels.into_iter().collect())))
     }
 
-    /// Forwards to a gRPC server. Its `address` is named in the text of errors, and a message of it has at most
-    /// `message_max` bytes.
+    /// Forwards to a gRPC server. Error messages contain `address`. Messages from the server have at most `message_max`
+    /// bytes.
     #[cfg(feature = "grpc-backend")]
     pub fn to_grpc(channel: tonic::transport::Channel, address: impl Into<String>, message_max: usize) -> Self {
         Self::new(Backend::Grpc(grpc::Grpc::new(channel, address.into(), message_max)))
@@ -105,27 +107,28 @@ impl Forward {
         Self { backend: Arc::new(backend), fields: Arc::default() }
     }
 
-    /// Sets the rules for header fields, of services that are made from now on.
+    /// Sets the rules for header fields of services created afterwards.
     #[must_use]
     pub fn fields(mut self, fields: ForwardFields) -> Self {
         self.fields = Arc::new(fields);
         self
     }
 
-    /// Whether a call would find a connection to a native backend. Those to gRPC are made for each call as needed.
+    /// Returns whether a native backend has a connection. Connections to gRPC backends are made on demand.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.backend.is_ready()
     }
 
-    /// The service with this layout. Callers get its `schema` by reflection. Methods that are not named cannot be called.
+    /// Creates a service with this layout. Its `schema` is available by reflection. Methods that are not listed cannot
+    /// be called.
     pub fn service(
         &self,
         layout: &'static Layout,
         schema: Option<&'static Schema>,
         methods: impl IntoIterator<Item = (MethodDescriptor, &'static Method)>,
     ) -> ForwardService {
-        // A memory limit for one message while it is converted; bodies have the limits of the server.
+        // Limits the memory of one message during conversion. The size of bodies is limited by the server.
         let codec = Arc::new(Codec::new().with_memory_max(CONVERSION_MEMORY_MAX));
         let methods = methods.into_iter().map(|(descriptor, method)| {
             let (request_added, reply_added) = method.added();
@@ -138,7 +141,7 @@ impl Forward {
     }
 }
 
-/// The memory of a message that is converted. Several workers may convert at the same time.
+/// Maximum memory of a message during conversion. Several workers may convert concurrently.
 const CONVERSION_MEMORY_MAX: usize = 64 << 20;
 
 /// A service of a [`Forward`].
@@ -177,7 +180,8 @@ impl Service for ForwardService {
                         .client_streaming(method, move |_, request| call_client_streaming(forwarded.clone(), request)),
                     (true, true) => all.streaming(method, move |_, request| call_streaming(forwarded.clone(), request)),
                 };
-            // Formats are constants of generated code. The names live as long as the process, as layouts do.
+            // Formats expect constants of generated code. Leaking the names is fine because layouts are never freed
+            // either.
             let request = descriptor.input();
             let names: Vec<_> = declared(&request).map(|field| &*field.json_name().to_owned().leak()).collect();
             all = all.format(json_format().fields(names.leak())).format(protobuf_format());

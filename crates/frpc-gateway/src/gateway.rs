@@ -1,4 +1,4 @@
-//! The enabled gateways, and the detection of a connection's protocol.
+//! The enabled gateways, and detection of a connection's protocol.
 
 #[cfg(feature = "mcp")]
 use crate::Mcp;
@@ -12,7 +12,7 @@ use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// The other protocols of a server.
+/// Additional protocols of a server.
 #[derive(Clone, Debug)]
 pub struct Gateway {
     pub(crate) json_rpc: bool,
@@ -23,18 +23,18 @@ pub struct Gateway {
     #[cfg(feature = "mcp")]
     pub(crate) mcp: Option<Arc<Mcp>>,
     udp: Vec<Udp>,
-    /// The document about the methods of the server, from the first request for it on.
+    /// OpenRPC document of the server's methods, created by the first request for it.
     pub(crate) discovered: Arc<OnceLock<Vec<u8>>>,
     pub(crate) batch_max: usize,
     pub(crate) idle_timeout: Duration,
 }
 
-/// The most requests of a batch. Their replies wait for the last of them, so that a client gains nothing by more: it
-/// may send several batches.
+/// Default maximum number of requests in a batch. Replies of a batch wait for the last one, so clients gain nothing
+/// from larger batches and can send several instead.
 const BATCH_MAX: usize = 1000;
 
-/// How long a gateway connection may be idle: longer than a user needs for the next line. Nothing shows whether the
-/// client is still there, since none of these protocols has to answer a PING.
+/// Default idle timeout of a gateway connection, longer than a user needs to type a line. These protocols have no
+/// mandatory keep-alive that would reveal a vanished client.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
 
 impl Default for Gateway {
@@ -56,7 +56,7 @@ impl Default for Gateway {
 }
 
 impl Gateway {
-    /// A gateway without an enabled protocol.
+    /// Creates a gateway without enabled protocols.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -69,21 +69,21 @@ impl Gateway {
         self
     }
 
-    /// Serves JSON-RPC 2.0 by datagrams, in addition to the protocols of the port. A datagram is a request or a batch, and a
-    /// reply is a datagram. Methods do not stream. See [`Udp`] for its limits.
+    /// Serves JSON-RPC 2.0 over UDP, in addition to the protocols of the TCP port. A datagram is a request or a batch,
+    /// and each reply is one datagram. Streaming methods are not supported. See [`Udp`] for its limits.
     ///
-    /// Datagrams are not encrypted, and their sources may be forged: this is for closed networks, and for calls that may
-    /// be lost.
+    /// Datagrams are not encrypted, and their source may be spoofed. Use this only in closed networks and for calls
+    /// that may be lost.
     #[must_use]
     pub fn udp(mut self, udp: Udp) -> Self {
         self.udp.push(udp);
         self
     }
 
-    /// Enables the protocols over HTTP that `http` enables. If [JSON-RPC](Self::json_rpc) is enabled as well, its
-    /// messages may also be sent by POST to `/`.
+    /// Enables the HTTP protocols selected by `http`. If [JSON-RPC](Self::json_rpc) is enabled, messages can also be
+    /// sent by POST to `/`.
     ///
-    /// With TLS, `h2` and `http/1.1` are offered by ALPN, unless the settings of TLS offer something.
+    /// With TLS, ALPN offers `h2` and `http/1.1` unless the TLS settings specify protocols.
     #[cfg(feature = "http")]
     #[must_use]
     pub fn http(mut self, http: Http) -> Self {
@@ -95,9 +95,9 @@ impl Gateway {
         self
     }
 
-    /// Enables WebSocket, with the subprotocol `frisbee.1`: native frames in binary messages, independent of the
-    /// boundaries of these. With [`json_rpc`](Self::json_rpc) also `jsonrpc`: each text is a message, as is each text
-    /// of the server. The locks are those of [`http`](Self::http): names of the server and origins of pages.
+    /// Enables WebSocket with the subprotocol `frisbee.1`: native frames in binary messages, independent of message
+    /// boundaries. With [`json_rpc`](Self::json_rpc) the subprotocol `jsonrpc` is enabled too, which has one JSON-RPC
+    /// message per text message. The host and origin rules of [`http`](Self::http) apply.
     #[cfg(feature = "http")]
     #[must_use]
     pub fn web_socket(mut self) -> Self {
@@ -106,7 +106,8 @@ impl Gateway {
         self
     }
 
-    /// Enables tools for agents: a POST to `/mcp`, under the access rules of [`http`](Self::http), and messages in lines over TCP.
+    /// Enables tools for agents, by POST to `/mcp` under the access rules of [`http`](Self::http), and as lines over
+    /// TCP.
     #[cfg(feature = "mcp")]
     #[must_use]
     pub fn mcp(mut self, mcp: Mcp) -> Self {
@@ -115,25 +116,26 @@ impl Gateway {
         self
     }
 
-    /// Sets how many requests a batch of JSON-RPC may have, at least one. Default: 1000. A longer one is refused while it
-    /// is read, before any of its calls.
+    /// Sets the maximum number of requests in a JSON-RPC batch, at least one. A longer batch is rejected while it is
+    /// received, before any of its calls is made. Default: 1000.
     #[must_use]
     pub fn batch_max(mut self, requests: usize) -> Self {
         self.batch_max = requests.max(1);
         self
     }
 
-    /// Sets how long a connection may have no call in progress and bring no byte, until it is closed. Default: 5 min.
+    /// Sets the idle timeout: a connection is closed if it has no call in progress and receives no byte for this time.
+    /// Default: 5 min.
     ///
-    /// Calls of a client that has closed its direction, which may be gone, are limited to the same time. A response by HTTP/1.1
-    /// that has begun may then pause for ten seconds.
+    /// Calls of a half-closed client, which may be gone, are limited to the same time. An HTTP/1.1 response that has
+    /// begun may then pause for ten seconds.
     #[must_use]
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = timeout;
         self
     }
 
-    /// The enabled protocol of a connection with this beginning.
+    /// Detects the protocol of a connection from its first bytes, if it is enabled.
     fn protocol(&self, beginning: &[u8]) -> Option<EntryProtocol> {
         match beginning.first()? {
             b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n' | 0xef => self.takes_lines().then_some(EntryProtocol::JsonRpc),
@@ -143,7 +145,7 @@ impl Gateway {
         }
     }
 
-    /// Whether JSON-RPC messages are served outside HTTP.
+    /// Returns whether JSON-RPC messages are served outside of HTTP.
     fn takes_lines(&self) -> bool {
         #[cfg(feature = "mcp")]
         if self.mcp.is_some() {
@@ -162,7 +164,7 @@ impl Gateway {
     }
 }
 
-/// A protocol that a connection can begin with.
+/// Protocol detected from the first bytes of a connection.
 #[derive(Clone, Copy, Debug)]
 enum EntryProtocol {
     JsonRpc,
@@ -170,7 +172,7 @@ enum EntryProtocol {
     Http,
 }
 
-/// Adds a [`Gateway`] to a server.
+/// Extension trait that adds a [`Gateway`] to a server.
 pub trait ServeGateway: sealed::Sealed {
     /// Serves connections in the protocols of this gateway.
     #[must_use]

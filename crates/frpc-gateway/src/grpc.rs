@@ -1,10 +1,10 @@
-//! The words of gRPC: timeouts, and the trailers that state the outcome of a call.
+//! gRPC timeouts and the trailers that contain the status of a call.
 
 use crate::http::fields;
 use frpc::{Metadata, Status};
 use std::time::Duration;
 
-/// The timeout in a `grpc-timeout`: up to eight digits and a unit.
+/// Parses a `grpc-timeout`: up to eight digits and a unit.
 pub(crate) fn timeout(field: Option<&[u8]>) -> Result<Option<Duration>, ()> {
     let Some(field) = field else { return Ok(None) };
     let Some((unit, digits)) = field.split_last() else { return Err(()) };
@@ -23,14 +23,14 @@ pub(crate) fn timeout(field: Option<&[u8]>) -> Result<Option<Duration>, ()> {
     }))
 }
 
-/// The trailers of a call.
+/// Returns the trailers of a call.
 pub(crate) fn trailers(outcome: Result<(), &Status>, metadata: &Metadata) -> Vec<(String, String)> {
     let mut trailers = Vec::new();
     let mut add = |name: &str, value: String| trailers.push((name.to_owned(), value));
     match outcome {
         Ok(()) => add("grpc-status", "0".to_owned()),
         Err(status) => {
-            // A failure has no code that says that there is none.
+            // An error must not have the code OK.
             let number = match status.code() {
                 frpc::Code::Ok => frpc::Code::Unknown as i32,
                 code => code as i32,
@@ -51,7 +51,7 @@ pub(crate) fn trailers(outcome: Result<(), &Status>, metadata: &Metadata) -> Vec
     trailers
 }
 
-/// A message of a status as fields can have it.
+/// Percent-encodes a status message for a header field.
 fn percent_encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

@@ -1,4 +1,4 @@
-//! gzip with a bound on the decompressed size.
+//! gzip with a limit on the decompressed size.
 
 use bytes::Bytes;
 use flate2::Compression;
@@ -7,10 +7,10 @@ use flate2::write::GzEncoder;
 use frpc::Status;
 use std::io::{Read as _, Write as _};
 
-/// Messages shorter than this are not compressed: they hardly become shorter, and take a buffer of the compressor.
+/// Minimum size of a message to compress. Smaller ones hardly shrink, and each compression allocates buffers.
 pub(crate) const COMPRESS_MIN: usize = 1024;
 
-/// Why bytes were not decompressed.
+/// Reason why decompression failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum InflateError {
     NotGzip,
@@ -26,8 +26,8 @@ impl InflateError {
     }
 }
 
-/// Decompresses to `limit` bytes at most. No more than that is allocated, for any input. No bytes are an empty message,
-/// which is not compressed.
+/// Decompresses to at most `limit` bytes, and never allocates more than that. An empty input is an empty message, which
+/// is sent uncompressed.
 pub(crate) fn inflate(bytes: &[u8], limit: u64) -> Result<Bytes, InflateError> {
     if bytes.is_empty() {
         return Ok(Bytes::new());
@@ -41,12 +41,12 @@ pub(crate) fn inflate(bytes: &[u8], limit: u64) -> Result<Bytes, InflateError> {
     Ok(out.into())
 }
 
-/// Compresses, at the speed that serves connections best.
+/// Compresses at the fast level, for connections.
 pub(crate) fn deflate(bytes: &[u8]) -> Bytes {
     compress(bytes, Compression::fast())
 }
 
-/// Compresses permanent content, as much as possible.
+/// Compresses at the best level, for static content.
 #[cfg(feature = "console")]
 pub(crate) fn deflate_once(bytes: &[u8]) -> Bytes {
     compress(bytes, Compression::best())
@@ -54,12 +54,12 @@ pub(crate) fn deflate_once(bytes: &[u8]) -> Bytes {
 
 fn compress(bytes: &[u8], level: Compression) -> Bytes {
     let mut encoder = GzEncoder::new(Vec::new(), level);
-    // Writing to memory does not fail.
+    // Writing to memory cannot fail.
     let _ = encoder.write_all(bytes);
     encoder.finish().unwrap_or_default().into()
 }
 
-/// Whether a list of encodings, as in `accept-encoding`, has gzip.
+/// Returns whether a list of encodings, as in `accept-encoding`, contains gzip.
 pub(crate) fn is_accepted(encodings: Option<&[u8]>) -> bool {
     encodings.unwrap_or_default().split(|byte| *byte == b',').any(|encoding| {
         let mut parts = encoding.split(|byte| *byte == b';');

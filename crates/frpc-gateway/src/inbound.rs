@@ -1,4 +1,4 @@
-//! The bodies of requests that hyper reads.
+//! Request bodies read by hyper.
 
 use crate::http::exchange::Exchange;
 use bytes::Bytes;
@@ -10,14 +10,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker, ready};
 
-/// The body of a request, which notifies when it has been read, in part and to its end.
+/// A request body that reports to its exchange when it is read.
 pub(crate) struct Inbound {
     body: Incoming,
     is_over: Arc<AtomicBool>,
     exchange: Exchange,
 }
 
-/// Refuses trailers of a request: metadata is complete before the call begins, and no field of a caller is dropped.
+/// Rejects request trailers, because metadata must be complete before the call starts. Dropping them silently would
+/// lose the caller's fields.
 pub(crate) fn refuse_trailers(frame: &Frame<Bytes>) -> Result<(), Status> {
     match frame.trailers_ref().and_then(|trailers| trailers.keys().next()) {
         Some(name) => {
@@ -28,7 +29,7 @@ pub(crate) fn refuse_trailers(frame: &Frame<Bytes>) -> Result<(), Status> {
     }
 }
 
-/// Whether a body has been read to its end.
+/// Reports whether a body has been read to its end.
 pub(crate) struct IsOver(Arc<AtomicBool>);
 
 impl IsOver {
@@ -47,7 +48,7 @@ impl Inbound {
 
 impl Drop for Inbound {
     fn drop(&mut self) {
-        // The rest that has arrived is dropped with it.
+        // Discard what has already arrived of the rest.
         let mut task = Context::from_waker(Waker::noop());
         while self.exchange.has_unread()
             && let Poll::Ready(Some(Ok(_))) = Pin::new(&mut *self).poll_frame(&mut task)

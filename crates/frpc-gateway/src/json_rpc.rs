@@ -1,9 +1,8 @@
-//! JSON-RPC 2.0: single bodies of HTTP in `json_rpc/body.rs`, and connections that carry nothing else in
-//! `json_rpc/connection.rs`.
+//! JSON-RPC 2.0: single HTTP bodies in `json_rpc/body.rs`, and dedicated connections in `json_rpc/connection.rs`.
 //!
-//! `json_rpc/framing.rs` finds the end of a message, and `json_rpc/envelope.rs` reads it. The texts of replies are in
-//! `json_rpc/reply.rs`, and the calls of a connection in `json_rpc/session.rs`. `json_rpc/ion.rs` converts messages from
-//! and to Amazon Ion.
+//! `json_rpc/framing.rs` finds the end of a message and `json_rpc/envelope.rs` parses it. `json_rpc/reply.rs` encodes
+//! replies, and `json_rpc/session.rs` has the calls of a connection. `json_rpc/ion.rs` converts messages from and to
+//! Amazon Ion.
 
 #[cfg(feature = "http")]
 mod body;
@@ -34,7 +33,7 @@ use frisbee::RawTransport;
 use frpc::AdapterContext;
 use std::io;
 
-/// Serves a connection that begins with a JSON-RPC message.
+/// Serves a connection that starts with a JSON-RPC message.
 pub(crate) async fn serve(gateway: &Gateway, transport: RawTransport, context: &AdapterContext) -> io::Result<()> {
     connection::serve(gateway, transport, context).await
 }

@@ -1,15 +1,15 @@
-//! Other protocols on the port of an frpc server: JSON-RPC, HTTP and WebSocket.
+//! Additional protocols on the port of an frpc server: JSON-RPC, HTTP and WebSocket.
 //!
-//! A connection that begins with something else than a frame is recognised by its first bytes, and served in
-//! its protocol. Its calls reach the same implementations as native ones, within the same middleware,
-//! policies, deadlines and limits. No protocol is served unless it was enabled in the [`Gateway`].
+//! A connection that does not start with a native frame is recognized by its first bytes and served in its protocol.
+//! Its calls reach the same service implementations as native ones and are subject to the same middleware, policies,
+//! deadlines and limits. Every protocol must be enabled in the [`Gateway`].
 //!
 //! # Features
 //!
-//! * `console`: the page where people see and call the services of a server, `Console`.
+//! * `console`: a web page for exploring and calling services, `Console`.
 //! * `forward`: services whose calls are forwarded to another server, `Forward`; with `grpc-backend` also to a gRPC
 //!   server.
-//! * `http`, on by default: HTTP and WebSocket. Without it there is JSON-RPC over TCP alone.
+//! * `http` (default): HTTP and WebSocket. Without it, only JSON-RPC over TCP is available.
 //! * `ion`: Amazon Ion as an encoding of JSON-RPC messages over HTTP.
 //! * `mcp`: tools for agents, `Mcp`.
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -1,9 +1,9 @@
-//! Access rules of HTTP: the accepted names of the server and origins of web pages.
+//! Access rules of HTTP: accepted host names of the server and origins of web pages.
 //!
-//! A browser sends requests for every page that its user looks at. A page of a stranger reaches a server on the user's
-//! machine or network in two ways. It calls the server by its name; then the request has the page's origin, which is
-//! not in the list. Or the page's own name is made to lead to the server's address (DNS rebinding); then the origin is
-//! that of the server in the eyes of the browser, and only the name in `host` betrays it.
+//! Browsers send requests on behalf of every page that is open. A hostile page can reach a server on the user's machine
+//! or network in two ways. It can send requests to the server's name; they then carry the page's origin, which is not
+//! in the list. Or it can make its own host name resolve to the server's address (DNS rebinding); the browser then
+//! considers both the same origin, and only the unexpected `host` reveals the attack.
 
 use crate::http::answer::Answer;
 use crate::http::fields::KnownFields;
@@ -11,40 +11,40 @@ use frpc::AdapterContext;
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
-/// The longest time in seconds that a browser keeps the answer to a preflight: two hours, the limit of Chromium.
+/// Maximum time in seconds for which browsers cache the reply to a preflight: two hours, the limit of Chromium.
 const PREFLIGHT_AGE: &str = "7200";
 
-/// Which requests are let in.
+/// Rules that determine which requests are admitted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Locks {
-    /// In lower case.
+    /// Accepted host names in lower case.
     pub(crate) hosts: Vec<String>,
     pub(crate) origins: Vec<String>,
     pub(crate) cors: bool,
-    /// Pages may send credentials, and read the responses.
+    /// Whether pages may send credentials and read the responses.
     pub(crate) credentials: bool,
-    /// The page that is admitted in addition to those of the origins.
+    /// The console, whose page is admitted in addition to the origins.
     #[cfg(feature = "console")]
     pub(crate) console: Option<crate::Console>,
 }
 
-/// A request that was let in, and which fields its response needs for that.
+/// The header fields required in the response to an admitted request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pass<'a> {
-    /// The origin whose pages may read the response.
+    /// Origin whose pages may read the response.
     pub(crate) readable_by: Option<&'a str>,
-    /// Also of requests with credentials.
+    /// Whether the permission includes requests with credentials.
     pub(crate) with_credentials: bool,
-    /// Responses to other origins, and to none, have other fields, which caches must not confuse.
+    /// Whether the fields depend on the origin, which caches must take into account.
     pub(crate) varies: bool,
 }
 
 impl<'a> Pass<'a> {
-    /// The fields of a response that pages of the origin may read. `names` are those of its other fields.
+    /// Returns the header fields that let pages of the origin read the response. `names` lists its other fields.
     pub(crate) fn fields(self, names: impl FnOnce() -> String) -> impl Iterator<Item = (&'static str, Cow<'a, str>)> {
         let varies = self.varies.then_some(("vary", "origin".into()));
         let fields = self.readable_by.map(|origin| {
-            // With credentials, an asterisk is a name as any other.
+            // With credentials, `*` is interpreted as a literal name.
             let exposed = if self.with_credentials { Cow::Owned(names()) } else { Cow::Borrowed("*") };
             let credentials = self.with_credentials.then_some(("access-control-allow-credentials", "true".into()));
             let fields =
@@ -56,7 +56,7 @@ impl<'a> Pass<'a> {
 }
 
 impl Locks {
-    /// Admits a request, or returns the reason against it. `local` is the local address of the connection.
+    /// Admits a request or returns the rejection. `local` is the local address of the connection.
     pub(crate) fn admit<'a>(&self, known: &KnownFields<'a>, local: Option<SocketAddr>) -> Result<Pass<'a>, Answer> {
         let host = match known.host {
             Some(host) if known.repeated.is_none() => host,
@@ -70,7 +70,7 @@ impl Locks {
         }
         let refused = || Answer::refusal(403, "origin not allowed: add it to the origins of the server");
         let Some(origin) = known.origin else {
-            // Pages send some requests without their origin: those for images, for example.
+            // Browsers send some requests without an origin, for example those for images.
             return match known.site {
                 Some(b"cross-site" | b"same-site") => Err(refused()),
                 _ => Ok(Pass { varies: self.cors, ..Pass::default() }),
@@ -86,7 +86,7 @@ impl Locks {
         }
     }
 
-    /// Lets a request for WebSocket in, or says why not.
+    /// Admits a WebSocket request or returns the rejection.
     pub(crate) fn admit_socket(&self, known: &KnownFields<'_>, context: &AdapterContext) -> Result<(), Answer> {
         #[cfg(feature = "console")]
         if self.console.as_ref().is_some_and(|console| console.is_own(known, context.connection().peer_addr())) {
@@ -95,7 +95,7 @@ impl Locks {
         self.admit(known, context.connection().local_addr()).map(drop)
     }
 
-    /// The answer to a preflight that was let in.
+    /// Returns the response to an admitted preflight.
     pub(crate) fn preflight(&self, known: &KnownFields<'_>) -> Answer {
         let wanted = known.preflight_fields.as_deref().and_then(|fields| std::str::from_utf8(fields).ok());
         let answer = Answer::empty(204);
@@ -110,7 +110,7 @@ impl Locks {
         }
     }
 
-    /// Whether the server has this name, with any port: it may be another one in front of a container.
+    /// Returns whether the server has this name. The port is ignored, because it may differ in front of a container.
     fn knows(&self, host: &str, local: Option<SocketAddr>) -> bool {
         let Some(name) = without_port(host) else { return false };
         if name.eq_ignore_ascii_case("localhost") || self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name)) {
@@ -123,8 +123,8 @@ impl Locks {
     }
 }
 
-/// Whether the origin of a page is the address that it calls, and this is a loopback one: no other page has such a name, since
-/// neither `localhost` nor an address can be made to lead elsewhere.
+/// Returns whether the origin of a page equals the address it calls, and the address is loopback. This cannot be a
+/// foreign page, because neither `localhost` nor an IP address can be made to resolve elsewhere.
 fn is_own_loopback(origin: &str, host: &[u8]) -> bool {
     let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")).unwrap_or_default();
     let is_loopback = |name: &str| {
@@ -134,7 +134,7 @@ fn is_own_loopback(origin: &str, host: &[u8]) -> bool {
     authority.as_bytes().eq_ignore_ascii_case(host) && without_port(authority).is_some_and(is_loopback)
 }
 
-/// The name or address in front of a port; brackets stay.
+/// Returns the name or address before a port, including brackets.
 pub(crate) fn without_port(host: &str) -> Option<&str> {
     let end = host.rfind(']').map_or(0, |bracket| bracket + 1);
     let (name, port) = match host.get(end..)?.find(':') {

@@ -1,19 +1,19 @@
-//! The buffers of a thread. Its connections read into them and write from them in turn: an idle connection holds none.
+//! Thread-local I/O buffers, shared by the connections of a thread so that idle connections hold none.
 
 use bytes::BytesMut;
 use std::cell::Cell;
 
-/// How much one read takes at most, in bytes; as that of native connections.
+/// Maximum number of bytes per read, equal to that of native connections.
 pub(crate) const READ_MAX: usize = 64 * 1024;
 
-/// A read of this much is worthwhile; with less room, the buffer is renewed.
+/// Minimum capacity for a read. With less, the buffer is replaced.
 const READ_LEAST: usize = 4 * 1024;
 
 thread_local! {
     static INPUT: Cell<BytesMut> = Cell::default();
 }
 
-/// Takes the thread's buffer for one read. It has room, and nothing in it.
+/// Takes the thread's buffer for a read. It is empty and has sufficient capacity.
 pub(crate) fn take_input() -> BytesMut {
     let mut input = INPUT.take();
     if input.capacity() < READ_LEAST {

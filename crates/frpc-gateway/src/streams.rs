@@ -1,5 +1,5 @@
-//! Calls whose messages are in envelopes: the streams of Connect, gRPC, and gRPC-Web. They differ in the names of their
-//! fields and in the end of a response.
+//! Calls with enveloped messages: Connect streams, gRPC, and gRPC-Web. They differ in the names of header fields and in
+//! how a response ends.
 
 use crate::charge::{Room, check_room};
 use crate::connect::envelope::{self, Compression, Messages};
@@ -22,16 +22,16 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-/// A frame of a response is sent when it has so many bytes, or no further message is ready.
+/// Size in bytes at which a response frame is sent. A smaller one is sent when no further message is ready.
 const FRAME_MIN: usize = 16 * 1024;
 
-/// The flags of the end of a stream of Connect.
+/// Flags of the end of a Connect stream.
 const CONNECT_END: u8 = 2;
 
-/// The flags of the trailers of gRPC-Web.
+/// Flags of the trailers of gRPC-Web.
 const WEB_TRAILERS: u8 = 0x80;
 
-/// Calls a method with the messages of a body.
+/// Calls a method with the messages of a request body.
 pub(crate) async fn call(
     context: &AdapterContext,
     method: &AdapterMethod,
@@ -67,16 +67,16 @@ pub(crate) async fn call(
     }
 }
 
-/// The response to a call of a method that does not exist.
+/// Returns the response to a call of an unknown method.
 pub(crate) fn no_method(protocol: Protocol, path: &str) -> Response<Reply> {
     let path: String = path.chars().take(200).collect();
     failure(protocol, Status::unimplemented(format!("unknown method {path}")))
 }
 
-/// The response to a call that failed before its first message.
+/// Returns the response to a call that failed before its first message.
 pub(crate) fn failure(protocol: Protocol, status: Status) -> Response<Reply> {
     if let Protocol::Grpc(_) = protocol {
-        // There are trailers alone, which are the head then.
+        // A trailers-only response, whose trailers are sent as the header fields.
         let mut response = Response::new(Reply::Whole(Bytes::new()));
         describe(response.headers_mut(), protocol, Compression::Identity);
         for (name, value) in grpc::trailers(Err(&status), &Metadata::new()) {
@@ -90,7 +90,7 @@ pub(crate) fn failure(protocol: Protocol, status: Status) -> Response<Reply> {
     response
 }
 
-/// Sets the fields of the protocol.
+/// Sets the header fields of the protocol.
 fn describe(headers: &mut HeaderMap, protocol: Protocol, encoding: Compression) {
     let name = protocol.format().name();
     let (content_type, field) = match protocol {
@@ -113,7 +113,7 @@ fn describe(headers: &mut HeaderMap, protocol: Protocol, encoding: Compression) 
     headers.insert(accepts, HeaderValue::from_static("gzip"));
 }
 
-/// The messages of a response.
+/// Messages of a response.
 enum Responses {
     One(Option<Bytes>),
     Many(AdapterResponses),
@@ -171,7 +171,7 @@ fn request<T>(message: T, timeout: Option<Duration>, metadata: Metadata) -> Requ
     request
 }
 
-/// The only message of a request, and the time that is left for the call.
+/// Reads the only message of a request, and returns it with the remaining time of the call.
 async fn one(messages: Messages, timeout: Option<Duration>) -> Result<(Bytes, Option<Duration>), Status> {
     let (started, mut messages) = (crate::clock::now(), messages.single());
     let reading = async {
@@ -189,19 +189,19 @@ async fn one(messages: Messages, timeout: Option<Duration>) -> Result<(Bytes, Op
     Ok((message, Some(timeout.saturating_sub(crate::clock::now() - started))))
 }
 
-/// The body of a response: messages in envelopes, and what ends them.
+/// Response body: enveloped messages followed by the end of the stream.
 pub(crate) struct EncodedReplies {
     responses: Responses,
-    /// The part after the messages.
+    /// Metadata sent after the messages.
     trailers: Metadata,
-    /// Those that are known at the end.
+    /// Trailing metadata that becomes available with the last message.
     late_trailers: Option<LateTrailers>,
     protocol: Protocol,
     encoding: Compression,
-    /// gRPC's trailers, which are a frame of their own.
+    /// gRPC trailers, which are sent as a separate frame.
     last: Option<HeaderMap>,
     has_ended: bool,
-    /// Of a response with messages.
+    /// Set for responses with messages.
     context: Option<AdapterContext>,
     room: Room,
 }
@@ -214,12 +214,12 @@ impl EncodedReplies {
         Self { responses, trailers, late_trailers, protocol, encoding, last, has_ended, context, room }
     }
 
-    /// Without a message.
+    /// Creates a response without messages.
     fn failed(status: Status, protocol: Protocol) -> Self {
         Self::new(Responses::Failed(Some(status)), protocol)
     }
 
-    /// The bytes of the only message, if it is one that is there.
+    /// Returns the size of the only message, if it is already available.
     pub(crate) fn buffered(&self) -> usize {
         match &self.responses {
             Responses::One(message) => message.as_ref().map_or(0, Bytes::len),
@@ -227,12 +227,12 @@ impl EncodedReplies {
         }
     }
 
-    /// Whether nothing follows.
+    /// Returns whether the body has ended.
     pub(crate) fn is_over(&self) -> bool {
         self.has_ended && self.last.is_none()
     }
 
-    /// The next part of the body.
+    /// Polls for the next part of the body.
     pub(crate) fn poll_frame(&mut self, task: &mut Context<'_>) -> Poll<Option<Frame<Bytes>>> {
         if let Some(trailers) = self.last.take() {
             return Poll::Ready(Some(Frame::trailers(trailers)));
@@ -241,7 +241,7 @@ impl EncodedReplies {
             return Poll::Ready(None);
         }
         if let (Responses::Many(_), Some(context)) = (&self.responses, &self.context) {
-            // Unread messages of the client take its share of the memory: the handler waits.
+            // Wait while unread messages exceed the client's share of memory.
             ready!(self.room.poll(task, context));
         }
         let mut out = BytesMut::new();
@@ -274,13 +274,13 @@ impl EncodedReplies {
         Poll::Ready(Some(Frame::data(out.freeze())))
     }
 
-    /// Ends the response.
+    /// Appends the end of the response.
     fn end(&mut self, out: &mut BytesMut, outcome: Result<(), &Status>) {
         self.has_ended = true;
         if let Some(late) = self.late_trailers.take() {
             self.trailers = late.0.get().cloned().unwrap_or_default();
         }
-        // The handler is not needed any more.
+        // Drop the handler's stream, which is no longer needed.
         self.responses = Responses::One(None);
         let (flags, text) = match self.protocol {
             Protocol::Unary(_) | Protocol::Stream(_) => (CONNECT_END, connect_end(outcome, &self.trailers)),
@@ -298,12 +298,12 @@ impl EncodedReplies {
                 (WEB_TRAILERS, lines.collect::<String>().into_bytes())
             }
         };
-        // It is far shorter than 4 GiB.
+        // Cannot fail, because the text is far shorter than 4 GiB.
         let _ = envelope::put(out, flags, &text);
     }
 }
 
-/// The end of a stream of Connect.
+/// Encodes the end of a Connect stream.
 fn connect_end(outcome: Result<(), &Status>, trailers: &Metadata) -> Vec<u8> {
     let mut out = b"{".to_vec();
     if let Err(status) = outcome {

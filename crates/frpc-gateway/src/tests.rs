@@ -1,4 +1,4 @@
-//! Connections of gateways, and gateways that forward calls, serve agents, and answer datagrams.
+//! Tests of gateway connections, forwarding, tools for agents, and JSON-RPC over UDP.
 
 #[cfg(feature = "http")]
 mod connections;

@@ -1,13 +1,13 @@
-//! Metadata after the messages of a response.
+//! Metadata sent after the messages of a response.
 
 use frpc::Metadata;
 use std::sync::{Arc, OnceLock};
 
-/// Metadata after the messages of a response, where HTTP has a place for it: in the trailers of gRPC, in the end of a
-/// stream of Connect, and in fields `trailer-…` of its unary responses.
+/// Trailing metadata, for protocols that support it: gRPC trailers, the end of a Connect stream, and `trailer-…` fields
+/// of unary Connect responses.
 ///
-/// A handler puts it into the [extensions](frpc::Response::extensions) of its response. Native callers do not get it:
-/// their responses have one place for metadata, which a handler should use.
+/// A handler adds it to the [extensions](frpc::Response::extensions) of its response. Native callers do not receive it.
+/// For them use the metadata of the response.
 ///
 /// ```
 /// use frpc::{Metadata, Response};
@@ -22,7 +22,7 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Trailers(pub Metadata);
 
-/// Metadata after the messages of a stream, for a handler that gets it with their end.
+/// Trailing metadata of a stream, for handlers that receive it with the end of the stream.
 #[cfg_attr(not(feature = "grpc-backend"), allow(dead_code, reason = "only backends by gRPC make it"))]
 #[derive(Clone, Default, Debug)]
 pub(crate) struct LateTrailers(pub(crate) Arc<OnceLock<Metadata>>);

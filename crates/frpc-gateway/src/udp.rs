@@ -1,17 +1,17 @@
-//! JSON-RPC by datagrams: each is one message, a request or a batch, and each reply is one datagram.
+//! JSON-RPC over UDP. Each datagram is one message, a request or a batch, and each reply is one datagram.
 //!
-//! The settings are here, the socket in `udp/listener.rs`, its peers in `udp/sources.rs`, and their rates in
-//! `udp/rates.rs`. Calls are those of a [`Session`](crate::json_rpc::Session), as in every other protocol.
+//! This file has the settings, `udp/listener.rs` the socket, `udp/sources.rs` its peers, and `udp/rates.rs` their
+//! rates. Calls are made by a [`Session`](crate::json_rpc::Session), as in every other protocol.
 //!
 //! # Decisions
 //!
-//! * **A reply is at most a few times as long as its request.** The source of a datagram is not verified: a longer reply
-//!   would turn the server into an amplifier against the owner of that address. A client that wants a longer reply pads
-//!   its request with spaces.
-//! * **A datagram that is no request gets no reply.** Two servers whose addresses a third party forges would otherwise
-//!   answer each other's errors without end.
-//! * **A plain socket of tokio.** Batched system calls (`recvmmsg`, GRO) cost a tenth more with one call in flight for each
-//!   peer, and save a fifth with ten: docs/udp.md has the figures.
+//! * **A reply is at most a few times as long as its request.** The source of a datagram is not verified, so longer
+//!   replies would turn the server into an amplifier for attacks on the owner of a spoofed address. A client that
+//!   expects a long reply pads its request with spaces.
+//! * **Invalid datagrams get no reply.** Otherwise an attacker could spoof addresses so that two servers reply to each
+//!   other's errors forever.
+//! * **A plain tokio socket is used.** Batched system calls (`recvmmsg`, GRO) cost a tenth more with one call in flight
+//!   per peer and save a fifth with ten. docs/udp.md has the measurements.
 
 mod listener;
 mod rates;
@@ -25,23 +25,23 @@ use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest datagram that passes all usual links without fragments: IPv6 has to carry 1280 bytes, less its header and
-/// that of UDP, with room for tunnels.
+/// Default maximum size of a reply, which is not fragmented on usual links. IPv6 links carry at least 1280 bytes; this
+/// leaves space for the IPv6 and UDP headers and for tunnels.
 const REPLY_MAX: usize = 1200;
 
-/// QUIC lets a server send as much to an address that it has not verified.
+/// Default amplification limit, the same that QUIC permits towards an unverified address.
 const REPLY_FACTOR: usize = 3;
 
-/// Datagrams per second and burst of one address.
+/// Default rate and burst of datagrams per address.
 const RATE: (u32, u32) = (1000, 2000);
 
-/// Calls in progress of all peers.
+/// Default maximum number of calls in progress for all peers.
 const CALLS_MAX: usize = 4096;
 
-/// How long a call may take: its client has no way to show that it is still there.
+/// Default timeout of a call. A client has no means to show that it is still waiting.
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A socket for JSON-RPC by datagrams, and its limits; see [`Gateway::udp`](crate::Gateway::udp).
+/// A socket for JSON-RPC over UDP, with its limits; see [`Gateway::udp`](crate::Gateway::udp).
 ///
 /// ```
 /// use frpc::Server;
@@ -76,10 +76,10 @@ impl Udp {
         Self::from_socket(UdpSocket::bind(address)?)
     }
 
-    /// Takes a socket that is bound already.
+    /// Uses a socket that is already bound.
     ///
     /// # Errors
-    /// If the system refuses to use it without blocking.
+    /// If the socket cannot be set to non-blocking mode.
     pub fn from_socket(socket: UdpSocket) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         let local = socket.local_addr()?;
@@ -94,23 +94,23 @@ impl Udp {
         })
     }
 
-    /// The address of the socket, with the port that the system chose for port 0.
+    /// Returns the local address, with the actual port if port 0 was requested.
     pub fn local_addr(&self) -> SocketAddr {
         self.local
     }
 
-    /// Sets the longest reply, in bytes. Default: 1200, which no usual link has to fragment. A longer one becomes an
-    /// error.
+    /// Sets the maximum size of a reply in bytes. A longer reply is replaced by an error. Default: 1200, which usual
+    /// links do not fragment.
     #[must_use]
     pub fn reply_max(mut self, bytes: usize) -> Self {
         self.reply_max = bytes;
         self
     }
 
-    /// Sets how many times as long as its request a reply may be, at least once. Default: 3. A longer reply becomes an
-    /// error, or none if even that would be longer.
+    /// Sets the maximum ratio of the size of a reply to that of its request, at least 1. A longer reply is replaced by
+    /// an error, or omitted if the error is too long. Default: 3.
     ///
-    /// **A higher factor makes the server useful for attacks on others**, unless its network is closed to forged
+    /// **A higher factor makes the server an effective amplifier for attacks**, unless its network rejects spoofed
     /// addresses.
     #[must_use]
     pub fn reply_factor(mut self, factor: usize) -> Self {
@@ -118,30 +118,30 @@ impl Udp {
         self
     }
 
-    /// Sets how many datagrams each address may send, per second and at once. Default: 1000 and 2000. For IPv6 that is a
-    /// network of 64 bits. Further ones are dropped.
+    /// Sets the maximum rate and burst of datagrams per address. Further datagrams are dropped. IPv6 addresses are
+    /// grouped by their /64 network. Default: 1000 per second, burst 2000.
     #[must_use]
     pub fn rate(mut self, per_second: u32, burst: u32) -> Self {
         self.rate = Rate::new(per_second, burst);
         self
     }
 
-    /// Sets how many datagrams may have calls in progress, over all peers. Default: 4096. Further calls that do not end
-    /// at once are dropped.
+    /// Sets the maximum number of datagrams with calls in progress, over all peers. Beyond it, calls that do not
+    /// complete immediately are dropped. Default: 4096.
     #[must_use]
     pub fn calls_max(mut self, calls: usize) -> Self {
         self.calls_max = calls;
         self
     }
 
-    /// Sets how long the calls of a datagram may take. Default: 30 s. Then they are cancelled without a reply.
+    /// Sets the timeout of the calls of a datagram. Afterwards they are cancelled without a reply. Default: 30 s.
     #[must_use]
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.call_timeout = timeout;
         self
     }
 
-    /// The longest reply to a request of so many bytes.
+    /// Returns the maximum size of a reply to a request of this size.
     fn reply_limit(&self, request: usize) -> usize {
         request.saturating_mul(self.reply_factor).min(self.reply_max)
     }

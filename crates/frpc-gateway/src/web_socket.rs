@@ -1,8 +1,8 @@
-//! WebSocket connections: native frames, or JSON-RPC.
+//! WebSocket connections with native frames or JSON-RPC.
 //!
-//! The request for the upgrade, and its answer, are in `web_socket/upgrade.rs`. Frames of WebSocket are read in
-//! `frame.rs` and written in `sending.rs`, which do no I/O. A connection is served as a transport of native frames by
-//! `transport.rs`, which the server drives as any other, or as a sequence of texts by `messages.rs`.
+//! `web_socket/upgrade.rs` has the upgrade request and its response. `frame.rs` decodes and `sending.rs` encodes
+//! WebSocket frames without I/O. A connection is served either by `transport.rs`, as a transport of native frames
+//! driven by the server, or by `messages.rs`, as a sequence of text messages.
 
 mod client;
 mod frame;
@@ -25,8 +25,7 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use transport::{Binary, Ending};
 
-/// Serves a connection whose request for an upgrade has been granted, and reads on after that request. `metadata` is
-/// that of all calls in JSON-RPC.
+/// Serves a connection after its upgrade was granted. `metadata` is added to all JSON-RPC calls.
 pub(crate) async fn serve<T>(
     gateway: &Gateway,
     upgrade: Upgrade,
@@ -47,7 +46,7 @@ where
     Ok(())
 }
 
-/// Echoes each message of a client, after the handshake: for suites that judge the protocol.
+/// Echoes each message of a client after the handshake, for protocol test suites.
 #[doc(hidden)]
 pub async fn echo<T>(transport: T, config: &Config) -> io::Result<()>
 where
@@ -56,7 +55,7 @@ where
     messages::serve(transport, Echo, config, None).await
 }
 
-/// The answer of a server to the key of a client.
+/// Returns the `sec-websocket-accept` value for the key of a client.
 #[doc(hidden)]
 pub fn accept(key: &[u8]) -> String {
     upgrade::accept(key)
@@ -71,18 +70,18 @@ where
     let goodbye = move || if stops.is_stopping() { CloseCode::GOING_AWAY } else { CloseCode::NORMAL };
     let (binary, mut back) = Binary::new(transport, Role::Server, Arc::new(goodbye));
     let reason = match context.serve_frames(binary).await {
-        // A stop cuts short the time that a client has for its first packet.
+        // The server stopped while waiting for the first packet.
         CloseReason::NoFirstHeader if context.is_stopping() => CloseReason::Shutdown,
         reason => reason,
     };
-    // It is elsewhere if the connection was handed off.
+    // Not returned if the connection was handed off.
     if let Ok(wire) = back.try_recv() {
-        // In a box, which is made when there is but little more to come.
+        // Boxed to keep this future small, because closing happens once per connection.
         Box::pin(wire.close(ending(&reason))).await;
     }
 }
 
-/// The close code and reason sent to a client.
+/// Converts a close reason to a close code and text for the client.
 fn ending(reason: &CloseReason) -> Ending {
     let code = match reason {
         CloseReason::Shutdown | CloseReason::MaxAge => CloseCode::GOING_AWAY,

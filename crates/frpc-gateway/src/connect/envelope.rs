@@ -1,5 +1,5 @@
-//! Messages in envelopes, as the streams of Connect and all calls of gRPC have them: a byte of flags, a length of four
-//! bytes, and the message.
+//! Enveloped messages, used by Connect streams and all gRPC calls: a flags byte, a length of four bytes, and the
+//! message.
 
 use crate::charge::{CHARGED_MIN, GrowingBody, check_growth};
 use crate::driver::MessagePace;
@@ -13,13 +13,13 @@ use http_body::Body;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// The length of the prefix in front of a message.
+/// Length of the prefix before a message.
 pub(crate) const PREFIX: usize = 5;
 
-/// The message is compressed.
+/// Flag of a compressed message.
 pub(crate) const COMPRESSED: u8 = 1;
 
-/// The compression of messages.
+/// Compression of messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Compression {
     Identity,
@@ -27,7 +27,7 @@ pub(crate) enum Compression {
 }
 
 impl Compression {
-    /// The encoding that a field names.
+    /// Parses the value of an encoding header.
     pub(crate) fn of(field: Option<&[u8]>) -> Result<Self, Status> {
         match field {
             None => Ok(Self::Identity),
@@ -38,7 +38,7 @@ impl Compression {
     }
 }
 
-/// Adds a message with its prefix.
+/// Appends a message with its prefix.
 pub(crate) fn put(out: &mut BytesMut, flags: u8, message: &[u8]) -> Result<(), Status> {
     let Ok(length) = u32::try_from(message.len()) else {
         return Err(Status::resource_exhausted("a message has at most 2^32 - 1 bytes"));
@@ -50,7 +50,7 @@ pub(crate) fn put(out: &mut BytesMut, flags: u8, message: &[u8]) -> Result<(), S
     Ok(())
 }
 
-/// Adds a message, compressed if that is accepted and worth it.
+/// Appends a message, compressed if the peer accepts it and the message is large enough.
 pub(crate) fn put_message(out: &mut BytesMut, message: &[u8], encoding: Compression) -> Result<(), Status> {
     if encoding == Compression::Gzip && message.len() >= gzip::COMPRESS_MIN {
         return put(out, COMPRESSED, &gzip::deflate(message));
@@ -58,17 +58,17 @@ pub(crate) fn put_message(out: &mut BytesMut, message: &[u8], encoding: Compress
     put(out, 0, message)
 }
 
-/// The messages in the body of a request. They end with the first error.
+/// Stream of the messages in a request body. It ends with the first error.
 pub(crate) struct Messages {
-    /// `None` after its end.
+    /// `None` once the body has ended.
     body: Option<Inbound>,
-    /// The body is in base64. So many bytes of it have not been decoded.
+    /// Undecoded bytes of a base64 body; `None` if the body is not in base64.
     text: Option<BytesMut>,
     encoding: Compression,
-    /// The body is one message, which is due from the beginning.
+    /// Whether the body is a single message, which is timed from the beginning.
     is_single: bool,
     buffer: GrowingBody,
-    /// The charge for a message that waits for the end of the body.
+    /// Charge for a message that is held until the body ends.
     hold: Option<MemoryCharge>,
     context: AdapterContext,
     pace: MessagePace,
@@ -88,12 +88,12 @@ impl Messages {
         }
     }
 
-    /// The same body, which has to come as fast as one message, without pauses in front of it or behind it.
+    /// Expects a single message, and times the whole body including pauses before and after the message.
     pub(crate) fn single(self) -> Self {
         Self { is_single: true, ..self }
     }
 
-    /// The next message if it is complete.
+    /// Returns the next message if it is complete.
     fn take(&mut self) -> Result<Option<Bytes>, Status> {
         let Some((&[flags, a, b, c, d], _)) = self.buffer.bytes.split_first_chunk() else { return Ok(None) };
         let limit = self.context.config().body_limit();
@@ -123,18 +123,18 @@ impl Messages {
             _ => return Err(Status::invalid_argument("a message has flags that are not known")),
         };
         if self.is_single && message.len() >= CHARGED_MIN {
-            // It waits for the end of the body.
+            // The message is held until the body ends.
             check_growth(&self.context, 0, message.len())?;
             self.hold = Some(self.context.charge(message.len()));
         }
         Ok(Some(message))
     }
 
-    /// Adds a part of the body to the buffer.
+    /// Appends a part of the body to the buffer.
     fn add(&mut self, part: &[u8]) -> Result<(), Status> {
         self.pace.handle_read(part.len());
         let (context, buffer) = (&self.context, &mut self.buffer);
-        // Nothing else keeps the bodies of many streams within the memory of the server.
+        // Charged here, because nothing else limits the bodies of many streams to the memory of the server.
         let Some(text) = &mut self.text else { return buffer.extend(context, part, 0) };
         text.extend_from_slice(part);
         let whole = text.split_to(text.len() / 4 * 4);

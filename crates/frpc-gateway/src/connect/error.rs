@@ -1,20 +1,20 @@
-//! Errors of the Connect protocol: a status as JSON, and as the status of HTTP.
+//! Connect protocol errors: a status as JSON and as an HTTP status code.
 
 use bytes::Bytes;
 use frpc::{Code, Status};
 use prost::Message as _;
 use prost_types::Any;
 
-/// `google.rpc.Status`, the form of the details of a status.
+/// `google.rpc.Status`, the encoding of status details.
 #[derive(Clone, PartialEq, prost::Message)]
 struct RpcStatus {
     #[prost(message, repeated, tag = "3")]
     details: Vec<Any>,
 }
 
-/// A status as JSON.
+/// Encodes a status as JSON.
 pub(crate) fn of_status(status: &Status) -> Bytes {
-    // Details of other forms cannot be sent.
+    // Details in other encodings cannot be sent.
     let details = match status.details() {
         [] => Vec::new(),
         details => RpcStatus::decode(details).map_or_else(|_| Vec::new(), |status| status.details),
@@ -22,7 +22,7 @@ pub(crate) fn of_status(status: &Status) -> Bytes {
     json(status.code(), status.message(), &details)
 }
 
-/// An error as JSON.
+/// Encodes an error as JSON.
 pub(crate) fn json(code: Code, message: &str, details: &[Any]) -> Bytes {
     let mut out = Vec::with_capacity(64 + message.len());
     out.extend_from_slice(b"{\"code\":\"");
@@ -50,7 +50,7 @@ pub(crate) fn json(code: Code, message: &str, details: &[Any]) -> Bytes {
     out.into()
 }
 
-/// Writes a string of JSON.
+/// Appends a JSON string.
 pub(crate) fn string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
     for letter in text.chars() {
@@ -64,11 +64,11 @@ pub(crate) fn string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// The name of a code in the Connect protocol.
+/// Returns the name of a code in the Connect protocol.
 pub(crate) const fn name(code: Code) -> &'static str {
     match code {
         Code::Cancelled => "canceled",
-        // A failure has no code that says that there is none.
+        // An error must not have the code `ok`.
         Code::Unknown | Code::Ok => "unknown",
         Code::InvalidArgument => "invalid_argument",
         Code::DeadlineExceeded => "deadline_exceeded",
@@ -87,7 +87,7 @@ pub(crate) const fn name(code: Code) -> &'static str {
     }
 }
 
-/// The status of HTTP for a code, by the Connect protocol.
+/// Returns the HTTP status code that the Connect protocol assigns to a code.
 pub(crate) const fn http_status(code: Code) -> u16 {
     match code {
         Code::Cancelled => 499,

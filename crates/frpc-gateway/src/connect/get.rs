@@ -1,4 +1,4 @@
-//! Unary calls of the Connect protocol by GET, whose message is in the query.
+//! Unary Connect calls by GET, with the message in the query string.
 
 use super::unary::Format;
 use crate::gzip;
@@ -6,7 +6,7 @@ use crate::http::answer::Answer;
 use bytes::Bytes;
 use frpc::Code;
 
-/// The query of a call by GET.
+/// Query string of a GET call.
 #[derive(Debug)]
 pub(crate) struct Query {
     pub(crate) format: Format,
@@ -14,7 +14,7 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// Reads a query. The message may have `limit` bytes.
+    /// Parses a query string. The message may have at most `limit` bytes.
     pub(crate) fn parse(query: &str, limit: u64) -> Result<Self, Answer> {
         let invalid = |text: &str| Answer::failure(400, Code::InvalidArgument, text);
         let (mut format, mut message, mut is_base64, mut is_gzip) = (None, None, false, false);
@@ -54,7 +54,7 @@ impl Query {
     }
 }
 
-/// Decodes the value of a query.
+/// Percent-decodes a query value.
 fn decode(text: &str) -> Option<Vec<u8>> {
     let mut bytes = text.bytes();
     let mut decoded = Vec::with_capacity(text.len());

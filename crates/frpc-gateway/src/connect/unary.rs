@@ -1,4 +1,4 @@
-//! Unary calls of the Connect protocol, whose request and response are the bodies of HTTP.
+//! Unary Connect calls, whose request and response are HTTP bodies.
 
 use super::error;
 use crate::http::answer::{Answer, JSON};
@@ -9,10 +9,10 @@ use frpc::{AdapterMethod, Metadata, Request, Response, Status};
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// The supported content types, for clients that have sent another one.
+/// Supported content types, listed for clients that sent another one.
 pub(crate) const ACCEPTED: &str = "application/json, application/proto";
 
-/// The format of the messages in a body.
+/// Format of the messages in a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Format {
     Json,
@@ -20,7 +20,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// Its name in frpc, and in the content types of the protocols.
+    /// Returns the name of the format in frpc and in content types.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Json => "json",
@@ -36,7 +36,7 @@ impl Format {
         }
     }
 
-    /// The content type of unary calls.
+    /// Returns the content type of unary calls.
     pub(crate) const fn content_type(self) -> &'static str {
         match self {
             Self::Json => JSON,
@@ -63,7 +63,7 @@ pub(crate) async fn call(
     answer(format, method.unary(request, format.name()).await)
 }
 
-/// The response to a call that is over.
+/// Converts the result of a call to an HTTP response.
 pub(crate) fn answer(format: Format, result: Result<Response<Bytes>, Status>) -> Answer {
     match result {
         Ok(response) => {
@@ -74,7 +74,7 @@ pub(crate) fn answer(format: Format, result: Result<Response<Bytes>, Status>) ->
     }
 }
 
-/// The metadata of a response as fields.
+/// Converts the metadata of a response to header fields.
 pub(crate) fn fields<T>(response: &Response<T>) -> Vec<(Cow<'static, str>, String)> {
     let mut fields = Vec::new();
     if !response.metadata().is_empty() {
@@ -86,7 +86,7 @@ pub(crate) fn fields<T>(response: &Response<T>) -> Vec<(Cow<'static, str>, Strin
     fields
 }
 
-/// The response to a call that failed.
+/// Converts the status of a failed call to an HTTP response.
 pub(crate) fn failure(status: &Status) -> Answer {
     let fields = status.metadata().map(|metadata| named(fields::fields(metadata, "")).collect());
     Answer {
@@ -97,7 +97,7 @@ pub(crate) fn failure(status: &Status) -> Answer {
     }
 }
 
-/// The response to a timeout that cannot be read.
+/// Returns the response to a malformed timeout.
 pub(crate) fn wrong_timeout() -> Answer {
     Answer::failure(400, frpc::Code::InvalidArgument, "connect-timeout-ms is a number of at most ten digits")
 }

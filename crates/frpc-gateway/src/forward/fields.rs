@@ -1,17 +1,17 @@
-//! The header fields of forwarded calls: those of the connection to the gateway are removed, and those that state the caller
-//! are the gateway's own.
+//! Header fields of forwarded calls. Fields of the connection to the gateway are removed, and those that identify the
+//! caller are set by the gateway.
 //!
 //! # Decisions
 //!
-//! The defaults are those of Envoy at the edge of a network: fields about the caller are believed if they come from a listed
-//! proxy, and otherwise replaced. A backend can therefore believe `x-forwarded-for`.
+//! The defaults are those of Envoy at the edge of a network: fields about the caller are trusted if they come from a
+//! listed proxy and replaced otherwise. A backend can therefore trust `x-forwarded-for`.
 
 use frpc::{Metadata, Request, Response, Status};
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Fields that belong to one connection: RFC 9110, sections 7.6.1 and 11.7.
+/// Hop-by-hop fields: RFC 9110, sections 7.6.1 and 11.7.
 const OF_CONNECTION: [&str; 11] = [
     "connection",
     "keep-alive",
@@ -30,19 +30,19 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 const FORWARDED_PROTO: &str = "x-forwarded-proto";
 const FORWARDED: &str = "forwarded";
 
-/// The fields of a proxy about its caller.
+/// Fields by which a proxy describes its caller.
 const OF_PROXIES: [&str; 6] =
     [FORWARDED_FOR, FORWARDED_PROTO, FORWARDED, "x-real-ip", "x-forwarded-host", "x-forwarded-port"];
 
-/// Returns the name of the caller of a request, as the access rules have verified it.
+/// Returns the verified name of the caller of a request.
 type Subject = Arc<dyn Fn(&Request<()>) -> Option<String> + Send + Sync>;
 
-/// The header fields of forwarded calls, which are metadata in native frames.
+/// Rules for the header fields of forwarded calls. In native frames, header fields are metadata.
 ///
-/// Fields that belong to the caller's connection are never forwarded. Of a caller that is not a [trusted
-/// proxy](Self::trust), neither are `x-forwarded-for`, `x-forwarded-proto`, `x-forwarded-host`, `x-forwarded-port`,
-/// `x-real-ip` and `forwarded`. The backend gets the caller's address as the last one of `x-forwarded-for`, and the scheme
-/// as `x-forwarded-proto` unless a trusted proxy states it. A trusted proxy's `forwarded` is continued as well.
+/// Hop-by-hop fields are never forwarded. `x-forwarded-for`, `x-forwarded-proto`, `x-forwarded-host`,
+/// `x-forwarded-port`, `x-real-ip` and `forwarded` are forwarded only from a [trusted proxy](Self::trust). The gateway
+/// appends the caller's address to `x-forwarded-for`, and sets `x-forwarded-proto` unless a trusted proxy has set it.
+/// It also extends `forwarded` of a trusted proxy.
 ///
 /// ```
 /// use frpc_gateway::ForwardFields;
@@ -64,7 +64,7 @@ pub struct ForwardFields {
     replies: Changes,
 }
 
-/// The changes of one direction.
+/// Changes to the fields of one direction.
 #[derive(Clone, Default, Debug)]
 struct Changes {
     set: Vec<(String, String)>,
@@ -72,24 +72,24 @@ struct Changes {
 }
 
 impl ForwardFields {
-    /// The defaults: no proxy is trusted.
+    /// Creates the default rules, which trust no proxy.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Believes the fields of proxies whose addresses begin with the first `bits` bits of this one.
+    /// Trusts the fields of proxies in the network given by the first `bits` bits of `address`.
     pub fn trust(mut self, address: IpAddr, bits: u8) -> Self {
         self.trusted.push((address.to_canonical(), bits));
         self
     }
 
-    /// States `https` in `x-forwarded-proto`, for a gateway with TLS.
+    /// Sets `x-forwarded-proto` to `https`, for a gateway with TLS.
     pub fn https(mut self) -> Self {
         self.is_https = true;
         self
     }
 
-    /// Sends the verified name of the caller in this field. Values that callers send in it are dropped.
+    /// Sends the verified name of the caller in this field. Values of the field from callers are dropped.
     ///
     /// ```
     /// use frpc_gateway::ForwardFields;
@@ -108,31 +108,31 @@ impl ForwardFields {
         self
     }
 
-    /// Sets a field of every request, in place of those of the caller.
+    /// Sets a field of every request, replacing the caller's values.
     pub fn set(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.requests.set.push((name.into().to_ascii_lowercase(), value.into()));
         self
     }
 
-    /// Removes a field of every request.
+    /// Removes a field from every request.
     pub fn remove(mut self, name: impl Into<String>) -> Self {
         self.requests.removed.push(name.into().to_ascii_lowercase());
         self
     }
 
-    /// Sets a field of every successful reply, in place of those of the backend.
+    /// Sets a field of every successful reply, replacing the backend's values.
     pub fn set_in_replies(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.replies.set.push((name.into().to_ascii_lowercase(), value.into()));
         self
     }
 
-    /// Removes a field of every reply, and of its trailers.
+    /// Removes a field from every reply and its trailers.
     pub fn remove_from_replies(mut self, name: impl Into<String>) -> Self {
         self.replies.removed.push(name.into().to_ascii_lowercase());
         self
     }
 
-    /// Adapts the fields of a request.
+    /// Applies the rules to the fields of a request.
     pub(super) fn adapt<T>(&self, request: Request<T>) -> Result<Request<T>, Status> {
         let mut message = None;
         let mut request = request.map(|inner| message = Some(inner));
@@ -148,7 +148,7 @@ impl ForwardFields {
             if let Some(address) = address {
                 append(metadata, FORWARDED_FOR, &address.to_string())?;
                 if metadata.get(FORWARDED).is_some() {
-                    // RFC 7239, section 6: an address of IPv6 is quoted.
+                    // RFC 7239, section 6: an IPv6 address is quoted.
                     let quoted = if address.is_ipv6() { format!("\"[{address}]\"") } else { address.to_string() };
                     append(metadata, FORWARDED, &format!("for={quoted};proto={scheme}"))?;
                 }
@@ -168,7 +168,7 @@ impl ForwardFields {
         Ok(request.map(|()| message.unwrap_or_else(|| unreachable!("`map` calls its function"))))
     }
 
-    /// Adapts the fields of a reply, or of a failure.
+    /// Applies the rules to the fields of a reply or an error.
     pub(super) fn adapt_reply<T>(&self, reply: Result<Response<T>, Status>) -> Result<Response<T>, Status> {
         match reply {
             Ok(mut response) => {
@@ -193,7 +193,7 @@ impl ForwardFields {
         }
     }
 
-    /// Removes the fields of trailers that callers should not get.
+    /// Removes trailer fields that callers must not receive.
     pub(super) fn adapt_trailers(&self, trailers: &mut Metadata) {
         remove_of_connection(trailers);
         remove(trailers, &self.replies.removed);
@@ -221,7 +221,7 @@ impl Changes {
     }
 }
 
-/// Removes the fields of a connection, and those that its field `connection` names. Native peers may send them as well.
+/// Removes hop-by-hop fields and those listed by the field `connection`. Native peers may send them too.
 fn remove_of_connection(metadata: &mut Metadata) {
     if let Some(named) = metadata.get("connection").map(str::to_ascii_lowercase) {
         remove(metadata, named.split(',').map(str::trim));
@@ -262,9 +262,9 @@ mod tests {
     #[test]
     fn trusted_proxies_are_networks_and_addresses() {
         let fields = ForwardFields::new()
-            .trust("10.1.0.0".parse().expect("address should be valid"), 16)
-            .trust("192.0.2.7".parse().expect("address should be valid"), 32)
-            .trust("2001:db8::".parse().expect("address should be valid"), 32);
+            .trust("10.1.0.0".parse().expect("network address should be valid"), 16)
+            .trust("192.0.2.7".parse().expect("proxy address should be valid"), 32)
+            .trust("2001:db8::".parse().expect("network address should be valid"), 32);
         for (address, expected) in [
             ("10.1.255.3", true),
             ("10.2.0.1", false),
@@ -273,9 +273,9 @@ mod tests {
             ("2001:db8:7::1", true),
             ("2001:db9::1", false),
         ] {
-            assert_eq!(fields.trusts(address.parse().expect("address should be valid")), expected, "{address}");
+            assert_eq!(fields.trusts(address.parse().expect("caller address should be valid")), expected, "{address}");
         }
-        let all = ForwardFields::new().trust("0.0.0.0".parse().expect("address should be valid"), 0);
-        assert!(all.trusts("203.0.113.1".parse().expect("address should be valid")));
+        let all = ForwardFields::new().trust("0.0.0.0".parse().expect("network address should be valid"), 0);
+        assert!(all.trusts("203.0.113.1".parse().expect("caller address should be valid")));
     }
 }

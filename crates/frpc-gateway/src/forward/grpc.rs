@@ -1,8 +1,8 @@
-//! Calls of a gRPC server, by the channel of tonic. Messages pass as bytes.
+//! Calls to a gRPC server through a tonic channel. Messages are forwarded as bytes.
 //!
-//! The deadline of a call is that of its handler here, which drops the call; the server learns it as well, and tonic
-//! cancels a call that is late. Metadata after the messages reaches callers by HTTP: native ones have no place for it,
-//! unless the call fails.
+//! The deadline of a call is enforced by its handler here, which drops the call. It is also sent to the server, and
+//! tonic cancels late calls. Trailing metadata is returned to HTTP callers. Native callers receive it only with an
+//! error, because native replies have no trailers.
 
 use super::message::{MessageEncoding, MessageType, RawMessage};
 use super::requests::{Failure, ForwardedReplies, Requests};
@@ -19,7 +19,7 @@ use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::metadata::{KeyAndValueRef, MetadataMap};
 use tonic::transport::Channel;
 
-/// A gRPC server.
+/// A gRPC backend.
 #[derive(Debug)]
 pub(super) struct Grpc {
     channel: Channel,
@@ -27,7 +27,7 @@ pub(super) struct Grpc {
     message_max: usize,
 }
 
-/// Fields of the request that is made here. Those of the caller's connection are gone already.
+/// Fields set by the new request. Hop-by-hop fields of the caller have already been removed.
 const OF_REQUEST: [&str; 5] = ["content-length", "grpc-accept-encoding", "grpc-encoding", "grpc-timeout", "host"];
 
 type ReplyState = (tonic::Streaming<Bytes>, Arc<MessageType>, LateTrailers, Arc<str>, Arc<ForwardFields>);
@@ -101,9 +101,9 @@ impl Grpc {
         }
         let started = now();
         client.streaming(outgoing, path, BytesCodec).await.map_err(|status| {
-            // The units of `grpc-timeout` round it down by less than a hundredth.
+            // The units of `grpc-timeout` round the deadline down by less than one percent.
             let is_late = timeout.is_some_and(|timeout| now() - started >= timeout.mul_f64(0.99));
-            // Both ends of tonic cancel late calls, which may be before the deadline here is noticed.
+            // Tonic cancels late calls on both ends, possibly before the deadline expires here.
             if is_late && status.code() == tonic::Code::Cancelled {
                 return Status::deadline_exceeded(format!("the deadline passed before {} answered", self.address));
             }
@@ -111,7 +111,7 @@ impl Grpc {
         })
     }
 
-    /// The only message of a response.
+    /// Returns the only message of a response.
     async fn single(&self, replies: GrpcReplies, method: &ForwardedMethod) -> Reply {
         let (head, mut messages, _) = replies.into_parts();
         let failed = |status| failed(status, &self.address);
@@ -145,7 +145,7 @@ impl Grpc {
     }
 }
 
-/// The status of a call that has failed. One with a cause was made here, from an error of the connection.
+/// Converts the status of a failed call. A status with a source was created locally from a connection error.
 fn failed(status: tonic::Status, address: &str) -> Status {
     let mut causes = std::iter::successors(status.source(), |cause| (*cause).source()).peekable();
     if causes.peek().is_some() {
@@ -159,14 +159,14 @@ fn failed(status: tonic::Status, address: &str) -> Status {
             false => format!("the connection to {address} was lost and the call may have run: {last}"),
         });
     }
-    // tonic has this code for messages beyond its limit.
+    // Tonic uses this code for messages above its size limit.
     if status.code() == tonic::Code::OutOfRange && status.message().starts_with("Error, decoded message length") {
         return Status::resource_exhausted(status.message());
     }
     status.into()
 }
 
-/// The requests, with everything else that belongs to the call.
+/// Converts the request stream, keeping the metadata and extensions of the call.
 fn bodies(
     request: Request<Streaming<RawMessage>>,
     method: &ForwardedMethod,
@@ -181,7 +181,7 @@ fn bodies(
     (request, failure.unwrap_or_else(|| unreachable!("`map` calls its function")))
 }
 
-/// The next message of a stream. At the end, its trailers are there.
+/// Returns the next message of a stream. Stores the trailers at the end.
 async fn next(
     (mut messages, of, late, address, fields): ReplyState,
 ) -> Option<(Result<RawMessage, Status>, ReplyState)> {
@@ -191,7 +191,7 @@ async fn next(
             if let Ok(Some(trailers)) = messages.trailers().await {
                 let mut trailers = metadata(&trailers);
                 fields.adapt_trailers(&mut trailers);
-                // It ends once.
+                // Fails if set before, but the stream ends only once.
                 let _ = late.0.set(trailers);
             }
             return None;
@@ -208,8 +208,8 @@ fn set_metadata<T>(response: &mut Response<T>, head: &MetadataMap) {
     }
 }
 
-/// The metadata without the fields of the protocol. Texts of one key are joined by commas, as in requests; of several values
-/// of bytes the first remains. Entries that [`Metadata`] cannot hold are left out.
+/// Converts metadata, excluding fields of the protocol. Text values of the same key are joined by commas, as in
+/// requests. Of several binary values the first is used. Entries that [`Metadata`] cannot represent are dropped.
 fn metadata(map: &MetadataMap) -> Metadata {
     let mut metadata = Metadata::new();
     for entry in map.iter() {
@@ -241,7 +241,7 @@ fn is_of_protocol(key: &str) -> bool {
     key.starts_with("grpc-") || matches!(key, "content-type" | "content-length" | "date" | "server")
 }
 
-/// Messages as bytes.
+/// A codec that passes messages as bytes.
 struct BytesCodec;
 
 impl Codec for BytesCodec {
@@ -287,8 +287,8 @@ mod tests {
     fn repeated_metadata_of_a_reply_is_joined() {
         let mut map = MetadataMap::new();
         for value in ["a", "b"] {
-            map.append("x-part", value.parse().expect("text should parse"));
-            map.append("grpc-accept-encoding", value.parse().expect("text should parse"));
+            map.append("x-part", value.parse().expect("header value should be valid"));
+            map.append("grpc-accept-encoding", value.parse().expect("header value should be valid"));
             map.append_bin("raw-bin", MetadataValue::from_bytes(value.as_bytes()));
         }
         let metadata = metadata(&map);

@@ -1,4 +1,4 @@
-//! Messages of forwarded calls: bytes in the encoding of their sender, converted by descriptors if the receiver has another.
+//! Messages of forwarded calls: the sender's bytes, converted by descriptors if the receiver uses another encoding.
 
 use bytes::Bytes;
 use frpc::Status;
@@ -9,10 +9,10 @@ use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind, Message, 
 use std::fmt::Display;
 use std::sync::Arc;
 
-/// The encoding of a message.
+/// Encoding of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum MessageEncoding {
-    /// Polyglot, of either form. Without bytes it is the default message.
+    /// Polyglot in either form. An empty body is the default message.
     #[default]
     Native,
     Json,
@@ -21,10 +21,10 @@ pub(super) enum MessageEncoding {
     Protobuf,
 }
 
-/// The type of a message.
+/// Type of a message.
 pub(super) struct MessageType {
     descriptor: MessageDescriptor,
-    /// How many fields at the end peers with earlier layouts leave out.
+    /// Number of trailing fields that peers with earlier layouts omit.
     added: u32,
     codec: Arc<Codec>,
 }
@@ -39,27 +39,27 @@ impl MessageType {
     }
 }
 
-/// A message in the encoding of its sender.
+/// A message in its sender's encoding.
 #[derive(Default)]
 pub(super) struct RawMessage {
     encoding: MessageEncoding,
     bytes: Bytes,
-    /// Unknown until the method is.
+    /// The message type; unknown until the method is known.
     of: Option<Arc<MessageType>>,
 }
 
 impl RawMessage {
-    /// A request, unchecked.
+    /// Creates a request from unvalidated bytes.
     pub(super) fn received(encoding: MessageEncoding, bytes: &Bytes) -> Self {
         Self { encoding, bytes: bytes.clone(), of: None }
     }
 
-    /// A reply of the backend, unchecked.
+    /// Creates a reply of the backend from unvalidated bytes.
     pub(super) fn reply(encoding: MessageEncoding, bytes: Bytes, of: &Arc<MessageType>) -> Self {
         Self { encoding, bytes, of: Some(of.clone()) }
     }
 
-    /// The request for a native backend, or for one in Go.
+    /// Converts a request for a native or Go backend.
     pub(super) fn into_body(self, of: &MessageType, is_native: bool) -> Result<Body, Status> {
         // An earlier layout has fewer fields than the backend expects.
         if self.encoding == MessageEncoding::Native && is_native && of.added == 0 {
@@ -70,7 +70,7 @@ impl RawMessage {
             .map_err(|error| invalid(of, &error))
     }
 
-    /// The request for a backend that takes protobuf.
+    /// Converts a request for a protobuf backend.
     #[cfg(feature = "grpc-backend")]
     pub(super) fn into_protobuf(self, of: &MessageType) -> Result<Bytes, Status> {
         if self.encoding == MessageEncoding::Protobuf {
@@ -79,20 +79,20 @@ impl RawMessage {
         self.decode(of).map(|message| to_protobuf(&message).into()).map_err(|error| invalid(of, &error))
     }
 
-    /// The reply as JSON.
+    /// Converts a reply to JSON.
     pub(super) fn to_json(&self) -> Result<Bytes, Status> {
         self.convert(self.encoding == MessageEncoding::Json, |_, message| Ok(to_json(message)?.into()))
     }
 
-    /// The reply as protobuf.
+    /// Converts a reply to protobuf.
     pub(super) fn to_protobuf(&self) -> Result<Bytes, Status> {
         self.convert(self.encoding == MessageEncoding::Protobuf, |_, message| Ok(to_protobuf(message).into()))
     }
 
-    /// The reply for a caller with frames.
+    /// Converts a reply for a native caller.
     fn to_native(&self, form: Form) -> Result<Bytes, Status> {
         let is_whole = self.of.as_ref().is_none_or(|of| of.added == 0);
-        // A caller in Go has no form for absent fields.
+        // The form for Go callers cannot represent absent fields.
         let is_same = self.encoding == MessageEncoding::Native && is_whole && form == Form::Extended;
         self.convert(is_same, |of, message| {
             let mut body = Vec::new();
@@ -101,7 +101,7 @@ impl RawMessage {
         })
     }
 
-    /// The bytes as they are, or those that `encode` makes of the message.
+    /// Returns the bytes unchanged if `is_same`. Otherwise decodes the message and encodes it by `encode`.
     fn convert(
         &self,
         is_same: bool,
@@ -145,7 +145,7 @@ impl Message for RawMessage {
         match self.to_native(to.form()) {
             Ok(body) if body.is_empty() => to.nil(),
             Ok(body) => to.encoded(&body),
-            // The caller gets the error of the call.
+            // The caller receives this error as the error of the call.
             Err(status) => to.error(status.message())?,
         }
         Ok(())

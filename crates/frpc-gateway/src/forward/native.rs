@@ -1,4 +1,4 @@
-//! Calls of a native server, or of one in Go.
+//! Calls to a native or Go backend.
 
 use super::message::{MessageEncoding, MessageType, RawMessage};
 use super::requests::{Failure, ForwardedReplies, Requests};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
-/// The connections to the backend.
+/// Connections to the backend, used in turn.
 #[derive(Debug)]
 pub(super) struct Native {
     channels: Vec<Channel>,
@@ -24,13 +24,13 @@ impl Native {
         Self { channels, next: AtomicUsize::new(0) }
     }
 
-    /// Whether a call would find a connection.
+    /// Returns whether a connection is available.
     pub(super) fn is_ready(&self) -> bool {
         let mut connections = self.channels.iter().filter_map(Channel::connection);
         connections.any(|connection| connection.close_reason().is_none() && !connection.is_going_away())
     }
 
-    /// The channel of the next call.
+    /// Returns the channel for the next call.
     fn channel(&self) -> &Channel {
         let next = self.next.fetch_add(1, Ordering::Relaxed) % self.channels.len();
         self.channels.get(next).unwrap_or_else(|| unreachable!("the remainder is below the length"))
@@ -78,12 +78,13 @@ impl Native {
     }
 }
 
-/// Whether the server is known to be native. The others get messages that are converted for any server.
+/// Returns whether the server is known to be native. Messages for other servers are converted to a form that every
+/// server accepts.
 fn is_native(channel: &Channel) -> bool {
     channel.connection().is_some_and(|connection| connection.peer().hello().is_some())
 }
 
-/// The request, with everything else that belongs to it.
+/// Converts the request message, keeping the metadata and extensions of the request.
 fn body(channel: &Channel, method: &ForwardedMethod, request: Request<RawMessage>) -> Result<Request<Body>, Status> {
     let mut body = Ok(Body::default());
     let request = request.map(|message| body = message.into_body(&method.request, is_native(channel)));
@@ -91,7 +92,7 @@ fn body(channel: &Channel, method: &ForwardedMethod, request: Request<RawMessage
     Ok(request.map(|()| body))
 }
 
-/// The requests, with everything else that belongs to the call.
+/// Converts the request stream, keeping the metadata and extensions of the call.
 fn bodies(
     channel: &Channel,
     method: &ForwardedMethod,
@@ -116,7 +117,8 @@ fn message(body: &Body, of: &Arc<MessageType>) -> RawMessage {
     RawMessage::reply(MessageEncoding::Native, body.as_bytes().clone(), of)
 }
 
-/// The replies. The response waits for the answer of the backend, whose metadata precedes its messages, and its failure.
+/// Returns the reply stream. Waits for the backend's response first, because its metadata precedes the messages and it
+/// may fail.
 async fn stream(
     mut replies: Streaming<Body>,
     method: &ForwardedMethod,
@@ -136,7 +138,7 @@ async fn stream(
     Ok(response)
 }
 
-/// The replies of a call.
+/// Stream of the replies of a call.
 struct Received {
     replies: Streaming<Body>,
     of: Arc<MessageType>,

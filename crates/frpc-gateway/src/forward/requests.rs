@@ -1,4 +1,4 @@
-//! The streams of a forwarded call.
+//! Streams of a forwarded call.
 
 use super::message::{MessageType, RawMessage};
 use frpc::{Status, Streaming};
@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::sync::oneshot;
 
-/// The requests of a call, as the backend takes them. They are read as fast as the backend takes them.
+/// Requests of a call, converted for the backend and read as fast as it accepts them.
 ///
-/// A request that fails must not look like the end of the requests: the stream then stays pending, and the call is
-/// cancelled by its [`Failure`].
+/// A failed request must not look like the end of the stream. The stream therefore stays pending, and [`Failure`]
+/// cancels the call.
 pub(super) struct Requests<F> {
     requests: Streaming<RawMessage>,
     of: Arc<MessageType>,
@@ -19,10 +19,10 @@ pub(super) struct Requests<F> {
     failed: Option<oneshot::Sender<Status>>,
 }
 
-/// The failure of a request. Without one it stays pending.
+/// Resolves to the failure of a request. Stays pending if none fails.
 pub(super) struct Failure(Option<oneshot::Receiver<Status>>);
 
-/// No part of it is pinned.
+/// No field is structurally pinned.
 impl<F> Unpin for Requests<F> {}
 
 impl<F> Requests<F> {
@@ -45,7 +45,7 @@ impl<M, F: FnMut(RawMessage, &MessageType) -> Result<M, Status>> Stream for Requ
             Some(Ok(request)) => Poll::Ready(Some(request)),
             Some(Err(status)) => {
                 if let Some(failed) = failed.take() {
-                    // A receiver that is gone has ended the call.
+                    // Fails if the call has ended.
                     let _ = failed.send(status);
                 }
                 Poll::Pending
@@ -56,16 +56,16 @@ impl<M, F: FnMut(RawMessage, &MessageType) -> Result<M, Status>> Stream for Requ
 }
 
 impl Failure {
-    /// The failure of a request, if one has failed.
+    /// Resolves if a request has failed.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Status> {
         let Some(receiver) = &mut self.0 else { return Poll::Pending };
         let failed = ready!(Pin::new(receiver).poll(context));
         self.0 = None;
-        // The stream of requests may have ended without one.
+        // The request stream may have ended without a failure.
         failed.map_or(Poll::Pending, Poll::Ready)
     }
 
-    /// The outcome of a part of the call, or the failure of a request, which drops it.
+    /// Returns the result of `part`. If a request fails first, drops `part` and returns the failure.
     pub(super) async fn unless<T>(&mut self, part: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
         let mut part = pin!(part);
         std::future::poll_fn(|context| match self.poll(context) {
@@ -76,10 +76,10 @@ impl Failure {
     }
 }
 
-/// The replies of a call, or the failure of one of its requests.
+/// Stream of the replies of a call. Ends with the failure of a request if one fails.
 pub(super) struct ForwardedReplies<S> {
     pub(super) replies: S,
-    /// Of a call without a stream of requests, none.
+    /// `None` for calls without a request stream.
     pub(super) failure: Option<Failure>,
 }
 
@@ -97,5 +97,5 @@ impl<S: Stream<Item = Result<RawMessage, Status>> + Unpin> Stream for ForwardedR
     }
 }
 
-/// No part of it is pinned.
+/// No field is structurally pinned.
 impl<S> Unpin for ForwardedReplies<S> {}

@@ -1,4 +1,4 @@
-//! JSON-RPC in single bodies, as HTTP carries them.
+//! JSON-RPC messages in single HTTP bodies.
 
 use super::session::Session;
 use crate::Gateway;
@@ -7,8 +7,7 @@ use frpc::{AdapterContext, Metadata};
 use std::future::poll_fn;
 use std::task::{Poll, ready};
 
-/// Answers one body, which is a request or a batch. `None` if there is nothing to answer, since it has notifications
-/// alone.
+/// Handles one body, which is a request or a batch. Returns `None` if it has only notifications, which get no reply.
 pub(crate) async fn answer(
     gateway: &Gateway,
     context: &AdapterContext,
@@ -20,7 +19,7 @@ pub(crate) async fn answer(
     complete(&mut session).await
 }
 
-/// Waits for the calls of a message, and returns the reply.
+/// Waits for the calls of a message and returns the reply.
 pub(super) async fn complete(session: &mut Session) -> Option<Bytes> {
     poll_fn(|task| {
         while session.calls() > 0 {

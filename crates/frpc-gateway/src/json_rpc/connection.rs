@@ -1,6 +1,6 @@
-//! A connection that carries JSON-RPC and nothing else: messages one after the other, with white space between them or
-//! none. One task reads and writes it, as the driver of a native connection does: each turn reads once, handles what
-//! has come whole, and writes all replies at once.
+//! A dedicated JSON-RPC connection, on which messages follow each other with optional white space. One task reads and
+//! writes it like the driver of a native connection: each turn reads once, handles all complete messages, and writes
+//! all replies together.
 
 use super::framing::{Framed, MessageFraming};
 use super::session::{BYTE_ORDER_MARK, Session};
@@ -19,16 +19,16 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWrite};
 
-/// A message that has begun has room for another read of this much, in bytes.
+/// Minimum capacity in bytes reserved for reading the rest of a message.
 const READ_LEAST: usize = 4 * 1024;
 
-/// Turns in a row, before other connections have theirs.
+/// Maximum number of consecutive turns before other connections are scheduled.
 const BATCHES_MAX: usize = 4;
 
-/// How much of an output buffer an idle connection keeps, in bytes: some replies.
+/// Maximum capacity in bytes of an idle connection's output buffer, enough for some replies.
 const KEPT: usize = 4 * 1024;
 
-/// Serves a connection to its end: that of the client's direction, an error, or a server that stops.
+/// Serves a connection until the client closes its direction, an error occurs, or the server shuts down.
 pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &AdapterContext) -> io::Result<()> {
     let config = context.config();
     let mut connection = Connection {
@@ -47,7 +47,7 @@ pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &
         reading: ReadState::Open,
     };
     let mut stopping = pin!(context.stopping());
-    // Polled once, it wakes the task when the server stops. The waker of the task stays the same.
+    // Polled once, the shutdown future wakes the task on shutdown. The task's waker does not change.
     let mut is_stop_polled = false;
     poll_fn(|task| {
         let polled = connection.poll(task);
@@ -57,19 +57,19 @@ pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &
         let is_stopping = if is_stop_polled { context.is_stopping() } else { stopping.as_mut().poll(task).is_ready() };
         is_stop_polled = true;
         if is_stopping {
-            // Calls that have come are answered, and no others.
+            // Replies to the calls already received, and to no others.
             connection.reading = ReadState::Last;
             return connection.poll(task);
         }
         polled
     })
     .await?;
-    // It has ended either way.
+    // The result does not matter, because the connection ends here.
     let _ = connection.transport.close().await;
     Ok(())
 }
 
-/// The session for the enabled protocols.
+/// Creates a session for the enabled protocols.
 fn session(gateway: &Gateway, context: &AdapterContext) -> Session {
     let session = Session::new(gateway, context, Metadata::new());
     #[cfg(feature = "mcp")]
@@ -79,13 +79,13 @@ fn session(gateway: &Gateway, context: &AdapterContext) -> Session {
     session
 }
 
-/// What becomes of the client's direction.
+/// State of the client's direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ReadState {
     Open,
-    /// The server stops: reads the bytes received by now.
+    /// Shutting down: the bytes already received are read.
     Last,
-    /// Reads on for the calls in progress. No call begins.
+    /// Reads on for the calls in progress. New calls are rejected.
     Draining,
     Ended,
 }
@@ -96,30 +96,30 @@ struct Connection<'a> {
     session: Session,
     idle_timeout: Duration,
     message_max: usize,
-    /// The beginning of a message.
+    /// Beginning of an incomplete message.
     input: BytesMut,
-    /// Messages that have come and wait until the client has taken replies.
+    /// Messages that wait until the client has read replies.
     pending: Bytes,
-    /// How far the message that has begun has been scanned.
+    /// Scan state of the incomplete message.
     framing: MessageFraming,
-    /// The bytes of the output that have been written.
+    /// Number of output bytes written.
     written: usize,
-    /// The transport may hold some of them.
+    /// Whether the transport may buffer some of them.
     is_flushing: bool,
-    /// The charge for input and output that waits here.
+    /// Charge for buffered input and output.
     charge: Charge,
-    /// When something has come or gone last.
+    /// Time of the last read or write.
     active: Instant,
     reading: ReadState,
 }
 
 impl Connection<'_> {
-    /// Reads, calls and writes until there is nothing to do. Ready when the connection is over.
+    /// Reads, calls and writes until nothing is left to do. Completes when the connection is over.
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
         let now = now();
         for _ in 0..BATCHES_MAX {
             let has_read = self.read(task, now)?;
-            // A pass for the calls that have ended, and another one if there was more than fits.
+            // One pass for finished calls, and another if there was more output than fits.
             let _ = self.session.poll(task);
             self.charge();
             let has_written = self.write(task)?;
@@ -138,7 +138,7 @@ impl Connection<'_> {
         Poll::Pending
     }
 
-    /// Reads once, and handles the messages that are whole. `false` if nothing has come, or nothing is read.
+    /// Reads once and handles the complete messages. Returns false if nothing was read.
     fn read(&mut self, task: &mut Context<'_>, now: Instant) -> io::Result<bool> {
         if self.session.is_full() {
             return Ok(false);
@@ -155,7 +155,7 @@ impl Connection<'_> {
         let mut scratch = scratch::take_input();
         let is_new = self.input.is_empty();
         if !is_new && self.input.capacity() - self.input.len() < READ_LEAST {
-            // An incomplete message grows with its received bytes.
+            // The buffer of an incomplete message grows in proportion to the bytes received.
             let more = self.input.len().max(READ_LEAST);
             let buffered = self.input.len() + more + self.session.output().capacity();
             if self.charge.try_set(self.context, buffered).is_err() {
@@ -200,7 +200,7 @@ impl Connection<'_> {
         self.transport.message_complete();
     }
 
-    /// Takes the incomplete message out of the input, with the bytes after it, if its end has arrived or it is refused.
+    /// Splits off the incomplete message and the bytes after it, if its end has arrived or it is rejected.
     fn take_whole(&mut self) -> Bytes {
         let bounds = self.session.bounds();
         let framed = self.framing.scan(&self.input, bounds);
@@ -211,7 +211,7 @@ impl Connection<'_> {
         std::mem::take(&mut self.input).freeze()
     }
 
-    /// Handles messages, and keeps the beginning of one that is not whole.
+    /// Handles messages and stores the beginning of an incomplete one.
     fn handle(&mut self, mut bytes: Bytes, now: Instant) {
         let Self { session, framing, input, pending, message_max, .. } = self;
         let bounds = session.bounds();
@@ -256,12 +256,12 @@ impl Connection<'_> {
             Some(Ok(refusal)) => self.session.refuse(refusal),
             Some(Err(status)) => self.session.fail(&status),
         }
-        // The start of the next message is unknown.
+        // The start of the next message is unknown after this error.
         self.framing = MessageFraming::default();
         self.end_reading();
     }
 
-    /// Times the message that has begun, if one has.
+    /// Starts or stops timing, depending on whether a message is incomplete.
     fn wait_for_rest(&mut self) {
         if self.input.is_empty() {
             self.transport.message_complete();
@@ -269,7 +269,7 @@ impl Connection<'_> {
         self.charge();
     }
 
-    /// Charges the queued bytes to the server's memory.
+    /// Charges the buffered bytes to the server's memory.
     fn charge(&mut self) {
         let buffered = self.input.capacity() + self.pending.len() + self.session.output().capacity();
         let has_grown = self.charge.set(self.context, buffered);
@@ -280,7 +280,7 @@ impl Connection<'_> {
         }
     }
 
-    /// Writes the output as far as the client takes it. `false` if nothing was written.
+    /// Writes as much output as the transport accepts. Returns false if nothing was written.
     fn write(&mut self, task: &mut Context<'_>) -> io::Result<bool> {
         let Self { transport, session, written, .. } = self;
         let mut has_written = false;
@@ -300,7 +300,7 @@ impl Connection<'_> {
             *written = 0;
             session.output().clear();
             session.output().shrink_to(KEPT);
-            // The buffered bytes, such as those of TLS, are flushed now.
+            // Flush now what the transport buffers, for example TLS records.
             self.is_flushing = true;
             self.charge();
         } else if *written >= session.output().len() / 2 && *written > 0 {
@@ -316,17 +316,16 @@ impl Connection<'_> {
         Ok(has_written)
     }
 
-    /// Closes the connection if the client is too slow or silent for too long, and has the task woken for the next look.
+    /// Fails if the client is too slow or idle for too long. Otherwise registers the task for the next deadline.
     fn poll_time(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.session.is_full() {
-            // The rest of a message may wait here for this side to read it.
+            // The rest of the message may have arrived but not been read yet.
             self.transport.message_complete();
         } else if !self.input.is_empty() {
             let late = || io::Error::new(io::ErrorKind::TimedOut, "a message arrives too slowly");
             return self.transport.poll_too_slow(task).map(|()| Err(late()));
         }
-        // A client that sends no more, and has no output queued, may be gone for good: its calls continue as long as a
-        // connection may be idle, and no longer.
+        // A half-closed client without queued output may be gone. Its calls may continue for the idle timeout.
         let has_ended = self.reading == ReadState::Ended;
         let is_idle = (has_ended || self.session.calls() == 0) && self.session.output().len() == self.written;
         match self.active.checked_add(self.idle_timeout).filter(|_| is_idle) {

@@ -1,26 +1,26 @@
-//! The answer to `rpc.discover`: an OpenRPC document of the server's methods.
+//! Reply to `rpc.discover`: an OpenRPC document of the server's methods.
 //!
-//! It states the knowledge of generated code: names, kinds and comments, the fields of requests in the order of
-//! positional params, and the schemas of messages, which are all in one place.
+//! It contains what generated code knows: names, kinds and comments of methods, the fields of requests in the order of
+//! positional params, and the schemas of messages in a common section.
 
 use super::reply::{put_list, put_text as put};
 use frpc::json::from_json;
 use frpc::{AdapterMethod, AdapterMethods, CallKind, Metadata, Status};
 use std::collections::BTreeMap;
 
-/// The version of OpenRPC's specification.
+/// Version of the OpenRPC specification.
 const OPENRPC: &str = "1.3.2";
 
-/// The format that the document describes.
+/// Format that the document describes.
 const FORMAT: &str = "json";
 
-/// The path of schemas in the document.
+/// Path of schemas in the document.
 const SCHEMAS: &str = "#/components/schemas/";
 
-/// The schemas of messages by name.
+/// Schemas of messages by name.
 type Schemas = BTreeMap<&'static str, &'static str>;
 
-/// Allows the document to callers who may call at least one method.
+/// Fails unless the caller may call at least one method.
 pub(super) fn check_access(methods: &AdapterMethods, metadata: &Metadata) -> Result<(), Status> {
     methods.check_caller(metadata)?;
     let mut refused = None;
@@ -33,7 +33,7 @@ pub(super) fn check_access(methods: &AdapterMethods, metadata: &Metadata) -> Res
     refused.map_or(Ok(()), Err)
 }
 
-/// Returns the document.
+/// Encodes the document.
 pub(super) fn document(methods: &AdapterMethods) -> Vec<u8> {
     let mut out = Vec::new();
     put_document(&mut out, methods);
@@ -71,7 +71,7 @@ fn put_method(out: &mut Vec<u8>, method: &AdapterMethod, schemas: &Schemas) {
     let takes_items = matches!(method.kind(), CallKind::ClientStreaming | CallKind::Streaming);
     let fields = method.request_fields(FORMAT).unwrap_or_default();
     put_list(out, fields.iter().filter(|_| !takes_items), |out, field| {
-        // The name in the form between quotation marks.
+        // Field names are stored escaped, as they appear between quotation marks.
         out.extend_from_slice(b"{\"name\":\"");
         out.extend_from_slice(field.as_bytes());
         out.extend_from_slice(b"\",\"schema\":");
@@ -90,7 +90,7 @@ fn put_method(out: &mut Vec<u8>, method: &AdapterMethod, schemas: &Schemas) {
     out.push(b'}');
 }
 
-/// Appends a schema that is a part of that of a message; of a message without one nothing is known.
+/// Appends a reference to a part of a message's schema, or an empty schema if the message has none.
 fn put_reference(out: &mut Vec<u8>, schemas: &Schemas, message: &str, part: &str) {
     if !schemas.contains_key(message) {
         return out.extend_from_slice(b"{}");
@@ -100,12 +100,12 @@ fn put_reference(out: &mut Vec<u8>, schemas: &Schemas, message: &str, part: &str
     out.push(b'}');
 }
 
-/// A name in the form between quotation marks, without escapes.
+/// Removes the JSON escapes of a name.
 fn unescaped(name: &str) -> String {
     from_json(format!("\"{name}\"").as_bytes()).unwrap_or_default()
 }
 
-/// A name as a part of a JSON pointer in the fragment of a URL.
+/// Encodes a name as a part of a JSON pointer in a URL fragment.
 fn pointer(name: &str) -> String {
     let mut pointer = String::with_capacity(name.len());
     for byte in name.bytes() {

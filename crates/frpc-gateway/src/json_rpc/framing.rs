@@ -1,51 +1,51 @@
-//! The end of a message in a stream of bytes that is cut anywhere. Each byte is scanned once: strings and brackets are
-//! distinguished, and all else is left to `envelope.rs`.
+//! Finds the end of a message in a byte stream with arbitrary read boundaries. Each byte is scanned once. Only strings
+//! and brackets are recognized; `envelope.rs` does the rest.
 
 use frpc::json::plain_length;
 use std::fmt;
 
-/// The limits of a scan, so that nothing is done for a message that exceeds it.
+/// Limits of a scan, checked before any other work is done for a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScanLimits {
-    /// How deep brackets may nest.
+    /// Maximum nesting depth of brackets.
     pub(super) depth_max: u32,
-    /// How many elements the outermost array may have.
+    /// Maximum number of elements of the outermost array.
     pub(super) batch_max: usize,
 }
 
-/// The scan of one message, which begins with a bracket.
+/// Scan state of one message, which starts with a bracket.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MessageFraming {
-    /// The bytes that have been looked at.
+    /// Number of bytes scanned.
     at: usize,
     depth: u32,
     is_in_string: bool,
-    /// The outermost bracket is that of an array.
+    /// Whether the outermost bracket is that of an array.
     is_batch: bool,
     commas: usize,
 }
 
-/// The result of a scan.
+/// Result of a scan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Framed {
-    /// The end of the message.
+    /// The message ends at this offset.
     End(usize),
     /// More bytes are needed.
     Incomplete,
     Refused(FramingError),
 }
 
-/// Why the end of a message is not looked for.
+/// Reason why a message is rejected during the scan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FramingError {
-    /// No message begins so, or a string has a control character.
+    /// The first byte is not a bracket, or a string contains a control character.
     NotJson,
     TooDeep(u32),
     TooMany(usize),
 }
 
 impl MessageFraming {
-    /// Continues with a message. `bytes` are those of the last call and more.
+    /// Continues the scan. `bytes` starts with the bytes of the previous call.
     pub(super) fn scan(&mut self, bytes: &[u8], bounds: ScanLimits) -> Framed {
         let Self { at, depth, is_in_string, is_batch, commas } = self;
         if *at == 0 {
@@ -97,7 +97,7 @@ impl MessageFraming {
     }
 }
 
-/// The length of the object or array that `bytes` begin with, if it is complete and nests no deeper.
+/// Returns the length of the object or array at the start of `bytes`, if it is complete and within the depth limit.
 pub(super) fn value_length(bytes: &[u8], depth_max: u32) -> Option<usize> {
     if !matches!(bytes.first(), Some(b'{' | b'[')) {
         return None;
@@ -146,7 +146,7 @@ mod tests {
 
     const BOUNDS: ScanLimits = ScanLimits { depth_max: 5, batch_max: 3 };
 
-    /// The result for a message that arrives byte by byte.
+    /// Scans a message that arrives byte by byte.
     fn scan_slowly(message: &[u8]) -> Framed {
         let mut framing = MessageFraming::default();
         for length in 0..=message.len() {
@@ -205,7 +205,7 @@ mod tests {
             for length in 1..=message.len() {
                 let before = framing.at;
                 assert_eq!(framing.scan(&message.as_bytes()[..length], BOUNDS), Framed::Incomplete);
-                // It never goes back, and scanned bytes are not searched again for the end of a string.
+                // The scan never goes back, and scanned bytes are not searched again for the end of a string.
                 assert!(framing.at >= before && framing.at <= length);
                 looked += framing.at - before;
             }

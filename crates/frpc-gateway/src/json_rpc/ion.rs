@@ -1,10 +1,10 @@
-//! Amazon Ion 1.0 as an encoding of JSON-RPC messages: a message in Ion becomes JSON before anything reads it, and a
-//! reply becomes Ion after everything else.
+//! Amazon Ion 1.0 as an encoding of JSON-RPC messages. An Ion message is converted to JSON before it is parsed, and a
+//! reply is converted to Ion as the last step.
 //!
-//! `ion/text.rs` and `ion/binary.rs` read the two forms in one pass, without a tree and without recursion, and write to
-//! `ion/output.rs`, which has the limits. `ion/symbols.rs` has the symbol tables, and `ion/time.rs` the timestamps.
-//! `ion/body.rs` answers requests, and `ion/encode.rs` writes replies in the binary form. A reply in the text form is the
-//! JSON itself, which is Ion.
+//! `ion/text.rs` and `ion/binary.rs` read the two forms in one pass, without a tree or recursion, and write to
+//! `ion/output.rs`, which enforces the limits. `ion/symbols.rs` has the symbol tables and `ion/time.rs` the timestamps.
+//! `ion/body.rs` handles requests, and `ion/encode.rs` encodes replies in the binary form. A reply in the text form is
+//! the JSON itself, which is valid Ion.
 
 mod binary;
 mod body;
@@ -23,22 +23,22 @@ use output::JsonOutput;
 use std::borrow::Cow;
 use std::fmt;
 
-/// The beginning of the binary form, and of each symbol context in it.
+/// Start of the binary form and of each symbol context in it.
 const VERSION_MARKER: &[u8] = &[0xe0, 0x01, 0x00, 0xea];
 
-/// Integers, coefficients and numbers in base 2 or 16 have so many bytes at most: conversion to decimal digits takes
-/// time with the square of the length.
+/// Maximum length in bytes of integers, coefficients and numbers in base 2 or 16. Conversion to decimal digits takes
+/// quadratic time.
 const INTEGER_MAX: usize = 16;
 
-/// The limits of the JSON of a message.
+/// Limits of the JSON of a message.
 #[derive(Clone, Copy, Debug)]
 struct IonLimits {
     bytes: usize,
-    /// How deep lists, structs and S-expressions may nest.
+    /// Maximum nesting depth of lists, structs and S-expressions.
     depth: u32,
 }
 
-/// A message that cannot be JSON, with the offset of the fault.
+/// A message that cannot be converted to JSON, with the offset of the error.
 #[derive(Debug, PartialEq, Eq)]
 struct IonError {
     offset: usize,
@@ -70,17 +70,18 @@ fn malformed<T>(problem: impl Into<Cow<'static, str>>) -> Result<T> {
     Err(Problem::Malformed(problem.into()))
 }
 
-/// Whether a message is in the binary form.
+/// Returns whether a message is in the binary form.
 fn is_binary(input: &[u8]) -> bool {
     input.starts_with(VERSION_MARKER)
 }
 
-/// The JSON of a message, which is one value with any number of version markers and local symbol tables in front of it.
+/// Converts a message to JSON. It must be a single value, preceded by any number of version markers and local symbol
+/// tables.
 fn to_json(input: &[u8], limits: IonLimits) -> std::result::Result<Vec<u8>, IonError> {
     read(input, limits, JsonOutput::into_message)
 }
 
-/// Reads all values, and returns the result of `finish`.
+/// Reads all values and returns the result of `finish`.
 fn read(
     input: &[u8],
     limits: IonLimits,

@@ -1,4 +1,4 @@
-//! Messages from the tasks of calls to the session of their connection.
+//! Messages from call tasks to the session of their connection.
 
 use crate::charge::check_room;
 use bytes::Bytes;
@@ -8,23 +8,23 @@ use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::task::{Context, Waker};
 
-/// The number of a call within its session.
+/// Number of a call within its session.
 pub(super) type CallNumber = u64;
 
-/// Something that a call has for its session.
+/// A message from a call to its session.
 pub(super) enum SessionMessage {
-    /// The call is over.
+    /// The call has completed.
     Done(CallNumber, Result<Response<Bytes>, Status>, MemoryCharge),
-    /// An item of its responses, and how many permits of its window it takes.
+    /// A response item, and the number of window permits that it holds.
     Item(CallNumber, Bytes, usize, MemoryCharge),
-    /// Its handler has taken so many items.
+    /// The handler has consumed this many request items.
     Consumed(CallNumber, u32),
-    /// The client has cancelled it by another connection, and expects no reply.
+    /// The client has cancelled the call over another connection and expects no reply.
     #[cfg(feature = "mcp")]
     Cancelled(CallNumber),
 }
 
-/// Cancels one call of a session from elsewhere.
+/// Handle that cancels one call of a session from outside.
 #[cfg(feature = "mcp")]
 pub(crate) struct Canceller {
     pub(super) mail: std::sync::Arc<SessionMailbox>,
@@ -38,7 +38,7 @@ impl Canceller {
     }
 }
 
-/// The letters of all calls, in order.
+/// Queue of the messages of all calls, in order.
 #[derive(Default)]
 pub(super) struct SessionMailbox {
     inner: Mutex<Inner>,
@@ -68,7 +68,7 @@ impl SessionMailbox {
         self.send(SessionMessage::Done(number, result, hold));
     }
 
-    /// Appends all letters to `to`; without any, the task is woken by the next one.
+    /// Appends all messages to `to`. If there are none, registers the task to be woken by the next one.
     pub(super) fn take(&self, to: &mut VecDeque<SessionMessage>, task: &Context<'_>) {
         let mut inner = self.inner.lock();
         to.append(&mut inner.letters);

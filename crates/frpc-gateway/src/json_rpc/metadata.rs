@@ -1,16 +1,16 @@
-//! Metadata in JSON: an object whose values are text, or bytes in base64 for keys that end in `-bin`.
+//! Metadata in JSON: an object whose values are text, or base64 for keys that end in `-bin`.
 
 use frpc::Metadata;
 use frpc::json::{Options, Reader};
 
-/// The key of a bearer token.
+/// Key of the bearer token.
 const AUTHORIZATION: &str = "authorization";
 
-/// Adds the entries of an object, in place of those that were there with the same keys. Two different tokens become one
-/// value that no rule accepts, as repeated fields of HTTP do.
+/// Inserts the entries of a JSON object, replacing those with the same keys. Two different tokens are combined into one
+/// value that no rule accepts, like repeated HTTP fields.
 ///
 /// # Errors
-/// With the reason, if metadata cannot hold an entry, or a key occurs twice.
+/// Returns the reason if an entry is not valid metadata or a key occurs twice.
 pub(super) fn read(json: &str, metadata: &mut Metadata) -> Result<(), String> {
     let options = Options::new();
     let mut reader = Reader::new(json.as_bytes(), &options).map_err(|error| error.to_string())?;
@@ -19,7 +19,7 @@ pub(super) fn read(json: &str, metadata: &mut Metadata) -> Result<(), String> {
     let mut refused = None;
     let read = reader.object(|key, reader| {
         if refused.is_some() {
-            // The rest costs no more than any other JSON.
+            // Skip further entries, which costs no more than skipping any other JSON.
             return reader.raw().map(drop);
         }
         let is_binary = key.ends_with("-bin");
@@ -57,16 +57,17 @@ mod tests {
     fn metadata_text_and_bytes_are_read_and_others_refused() {
         let mut metadata = Metadata::new();
         metadata.insert("a", "old").expect("metadata entry should be valid");
-        read(r#"{"a":"new","b-bin":"AQ=="}"#, &mut metadata).expect("read should succeed");
+        read(r#"{"a":"new","b-bin":"AQ=="}"#, &mut metadata).expect("entries should be valid metadata");
         assert_eq!((metadata.get("a"), metadata.get_bin("b-bin")), (Some("new"), Some(&b"\x01"[..])));
         metadata.insert("authorization", "Bearer a").expect("metadata entry should be valid");
         for (own, expected) in [("Bearer a", "Bearer a"), ("Bearer b", "Bearer a, Bearer b")] {
-            read(&format!(r#"{{"authorization":"{own}"}}"#), &mut metadata).expect("entries should be valid");
+            read(&format!(r#"{{"authorization":"{own}"}}"#), &mut metadata).expect("entry should be valid metadata");
             assert_eq!(metadata.get("authorization"), Some(expected));
         }
-        // Entries beyond the limit are skipped unread.
+        // Entries beyond the limit are skipped unparsed.
         let many: String = (0..300).map(|number| format!("\"a{number}\":\"x\",")).collect();
-        let refused = read(&format!("{{{many}\"last\":7}}"), &mut metadata).expect_err("there should be a limit");
+        let refused =
+            read(&format!("{{{many}\"last\":7}}"), &mut metadata).expect_err("excess entries should be rejected");
         assert!(refused.contains("256"), "{refused}");
         for refused in [r#"{"A":"x"}"#, r#"{"a":7}"#, r#"{"a":"\u0001"}"#, r#"{"a-bin":"?"}"#, r#"{"a":"x","a":"x"}"#] {
             assert!(read(refused, &mut metadata).is_err(), "{refused}");

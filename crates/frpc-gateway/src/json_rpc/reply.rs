@@ -1,23 +1,23 @@
-//! The texts of replies, and the codes of errors.
+//! Encoding of replies, and error codes.
 
 use frpc::json::to_json;
 use frpc::{Code, Metadata, Status};
 use std::borrow::Cow;
 
-/// Not JSON.
+/// The message is not valid JSON.
 pub(crate) const PARSE_ERROR: i32 = -32700;
-/// JSON, but no request.
+/// The message is JSON but not a valid request.
 pub(crate) const INVALID_REQUEST: i32 = -32600;
-/// There is no such method.
+/// The method does not exist.
 pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
-/// The params are not those of the method.
+/// The params are invalid for the method.
 pub(crate) const INVALID_PARAMS: i32 = -32602;
 /// The method failed.
 const INTERNAL_ERROR: i32 = -32603;
-/// The first of the hundred codes that are left to servers: a status has this minus its own code.
+/// First of the hundred codes reserved for servers. The code of a status is this minus the number of its gRPC code.
 const SERVER_ERROR: i32 = -32000;
 
-/// The code of an error in JSON-RPC.
+/// Returns the JSON-RPC error code for a status code.
 fn error_code(code: Code) -> i32 {
     match code {
         Code::InvalidArgument => INVALID_PARAMS,
@@ -27,13 +27,13 @@ fn error_code(code: Code) -> i32 {
     }
 }
 
-/// The beginning of every reply, up to its id.
+/// Start of every reply, up to its id.
 const REPLY_BEGINS: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":";
 
-/// The id of a reply to a message that has none.
+/// Id of a reply to a message that has none.
 pub(crate) const NO_ID: &[u8] = b"null";
 
-/// Appends the beginning of a reply with a result, which has to follow, and then [`end`].
+/// Appends the start of a successful reply. The result and [`end`] must follow.
 #[inline(always)]
 pub(crate) fn begin_result(out: &mut Vec<u8>, id: &[u8]) {
     out.extend_from_slice(REPLY_BEGINS);
@@ -41,7 +41,7 @@ pub(crate) fn begin_result(out: &mut Vec<u8>, id: &[u8]) {
     out.extend_from_slice(b",\"result\":");
 }
 
-/// Appends the end of a reply with a result.
+/// Appends the end of a successful reply.
 pub(crate) fn end_result(out: &mut Vec<u8>, metadata: Option<&Metadata>) {
     if let Some(metadata) = metadata {
         out.extend_from_slice(b",\"metadata\":");
@@ -50,13 +50,13 @@ pub(crate) fn end_result(out: &mut Vec<u8>, metadata: Option<&Metadata>) {
     out.push(b'}');
 }
 
-/// Appends a reply with an error of the protocol.
+/// Appends a protocol error.
 #[cold]
 pub(crate) fn error(out: &mut Vec<u8>, id: &[u8], code: i32, message: &str) {
     error_with(out, id, code, message, None);
 }
 
-/// As [`error`], with `data`, which is JSON.
+/// Like [`error`], with `data` in JSON.
 #[cold]
 pub(crate) fn error_with(out: &mut Vec<u8>, id: &[u8], code: i32, message: &str, data: Option<&str>) {
     begin_error(out, id, code, message);
@@ -76,7 +76,7 @@ pub(crate) fn failure(out: &mut Vec<u8>, id: &[u8], status: &Status) {
     out.extend_from_slice(b"}}");
 }
 
-/// Appends the parts of a status that are for programs.
+/// Appends the machine-readable parts of a status.
 pub(crate) fn put_status(out: &mut Vec<u8>, status: &Status) {
     out.extend_from_slice(b"{\"status\":\"");
     out.extend_from_slice(status.code().name().as_bytes());
@@ -92,7 +92,7 @@ pub(crate) fn put_status(out: &mut Vec<u8>, status: &Status) {
     out.push(b'}');
 }
 
-/// Appends a notification of this end about a call, up to its last member.
+/// Appends the start of a notification about a call, up to its last member.
 pub(super) fn begin_notice(out: &mut Vec<u8>, method: &str, id: &[u8], last: &str) {
     out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"method\":\"");
     out.extend_from_slice(method.as_bytes());
@@ -117,8 +117,8 @@ fn begin_error(out: &mut Vec<u8>, id: &[u8], code: i32, message: &str) {
     put(out, &message.to_owned());
 }
 
-/// Appends the entries of metadata: text as a string, bytes in base64, as JSON has them. Of several values of a key it has
-/// the first, because a member of an object occurs once.
+/// Appends metadata as JSON: text as strings, bytes in base64. Only the first value of a key is included, because a
+/// JSON object has each member once.
 fn put_metadata(out: &mut Vec<u8>, metadata: &Metadata) {
     out.push(b'{');
     for (index, (key, value)) in metadata.iter().enumerate() {
@@ -138,7 +138,7 @@ fn put_metadata(out: &mut Vec<u8>, metadata: &Metadata) {
     out.push(b'}');
 }
 
-/// A reply of at most `max` bytes: `reply` itself, or an error in its place with the same id. `None` if neither fits.
+/// Returns `reply` if it has at most `max` bytes, otherwise an error with the same id. Returns `None` if neither fits.
 pub(crate) fn fitting(reply: &[u8], max: usize) -> Option<Cow<'_, [u8]>> {
     if reply.len() <= max {
         return Some(Cow::Borrowed(reply));
@@ -149,7 +149,7 @@ pub(crate) fn fitting(reply: &[u8], max: usize) -> Option<Cow<'_, [u8]>> {
     (out.len() <= max).then_some(Cow::Owned(out))
 }
 
-/// The id of a reply by this end.
+/// Extracts the id of a reply encoded by this module.
 fn id_of(reply: &[u8]) -> &[u8] {
     let Some(rest) = reply.strip_prefix(REPLY_BEGINS) else { return NO_ID };
     let mut is_escaped = false;
@@ -165,7 +165,7 @@ fn id_of(reply: &[u8]) -> &[u8] {
     end.and_then(|end| rest.get(..end + 1 + usize::from(is_text))).unwrap_or(NO_ID)
 }
 
-/// Appends items with commas between them.
+/// Appends items separated by commas.
 pub(crate) fn put_list<I: IntoIterator>(out: &mut Vec<u8>, items: I, mut put: impl FnMut(&mut Vec<u8>, I::Item)) {
     for (index, item) in items.into_iter().enumerate() {
         if index > 0 {
@@ -175,12 +175,12 @@ pub(crate) fn put_list<I: IntoIterator>(out: &mut Vec<u8>, items: I, mut put: im
     }
 }
 
-/// Appends a string.
+/// Appends a JSON string.
 pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
     put(out, &text.to_owned());
 }
 
-/// Appends a value. Those here all have a form in JSON.
+/// Appends a value as JSON. All values used here can be represented.
 fn put<T: frpc::json::Json>(out: &mut Vec<u8>, value: &T) {
     if to_json(value, out).is_err() {
         out.extend_from_slice(b"null");
@@ -195,7 +195,7 @@ mod tests {
     fn a_status_keeps_its_code_its_name_its_details_and_metadata() {
         let mut metadata = Metadata::new();
         metadata.insert("a", "b").expect("metadata entry should be valid");
-        metadata.insert_bin("c-bin", &b"\xff"[..]).expect("value should be valid");
+        metadata.insert_bin("c-bin", &b"\xff"[..]).expect("metadata value should be valid");
         let status = Status::not_found("no \"x\"").with_details(&b"\x01"[..]).with_metadata(metadata);
         let mut out = Vec::new();
         failure(&mut out, b"7", &status);
@@ -213,14 +213,14 @@ mod tests {
             begin_result(&mut out, id);
             out.extend_from_slice(&[b' '; 300]);
             assert_eq!(fitting(&out, out.len()).as_deref(), Some(&out[..]));
-            let shorter = fitting(&out, 200).expect("there is room for an error");
+            let shorter = fitting(&out, 200).expect("error should fit");
             let id = String::from_utf8_lossy(id);
             let begins = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":-32008,");
             assert!(shorter.starts_with(begins.as_bytes()), "{}", String::from_utf8_lossy(&shorter));
             assert_eq!(fitting(&out, 50), None);
         }
         let batch = [b'['; 300];
-        assert!(fitting(&batch, 200).expect("there is room").starts_with(br#"{"jsonrpc":"2.0","id":null,"error""#));
+        assert!(fitting(&batch, 200).expect("error should fit").starts_with(br#"{"jsonrpc":"2.0","id":null,"error""#));
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! The calls of one connection: messages of the peer in, messages for it out, whatever carries them.
+//! The calls of one connection, independent of the carrier of its messages.
 //!
-//! A call whose handler is ready at once is answered while its message is handled. The others are tasks, which send
-//! their results as letters. Streams are in `session/streams.rs`, batches in `session/batch.rs`, ids in
+//! A call whose handler completes immediately is replied to while its message is handled. Other calls are tasks that
+//! send their results through a mailbox. Streams are in `session/streams.rs`, batches in `session/batch.rs`, ids in
 //! `session/ids.rs`.
 
 mod batch;
@@ -30,47 +30,47 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 use streams::{StreamEnds, StreamTask};
 
-/// Some editors and programs begin a text with it.
+/// Some editors and programs write it at the start of a text.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// An id of so many bytes or more is charged to the client while its call is in progress.
+/// Minimum size of an id that is charged to the client while its call is in progress.
 const ID_CHARGED: usize = 256;
 
-/// The format of requests whose params are given by name, and that of those by position.
+/// Formats of requests with params by name and by position.
 pub(crate) const NAMED: &str = "json";
 const POSITIONAL: &str = "json-positional";
 
-/// The beginning of the names of methods that are no service's.
+/// Prefix of method names that do not belong to a service.
 const RESERVED: &str = "rpc.";
 
-/// The calls of one connection. It does no I/O: the carrier of messages gives each to [`handle`](Self::handle), polls,
-/// and sends [`output`](Self::output).
+/// The calls of one connection. It performs no I/O: the carrier passes each message to [`handle`](Self::handle), polls
+/// the session, and sends [`output`](Self::output).
 ///
-/// Dropping it ends the calls in progress.
+/// Dropping it cancels the calls in progress.
 pub(crate) struct Session {
     context: AdapterContext,
     inner: Inner,
 }
 
-/// All but the context, which a turn borrows.
+/// All fields except the context, which a batch borrows separately.
 struct Inner {
     bounds: ScanLimits,
-    /// How deep messages may nest.
+    /// Maximum nesting depth of messages.
     levels: u32,
-    /// The longest reply, in bytes.
+    /// Maximum size of a reply in bytes.
     reply_max: usize,
-    /// Whether notifications reach the peer, so that methods may stream.
+    /// Whether the peer can receive notifications, which streaming methods require.
     has_notices: bool,
-    /// Whether messages that are no requests get an error.
+    /// Whether invalid messages are replied to with an error.
     answers_invalid: bool,
     metadata: Metadata,
-    /// The document for `rpc.discover`.
+    /// Document for `rpc.discover`.
     discovered: Arc<OnceLock<Vec<u8>>>,
     output: Vec<u8>,
-    /// The methods that have been called, by the names that they were called by.
+    /// Methods called so far, under the names used by the peer.
     called: Vec<ResolvedMethod>,
     by_name: HashMap<Box<[u8]>, usize>,
-    /// The index of the last one.
+    /// Index of the last called method.
     last: usize,
     calls: HashMap<CallNumber, Call>,
     ids: CallIds,
@@ -78,12 +78,12 @@ struct Inner {
     streams: usize,
     batches: Batches,
     mail: Arc<SessionMailbox>,
-    /// Received letters that wait until the peer reads its output.
+    /// Received mailbox messages that wait until the peer reads its output.
     letters: VecDeque<SessionMessage>,
     backlog_max: usize,
-    /// Whether methods are called by their own names.
+    /// Whether methods can be called by their names.
     takes_methods: bool,
-    /// Why no call begins any more.
+    /// Status with which new calls are rejected, if any.
     refusal: Option<Status>,
     #[cfg(feature = "mcp")]
     tools: Option<Box<tools::ToolSession>>,
@@ -93,7 +93,7 @@ struct Inner {
 struct ResolvedMethod {
     name: Box<[u8]>,
     method: AdapterMethod,
-    /// For params by name, and by position.
+    /// Slots for params by name and by position.
     slots: [Option<AdapterSlot>; 2],
 }
 
@@ -101,41 +101,42 @@ struct ResolvedMethod {
 struct Call {
     /// `None` for notifications.
     id: Option<Arc<[u8]>>,
-    /// The charge for a long id.
+    /// Charge for a long id.
     _charge: Option<MemoryCharge>,
     batch: Option<usize>,
-    /// Whether the reply shows its metadata.
+    /// Whether the reply includes its metadata.
     shows_metadata: bool,
     work: CallTask,
-    /// The form of its result, if it is the call of a tool.
+    /// State of a tool call.
     #[cfg(feature = "mcp")]
     tool: Option<Box<tools::ToolCall>>,
 }
 
-/// The task of a call, which ends with it.
+/// The task of a call, which is cancelled with it.
 enum CallTask {
     Unary(#[allow(dead_code)] AdapterTask),
     Stream(StreamEnds, #[allow(dead_code)] StreamTask),
 }
 
-/// A request with all that belongs to its call, but for its method.
+/// A parsed request, except for its method.
 struct ParsedCall<'a> {
     id: Option<&'a [u8]>,
     batch: Option<usize>,
     shows_metadata: bool,
     request: frpc::Request<Bytes>,
     is_positional: bool,
-    /// Its params are not known to be JSON: this is the whole message.
+    /// The whole message, if its params have not been validated as JSON.
     unread: Option<&'a [u8]>,
 }
 
 impl Session {
-    /// A session of the client with this context. `metadata` is that of all its calls, such as the header of the
-    /// request that began the connection.
+    /// Creates a session for a client. `metadata` is added to every call, for example the header fields of the request
+    /// that opened the connection.
     pub(crate) fn new(gateway: &Gateway, context: &AdapterContext, metadata: Metadata) -> Self {
         let config = context.config();
         let levels = context.methods().nesting_max();
-        // A message takes an object, and another bracket in a list or map; around it are an object and an array.
+        // Each level of a message has an object and possibly an array or map. The request itself adds an object and an
+        // array.
         let bounds = ScanLimits { depth_max: 2 * levels + 2, batch_max: gateway.batch_max };
         let inner = Inner {
             bounds,
@@ -165,35 +166,35 @@ impl Session {
         Self { context: context.clone(), inner }
     }
 
-    /// The client that calls.
+    /// Returns the context of the client.
     pub(crate) fn context(&self) -> &AdapterContext {
         &self.context
     }
 
-    /// Limits the replies to calls that begin from now on, in bytes.
+    /// Sets the maximum size in bytes of replies to calls that start later.
     pub(crate) fn set_reply_max(&mut self, bytes: usize) {
         self.inner.reply_max = bytes;
     }
 
-    /// A session that answers nothing but requests: two servers would answer each other's errors without end.
+    /// Replies only to valid requests. Otherwise two servers could reply to each other's errors forever.
     pub(crate) fn for_datagrams(mut self) -> Self {
         self.inner.answers_invalid = false;
         self
     }
 
-    /// A session whose peer gets nothing but replies.
+    /// Disables notifications to the peer.
     pub(crate) fn without_notices(mut self) -> Self {
         self.inner.has_notices = false;
         self
     }
 
-    /// The metadata of all calls to come, to be changed.
+    /// Returns the metadata of later calls, for modification.
     #[cfg(feature = "http")]
     pub(crate) fn metadata_mut(&mut self) -> &mut Metadata {
         &mut self.inner.metadata
     }
 
-    /// Handles a whole message of the peer. Calls that end at once have their replies in the output.
+    /// Handles a complete message. Replies of calls that complete immediately are appended to the output.
     pub(crate) fn handle(&mut self, message: &Bytes) {
         let spaces = message.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let message = message.slice(spaces..);
@@ -206,18 +207,18 @@ impl Session {
         });
     }
 
-    /// Handles several messages within one turn, which began at `now`.
+    /// Handles several messages in one batch, which began at `now`.
     pub(super) fn run_batch<T>(&mut self, now: Instant, handle: impl FnOnce(&mut MessageBatch<'_>) -> T) -> T {
         let Self { context, inner } = self;
         let methods = context.methods().batch(now);
         handle(&mut MessageBatch { context, inner, methods })
     }
 
-    /// Waits until calls have ended, and appends their replies to the output. Ready, with `true`, if it has grown, and
-    /// with `false` if no call is in progress.
+    /// Waits until calls complete, and appends their replies to the output. Returns true if the output has grown, and
+    /// false if no call is in progress.
     ///
-    /// While a [megabyte](frpc::Config::backlog_max) is in the output, nothing is added: who takes it out has to poll
-    /// again.
+    /// Nothing is added while the output has reached [`backlog_max`](frpc::Config::backlog_max). After draining it,
+    /// poll again.
     pub(crate) fn poll(&mut self, task: &mut Context<'_>) -> Poll<bool> {
         let inner = &mut self.inner;
         if inner.next == 0 {
@@ -226,7 +227,7 @@ impl Session {
         let before = inner.output.len();
         inner.mail.take(&mut inner.letters, task);
         if inner.calls.is_empty() {
-            // Those of calls that were cancelled.
+            // Messages of cancelled calls.
             inner.letters.clear();
             return Poll::Ready(false);
         }
@@ -241,22 +242,23 @@ impl Session {
         }
     }
 
-    /// The messages for the peer, each with a line feed at its end and none within. Who sends them takes them out.
+    /// Returns the messages for the peer, each terminated by a line feed and without others. The sender drains them.
     pub(crate) fn output(&mut self) -> &mut Vec<u8> {
         &mut self.inner.output
     }
 
-    /// The number of calls in progress.
+    /// Returns the number of calls in progress.
     pub(crate) fn calls(&self) -> usize {
         self.inner.calls.len()
     }
 
-    /// Nothing more is handled. Calls in progress continue; handlers that wait for items of the peer get this status.
+    /// Stops handling messages. Calls in progress continue, but handlers that wait for request items receive this
+    /// status.
     pub(crate) fn cut_off(&mut self, status: &Status) {
         self.inner.cut_off(status);
     }
 
-    /// No call begins from now on. Those in progress continue, with what the peer sends for them.
+    /// Rejects new calls. Calls in progress continue and still receive their request items.
     pub(crate) fn refuse_calls(&mut self) {
         self.inner.refusal = Some(if self.context.is_shutting_down() {
             Status::unavailable("the server is shutting down")
@@ -265,7 +267,7 @@ impl Session {
         });
     }
 
-    /// Whether the peer has to read its output before more is handled.
+    /// Returns whether the peer must read its output before more is handled.
     pub(super) fn is_full(&self) -> bool {
         self.inner.output.len() >= self.inner.backlog_max
     }
@@ -279,14 +281,14 @@ impl Session {
         self.inner.refuse(refusal);
     }
 
-    /// As [`refuse`](Self::refuse), with a status.
+    /// Like [`refuse`](Self::refuse), but with a status.
     pub(super) fn fail(&mut self, status: &Status) {
         reply::failure(&mut self.inner.output, reply::NO_ID, status);
         self.inner.output.push(b'\n');
     }
 }
 
-/// Messages that are handled in order.
+/// A batch of messages that are handled in order.
 pub(super) struct MessageBatch<'a> {
     context: &'a AdapterContext,
     inner: &'a mut Inner,
@@ -294,18 +296,18 @@ pub(super) struct MessageBatch<'a> {
 }
 
 impl MessageBatch<'_> {
-    /// Whether the peer has to read its output before more is handled.
+    /// Returns whether the peer must read its output before more is handled.
     pub(super) fn is_full(&self) -> bool {
         self.inner.output.len() >= self.inner.backlog_max
     }
 
-    /// Whether methods are called by their own names.
+    /// Returns whether methods can be called by their names.
     pub(super) fn takes_methods(&self) -> bool {
         self.inner.takes_methods
     }
 
-    /// Handles the request at the beginning of `input` if it is plain, names a unary method, and its successor is
-    /// acceptable. Returns its length.
+    /// Handles the request at the start of `input` if it is plain and names a unary method, and if `accepts` the bytes
+    /// after it. Returns its length.
     #[inline]
     pub(super) fn take_plain(&mut self, input: &Bytes, accepts: impl FnOnce(&[u8]) -> bool) -> Option<usize> {
         let Self { context, inner, methods } = self;
@@ -332,7 +334,7 @@ impl MessageBatch<'_> {
         Some(end)
     }
 
-    /// Handles a whole message.
+    /// Handles a complete message.
     pub(super) fn handle_whole(&mut self, message: &Bytes) {
         if let Framed::Refused(refusal) = MessageFraming::default().scan(message, self.inner.bounds)
             && refusal != FramingError::NotJson
@@ -343,7 +345,7 @@ impl MessageBatch<'_> {
         self.handle_framed(message);
     }
 
-    /// Handles a whole message that was scanned for its end.
+    /// Handles a complete message whose end was found by a scan.
     pub(super) fn handle_framed(&mut self, message: &Bytes) {
         match Message::read(message, self.inner.levels + 1) {
             Ok(Message::One(item)) => {
@@ -353,7 +355,7 @@ impl MessageBatch<'_> {
                 if out.len() > start {
                     out.push(b'\n');
                 }
-                // A notification may have ended another call.
+                // A notification may have ended another call, whose reply is in the output.
                 let ended = std::mem::replace(&mut self.inner.output, out);
                 self.inner.output.extend_from_slice(&ended);
             }
@@ -365,16 +367,16 @@ impl MessageBatch<'_> {
         }
     }
 
-    /// Handles a request, and appends its reply if there is one already. Nothing follows it.
+    /// Handles a request, and appends its reply if it is available.
     fn handle_item(&mut self, item: Item<'_>, message: &Bytes, batch: Option<usize>, out: &mut Vec<u8>) {
         let request = match item {
             Item::Request(request) => request,
             Item::Response => {
-                // Answering it could go on without end between two ends that both do so.
+                // Replying could start an endless exchange between two peers that both do so.
                 return self.context.waste(if batch.is_none() { message.len() } else { 0 });
             }
             Item::Invalid(InvalidRequest { id, reason }) => {
-                // Of a batch, each element costs.
+                // Every element of a batch is counted.
                 self.context.waste(if batch.is_none() { message.len() } else { 0 });
                 if !self.inner.answers_invalid {
                     return;
@@ -444,7 +446,7 @@ impl MessageBatch<'_> {
 }
 
 impl Inner {
-    /// The index of a method by its name, `pkg.Service/Method` or `pkg.Service.Method`.
+    /// Returns the index of a method by its name, `pkg.Service/Method` or `pkg.Service.Method`.
     #[inline]
     fn find(&mut self, name: &[u8], context: &AdapterContext) -> Option<usize> {
         if self.called.get(self.last).is_some_and(|called| *called.name == *name) {
@@ -457,7 +459,7 @@ impl Inner {
         Some(self.last)
     }
 
-    /// Enters a method that has not been called by this name.
+    /// Resolves a method that has not been called by this name.
     #[cold]
     fn enter(&mut self, name: &[u8], context: &AdapterContext) -> Option<usize> {
         let text = std::str::from_utf8(name).ok()?;
@@ -470,14 +472,14 @@ impl Inner {
         Some(at)
     }
 
-    /// As [`find`](Self::find), if the method does not stream.
+    /// Like [`find`](Self::find), but only for unary methods.
     #[inline]
     fn unary(&mut self, name: &[u8], context: &AdapterContext) -> Option<usize> {
         let at = self.find(name, context)?;
         self.called.get(at).is_some_and(|called| called.slots[0].is_some()).then_some(at)
     }
 
-    /// Calls a unary method, and appends the reply and a line feed if there is one already.
+    /// Calls a unary method. If it completes immediately, appends the reply and a line feed.
     #[inline]
     fn call_unary(
         &mut self,
@@ -539,7 +541,7 @@ impl Inner {
         out.push(b'\n');
     }
 
-    /// Appends the status of a call that has ended at once.
+    /// Appends the status of a call that failed immediately.
     #[cold]
     fn put_failure(&self, out: &mut Vec<u8>, id: &[u8], status: &Status, unread: Option<&[u8]>) {
         if let Some(message) = unread.filter(|_| status.code() == Code::InvalidArgument)
@@ -550,7 +552,7 @@ impl Inner {
         reply::failure(out, id, status);
     }
 
-    /// Enters the call whose number has just been taken.
+    /// Registers the call whose number was just assigned.
     fn begin(
         &mut self,
         id: Option<&[u8]>,
@@ -581,7 +583,7 @@ impl Inner {
         self.calls.insert(number, call);
     }
 
-    /// Takes a call that is over out of those in progress.
+    /// Deregisters a call that has ended.
     fn end(&mut self, number: CallNumber) -> Option<Call> {
         let call = self.calls.remove(&number)?;
         if let Some(id) = &call.id {
@@ -615,7 +617,7 @@ impl Inner {
         }
     }
 
-    /// Appends the reply of a call that is over.
+    /// Appends the reply of a completed call.
     fn answer(&mut self, call: Call, result: Result<Response<Bytes>, Status>, context: &AdapterContext) {
         #[cfg(feature = "mcp")]
         if let (Some(tool), Some(id)) = (call.tool, &call.id) {
@@ -650,7 +652,7 @@ impl Inner {
         }
     }
 
-    /// Handles a request that is no call of a service.
+    /// Handles a request for a reserved method.
     fn handle_reserved(&mut self, request: &Request<'_>, message: &Bytes, context: &AdapterContext, out: &mut Vec<u8>) {
         match request.id.map(str::as_bytes) {
             Some(id) if request.method == "rpc.discover" => {
@@ -699,7 +701,7 @@ impl Inner {
     }
 }
 
-/// How much of a name that is unknown is repeated, in characters.
+/// Maximum length in characters of an unknown name that is repeated in an error.
 const NAME_SHOWN: usize = 64;
 
 fn shortened(name: &str) -> String {

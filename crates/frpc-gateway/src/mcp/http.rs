@@ -1,5 +1,5 @@
-//! The endpoint for Streamable HTTP: each message of the client is a POST. The response is one JSON object, or a stream of
-//! events for a call with progress.
+//! The Streamable HTTP endpoint: each client message is a POST. The response is one JSON object, or an event stream for
+//! a call with progress notifications.
 
 use super::in_flight::Registered;
 use super::params::{self, HeaderFields, INITIALIZE, Params, RequestError, TOOLS_CALL};
@@ -20,19 +20,19 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// The path of the endpoint.
+/// Path of the endpoint.
 const PATH: &str = "/mcp";
 
-/// The path of the document about the protected resource, by RFC 9728. The path of the resource follows it.
+/// Path of the protected resource metadata (RFC 9728), to which the path of the resource is appended.
 const RESOURCE_PATH: &str = "/.well-known/oauth-protected-resource";
 
-/// The media type of a stream of events.
+/// Media type of an event stream.
 pub(crate) const EVENTS: &str = "text/event-stream";
 
-/// The field with the id of a session.
+/// Header field with the session id.
 const SESSION: &str = "mcp-session-id";
 
-/// Where a request goes; `None` if it is not for agents.
+/// Routes a request. Returns `None` if it is not for the MCP endpoint.
 pub(crate) fn route(mcp: &Mcp, asked: &RequestHead<'_>, protocol: Option<Protocol>) -> Option<Route> {
     let RequestHead { method, path, known, .. } = asked;
     if let Some(resource) = &mcp.resource
@@ -54,12 +54,12 @@ pub(crate) fn route(mcp: &Mcp, asked: &RequestHead<'_>, protocol: Option<Protoco
             Route::Answer(Answer::refusal(406, "a client accepts application/json and text/event-stream"))
         }
         "POST" => Route::Mcp,
-        // There is neither a separate stream nor a session to end.
+        // There is no separate event stream and no session to delete.
         _ => Route::Answer(Answer::wrong_method("POST", "a message is sent by POST")),
     })
 }
 
-/// Whether the client accepts a media type.
+/// Returns whether the client accepts a media type.
 fn is_accepted(known: &KnownFields<'_>, media_type: &str) -> bool {
     let accepted = known.accept.as_deref().and_then(|accepted| std::str::from_utf8(accepted).ok()).unwrap_or_default();
     accepted.split(',').any(|range| {
@@ -74,7 +74,7 @@ fn is_accepted(known: &KnownFields<'_>, media_type: &str) -> bool {
     })
 }
 
-/// The document about a protected resource.
+/// Encodes the protected resource metadata.
 fn document(resource: &Resource) -> Vec<u8> {
     let mut out = b"{\"resource\":".to_vec();
     put_text(&mut out, &resource.url);
@@ -90,7 +90,7 @@ fn document(resource: &Resource) -> Vec<u8> {
     out
 }
 
-/// The value of `www-authenticate` for a caller without an accepted token.
+/// Returns the value of `www-authenticate` for a caller without a valid token.
 fn challenge(mcp: &Mcp) -> String {
     let Some(Resource { url, scopes, .. }) = &mcp.resource else { return "Bearer".to_owned() };
     let authority = url.find("://").map_or(0, |at| at + 3);
@@ -100,13 +100,13 @@ fn challenge(mcp: &Mcp) -> String {
     format!("Bearer resource_metadata=\"{origin}{RESOURCE_PATH}{}\"{scope}", path.trim_end_matches('/'))
 }
 
-/// The response to a message.
+/// Response to a message.
 pub(crate) enum Outcome {
     Whole(Answer),
     Events(Box<Events>),
 }
 
-/// Answers one message.
+/// Handles one message.
 pub(crate) async fn answer(
     gateway: &Gateway,
     mcp: &Arc<Mcp>,
@@ -138,7 +138,7 @@ pub(crate) async fn answer(
     Outcome::Whole(Answer::new(400, JSON, out))
 }
 
-/// The endpoint, for one request.
+/// The endpoint while it serves one request.
 struct McpEndpoint<'a> {
     gateway: &'a Gateway,
     mcp: &'a Arc<Mcp>,
@@ -195,7 +195,7 @@ impl McpEndpoint<'_> {
         .await;
         let mut output = std::mem::take(session.output());
         if output.pop().is_none() {
-            // The call was cancelled: its reply has no receiver.
+            // The call was cancelled, so nobody expects its reply.
             return Ok(Outcome::Whole(Answer::empty(202)));
         }
         let answer = Answer::new(200, JSON, output);
@@ -210,19 +210,19 @@ impl McpEndpoint<'_> {
     }
 }
 
-/// The value of a field. Bytes that are no text equal nothing in a body.
+/// Returns the text of a field. Bytes that are not UTF-8 become an empty text, which matches nothing in a body.
 fn text(field: &[u8]) -> &str {
     std::str::from_utf8(field.trim_ascii()).unwrap_or_default()
 }
 
-/// The body of a response with the progress of a call, and its result as the last event.
+/// Response body with the progress of a call, and its result as the last event.
 pub(crate) struct Events {
     session: Session,
     _registered: Option<Registered>,
 }
 
 impl Events {
-    /// The next events.
+    /// Polls for the next events.
     pub(crate) fn poll_frame(&mut self, task: &mut Context<'_>) -> Poll<Option<Frame<Bytes>>> {
         if !ready!(self.session.poll(task)) {
             return Poll::Ready(None);

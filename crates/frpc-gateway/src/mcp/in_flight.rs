@@ -1,5 +1,5 @@
-//! Calls by HTTP that a later request may cancel. A client of 2025-11-25 cancels by a request of its own, on any
-//! connection, so the calls in progress are known by session and id.
+//! HTTP calls that a later request may cancel. Clients up to 2025-11-25 cancel by a separate request on any connection,
+//! so calls in progress are registered by session and id.
 
 use crate::json_rpc::Canceller;
 use parking_lot::Mutex;
@@ -8,18 +8,19 @@ use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
-/// The calls in progress of one server.
+/// Calls in progress of one server.
 #[derive(Default)]
 pub(crate) struct InFlight {
     calls: Mutex<HashMap<Key, Canceller>>,
     sessions: Sessions,
 }
 
-/// A session and the id of a request, unparsed.
+/// A session and the unparsed id of a request.
 type Key = (Box<[u8]>, Box<str>);
 
 impl InFlight {
-    /// The id of a new session: 128 bits that others cannot guess, since they give the right to cancel its calls.
+    /// Creates a session id of 128 random bits. It must be unguessable, because it authorizes cancelling the session's
+    /// calls.
     pub(crate) fn new_session(&self) -> String {
         self.sessions.next()
     }
@@ -31,7 +32,8 @@ impl InFlight {
         }
     }
 
-    /// Registers a call until the guard is dropped. `None` if the session has one with this id.
+    /// Registers a call until the returned guard is dropped. Returns `None` if the session already has a call with this
+    /// id.
     pub(crate) fn register(self: &Arc<Self>, session: &[u8], id: &str, call: Canceller) -> Option<Registered> {
         let key: Key = (session.into(), id.into());
         let mut calls = self.calls.lock();
@@ -49,7 +51,7 @@ impl fmt::Debug for InFlight {
     }
 }
 
-/// A call that can be cancelled. It is deregistered when this is dropped.
+/// Guard of a registered call, which is deregistered on drop.
 pub(crate) struct Registered {
     in_flight: Arc<InFlight>,
     key: Key,
@@ -61,7 +63,7 @@ impl Drop for Registered {
     }
 }
 
-/// Ids of sessions: SipHash of a counter under two keys that the system has chosen at random.
+/// Generator of session ids: SipHash of a counter under two random keys.
 #[derive(Default)]
 struct Sessions {
     keys: [RandomState; 2],

@@ -1,4 +1,4 @@
-//! The params of requests, and the checks of the version that a request states.
+//! Params of requests, and checks of the protocol version.
 
 use super::reply::{MODERN, Revision, VERSIONS};
 use crate::base64;
@@ -7,13 +7,13 @@ use crate::json_rpc::reply::{INVALID_PARAMS, INVALID_REQUEST, put_list, put_text
 use frpc::json::{DecodeError, Options, Reader};
 use std::borrow::Cow;
 
-/// The longest id of a request and token of progress, in bytes. They are kept while the call is in progress.
+/// Maximum size in bytes of a request id and of a progress token, which are stored while the call is in progress.
 const ID_MAX: usize = 256;
 
-/// Header fields and body differ, by the specification.
+/// Error code of the specification: header fields and body differ.
 const HEADER_MISMATCH: i32 = -32020;
 
-/// The version is not served, by the specification.
+/// Error code of the specification: the version is not supported.
 const UNSUPPORTED_VERSION: i32 = -32022;
 
 pub(crate) const INITIALIZE: &str = "initialize";
@@ -22,18 +22,18 @@ pub(crate) const DISCOVER: &str = "server/discover";
 pub(crate) const TOOLS_LIST: &str = "tools/list";
 pub(crate) const TOOLS_CALL: &str = "tools/call";
 
-/// The beginning of the names of notifications.
+/// Prefix of the names of notifications.
 const NOTIFICATIONS: &str = "notifications/";
 
-/// The notification that cancels a request.
+/// Notification that cancels a request.
 pub(crate) const CANCELLED: &str = "notifications/cancelled";
 
-/// Whether a message with this method is one of the protocol.
+/// Returns whether a method name belongs to the protocol.
 pub(crate) fn is_method(name: &str) -> bool {
     [Revision::Legacy, Revision::Modern].into_iter().any(|era| is_served(name, era)) || name.starts_with(NOTIFICATIONS)
 }
 
-/// Whether a generation of the protocol has this method with a reply.
+/// Returns whether a generation of the protocol has this request method.
 pub(crate) fn is_served(name: &str, era: Revision) -> bool {
     match name {
         TOOLS_LIST | TOOLS_CALL => true,
@@ -43,28 +43,28 @@ pub(crate) fn is_served(name: &str, era: Revision) -> bool {
     }
 }
 
-/// The members of params that tools need. Values that are not read stay unparsed.
+/// Members of params that tools need. Other values stay unparsed.
 #[derive(Debug, Default)]
 pub(crate) struct Params<'a> {
-    /// Of a tool.
+    /// Name of a tool.
     pub(crate) name: Option<Cow<'a, str>>,
-    /// Any value.
+    /// Arguments of a tool, of any JSON type.
     pub(crate) arguments: Option<&'a str>,
     pub(crate) cursor: Option<Cow<'a, str>>,
-    /// The version in `initialize`.
+    /// Version requested by `initialize`.
     pub(crate) requested: Option<Cow<'a, str>>,
-    /// The id of a request that is cancelled.
+    /// Id of the request to cancel.
     pub(crate) request_id: Option<&'a str>,
     /// A string or a number.
     pub(crate) progress_token: Option<&'a str>,
     pub(crate) traceparent: Option<Cow<'a, str>>,
-    /// The version in `_meta`.
+    /// Version in `_meta`.
     version: Option<Cow<'a, str>>,
     has_capabilities: bool,
 }
 
 impl<'a> Params<'a> {
-    /// Reads the params of a request.
+    /// Parses the params of a request.
     pub(crate) fn read(params: Option<&'a str>) -> Result<Self, DecodeError> {
         let mut read = Self::default();
         let Some(params) = params.filter(|params| params.starts_with('{')) else { return Ok(read) };
@@ -78,7 +78,7 @@ impl<'a> Params<'a> {
                 "_meta" if value.starts_with('{') => {
                     members(value, |key, value| {
                         match key {
-                            // It is sent back with each notification.
+                            // Limited, because the token is repeated in each notification.
                             "progressToken" if value.len() <= ID_MAX && is_id(value) => {
                                 read.progress_token = Some(value);
                             }
@@ -99,7 +99,7 @@ impl<'a> Params<'a> {
         Ok(read)
     }
 
-    /// Checks the version of a request, and that the header fields, if it came by HTTP, agree with the body.
+    /// Checks the version of a request. Over HTTP, also checks that header fields and body agree.
     pub(crate) fn check(
         &self,
         request: &Request<'_>,
@@ -110,7 +110,8 @@ impl<'a> Params<'a> {
         }
         let stated = self.version.as_deref();
         if request.method == INITIALIZE && stated != Some(MODERN) {
-            // It negotiates the version by its params, so a client may state one in the field that is not served.
+            // `initialize` negotiates the version by its params, so an unsupported version in the header field is
+            // allowed.
             return Ok(Revision::Legacy);
         }
         if let Some(head) = head {
@@ -151,12 +152,12 @@ impl<'a> Params<'a> {
     }
 }
 
-/// Whether a value is a string or a number.
+/// Returns whether a value is a string or a number.
 fn is_id(value: &str) -> bool {
     matches!(value.as_bytes().first(), Some(b'"' | b'-' | b'0'..=b'9'))
 }
 
-/// Calls `member` for each member of an object with its value. The text is known to be JSON.
+/// Calls `member` for each member of an object. The text must be valid JSON.
 pub(crate) fn members<'a>(
     object: &'a str,
     mut member: impl FnMut(&str, &'a str) -> Result<(), DecodeError>,
@@ -165,7 +166,7 @@ pub(crate) fn members<'a>(
     reader.object(|key, reader| member(key, reader.raw()?))
 }
 
-/// The header fields of a request by HTTP.
+/// MCP header fields of an HTTP request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct HeaderFields<'a> {
     pub(crate) version: Option<&'a str>,
@@ -174,7 +175,7 @@ pub(crate) struct HeaderFields<'a> {
 }
 
 impl<'a> HeaderFields<'a> {
-    /// The name of the tool: names that a field cannot hold are sent in base64.
+    /// Returns the name of the tool. Names that a header field cannot hold are sent in base64.
     fn name(&self) -> Option<Cow<'a, str>> {
         let name = self.name?;
         match name.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
@@ -184,12 +185,12 @@ impl<'a> HeaderFields<'a> {
     }
 }
 
-/// A request that is not served, as an error of JSON-RPC. By HTTP its status is 400.
+/// Rejection of a request as a JSON-RPC error, with status 400 over HTTP.
 #[derive(Debug)]
 pub(crate) struct RequestError {
     pub(crate) code: i32,
     pub(crate) text: String,
-    /// JSON.
+    /// Additional data in JSON.
     pub(crate) data: Option<String>,
 }
 

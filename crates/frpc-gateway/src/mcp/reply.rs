@@ -1,32 +1,33 @@
-//! The texts of results.
+//! Encoding of results.
 
 use super::settings::Mcp;
 use super::tools::ResultShape;
 use crate::json_rpc::reply::{begin_result, end_result, put_list, put_status, put_text as put};
 use frpc::Status;
 
-/// The versions of the protocol that are served, the newest first.
+/// Supported protocol versions, newest first.
 pub(crate) const VERSIONS: [&str; 3] = [MODERN, LEGACY, "2025-06-18"];
 
-/// The first version without `initialize`.
+/// First version without `initialize`.
 pub(crate) const MODERN: &str = "2026-07-28";
 
-/// The last version with `initialize`.
+/// Last version with `initialize`.
 const LEGACY: &str = "2025-11-25";
 
-/// How long a client may keep the list of tools: the services of a server do not change while it runs.
+/// Time for which a client may cache the list of tools. The services of a server do not change while it runs.
 const LIST_TTL_MS: u32 = 300_000;
 
-/// The generation of the protocol by which a request came.
+/// Generation of the protocol that a request uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Revision {
     /// Up to 2025-11-25.
     Legacy,
-    /// From 2026-07-28 on.
+    /// From 2026-07-28.
     Modern,
 }
 
-/// Appends the answer to `initialize`: the requested version if it is served, else the last one with `initialize`.
+/// Appends the reply to `initialize`: the requested version if it is supported, otherwise the last one with
+/// `initialize`.
 pub(crate) fn put_initialized(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, requested: Option<&str>) {
     let version = VERSIONS.into_iter().find(|version| *version != MODERN && Some(*version) == requested);
     begin_result(out, id);
@@ -39,7 +40,7 @@ pub(crate) fn put_initialized(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, requested
     end_result(out, None);
 }
 
-/// Appends the answer to `server/discover`.
+/// Appends the reply to `server/discover`.
 pub(crate) fn put_discovered(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp) {
     begin_result(out, id);
     out.extend_from_slice(b"{\"supportedVersions\":[");
@@ -51,12 +52,12 @@ pub(crate) fn put_discovered(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp) {
     end_result(out, None);
 }
 
-/// Appends the hints for caches. The result depends on the caller's rules, so caches must not share it.
+/// Appends cache hints. The result depends on the caller's permissions, so caches must not share it.
 pub(crate) fn put_cache(out: &mut Vec<u8>) {
     out.extend_from_slice(format!(",\"ttlMs\":{LIST_TTL_MS},\"cacheScope\":\"private\"").as_bytes());
 }
 
-/// Appends the members that every result has, and the end of its object.
+/// Appends the members common to all results, and the end of the object.
 pub(crate) fn end_object(out: &mut Vec<u8>, mcp: &Mcp, era: Revision) {
     if era == Revision::Modern {
         out.extend_from_slice(b",\"resultType\":\"complete\",\"_meta\":{\"io.modelcontextprotocol/serverInfo\":");
@@ -81,13 +82,13 @@ fn put_instructions(out: &mut Vec<u8>, mcp: &Mcp) {
     }
 }
 
-/// Appends the result of a tool: as text for models, and as structure for programs.
+/// Appends the result of a tool, as text for models and as structured content for programs.
 pub(crate) fn put_result(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, era: Revision, shape: ResultShape, json: &[u8]) {
     let json = std::str::from_utf8(json).unwrap_or_default();
     begin_result(out, id);
     out.extend_from_slice(b"{\"content\":[{\"type\":\"text\",\"text\":");
     match shape {
-        // It is between quotation marks already.
+        // The JSON is already a string.
         ResultShape::Value if json.starts_with('"') => out.extend_from_slice(json.as_bytes()),
         ResultShape::Items => put(out, &format!("[{json}]")),
         ResultShape::Message | ResultShape::Value => put(out, json),
@@ -106,8 +107,8 @@ pub(crate) fn put_result(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, era: Revision,
     end_result(out, None);
 }
 
-/// Appends the failure of a tool. The model reads code and message; the details are for programs. There is no structure,
-/// since clients check that against the schema of results.
+/// Appends the failure of a tool: code and message for the model, details for programs. Structured content is omitted,
+/// because clients validate it against the schema of results.
 pub(crate) fn put_failure(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, era: Revision, status: &Status) {
     begin_result(out, id);
     out.extend_from_slice(b"{\"content\":[{\"type\":\"text\",\"text\":");
@@ -126,7 +127,7 @@ pub(crate) fn put_failure(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, era: Revision
     end_result(out, None);
 }
 
-/// Appends a notification that a stream has brought `count` messages, the last of which is `item`.
+/// Appends a notification that a stream has produced `count` messages, the last of which is `item`.
 pub(crate) fn put_progress(out: &mut Vec<u8>, token: &str, count: u64, item: &[u8]) {
     out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":");
     out.extend_from_slice(token.as_bytes());
@@ -138,5 +139,5 @@ pub(crate) fn put_progress(out: &mut Vec<u8>, token: &str, count: u64, item: &[u
     out.extend_from_slice(b"}}\n");
 }
 
-/// The longest message in a notification of progress, in bytes: it is for a line on a screen.
+/// Maximum size in bytes of a message in a progress notification, which is displayed in one line.
 const MESSAGE_MAX: usize = 1024;

@@ -1,34 +1,34 @@
-//! JSON Schemas of tools. Those of generated code refer to each other in one document; a tool has each of its two in a
+//! JSON Schemas of tools. Schemas of generated code refer to each other within one document; each schema of a tool is a
 //! document of its own.
 
 use crate::json_rpc::reply::{put_list, put_text as put};
 use frpc::json::{DecodeError, Options, Reader};
 use std::collections::BTreeMap;
 
-/// The place of other schemas in generated code, with the member that refers to it. Quotation marks within a string are
-/// escaped, so no comment contains it.
+/// Reference to another schema in generated code, with its member name. Quotation marks in strings are escaped, so
+/// comments cannot contain it.
 const REFERENCE: &str = "\"$ref\":\"#/components/schemas/";
 
-/// The member with the fields that a caller should not leave out by mistake. It becomes `required` in the schema of
-/// arguments, whereas results leave out defaults.
+/// Member that lists the fields a caller should not omit by mistake. It becomes `required` in the schema of arguments,
+/// but not in that of results, which omit default values.
 const NEEDED: &str = "\"x-required\":";
 
-/// Their place in the schema of a tool.
+/// Reference to another schema within the schema of a tool.
 const LOCAL: &str = "\"$ref\":\"#/$defs/";
 
-/// The schemas of messages by name.
+/// Schemas of messages by name.
 type Schemas = [(&'static str, &'static str)];
 
-/// A message as a tool takes or returns it.
+/// Schema of a tool's arguments or result.
 pub(super) struct Root {
     pub(super) json: String,
-    /// The JSON of the message is no object, so it is the member `value` of one.
+    /// Whether the message is not a JSON object and is therefore wrapped in the member `value`.
     pub(super) is_wrapped: bool,
-    /// The members that the arguments of a tool need.
+    /// Required members of the arguments.
     pub(super) required: Vec<String>,
 }
 
-/// The side of a tool that a schema describes.
+/// Side of a tool that a schema describes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Side {
     Input,
@@ -36,14 +36,14 @@ pub(super) enum Side {
 }
 
 impl Side {
-    /// A part of a schema for this side.
+    /// Adapts a part of a schema to this side.
     fn adapt(self, schema: &str) -> String {
         let schema = schema.replace(REFERENCE, LOCAL);
         if self == Self::Input { schema.replace(NEEDED, "\"required\":") } else { schema }
     }
 }
 
-/// The schema of a message, which has to be that of an object.
+/// Returns the schema of a message, wrapped if necessary so that it describes an object.
 pub(super) fn root(message: &str, schemas: &Schemas, side: Side) -> Root {
     let Some(schema) = find(message, schemas) else {
         return Root { json: r#"{"type":"object"}"#.to_owned(), is_wrapped: false, required: Vec::new() };
@@ -77,13 +77,13 @@ pub(super) fn root(message: &str, schemas: &Schemas, side: Side) -> Root {
     }
 }
 
-/// The schema of several messages, the member `items` of an object.
+/// Returns the schema of an object whose member `items` is a list of messages.
 pub(super) fn list(message: &str, schemas: &Schemas) -> String {
     let schema = find(message, schemas).unwrap_or("{}");
     with_member("items", &format!(r#"{{"type":"array","items":{schema}}}"#), schema, schemas, Side::Output)
 }
 
-/// An object with one member, which is required.
+/// Returns the schema of an object with a single required member.
 fn with_member(name: &str, schema: &str, of: &str, schemas: &Schemas, side: Side) -> String {
     let schema = side.adapt(schema);
     let mut json = format!(
@@ -94,7 +94,7 @@ fn with_member(name: &str, schema: &str, of: &str, schemas: &Schemas, side: Side
     text(json)
 }
 
-/// Appends the schemas to which these texts refer, with those to which they refer themselves, and the end of the object.
+/// Appends all schemas that the texts refer to, directly or indirectly, and the end of the object.
 fn put_definitions<'a>(out: &mut Vec<u8>, texts: impl Iterator<Item = &'a str>, schemas: &Schemas, side: Side) {
     let mut found = BTreeMap::new();
     let mut open: Vec<&str> = texts.flat_map(references).collect();
@@ -117,7 +117,7 @@ fn put_definitions<'a>(out: &mut Vec<u8>, texts: impl Iterator<Item = &'a str>, 
     out.push(b'}');
 }
 
-/// The names that a schema references.
+/// Returns the names that a schema refers to.
 fn references(schema: &str) -> impl Iterator<Item = &str> {
     schema.split(REFERENCE).skip(1).filter_map(|rest| rest.split('"').next())
 }
@@ -126,9 +126,10 @@ fn find(message: &str, schemas: &Schemas) -> Option<&'static str> {
     schemas.iter().find_map(|(name, schema)| (*name == message).then_some(*schema))
 }
 
-/// The members of a schema whose values can be objects; `None` if they cannot. An object is required then.
+/// Returns the members of a schema that describes an object, or `None` if it allows other values.
 ///
-/// The rules for members of oneofs are left out: some models' APIs refuse a tool with `allOf`, `anyOf` or `oneOf` at the
+/// Rules for members of oneofs are omitted, because some model APIs reject a tool with `allOf`, `anyOf` or `oneOf` at
+/// the root of its schema, and with it the whole list. The decoder checks these rules.
 /// root of its schema, and with it the whole list. The decoder checks them.
 fn object_members(schema: &str) -> Option<Vec<(String, &str)>> {
     let mut members = Vec::new();
@@ -150,10 +151,10 @@ fn object_members(schema: &str) -> Option<Vec<(String, &str)>> {
     Some(members)
 }
 
-/// The strings of a list.
+/// Returns the strings of a list.
 fn strings(list: &str) -> Vec<String> {
     let mut strings = Vec::new();
-    // Generated code has a list of strings here.
+    // Cannot fail, because generated code has a list of strings here.
     let _ = Reader::new(list.as_bytes(), &Options::new()).and_then(|mut reader| {
         reader.array(|reader| {
             strings.push(reader.string("name")?.into_owned());

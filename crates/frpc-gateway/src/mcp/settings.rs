@@ -1,4 +1,4 @@
-//! Which methods are tools, and how they are called.
+//! Selection of methods as tools, and settings of their calls.
 
 use super::InFlight;
 use super::tools::{NAME_MAX, Tools};
@@ -6,19 +6,20 @@ use frpc::AdapterContext;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// The time of a tool call. The public SDKs wait for a minute.
+/// Default timeout of a tool call, equal to that of the public SDKs.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The longest result: more than the context of most models holds. It is sent twice, as structure and as text.
+/// Default maximum size of a result, which exceeds the context of most models. It is sent twice, as structure and as
+/// text.
 const RESULT_MAX: usize = 1024 * 1024;
 
-/// The most tools in a page of the list: with their schemas about 100 KiB.
+/// Default maximum number of tools per page of the list, about 100 KiB with their schemas.
 const PAGE_MAX: usize = 50;
 
-/// Tools for agents: methods of chosen services as tools of the Model Context Protocol.
+/// Tools for agents: methods of selected services as tools of the Model Context Protocol.
 ///
-/// **No method is a tool unless it was chosen here**, by its name or [by the schema](Self::marked). Unary methods and those
-/// with a stream of responses can be tools, if their code was generated with `json(true)`:
+/// **No method is a tool unless it is selected here**, by its name or [by the schema](Self::marked). Unary and
+/// server-streaming methods can be tools, if their code was generated with `json(true)`:
 ///
 /// ```
 /// use frpc_gateway::{Gateway, Mcp};
@@ -27,20 +28,20 @@ const PAGE_MAX: usize = 50;
 /// let gateway = Gateway::new().mcp(mcp);
 /// ```
 ///
-/// A tool has the comment of its method as its description, and JSON Schemas of both messages. `idempotency_level` becomes
-/// its annotations: `NO_SIDE_EFFECTS` is read-only, `IDEMPOTENT` is idempotent, and every other method may be destructive.
-/// Clients decide by these and by the comments whether a person has to confirm a call.
+/// A tool has the comment of its method as its description, and JSON Schemas of both messages. Its annotations are
+/// derived from `idempotency_level`: `NO_SIDE_EFFECTS` is read-only, `IDEMPOTENT` is idempotent, and every other method
+/// may be destructive. Clients use annotations and descriptions to decide whether a person must confirm a call.
 ///
-/// Tools pass the same middleware, [rules](frpc::Authorize), deadlines and limits as calls in other protocols. The list has only
-/// the tools that the rules allow to the caller.
+/// Tool calls are subject to the same middleware, [rules](frpc::Authorize), deadlines and limits as calls in other
+/// protocols. The list contains only the tools that the caller is permitted to call.
 ///
-/// Clients reach the tools by POST at `/mcp`, within the [locks](crate::Http) of HTTP, and by lines over TCP, which
-/// `frpc mcp --to ADDRESS` connects to standard input and output.
+/// Clients call tools by POST to `/mcp`, subject to the [host and origin rules](crate::Http) of HTTP, or as lines over
+/// TCP, which `frpc mcp --to ADDRESS` connects to standard input and output.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Mcp {
     pub(crate) chosen: Vec<ToolSelection>,
-    /// Names of services and methods that are no tools.
+    /// Names of excluded services and methods.
     pub(crate) excluded: Vec<String>,
     pub(crate) name: String,
     pub(crate) version: String,
@@ -49,22 +50,22 @@ pub struct Mcp {
     pub(crate) result_max: usize,
     pub(crate) page_max: usize,
     pub(crate) resource: Option<Resource>,
-    /// Made of the services when the first client comes.
+    /// Tools, created from the services when the first client connects.
     tools: Arc<OnceLock<Tools>>,
     pub(crate) in_flight: Arc<InFlight>,
 }
 
-/// Methods that are tools.
+/// A selection of methods as tools.
 #[derive(Clone, Debug)]
 pub(crate) enum ToolSelection {
-    /// Those that the schema marks.
+    /// Methods marked in the schema.
     Marked,
     Service(String),
-    /// A method, and the name of its tool unless that is made of the method's.
+    /// A method, and the name of its tool if it is not derived from the method's name.
     Method(String, Option<String>),
 }
 
-/// The endpoint as a protected resource of OAuth (RFC 9728).
+/// The endpoint as an OAuth protected resource (RFC 9728).
 #[derive(Clone, Debug)]
 pub(crate) struct Resource {
     pub(crate) url: String,
@@ -91,12 +92,13 @@ impl Default for Mcp {
 }
 
 impl Mcp {
-    /// No tools.
+    /// Creates settings without tools.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Makes the methods tools that the schema marks by the options of `frpc/agent.proto`, in all services of the server:
+    /// Makes all methods tools that the schema marks by the options of `frpc/agent.proto`, in all services of the
+    /// server:
     ///
     /// ```proto
     /// import "frpc/agent.proto";
@@ -118,31 +120,31 @@ impl Mcp {
         self
     }
 
-    /// Excludes a service or a method from the tools, by a name such as `shop.Orders` or `shop.Orders/Cancel`, however it
-    /// was chosen. If the server has nothing of this name, there are no tools at all, and an error in the log.
+    /// Excludes a service or a method, by a name such as `shop.Orders` or `shop.Orders/Cancel`, regardless of other
+    /// selections. If the server does not have this name, no tool is served and an error is logged.
     pub fn except(mut self, name: impl Into<String>) -> Self {
         self.excluded.push(name.into());
         self
     }
 
-    /// Makes all methods of a service tools, by its full name. Methods that a later schema adds become tools as well.
+    /// Makes all methods of a service tools, by its full name. This includes methods that a later schema adds.
     pub fn service(mut self, name: impl Into<String>) -> Self {
         self.chosen.push(ToolSelection::Service(name.into()));
         self
     }
 
-    /// Makes a method a tool, by a name such as `greet.Greeter/Greet`. The tool is called `greet_Greeter_Greet`, because
-    /// some clients accept no dots. Of a name of more than 64 characters, or one that an earlier tool has, the last 55
-    /// characters are kept and a hash of the method's name is appended.
+    /// Makes a method a tool, by a name such as `greet.Greeter/Greet`. The tool is named `greet_Greeter_Greet`, because
+    /// some clients do not accept dots. A name of more than 64 characters, or one already in use, is replaced by its
+    /// last 55 characters and a hash of the method's name.
     pub fn method(mut self, name: impl Into<String>) -> Self {
         self.chosen.push(ToolSelection::Method(name.into(), None));
         self
     }
 
-    /// As [`method`](Self::method), with a name for the tool.
+    /// Like [`method`](Self::method), but with a custom name for the tool.
     ///
     /// # Panics
-    /// If `tool` is not one to 64 letters, digits, underscores, hyphens and dots of ASCII: large clients accept no more.
+    /// If `tool` is not 1 to 64 ASCII letters, digits, underscores, hyphens and dots, the limit of major clients.
     pub fn method_as(mut self, name: impl Into<String>, tool: impl Into<String>) -> Self {
         let tool = tool.into();
         let is_mark = |byte: u8| matches!(byte, b'_' | b'-' | b'.');
@@ -153,41 +155,41 @@ impl Mcp {
         self
     }
 
-    /// Sets the name and version that clients show of the server. Default: `frpc` and the version of this crate.
+    /// Sets the server name and version that clients display. Default: `frpc` and the version of this crate.
     pub fn server(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         (self.name, self.version) = (name.into(), version.into());
         self
     }
 
-    /// Sets a text for the model about the tools as a whole, such as the order in which they are called.
+    /// Sets instructions for the model about the tools as a whole, such as the order in which to call them.
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         self.instructions = Some(text.into());
         self
     }
 
-    /// Sets the deadline of a tool call. Default: 60 s. A client may ask for less by the member `timeoutMs` of its request.
+    /// Sets the timeout of tool calls. A client can request a shorter one by the member `timeoutMs`. Default: 60 s.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Sets the longest result of a tool as JSON, in bytes. Default: 1 MiB. A longer one becomes an error with the code
-    /// `RESOURCE_EXHAUSTED`. The results of a method that streams count together.
+    /// Sets the maximum size of a tool's result as JSON in bytes. A larger one is replaced by an error with the code
+    /// `RESOURCE_EXHAUSTED`. Results of a streaming method are counted together. Default: 1 MiB.
     pub fn result_max(mut self, bytes: usize) -> Self {
         self.result_max = bytes;
         self
     }
 
-    /// Sets the most tools in a page of `tools/list`, at least one. Default: 50.
+    /// Sets the maximum number of tools per page of `tools/list`, at least one. Default: 50.
     pub fn page_max(mut self, tools: usize) -> Self {
         self.page_max = tools.max(1);
         self
     }
 
-    /// States where clients get tokens, by RFC 9728: `resource` is the public URL of the endpoint, such as
-    /// `https://api.example.com/mcp`. A request whose token is missing or not accepted is answered with 401, and
-    /// `WWW-Authenticate` leads to the document with these servers. The tokens themselves are verified by the
-    /// [rules](frpc::Authorize) of the server, such as those of frpc-access.
+    /// Publishes where clients obtain tokens, by RFC 9728. `resource` is the public URL of the endpoint, such as
+    /// `https://api.example.com/mcp`. A request without a valid token fails with status 401, and its `WWW-Authenticate`
+    /// field refers to the document with these authorization servers. Tokens are verified by the
+    /// [rules](frpc::Authorize) of the server, for example those of frpc-access.
     ///
     /// ```
     /// use frpc_gateway::Mcp;
@@ -210,12 +212,12 @@ impl Mcp {
         self
     }
 
-    /// The same settings for another server, whose tools are its own.
+    /// Returns a copy of these settings for another server, which has its own tools.
     pub(crate) fn fresh(&self) -> Self {
         Self { tools: Arc::default(), in_flight: Arc::default(), ..self.clone() }
     }
 
-    /// The tools of the server.
+    /// Returns the tools of the server.
     pub(crate) fn tools(&self, context: &AdapterContext) -> &Tools {
         self.tools.get_or_init(|| Tools::new(&self.chosen, &self.excluded, context.methods()))
     }

@@ -1,4 +1,4 @@
-//! The list of tools, made once for each server.
+//! List of tools, created once per server.
 
 use super::params;
 use super::schema::{self, Root};
@@ -8,37 +8,37 @@ use crate::json_rpc::reply::{put_list, put_text as put};
 use frpc::{AdapterMethod, AdapterMethods, CallKind};
 use std::collections::HashMap;
 
-/// The longest name of a tool, in bytes. The specification allows 128, and the interfaces of large models 64.
+/// Maximum length of a tool's name in bytes. The specification allows 128, but the APIs of major models only 64.
 pub(super) const NAME_MAX: usize = 64;
 
-/// A method that agents may call.
+/// A method that agents can call.
 pub(crate) struct Tool {
     name: Box<str>,
     pub(crate) service: &'static str,
     pub(crate) method: &'static str,
-    /// The name of the method for the session.
+    /// Name of the method for the session.
     pub(crate) path: Box<str>,
-    /// The request is the member `value` of the arguments.
+    /// Whether the request is the member `value` of the arguments.
     pub(crate) takes_value: bool,
-    /// The members that the arguments need.
+    /// Required members of the arguments.
     required: Vec<String>,
     pub(crate) shape: ResultShape,
-    /// Its entry in the list.
+    /// Entry in the list, as JSON.
     json: Vec<u8>,
 }
 
-/// The relation of a structured result to the messages of the method.
+/// Relation between a structured result and the method's messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ResultShape {
-    /// It is the response.
+    /// The result is the response message.
     Message,
-    /// The response is no object: it is the member `value`.
+    /// The result is an object whose member `value` is the response, because the response is not an object.
     Value,
-    /// The responses are the elements of `items`.
+    /// The result is an object whose member `items` is the list of responses.
     Items,
 }
 
-/// All tools of a server, in the order in which they were chosen.
+/// All tools of a server, in the order of their selection.
 pub(crate) struct Tools {
     list: Vec<Tool>,
     by_name: HashMap<Box<str>, usize>,
@@ -53,7 +53,7 @@ impl Tools {
         };
         for name in excluded {
             if !methods.iter().any(|method| is_named(&method, name)) {
-                // A misspelled name would expose a method.
+                // Serve nothing. Ignoring a misspelled name would expose the method that it should exclude.
                 tracing::error!(target: "frpc::mcp", %name, "unknown service or method excluded from tools; no tool is served");
                 return tools;
             }
@@ -85,14 +85,14 @@ impl Tools {
         tools
     }
 
-    /// The name of the tool of a method. It depends on other tools only if an earlier one has the usual name.
+    /// Returns the name of a method's tool. It depends on other tools only if an earlier one already has this name.
     fn name_of(&self, path: &str) -> String {
         let name = path.replace(['.', '/'], "_");
         let is_free = self.get(&name).is_none_or(|other| *other.path == *path);
         if is_free && name.len() <= NAME_MAX {
             return name;
         }
-        // FNV-1a, which never changes.
+        // FNV-1a, because the hash must be stable across releases.
         let hash = path.bytes().fold(0x811C_9DC5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
         let tail = name.get(name.len().saturating_sub(NAME_MAX - 9)..).unwrap_or_default();
         format!("{tail}_{hash:08x}")
@@ -101,7 +101,7 @@ impl Tools {
     fn add(&mut self, tool: Tool) {
         let Tool { name, path, .. } = &tool;
         if let Some(other) = self.get(name) {
-            // A service may be chosen together with one of its methods.
+            // A service may be selected together with one of its methods.
             if other.path != *path {
                 tracing::error!(target: "frpc::mcp", %name, first = %other.path, second = %path, "two tools have one name");
             }
@@ -111,13 +111,13 @@ impl Tools {
         self.list.push(tool);
     }
 
-    /// The tool with this name.
+    /// Returns the tool with this name.
     pub(crate) fn get(&self, name: &str) -> Option<&Tool> {
         self.list.get(*self.by_name.get(name)?)
     }
 
-    /// Appends at most `max` of the tools from a place on that `is_open` admits. Returns the place of the rest, if there is
-    /// more.
+    /// Appends at most `max` tools from index `from` for which `is_open` returns true. Returns the index of the next
+    /// page, if there is one.
     pub(crate) fn put_page(
         &self,
         out: &mut Vec<u8>,
@@ -142,7 +142,7 @@ impl std::fmt::Debug for Tools {
 }
 
 impl Tool {
-    /// A method as a tool; `None` if it takes a stream or has no messages in JSON.
+    /// Creates a tool for a method. Returns `None` if it takes a request stream or has no JSON messages.
     fn new(method: &AdapterMethod, name: String, path: String) -> Option<Self> {
         let is_stream = match method.kind() {
             CallKind::Unary => false,
@@ -191,14 +191,14 @@ impl Tool {
 }
 
 impl Tool {
-    /// The required members that are absent from the arguments, a JSON object. Null counts as absent, as in protobuf's
-    /// JSON, and the name in the schema is accepted in place of its JSON name.
+    /// Returns the required members that are missing from the arguments, a JSON object. Null counts as missing, as in
+    /// protobuf's JSON mapping. The name in the schema is accepted as well as the JSON name.
     pub(crate) fn missing(&self, arguments: &str) -> Vec<&str> {
         let mut missing: Vec<_> = self.required.iter().map(String::as_str).collect();
         if missing.is_empty() {
             return missing;
         }
-        // The decoder reports arguments that are no JSON.
+        // The decoder reports arguments that are not valid JSON.
         let _ = params::members(arguments, |key, value| {
             if value != "null" {
                 missing.retain(|name| *name != key && *name != json_name(key));
@@ -209,7 +209,7 @@ impl Tool {
     }
 }
 
-/// The JSON name of a field, by protobuf's rule.
+/// Returns the JSON name of a field by the rule of protobuf.
 fn json_name(field: &str) -> String {
     let mut words = field.split('_');
     let mut name = words.next().unwrap_or_default().to_owned();

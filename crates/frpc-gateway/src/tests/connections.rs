@@ -1,4 +1,4 @@
-//! Connections of HTTP, WebSocket and JSON-RPC: idle times, ends, and the calls that cross them.
+//! HTTP, WebSocket and JSON-RPC connections: idle timeouts, shutdown, and calls that race with them.
 
 use frpc::{Acceptor, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
@@ -14,25 +14,25 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
-/// The longest wait for an event.
+/// Maximum time to wait for an event.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long connections may be idle.
+/// Idle timeout of connections.
 const IDLE: Duration = Duration::from_secs(5);
 
-/// The length of a long greeting.
+/// Length of a long greeting.
 const LONG: usize = 100_000;
 
-/// Greets. Names that begin with `wait` wait for a permit, and those that end with `long` get a long greeting.
+/// A greeter. Names that start with `wait` wait for a permit, and those that end with `long` get a long greeting.
 #[derive(Clone)]
 struct Host {
     began: Arc<Semaphore>,
     released: Arc<Semaphore>,
-    /// A permit for each stream that has ended.
+    /// One permit per stream that has ended.
     ended: Arc<Semaphore>,
 }
 
-/// Reports the end of a stream.
+/// Reports the end of a stream on drop.
 struct OnEnd(Arc<Semaphore>);
 
 impl Drop for OnEnd {
@@ -73,7 +73,7 @@ impl Greeter for Host {
 }
 
 impl Host {
-    /// A greeter, and a server of it.
+    /// Returns a greeter and a builder of its server.
     fn served() -> (Self, ServerBuilder) {
         let [began, released, ended] = [(); 3].map(|()| Arc::new(Semaphore::new(0)));
         let host = Self { began, released, ended };
@@ -82,18 +82,18 @@ impl Host {
         (host, builder)
     }
 
-    /// As [`served`](Self::served), without a socket.
+    /// Like [`served`](Self::served), but without a socket.
     fn in_memory() -> (Self, Acceptor) {
         let (host, builder) = Self::served();
-        (host, builder.build().expect("settings should be valid"))
+        (host, builder.build().expect("server settings should be valid"))
     }
 
     /// Waits until a handler has begun.
     async fn begins(&self) {
         timeout(PATIENCE, self.began.acquire())
             .await
-            .expect("future should complete within the timeout")
-            .expect("connection should be open")
+            .expect("handler should begin within the timeout")
+            .expect("semaphore should be open")
             .forget();
     }
 }
@@ -105,17 +105,17 @@ fn dial(server: &Acceptor) -> DuplexStream {
     here
 }
 
-/// All that comes until the server ends the connection.
+/// Reads until the server closes the connection.
 async fn rest(io: &mut DuplexStream) -> String {
     let mut rest = String::new();
     timeout(10 * PATIENCE, io.read_to_string(&mut rest))
         .await
-        .expect("future should complete within the timeout")
-        .expect("bytes should be UTF-8");
+        .expect("server should close within the timeout")
+        .expect("response should be UTF-8");
     rest
 }
 
-/// A call of `Greet` by Connect.
+/// Encodes a Connect call of `Greet`.
 fn post(fields: &str, name: &str) -> String {
     let body = format!("{{\"name\":\"{name}\"}}");
     format!(
@@ -125,7 +125,7 @@ fn post(fields: &str, name: &str) -> String {
     )
 }
 
-/// The same with a body in chunks, which hyper reads.
+/// Like `post`, but with a chunked body, which hyper reads.
 fn chunked(name: &str) -> String {
     let body = format!("{{\"name\":\"{name}\"}}");
     let length = format!("content-length: {}\r\n\r\n{body}", body.len());
@@ -139,10 +139,10 @@ async fn half_closed_client_of_hyper_gets_its_response() {
     let next = post("expect: 100-continue\r\n", "wait") + "POST / HTTP/1.1\r\n";
     for request in [chunked("wait"), next] {
         let mut io = dial(&server);
-        io.write_all(request.as_bytes()).await.expect("write should succeed");
-        io.shutdown().await.expect("socket should shut down");
+        io.write_all(request.as_bytes()).await.expect("server should accept the request");
+        io.shutdown().await.expect("client should shut down writing");
         host.begins().await;
-        // The server has seen the end.
+        // Give the server time to notice the shutdown.
         sleep(Duration::from_secs(2)).await;
         host.released.add_permits(1);
         let response = rest(&mut io).await;
@@ -150,12 +150,12 @@ async fn half_closed_client_of_hyper_gets_its_response() {
     }
 }
 
-/// A call of `Recite` by a client that closes its direction, and the time until its stream ends.
+/// Calls `Recite` and shuts down writing. Returns the response and the time until the stream ends.
 async fn recite_half_closed(kind: &str, name: &str) -> (String, Duration) {
     let (host, _) = Host::served();
     let gateway = Gateway::new().http(Http::new().connect().grpc());
     let server = Server::builder().add_service(GreeterServer::new(host.clone())).gateway(gateway);
-    let server = server.build().expect("settings should be valid");
+    let server = server.build().expect("server settings should be valid");
     let message = match kind {
         "application/connect+json" => format!("{{\"name\":\"{name}\"}}").into_bytes(),
         _ => [&[0x0A, u8::try_from(name.len()).expect("name should be short")], name.as_bytes()].concat(),
@@ -171,24 +171,24 @@ async fn recite_half_closed(kind: &str, name: &str) -> (String, Duration) {
     );
     let mut io = dial(&server);
     let began = Instant::now();
-    io.write_all(&[head.as_bytes(), &body].concat()).await.expect("server should read");
-    io.shutdown().await.expect("connection should be open");
+    io.write_all(&[head.as_bytes(), &body].concat()).await.expect("server should read the request");
+    io.shutdown().await.expect("client should shut down writing");
     let mut response = Vec::new();
     timeout(10 * PATIENCE, io.read_to_end(&mut response)).await.expect("response should end").expect("no reset");
     timeout(PATIENCE, host.ended.acquire()).await.expect("handler should end").expect("semaphore is open").forget();
     (String::from_utf8_lossy(&response).into_owned(), began.elapsed())
 }
 
-/// The handler of a silent stream lived for the idle timeout after its client had gone.
+/// Regression: the handler of a silent stream kept running for the idle timeout after its client was gone.
 #[tokio::test(start_paused = true)]
 async fn silent_stream_of_half_closed_client_ends_soon() {
     for kind in ["application/connect+json", "application/grpc-web", "application/grpc-web-text"] {
         let (response, elapsed) = recite_half_closed(kind, "silent").await;
-        // The client was probed before the response began.
+        // The client was probed before the response started.
         assert!(response.contains("HTTP/1.1 200 "), "{kind}: {response}");
         assert!((10..12).contains(&elapsed.as_secs()), "{kind}: {elapsed:?}");
     }
-    // A stream with parts in time continues.
+    // A stream that keeps sending continues.
     let (response, elapsed) = recite_half_closed("application/connect+json", "slow").await;
     assert!(response.contains("1 slow") && response.contains("2 slow"), "{response}");
     assert_eq!(elapsed.as_secs(), 16);
@@ -198,18 +198,18 @@ async fn silent_stream_of_half_closed_client_ends_soon() {
 async fn stopping_server_answers_request_for_hyper_that_has_come() {
     let (host, server) = Host::in_memory();
     let mut io = dial(&server);
-    io.write_all((post("", "wait") + &chunked("Ada")).as_bytes()).await.expect("write should succeed");
+    io.write_all((post("", "wait") + &chunked("Ada")).as_bytes()).await.expect("server should accept both requests");
     host.begins().await;
     let stopping = tokio::spawn(async move { server.shutdown().await });
-    // The connection knows of it.
+    // Give the connection time to notice the shutdown.
     sleep(Duration::from_secs(1)).await;
     host.released.add_permits(1);
     let responses = rest(&mut io).await;
     assert!(responses.contains("Hello, wait!") && responses.ends_with("{\"text\":\"Hello, Ada!\"}"), "{responses}");
-    stopping.await.expect("task should not panic");
+    stopping.await.expect("stopping task should not panic");
 }
 
-/// A client of HTTP/2, frame by frame.
+/// An HTTP/2 client that works frame by frame.
 struct Http2<T> {
     reader: BufReader<ReadHalf<T>>,
     writer: WriteHalf<T>,
@@ -223,49 +223,53 @@ const GOAWAY: u8 = 7;
 const WINDOW_UPDATE: u8 = 8;
 
 impl<T: AsyncRead + AsyncWrite> Http2<T> {
-    /// A client whose streams take so many bytes at first.
+    /// Creates a client whose streams have this initial window.
     async fn connect(io: T, window: u32) -> Self {
         let (reader, writer) = tokio::io::split(io);
         let mut client = Self { reader: BufReader::new(reader), writer };
-        client.writer.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.expect("write should succeed");
+        client
+            .writer
+            .write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+            .await
+            .expect("server should accept the connection preface");
         let [a, b, c, d] = window.to_be_bytes();
         client.send(SETTINGS, 0, 0, &[0, 4, a, b, c, d]).await;
         client.send(WINDOW_UPDATE, 0, 0, &(window + 1).to_be_bytes()).await;
         client
     }
 
-    /// Sends a frame. Whether it is read shows when the next one is received.
+    /// Sends a frame. Failures become visible when the next frame is received.
     async fn send(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
-        let length = u32::try_from(payload.len()).expect("value should fit u32").to_be_bytes();
+        let length = u32::try_from(payload.len()).expect("payload length should fit in u32").to_be_bytes();
         let frame = [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat();
         let _ = self.writer.write_all(&frame).await;
     }
 
-    /// Calls `Greet` by the first stream.
+    /// Calls `Greet` on the first stream.
     async fn greet(&mut self, name: &str) {
-        // POST, http, and names of the static table with values.
+        // POST, http, and static table names with literal values.
         let mut head = vec![0x83, 0x86];
         for (name, value) in [(4, "/greet.Greeter/Greet"), (1, "localhost"), (31, "application/json")] {
-            head.extend_from_slice(&[0x40 | name, u8::try_from(value.len()).expect("value should fit u8")]);
+            head.extend_from_slice(&[0x40 | name, u8::try_from(value.len()).expect("value length should fit in u8")]);
             head.extend_from_slice(value.as_bytes());
         }
         self.send(HEADERS, 4, 1, &head).await;
         self.send(DATA, 1, 1, format!("{{\"name\":\"{name}\"}}").as_bytes()).await;
     }
 
-    /// Grants the server so many bytes more.
+    /// Extends the windows of the connection and the stream.
     async fn grant(&mut self, bytes: usize) {
-        let bytes = u32::try_from(bytes).expect("value should fit u32").to_be_bytes();
+        let bytes = u32::try_from(bytes).expect("window update should fit in u32").to_be_bytes();
         self.send(WINDOW_UPDATE, 0, 0, &bytes).await;
         self.send(WINDOW_UPDATE, 0, 1, &bytes).await;
     }
 
-    /// The type and payload of the next frame, `None` after the last one. Answers PING.
+    /// Returns the type and payload of the next frame, or `None` at the end. Replies to PING.
     async fn frame(&mut self) -> Option<(u8, Vec<u8>)> {
         let mut head = [0; 9];
         let read = timeout(10 * PATIENCE, self.reader.read_exact(&mut head))
             .await
-            .expect("future should complete within the timeout");
+            .expect("frame should arrive within the timeout");
         let ([a, b, c, kind, flags, ..], Ok(_)) = (head, read) else { return None };
         let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
         self.reader.read_exact(&mut payload).await.ok()?;
@@ -301,7 +305,7 @@ async fn long_http2_response_reaches_client_that_takes_it_slowly() {
     client.greet("long").await;
     let mut length = 0;
     while length < LONG {
-        let (kind, payload) = client.frame().await.expect("the connection stays");
+        let (kind, payload) = client.frame().await.expect("connection should stay open");
         if kind == DATA && !payload.is_empty() {
             length += payload.len();
             sleep(IDLE / 2).await;
@@ -330,15 +334,15 @@ async fn stop_leaves_http2_client_the_time_to_take_last_response() {
     let address = server.local_addr();
     let (stop, stopped) = oneshot::channel::<()>();
     let served = tokio::spawn(server.serve_with_shutdown(async move { drop(stopped.await) }));
-    let socket = TcpSocket::new_v4().expect("there are sockets");
-    // Most of the response waits in the socket of the server.
-    socket.set_recv_buffer_size(4096).expect("the size is right");
+    let socket = TcpSocket::new_v4().expect("socket should be created");
+    // A small receive buffer keeps most of the response in the server's socket.
+    socket.set_recv_buffer_size(4096).expect("receive buffer size should be accepted");
     let socket = socket.connect(address).await.expect("server should accept the connection");
     let mut client = Http2::connect(socket, 128 * 1024).await;
     client.greet("wait long").await;
     host.begins().await;
     drop(stop);
-    while client.frame().await.expect("GOAWAY comes").0 != GOAWAY {}
+    while client.frame().await.expect("GOAWAY should be received").0 != GOAWAY {}
     host.released.add_permits(1);
     let mut length = 0;
     while let Some((kind, payload)) = client.frame().await {
@@ -351,18 +355,18 @@ async fn stop_leaves_http2_client_the_time_to_take_last_response() {
     drop(client);
     timeout(PATIENCE, served)
         .await
-        .expect("future should complete within the timeout")
-        .expect("task should not panic")
-        .expect("server should start");
+        .expect("server should stop within the timeout")
+        .expect("server task should not panic")
+        .expect("server should stop without an error");
 }
 
-/// The next line of a connection of JSON-RPC.
+/// Reads the next line of a JSON-RPC connection.
 async fn line(io: &mut BufReader<DuplexStream>) -> String {
     let mut line = String::new();
     timeout(PATIENCE, io.read_line(&mut line))
         .await
-        .expect("future should complete within the timeout")
-        .expect("bytes should be UTF-8");
+        .expect("line should arrive within the timeout")
+        .expect("line should be UTF-8");
     line
 }
 
@@ -372,7 +376,7 @@ async fn deadline_ends_stream_whose_client_gives_no_credit() {
     let mut io = BufReader::new(dial(&server));
     let call =
         r#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Recite","params":["Ada"],"credit":1,"timeoutMs":1000}"#;
-    io.write_all(call.as_bytes()).await.expect("write should succeed");
+    io.write_all(call.as_bytes()).await.expect("server should accept the request");
     let item = line(&mut io).await;
     assert!(item.contains("\"1 Ada\""), "{item}");
     let reply = line(&mut io).await;
@@ -385,15 +389,15 @@ async fn reply_that_crosses_its_cancel_is_not_kept() {
     let stats = server.stats();
     let mut io = BufReader::new(dial(&server));
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":["wait"]}"#;
-    io.write_all(call.as_bytes()).await.expect("write should succeed");
+    io.write_all(call.as_bytes()).await.expect("server should accept the request");
     host.begins().await;
-    // The task of the handler waits.
+    // Let the task of the handler start waiting.
     sleep(Duration::from_millis(1)).await;
     assert!(stats.memory_held() > 0, "the call is charged");
-    // The handler ends before the cancellation is read.
+    // Let the handler complete before the cancellation is read.
     host.released.add_permits(1);
     let cancel = r#"{"jsonrpc":"2.0","method":"rpc.cancel","params":{"id":1}}"#;
-    io.write_all(cancel.as_bytes()).await.expect("write should succeed");
+    io.write_all(cancel.as_bytes()).await.expect("server should accept the cancellation");
     let reply = line(&mut io).await;
     assert!(reply.contains("-32001"), "{reply}");
     sleep(Duration::from_millis(1)).await;
@@ -406,27 +410,28 @@ async fn stop_answers_json_rpc_over_web_socket_that_has_come() {
     let mut io = dial(&server);
     let upgrade = "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
                    sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
-    io.write_all(upgrade.as_bytes()).await.expect("write should succeed");
+    io.write_all(upgrade.as_bytes()).await.expect("server should accept the upgrade request");
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
-        head.push(io.read_u8().await.expect("peer should send a byte"));
+        head.push(io.read_u8().await.expect("server should send the upgrade response"));
     }
     tokio::spawn(async move { server.shutdown().await });
-    // It has come when the server looks at the connection again. The mask is zero.
+    // Arrives before the server polls the connection again. The mask is zero.
     let call = br#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":["Ada"]}"#;
     let frame =
-        [&[0x81, 0x80 | u8::try_from(call.len()).expect("value should fit u8"), 0, 0, 0, 0], &call[..]].concat();
-    io.write_all(&frame).await.expect("write should succeed");
+        [&[0x81, 0x80 | u8::try_from(call.len()).expect("call length should fit in u8"), 0, 0, 0, 0], &call[..]]
+            .concat();
+    io.write_all(&frame).await.expect("server should accept the frame");
     let mut frames = Vec::new();
     timeout(PATIENCE, io.read_to_end(&mut frames))
         .await
-        .expect("future should complete within the timeout")
-        .expect("in order");
+        .expect("connection should end within the timeout")
+        .expect("connection should close cleanly");
     let frames = String::from_utf8_lossy(&frames);
     assert!(frames.contains("{\"text\":\"Hello, Ada!\"}"), "{frames}");
 }
 
-/// Never reads the names of a stream.
+/// A greeter that never reads the names of a stream.
 struct Deaf;
 
 impl samples::greeter::Greeter for Deaf {
@@ -446,16 +451,16 @@ impl samples::greeter::Greeter for Deaf {
     }
 }
 
-/// A connection of HTTP/2 with four calls, whose bodies fill its windows.
+/// Returns an HTTP/2 connection with four calls, whose bodies fill its windows.
 fn unread_bodies() -> Vec<u8> {
     const FRAME: usize = 16 * 1024;
     let frame = |kind: u8, flags: u8, stream: u32, payload: &[u8]| {
-        let length = u32::try_from(payload.len()).expect("value should fit u32").to_be_bytes();
+        let length = u32::try_from(payload.len()).expect("payload length should fit in u32").to_be_bytes();
         [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
     };
-    // Of the static table: POST, http, and the names of the path, of the authority and of the content type.
+    // From the static table: POST, http, and the names of path, authority and content type.
     let fields = b"\x83\x86\x04\x19/greeter.Greeter/GreetAll\x01\x09localhost\x0f\x10\x10application/grpc";
-    // The windows are those of the server's settings once these are acknowledged.
+    // Windows become those of the server's settings once these are acknowledged.
     let start = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
     let mut bytes = [start, frame(4, 0, 0, b""), frame(4, 1, 0, b"")].concat();
     for stream in [1, 3, 5, 7] {
@@ -465,7 +470,7 @@ fn unread_bodies() -> Vec<u8> {
     bytes
 }
 
-/// They were not charged, and each connection took a mebibyte of them, however many there were.
+/// Regression: unread bodies were not charged, and each of many connections could take a mebibyte of them.
 #[tokio::test]
 async fn unread_bodies_of_http2_are_charged_and_bounded() {
     const MEMORY: usize = 16 << 20;
@@ -473,7 +478,7 @@ async fn unread_bodies_of_http2_are_charged_and_bounded() {
     let gateway = Gateway::new().http(Http::new().grpc());
     let service = samples::greeter::GreeterServer::new(Deaf);
     let server = Server::builder().memory_max(MEMORY).add_service(service).gateway(gateway);
-    let server = server.build().expect("settings should be valid");
+    let server = server.build().expect("server settings should be valid");
     let stats = server.stats();
     let bytes: Arc<[u8]> = unread_bodies().into();
     let mut peers = JoinSet::new();
@@ -484,7 +489,7 @@ async fn unread_bodies_of_http2_are_charged_and_bounded() {
         peers.spawn(async move { drop(server.serve_connection(there).await) });
         peers.spawn(async move {
             for part in bytes.chunks(1024) {
-                here.write_all(part).await.expect("write should succeed");
+                here.write_all(part).await.expect("server should read a part");
                 taken.fetch_add(part.len(), Ordering::SeqCst);
             }
             std::future::pending::<()>().await;
@@ -504,7 +509,7 @@ async fn unread_bodies_of_http2_are_charged_and_bounded() {
         tokio::task::yield_now().await;
     }
     assert!(stats.memory_held() <= MEMORY, "{} bytes are held", stats.memory_held());
-    // Each connection may have a step that is not charged, and a read.
+    // Each connection may exceed the limit by one uncharged step and one read.
     let taken = taken.load(Ordering::SeqCst);
     assert!(taken <= MEMORY + PEERS * 32 * 1024, "{taken} bytes were taken");
     peers.shutdown().await;

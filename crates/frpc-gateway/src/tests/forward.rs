@@ -1,4 +1,4 @@
-//! Calls in every protocol of a gateway that forwards them to a server without one.
+//! Calls in every protocol, forwarded by a gateway to a native or gRPC server.
 
 mod calls;
 #[cfg(feature = "grpc-backend")]

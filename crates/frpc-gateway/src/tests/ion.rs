@@ -9,7 +9,7 @@ struct Host;
 
 impl Greeter for Host {
     async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
-        // The response is not ready at once.
+        // Make the handler pending once.
         tokio::task::yield_now().await;
         Ok(Response::new(Greeting { text: format!("Hello, {}!", request.into_inner().name) }))
     }
@@ -21,27 +21,29 @@ impl Greeter for Host {
 
 fn server(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Acceptor {
     let builder = Server::builder().add_service(GreeterServer::new(Host));
-    settings(builder.gateway(Gateway::new().json_rpc().http(Http::new()))).build().expect("settings should be valid")
+    settings(builder.gateway(Gateway::new().json_rpc().http(Http::new())))
+        .build()
+        .expect("server settings should be valid")
 }
 
-/// All bytes of a server to a client that sends these and ends.
+/// Sends bytes, shuts down writing, and returns everything the server sends.
 async fn exchange(server: &Acceptor, sent: &[u8]) -> Vec<u8> {
     let (mut io, there) = frpc::memory();
     let server = server.clone();
     tokio::spawn(async move { server.serve_connection(there).await });
-    io.write_all(sent).await.expect("write should succeed");
+    io.write_all(sent).await.expect("server should accept the request");
     let mut received = Vec::new();
-    io.read_to_end(&mut received).await.expect("peer should close the connection cleanly");
+    io.read_to_end(&mut received).await.expect("server should close the connection cleanly");
     received
 }
 
-/// The status, the content type and the body of the response to a POST.
+/// Sends a POST and returns the status, the content type and the body of the response.
 async fn post(server: &Acceptor, fields: &str, body: &[u8]) -> (u16, String, Vec<u8>) {
     let head = format!("POST / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{fields}\r\n");
     let response = exchange(server, &[head.as_bytes(), body].concat()).await;
-    let end = response.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("it has a head") + 4;
+    let end = response.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("response should have a header") + 4;
     let head = String::from_utf8_lossy(&response[..end]).into_owned();
-    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("it has a status");
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("response should have a status");
     let content_type = head.split("content-type: ").nth(1).and_then(|rest| rest.lines().next());
     (status, content_type.unwrap_or_default().to_owned(), response[end..].to_vec())
 }
@@ -53,14 +55,14 @@ async fn post_ion(server: &Acceptor, body: &[u8]) -> (u16, String, Vec<u8>) {
 const REQUEST: &[u8] = b"a::{jsonrpc:'2.0', id:1, method:\"greet.Greeter/Greet\", params:{name:'''Ada''',},}";
 const REPLY: &[u8] = br#"{"jsonrpc":"2.0","id":1,"result":{"text":"Hello, Ada!"}}"#;
 
-/// The request in binary: `{jsonrpc:"2.0",id:1,method:"greet.Greeter/Greet",params:{name:"Ada"}}`.
+/// Returns the binary encoding of the request `{jsonrpc:"2.0",id:1,method:"greet.Greeter/Greet",params:{name:"Ada"}}`.
 fn binary_request() -> Vec<u8> {
     let table = b"\xee\xa0\x81\x83\xde\x9c\x87\xbe\x99\x87jsonrpc\x82id\x86method\x86params";
     let fields = b"\xde\xa5\x8a\x832.0\x8b\x21\x01\x8c\x8e\x93greet.Greeter/Greet\x8d\xd5\x84\x83Ada";
     [&b"\xe0\x01\x00\xea"[..], table, fields].concat()
 }
 
-/// The reply in binary, whose field names are the symbols 10 to 13 in their order of appearance.
+/// Binary encoding of the reply. Its field names are the symbols 10 to 13 in order of appearance.
 const BINARY_REPLY: &[u8] = b"\xe0\x01\x00\xea\xee\x9e\x81\x83\xde\x9a\x87\xbe\x97\x87jsonrpc\x82id\x86result\x84text\
     \xde\x97\x8a\x832.0\x8b\x21\x01\x8c\xdd\x8d\x8bHello, Ada!";
 
@@ -70,10 +72,10 @@ async fn reply_in_ion_has_the_form_of_its_request() {
     let ion = |body: &[u8]| (200, "application/ion".to_owned(), body.to_vec());
     assert_eq!(post_ion(&server, REQUEST).await, ion(REPLY));
     assert_eq!(post_ion(&server, &binary_request()).await, ion(BINARY_REPLY));
-    // JSON is Ion.
+    // JSON is valid Ion.
     let json = br#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter.Greet","params":["Ada"]}"#;
     assert_eq!(post_ion(&server, json).await, ion(REPLY));
-    // In chunks, which hyper reads, and with a parameter of the content type.
+    // A chunked body, which hyper reads, and a content type with a parameter.
     let body = binary_request();
     let chunks = [format!("{:x}\r\n", body.len()).as_bytes(), &body, b"\r\n0\r\n\r\n"].concat();
     let fields = "content-type: Application/Ion; q=1\r\ntransfer-encoding: chunked\r\n";
@@ -88,8 +90,8 @@ async fn batch_and_notification_in_ion_are_answered_as_in_json() {
     let notification = b"{jsonrpc:\"2.0\",method:'greet.Greeter/Greet'}";
     let batch = [b"[", REQUEST, b",", notification, b", x]"].concat();
     let (_, _, reply) = post_ion(&server, &batch).await;
-    let reply: serde_json::Value = serde_json::from_slice(&reply).expect("bytes should be valid JSON");
-    let replies = reply.as_array().expect("it is a batch");
+    let reply: serde_json::Value = serde_json::from_slice(&reply).expect("reply should be valid JSON");
+    let replies = reply.as_array().expect("reply should be a batch");
     assert_eq!(replies.len(), 2, "{replies:?}");
     assert!(replies.iter().any(|reply| reply["error"]["code"] == -32600));
     assert!(replies.iter().any(|reply| reply["result"]["text"] == "Hello, Ada!"));
@@ -112,7 +114,7 @@ async fn malformed_ion_is_a_parse_error_with_its_offset() {
     ] {
         let (status, content_type, reply) = post_ion(&server, body).await;
         assert_eq!((status, &*content_type), (200, "application/ion"));
-        let reply: serde_json::Value = serde_json::from_slice(&reply).expect("bytes should be valid JSON");
+        let reply: serde_json::Value = serde_json::from_slice(&reply).expect("reply should be valid JSON");
         assert_eq!(reply["error"]["code"], code, "{reply}");
         assert!(reply["error"]["message"].as_str().is_some_and(|message| message.contains(text)), "{reply}");
         assert!(reply["id"].is_null());
@@ -129,7 +131,7 @@ async fn ion_is_served_over_http2() {
         let [.., high, low] = payload.len().to_be_bytes();
         [&[0, high, low, kind, flags, 0, 0, 0, stream][..], payload].concat()
     };
-    // POST, http, `/`, and names of the static table with values.
+    // POST, http, `/`, and static table names with literal values.
     let mut head = vec![0x83, 0x86, 0x84];
     for (name, value) in [(1, "localhost"), (31, "application/ion")] {
         head.extend_from_slice(&[0x40 | name, value.len() as u8]);
@@ -145,12 +147,12 @@ async fn ion_is_served_over_http2() {
     let (mut io, there) = frpc::memory();
     let server = server(|builder| builder);
     tokio::spawn(async move { server.serve_connection(there).await });
-    io.write_all(&sent).await.expect("write should succeed");
+    io.write_all(&sent).await.expect("server should accept the request");
     loop {
         let mut head = [0; 9];
-        io.read_exact(&mut head).await.expect("peer should send the expected bytes");
+        io.read_exact(&mut head).await.expect("server should send a frame header");
         let mut payload = vec![0; usize::from(u16::from_be_bytes([head[1], head[2]]))];
-        io.read_exact(&mut payload).await.expect("peer should send the expected bytes");
+        io.read_exact(&mut payload).await.expect("server should send the frame payload");
         if head[3] == 0 {
             return assert_eq!(payload, BINARY_REPLY);
         }

@@ -1,4 +1,4 @@
-//! JSON-RPC by datagrams, on sockets of loopback.
+//! JSON-RPC over UDP on loopback sockets.
 
 use frpc::{Call, CallResponse, Next, Request, Response, ResponseStream, Server, ServerBuilder, Status};
 use frpc_access::{Access, Principal, Proof, Who};
@@ -13,10 +13,10 @@ use tokio::net::UdpSocket;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::timeout;
 
-/// How long a test waits for an event.
+/// Maximum time to wait for an event.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Greets; `wait` waits for a permit, and `long` gets a long greeting.
+/// A greeter. `wait` waits for a permit, and `long` gets a long greeting.
 #[derive(Clone)]
 struct Host(Arc<Events>);
 
@@ -26,7 +26,7 @@ struct Events {
     ended: Semaphore,
 }
 
-/// Counts the end of a handler.
+/// Counts the end of a handler on drop.
 struct OnEnd(Arc<Events>);
 
 impl Drop for OnEnd {
@@ -38,8 +38,8 @@ impl Drop for OnEnd {
 async fn take(events: &Semaphore) {
     timeout(PATIENCE, events.acquire())
         .await
-        .expect("future should complete within the timeout")
-        .expect("open")
+        .expect("event should occur within the timeout")
+        .expect("semaphore should be open")
         .forget();
 }
 
@@ -92,35 +92,35 @@ struct Client(UdpSocket);
 
 impl Client {
     async fn new(local: &str, server: SocketAddr) -> Self {
-        let socket = UdpSocket::bind(local).await.expect("loopback port should be free");
-        socket.connect(server).await.expect("server should accept the connection");
+        let socket = UdpSocket::bind(local).await.expect("local address should be free");
+        socket.connect(server).await.expect("socket should connect to the server");
         Self(socket)
     }
 
     async fn send(&self, datagram: impl AsRef<[u8]>) {
-        self.0.send(datagram.as_ref()).await.expect("message should be sent");
+        self.0.send(datagram.as_ref()).await.expect("datagram should be sent");
     }
 
     async fn text(&self) -> String {
         let mut datagram = vec![0; 65_536];
         let length = timeout(PATIENCE, self.0.recv(&mut datagram))
             .await
-            .expect("future should complete within the timeout")
-            .expect("connection should be open");
-        String::from_utf8(datagram[..length].to_vec()).expect("bytes should be UTF-8")
+            .expect("datagram should arrive within the timeout")
+            .expect("socket should be readable");
+        String::from_utf8(datagram[..length].to_vec()).expect("datagram should be UTF-8")
     }
 
     async fn reply(&self) -> Value {
-        serde_json::from_str(&self.text().await).expect("text should be valid JSON")
+        serde_json::from_str(&self.text().await).expect("reply should be valid JSON")
     }
 
-    /// The number of datagrams that have arrived.
+    /// Returns the number of datagrams that have arrived.
     fn arrived(&self) -> usize {
         std::iter::from_fn(|| self.0.try_recv(&mut [0; 4096]).ok()).count()
     }
 }
 
-/// A request of so many bytes at least.
+/// Encodes a request of at least `length` bytes.
 fn greet(id: impl Into<Value>, name: &str, length: usize) -> String {
     let request = json!({"jsonrpc": "2.0", "id": id.into(), "method": "greet.Greeter/Greet", "params": {"name": name}});
     format!("{request:<length$}")
@@ -181,7 +181,7 @@ async fn reply_beyond_the_limits_becomes_an_error_that_fits() {
 #[tokio::test]
 async fn no_reply_is_longer_than_its_request_allows() {
     let (_server, client) = serve(|builder| builder, |udp| udp.reply_factor(1)).await;
-    // Neither the result nor an error is as short as this request.
+    // Neither the result nor an error is short enough for this request.
     client.send(r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#).await;
     client.send(greet(2, "Ada", 200)).await;
     assert_eq!(client.reply().await, greeting(2, "Hello, Ada!"));
@@ -218,7 +218,7 @@ async fn datagrams_beyond_the_rate_of_an_address_are_dropped() {
     for id in 0..10 {
         client.send(greet(id, "Ada", 0)).await;
     }
-    // Datagrams are handled in the order of their arrival.
+    // Datagrams are handled in order of arrival.
     let other = Client::new("127.0.0.2:0", server.address).await;
     other.send(greet(11, "Bob", 0)).await;
     assert_eq!(other.reply().await, greeting(11, "Hello, Bob!"));
@@ -247,13 +247,13 @@ async fn datagrams_pass_middleware_and_hooks_of_connections() {
     assert_eq!(refused.arrived(), 0);
 }
 
-/// A peer was refused until others had pushed it out of the table.
+/// Regression: a peer with an expired principal was rejected until it was evicted from the table.
 #[tokio::test(start_paused = true)]
 async fn peer_whose_principal_has_expired_is_entered_again() {
     const VALID: Duration = Duration::from_secs(10);
     let enters = |connection: &frpc::Connection| {
         let principal = Principal::new("ada", Proof::Other).expiring_in(VALID);
-        principal.sign_in(connection).expect("it is the first");
+        principal.sign_in(connection).expect("connection should have no principal yet");
     };
     let rules = Access::new().allow(["greet.Greeter/Greet"], Who::known());
     let (_server, client) = serve(|builder| builder.on_connect(enters).access(rules), |udp| udp).await;
@@ -264,7 +264,7 @@ async fn peer_whose_principal_has_expired_is_entered_again() {
     }
 }
 
-/// A peer was refused until others had pushed it out of the table.
+/// Regression: a rejected peer stayed rejected until it was evicted from the table.
 #[tokio::test(start_paused = true)]
 async fn refused_peer_is_entered_again_after_a_while() {
     let attempts = AtomicUsize::new(0);
@@ -288,14 +288,14 @@ async fn stopping_server_answers_datagrams_in_progress() {
     take(&server.events.began).await;
     client.send(greet(2, "Ada", 0)).await;
     assert_eq!(client.reply().await["id"], 2, "other calls continue");
-    server.stop.take().expect("once").send(()).expect("receiver should be waiting");
+    server.stop.take().expect("server should be stopped once").send(()).expect("server should be waiting for the stop");
     server.events.released.add_permits(1);
     assert_eq!(client.reply().await, greeting(1, "waited"));
     timeout(PATIENCE, server.served)
         .await
-        .expect("future should complete within the timeout")
-        .expect("task should not panic")
-        .expect("in order");
+        .expect("server should stop within the timeout")
+        .expect("server task should not panic")
+        .expect("server should stop without an error");
 }
 
 #[tokio::test]

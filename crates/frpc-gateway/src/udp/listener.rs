@@ -1,4 +1,4 @@
-//! The socket: one task receives, calls and sends. Calls that wait are futures of the same task.
+//! The socket. A single task receives, calls and sends; pending calls are futures of this task.
 
 use super::Udp;
 use super::rates::Rates;
@@ -20,20 +20,20 @@ use tokio::io::ReadBuf;
 use tokio::net::UdpSocket;
 use tokio::time::Sleep;
 
-/// The longest content of a datagram.
+/// Maximum size of a datagram.
 const DATAGRAM_MAX: usize = 64 * 1024;
 
-/// Datagrams that are handled before other tasks of the thread have their turn.
+/// Maximum number of datagrams per poll, before other tasks of the thread are scheduled.
 const DATAGRAMS_PER_POLL: usize = 64;
 
-/// The time for which datagrams of a peer are dropped after the hook for connections has refused it. Then the hook runs
-/// again: a client of datagrams has no connection to replace.
+/// Time for which datagrams of a peer are dropped after the connection hook has rejected it. Then the hook runs again,
+/// because a UDP client cannot reconnect.
 const REFUSED: Duration = Duration::from_secs(10);
 
-/// The pause after the system has failed to receive.
+/// Pause after receiving has failed.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Serves a socket until the server stops, and the calls that have come until they end.
+/// Serves a socket until the server stops, then waits for the calls in progress.
 pub(crate) async fn serve(gateway: Arc<Gateway>, udp: Udp, peers: AdapterPeers) {
     let opened = udp.socket.try_clone().and_then(UdpSocket::from_std);
     let socket = match opened {
@@ -78,7 +78,7 @@ struct Listener {
 }
 
 impl Listener {
-    /// Ready when the server stops and no call is in progress.
+    /// Completes once the server stops and no call is in progress.
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<()> {
         for _ in 0..DATAGRAMS_PER_POLL {
             let received = !self.is_stopping && self.poll_receive(task).is_ready();
@@ -112,7 +112,7 @@ impl Listener {
                 let length = buffer.filled().len();
                 self.handle(peer, length);
             }
-            // Some systems report here that an earlier reply has not reached its peer.
+            // Some systems report here that an earlier reply did not reach its peer.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {}
             Err(error) => {
                 tracing::debug!(%error, "receiving a datagram failed");
@@ -122,7 +122,7 @@ impl Listener {
         Poll::Ready(())
     }
 
-    /// Handles the datagram of so many bytes in the buffer.
+    /// Handles the datagram in the buffer.
     fn handle(&mut self, peer: SocketAddr, length: usize) {
         let Self { gateway, udp, peers, rates, sources, pending, buffer, .. } = self;
         let now = now();
@@ -157,15 +157,15 @@ impl Listener {
             return self.sources.put_back(peer, session);
         }
         if pending.len() >= udp.calls_max {
-            // Its calls end with it.
+            // Dropping the session cancels its calls.
             return context.connection().count_rejected();
         }
         let deadline = Box::pin(tokio::time::sleep(udp.call_timeout));
         pending.push(Pending { peer, limit, session: Some(session), deadline });
     }
 
-    /// Sends the output of a session, a datagram for each message. Oversized messages, and those that cannot be
-    /// sent at once, are lost, like datagrams on the way.
+    /// Sends the output of a session, one datagram per message. Messages that are too long or cannot be sent
+    /// immediately are dropped, like datagrams lost in transit.
     fn reply(&self, peer: SocketAddr, session: &mut Session, limit: usize) {
         let output = std::mem::take(session.output());
         for line in output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
@@ -178,7 +178,7 @@ impl Listener {
     }
 }
 
-/// Whether the principal of a peer has expired. Without a token it is that of the hook for connections.
+/// Returns whether the principal of a peer has expired. Without a token, it is the one set by the connection hook.
 fn has_expired(context: &AdapterContext) -> bool {
     context.methods().check_caller(&Metadata::new()).is_err()
 }
@@ -187,7 +187,7 @@ fn session(gateway: &Gateway, context: &AdapterContext) -> Session {
     Session::new(gateway, context, Metadata::new()).without_notices().for_datagrams()
 }
 
-/// The calls of one datagram, until the last of them has ended.
+/// Calls of one datagram until the last of them completes.
 struct Pending {
     peer: SocketAddr,
     limit: usize,
@@ -196,7 +196,7 @@ struct Pending {
 }
 
 impl Future for Pending {
-    /// `None` if they have taken too long.
+    /// `None` on a timeout.
     type Output = Option<(SocketAddr, Session, usize)>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {

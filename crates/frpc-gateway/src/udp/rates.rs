@@ -1,20 +1,20 @@
-//! The rates of addresses, in a table of fixed size: addresses whose hashes collide share a slot, and no flood of
-//! forged addresses makes it grow or forget.
+//! Rates of addresses in a table of fixed size. Addresses whose hashes collide share a slot. A flood of spoofed
+//! addresses neither grows the table nor evicts entries.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-/// The number of slots, a power of two: 128 KiB.
+/// Number of slots, a power of two. The table takes 128 KiB.
 const SLOTS: usize = 16 * 1024;
 
 /// A rate with a burst.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
-    /// The time between two datagrams.
+    /// Time between two datagrams.
     interval: Duration,
-    /// How far a sender may be ahead of its rate.
+    /// Maximum time by which a sender may be ahead of its rate.
     tolerance: Duration,
 }
 
@@ -25,7 +25,7 @@ impl Rate {
     }
 }
 
-/// The time at which the debt of each sender is paid, in nanoseconds since the start.
+/// Per slot, the time in nanoseconds since the start at which the sender's burst is fully available again.
 pub(super) struct Rates {
     rate: Rate,
     start: Instant,
@@ -38,11 +38,11 @@ impl Rates {
         Self { rate, start, hash: RandomState::new(), slots: vec![0; SLOTS].into() }
     }
 
-    /// Whether a datagram of this address is within its rate.
+    /// Returns whether a datagram from this address is within its rate.
     pub(super) fn admit(&mut self, address: IpAddr, now: Instant) -> bool {
         let key = match address {
             IpAddr::V4(address) => u64::from(address.to_bits()),
-            // A peer with one address of a network of 64 bits has them all.
+            // A peer usually controls all addresses of its /64 network.
             IpAddr::V6(address) => match address.to_ipv4_mapped() {
                 Some(address) => u64::from(address.to_bits()),
                 None => (address.to_bits() >> 64) as u64,
@@ -84,8 +84,8 @@ mod tests {
         let start = Instant::now();
         let mut rates = Rates::new(Rate::new(1, 1), start);
         for (first, second) in [("2001:db8::1", "2001:db8::ffff:2"), ("192.0.2.7", "::ffff:192.0.2.7")] {
-            assert!(rates.admit(first.parse().expect("text should parse"), start), "{first}");
-            assert!(!rates.admit(second.parse().expect("text should parse"), start), "{second}");
+            assert!(rates.admit(first.parse().expect("address should be valid"), start), "{first}");
+            assert!(!rates.admit(second.parse().expect("address should be valid"), start), "{second}");
         }
     }
 

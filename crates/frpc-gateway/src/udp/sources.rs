@@ -1,5 +1,5 @@
-//! The peers that have sent something lately, with the state that would cost too much for each datagram. The table is
-//! bounded: peers that it forgets are entered again at their next datagram, and their calls in progress continue.
+//! Recently active peers, with state that is too expensive to create for each datagram. The table is bounded. An
+//! evicted peer is added again by its next datagram, and its calls in progress continue.
 
 use crate::json_rpc::Session;
 use frpc::AdapterContext;
@@ -7,18 +7,18 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-/// The most peers of each of the two generations. A peer takes some kilobytes.
+/// Maximum number of peers in each of the two generations. A peer takes some kilobytes.
 const GENERATION_MAX: usize = 512;
 
 /// A peer.
 pub(super) struct Source {
-    /// `Err` if the server's hook for connections has refused it, at this time.
+    /// `Err` with the time of rejection, if the connection hook has rejected the peer.
     pub(super) context: Result<AdapterContext, Instant>,
-    /// A session without calls in progress, which knows the methods that the peer has called.
+    /// An idle session, which caches the methods that the peer has called.
     pub(super) session: Option<Session>,
 }
 
-/// The peers by their addresses, in two generations: the older one is dropped when the younger one is full.
+/// Peers by address, in two generations. When the young one is full, it replaces the old one.
 #[derive(Default)]
 pub(super) struct Sources {
     young: HashMap<SocketAddr, Source>,
@@ -26,7 +26,7 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// The peer with this address, which `make` makes if it is not known.
+    /// Returns the peer with this address, creating it by `make` if it is unknown.
     pub(super) fn get(&mut self, peer: SocketAddr, make: impl FnOnce() -> Source) -> &mut Source {
         if self.young.len() >= GENERATION_MAX && !self.young.contains_key(&peer) {
             self.old = std::mem::take(&mut self.young);
@@ -35,7 +35,7 @@ impl Sources {
         young.entry(peer).or_insert_with(|| old.remove(&peer).unwrap_or_else(make))
     }
 
-    /// Keeps a session whose calls have ended for the next datagram of its peer.
+    /// Stores an idle session for the next datagram of its peer.
     pub(super) fn put_back(&mut self, peer: SocketAddr, session: Session) {
         if let Some(source) = self.young.get_mut(&peer) {
             source.session.get_or_insert(session);

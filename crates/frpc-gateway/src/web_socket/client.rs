@@ -1,4 +1,4 @@
-//! The dialling end of WebSocket, for clients that reach a server only that way: through proxies for HTTP, for example.
+//! The WebSocket client, for servers that are only reachable this way, for example through HTTP proxies.
 
 use super::frame::{CloseCode, Role};
 use super::transport::Binary;
@@ -14,14 +14,13 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 
-/// The longest answer to the request for the upgrade, in bytes: as much as HTTP servers accept of a request.
+/// Maximum size of the upgrade response in bytes, equal to what HTTP servers usually accept for a request.
 const ANSWER_MAX: usize = 8 * 1024;
 
-/// A connection of WebSocket that carries native frames, as a transport.
+/// A WebSocket connection that carries native frames, as a byte transport.
 ///
-/// Reading and writing are those of a sequence of bytes, as on a socket; each write is a message.
-/// [`poll_shutdown`](AsyncWrite::poll_shutdown) closes the connection as the protocol wants; dropping this ends it
-/// without a word.
+/// It is read and written like a socket; each write is a message. [`poll_shutdown`](AsyncWrite::poll_shutdown) performs
+/// the closing handshake. Dropping it closes the transport without one.
 pub struct WebSocket<T>(Binary<PrefixedTransport<T>>);
 
 /// Connects to a server that serves [WebSocket](crate::Gateway::web_socket), by a URL such as `ws://server:8080/`.
@@ -50,8 +49,8 @@ pub struct WebSocket<T>(Binary<PrefixedTransport<T>>);
 /// ```
 ///
 /// # Errors
-/// Those of the connection, and `Other` if the server refuses the upgrade. `InvalidInput` if the URL is not of the
-/// scheme `ws`: with TLS, make the handshake and call [`connect_io`].
+/// Returns errors of the connection, and `Other` if the server rejects the upgrade. Returns `InvalidInput` if the
+/// scheme is not `ws`. For TLS, perform the TLS handshake and call [`connect_io`].
 ///
 /// # Cancel safety
 /// Dropping the future closes the connection.
@@ -67,11 +66,11 @@ pub async fn connect(url: &str) -> io::Result<WebSocket<RawTransport>> {
     connect_io(RawTransport::from(socket), host, if path.is_empty() { "/" } else { path }).await
 }
 
-/// Requests the upgrade on a transport, such as one of TLS, from a server of this name and port for this path.
+/// Requests the upgrade over an existing transport, for example a TLS stream, with this host and path.
 ///
 /// # Errors
-/// Those of the transport, and `Other` if the server refuses the upgrade. `InvalidInput` if the name or the path has
-/// characters that are not allowed in a request.
+/// Returns errors of the transport, and `Other` if the server rejects the upgrade. Returns `InvalidInput` if the host
+/// or the path contains characters that are not allowed in a request.
 ///
 /// # Cancel safety
 /// Dropping the future closes the transport.
@@ -102,12 +101,12 @@ where
         }
     };
     let goodbye = Arc::new(|| CloseCode::NORMAL);
-    // It is not closed in order unless its owner shuts it down.
+    // Closing with a handshake is left to the owner, who calls shutdown.
     let (binary, _) = Binary::new(PrefixedTransport { early, io }, Role::Client, goodbye);
     Ok(WebSocket(binary))
 }
 
-/// The length of the answer, if it is whole and grants the upgrade.
+/// Returns the length of the response if it is complete and grants the upgrade.
 fn read_answer(answer: &[u8], key: &str) -> io::Result<Option<usize>> {
     let mut fields = [httparse::EMPTY_HEADER; 64];
     let mut response = httparse::Response::new(&mut fields);
@@ -124,7 +123,8 @@ fn read_answer(answer: &[u8], key: &str) -> io::Result<Option<usize>> {
         let found = response.headers.iter().find(|field| field.name.eq_ignore_ascii_case(name));
         found.map(|field| field.value).unwrap_or_default()
     };
-    // RFC 6455, section 4.1: a list of options, and no extension that was not requested. None was.
+    // RFC 6455, section 4.1: `connection` is a list of options, and the response must not select an extension, because
+    // none was requested.
     let connection = response.headers.iter().filter(|field| field.name.eq_ignore_ascii_case("connection"));
     let mut options = connection.flat_map(|field| field.value.split(|byte| *byte == b','));
     let grants = field("upgrade").eq_ignore_ascii_case(b"websocket")
@@ -183,7 +183,7 @@ impl<T> fmt::Debug for WebSocket<T> {
     }
 }
 
-/// A transport with some bytes already read.
+/// A transport whose first bytes have already been read.
 struct PrefixedTransport<T> {
     early: Bytes,
     io: T,

@@ -1,26 +1,25 @@
-//! The frames of WebSocket (RFC 6455) without I/O: reading them piece by piece, and writing their heads. Messages and
-//! the connection are the concern of `transport.rs` and `messages.rs`.
+//! WebSocket frames (RFC 6455) without I/O: incremental decoding, and encoding of frame headers. `transport.rs` and
+//! `messages.rs` handle messages and connections.
 //!
-//! Libraries for WebSocket assemble each message in a buffer of their own. Native frames are messages of another
-//! layer: here their bytes go where the driver wants them, in any pieces, and a connection without traffic keeps no
-//! buffer.
+//! WebSocket libraries assemble each message in a buffer of their own. Native frames have a message layer of their own,
+//! so here the bytes go directly where the driver needs them, in any pieces, and an idle connection keeps no buffer.
 
 use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::time::Instant;
 
-/// The longest payload of a control frame: RFC 6455, section 5.5.
+/// Maximum payload of a control frame: RFC 6455, section 5.5.
 const CONTROL_MAX: u64 = 125;
 
-/// The longest head: two bytes, a length of eight, and a mask.
+/// Maximum length of a header: two bytes, a length of eight bytes, and a mask.
 pub(crate) const HEAD_MAX: usize = 14;
 
-/// How many frames without data may come at once, and then in a second. Browsers send none but answers; programs send a
-/// PING each second at most.
+/// Burst and rate per second of frames without data. Browsers send only PONGs; programs send at most one PING per
+/// second.
 type ControlAllowance = frisbee_core::Bucket<1024, 128>;
 
-/// The close codes of a connection: RFC 6455, section 7.4.1.
+/// A close code: RFC 6455, section 7.4.1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct CloseCode(pub(crate) u16);
 
@@ -33,16 +32,16 @@ impl CloseCode {
     pub(crate) const POLICY: Self = Self(1008);
     pub(crate) const TOO_LONG: Self = Self(1009);
     pub(crate) const INTERNAL: Self = Self(1011);
-    /// Of the registry that the standard begins.
+    /// From the IANA registry of close codes.
     pub(crate) const TRY_LATER: Self = Self(1013);
 
-    /// Whether a peer may send the code: one of the standard, of its registry, or of an application.
+    /// Returns whether a peer may send the code: a standard, registered or application code.
     fn is_sendable(self) -> bool {
         matches!(self.0, 1000..=1003 | 1007..=1014 | 3000..=4999)
     }
 }
 
-/// Why the frames of a peer are refused.
+/// A protocol violation of the peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Fault {
     pub(crate) code: CloseCode,
@@ -73,21 +72,21 @@ impl From<Fault> for io::Error {
     }
 }
 
-/// The end of a connection at which frames are read or written: clients mask theirs.
+/// Role of this end. Clients mask their frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     Client,
     Server,
 }
 
-/// The kind of a message.
+/// Kind of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Text,
     Binary,
 }
 
-/// The kind of a frame.
+/// Kind of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Opcode {
     Continuation = 0,
@@ -116,10 +115,10 @@ impl Opcode {
     }
 }
 
-/// A part of the input that means something.
+/// Result of decoding.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
-    /// Bytes of a message, unmasked in this range of the input. `ends` with its last byte.
+    /// Bytes of a message, unmasked in this range of the input. `ends` is set for its last bytes.
     Data {
         kind: Kind,
         range: Range<usize>,
@@ -128,11 +127,11 @@ pub(crate) enum Event {
     /// A PING, whose payload is [`Decoder::control`].
     Ping,
     Pong,
-    /// The peer closes, with this code if it gives one.
+    /// A CLOSE, with its code if it has one.
     Close(Option<CloseCode>),
 }
 
-/// The head of a frame.
+/// Header of a frame.
 #[derive(Clone, Copy, Debug)]
 struct Head {
     opcode: Opcode,
@@ -141,29 +140,29 @@ struct Head {
     mask: [u8; 4],
 }
 
-/// Reads the frames of a peer.
+/// Incremental decoder of a peer's frames.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     end: Role,
-    /// The beginning of a head, and how much of it has come.
+    /// An incomplete header, and how many of its bytes have arrived.
     head: [u8; HEAD_MAX],
     have: u8,
-    /// The frame whose payload is arriving, and how much of that is missing.
+    /// The frame whose payload is arriving, and the number of its missing bytes.
     frame: Option<Head>,
     missing: u64,
-    /// The message whose frames are arriving.
+    /// Kind of the message whose frames are arriving.
     message: Option<Kind>,
-    /// The bytes that it has, or will have with the frame that is arriving.
+    /// Size of that message, including the whole current frame.
     length: u64,
     length_max: u64,
-    /// The payload of a control frame.
+    /// Payload of a control frame.
     control: Vec<u8>,
     spare: ControlAllowance,
     has_closed: bool,
 }
 
 impl Decoder {
-    /// Reads the frames received by this end. A message may have so many bytes.
+    /// Creates a decoder for frames received by this end. Messages have at most `length_max` bytes.
     pub(crate) fn new(end: Role, length_max: u64, now: Instant) -> Self {
         Self {
             end,
@@ -180,31 +179,31 @@ impl Decoder {
         }
     }
 
-    /// The payload of the last control frame.
+    /// Returns the payload of the last control frame.
     pub(crate) fn control(&self) -> &[u8] {
         &self.control
     }
 
-    /// Whether the peer has closed: later bytes are no part of the protocol.
+    /// Returns whether the peer has sent CLOSE, after which nothing may follow.
     pub(crate) fn has_closed(&self) -> bool {
         self.has_closed
     }
 
-    /// Whether a message has begun and not ended.
+    /// Returns whether a message is incomplete.
     pub(crate) fn is_mid_message(&self) -> bool {
         self.message.is_some() || self.frame.is_some() || self.have > 0
     }
 
-    /// How many bytes are missing of the data that is arriving in a frame; 0 if none is.
+    /// Returns how many bytes of the current data frame are missing, or 0 if there is none.
     pub(crate) fn missing_data(&self) -> u64 {
         self.frame.filter(|frame| !frame.opcode.is_control()).map_or(0, |_| self.missing)
     }
 
-    /// The next event in the input, which is read from `at` on; `None` if it has been read to its end. `now` is called
-    /// when a frame brings no data.
+    /// Returns the next event in the input from offset `at`, or `None` at its end. `now` is called for frames without
+    /// data.
     ///
     /// # Errors
-    /// The fault of the peer. Nothing may be read then.
+    /// Returns the peer's protocol violation. The decoder must not be used afterwards.
     pub(crate) fn next(
         &mut self,
         input: &mut [u8],
@@ -253,7 +252,7 @@ impl Decoder {
         Ok(None)
     }
 
-    /// Reads a head as far as it has come; `None` if some of it is missing.
+    /// Reads a header as far as it has arrived. Returns `None` if it is incomplete.
     fn read_head(&mut self, input: &[u8], at: &mut usize) -> Result<Option<Head>, Fault> {
         loop {
             let have = usize::from(self.have);
@@ -275,7 +274,7 @@ impl Decoder {
         }
     }
 
-    /// Checks the first byte of a head, so that faults are noticed before anything else has come.
+    /// Checks the first byte of a header, so that violations are detected as early as possible.
     fn check_kind(&self, byte: u8) -> Result<(), Fault> {
         if byte & 0x70 != 0 {
             return Err(Fault::protocol("a reserved bit is set, without an extension"));
@@ -290,7 +289,7 @@ impl Decoder {
         }
     }
 
-    /// Checks the second byte of a head.
+    /// Checks the second byte of a header.
     fn check_length(&self, byte: u8) -> Result<(), Fault> {
         match (self.end, byte & 0x80 != 0) {
             (Role::Server, false) => return Err(Fault::protocol("a client has to mask its frames")),
@@ -320,7 +319,7 @@ impl Decoder {
         Ok(Head { opcode, is_last: head[0] & 0x80 != 0, length, mask })
     }
 
-    /// Begins a frame whose head has been read.
+    /// Begins the payload of a frame after its header.
     fn begin(&mut self, head: Head) -> Result<(), Fault> {
         match head.opcode {
             Opcode::Text => self.message = Some(Kind::Text),
@@ -350,7 +349,7 @@ impl Decoder {
         }
     }
 
-    /// The code of a CLOSE.
+    /// Returns the code of a CLOSE.
     fn read_close(&self) -> Result<Option<CloseCode>, Fault> {
         let (code, text) = match self.control[..] {
             [] => return Ok(None),
@@ -367,7 +366,7 @@ impl Decoder {
     }
 }
 
-/// The length of the head that begins with these bytes, as far as they determine it.
+/// Returns the length of the header that starts with these bytes, as far as they determine it.
 fn head_len(head: &[u8]) -> usize {
     let Some(second) = head.get(1) else { return 2 };
     let length = match second & 0x7f {
@@ -378,7 +377,7 @@ fn head_len(head: &[u8]) -> usize {
     2 + length + if second & 0x80 != 0 { 4 } else { 0 }
 }
 
-/// Takes the mask off, or puts it on, for bytes at this offset of a payload.
+/// Applies or removes the mask of bytes at this offset of a payload.
 pub(crate) fn unmask(bytes: &mut [u8], mut mask: [u8; 4], at: u64) {
     if mask == [0; 4] {
         return;
@@ -394,7 +393,7 @@ pub(crate) fn unmask(bytes: &mut [u8], mut mask: [u8; 4], at: u64) {
     }
 }
 
-/// The head of a frame that is sent whole.
+/// Encodes the header of an unfragmented frame.
 pub(crate) fn head(opcode: Opcode, length: usize, mask: Option<[u8; 4]>) -> ([u8; HEAD_MAX], usize) {
     let mut head = [0; HEAD_MAX];
     head[0] = 0x80 | opcode as u8;

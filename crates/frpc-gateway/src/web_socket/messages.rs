@@ -1,5 +1,5 @@
-//! Connections of WebSocket whose messages are read whole: those of JSON-RPC. One task reads and writes, and times both
-//! as the driver of a native connection does.
+//! WebSocket connections with whole messages, used for JSON-RPC. A single task reads, writes and times both, like the
+//! driver of a native connection.
 
 use super::frame::{CloseCode, Event, Fault, Kind, Role};
 use super::sending::FrameSender;
@@ -20,37 +20,38 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 
-/// How much one read takes at most, in bytes. It is read to the stack: an idle connection keeps no buffer.
+/// Maximum number of bytes per read. Reads use the stack, so that an idle connection keeps no buffer.
 const READ_MAX: usize = 16 * 1024;
 
-/// How much one read takes at most of a long message, which is read to where it stays; as reads of native connections.
+/// Maximum number of bytes per read of a long message, which is read directly into its buffer. Equal to that of native
+/// connections.
 const LONG_READ_MAX: usize = 64 * 1024;
 
-/// The least room for a read of a long message, in bytes.
+/// Minimum capacity in bytes for a read of a long message.
 const LONG_READ_LEAST: usize = 4 * 1024;
 
-/// Messages and reads in a row, before other connections have their turn.
+/// Maximum number of consecutive messages and reads before other connections are scheduled.
 const STEPS: usize = 64;
 
 const NOT_TEXT: Fault = Fault::new(CloseCode::NOT_TEXT, "a text that is not UTF-8");
 
-/// What answers messages.
+/// Handler of a connection's messages.
 pub(super) trait MessageHandler {
-    /// Handles a whole message; answers that are there at once wait in `sending`.
+    /// Handles a whole message. Replies available immediately are queued in `sending`.
     fn handle(&mut self, kind: Kind, message: Bytes, sending: &mut FrameSender) -> Result<(), Fault>;
 
-    /// Lets further answers wait in `sending` while these are fewer bytes than `backlog_max`. The task is woken when there
-    /// are more.
+    /// Queues further replies in `sending` until `backlog_max` bytes are queued. Registers the task to be woken for
+    /// later ones.
     fn poll(&mut self, task: &mut Context<'_>, sending: &mut FrameSender, backlog_max: usize);
 
-    /// Whether answers are to come.
+    /// Returns whether replies are pending.
     fn is_busy(&self) -> bool;
 
-    /// Refuses what would begin from now on.
+    /// Rejects new calls.
     fn stop(&mut self) {}
 }
 
-/// Calls of JSON-RPC, a text for each message.
+/// JSON-RPC calls, one text message per JSON-RPC message.
 pub(super) struct JsonRpcMessages(pub(super) Session);
 
 impl MessageHandler for JsonRpcMessages {
@@ -70,7 +71,7 @@ impl MessageHandler for JsonRpcMessages {
         while sending.unsent() < backlog_max
             && let Poll::Ready(true) = self.0.poll(task)
         {
-            // An idle connection keeps no buffer.
+            // Take the whole buffer, so that an idle connection keeps none.
             sending.texts(&std::mem::take(self.0.output()));
         }
     }
@@ -84,7 +85,7 @@ impl MessageHandler for JsonRpcMessages {
     }
 }
 
-/// Sends each message back: for suites that judge the protocol.
+/// Echoes each message, for protocol test suites.
 pub(super) struct Echo;
 
 impl MessageHandler for Echo {
@@ -103,7 +104,7 @@ impl MessageHandler for Echo {
     }
 }
 
-/// Serves a connection to its end: that of either side, an error, or a server that stops.
+/// Serves a connection until either side closes it, an error occurs, or the server stops.
 pub(super) async fn serve<T, K>(io: T, talk: K, config: &Config, context: Option<&AdapterContext>) -> io::Result<()>
 where
     T: AsyncRead + AsyncWrite + Unpin,
@@ -132,34 +133,34 @@ where
         if polled.is_ready() || connection.stops || stopping.as_mut().poll(task).is_pending() {
             return polled;
         }
-        // Calls that have come are answered, and no others.
+        // Replies to the calls already received, and to no others.
         connection.stops = true;
         connection.talk.stop();
         connection.poll(task)
     })
     .await?;
-    // In a box, which is made when there is but little more to come.
+    // Boxed to keep this future small, because closing happens once per connection.
     Box::pin(connection.wire.close(ending)).await;
     Ok(())
 }
 
-/// A connection, and how far its messages have come.
+/// A connection and the state of its messages.
 struct Connection<'a, T, K> {
     wire: WebSocketState<AdapterDriver<T>>,
     talk: K,
     context: Option<&'a AdapterContext>,
     backlog_max: usize,
-    /// Bytes that were read and not looked at.
+    /// Bytes that were read but not decoded.
     input: BytesMut,
     message: Message,
-    /// The charge for frames that wait to be written.
+    /// Charge for frames that wait to be written.
     output: Charge,
     keepalive: Keepalive,
-    /// The server stops: no call begins. Those in progress get what the client sends for them.
+    /// Whether the server stops. New calls are rejected, and those in progress still receive the client's items.
     stops: bool,
 }
 
-/// A message in fragments that has begun.
+/// A partially received message.
 #[derive(Default)]
 struct Message {
     body: GrowingBody,
@@ -167,14 +168,14 @@ struct Message {
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> {
-    /// Reads, answers and writes until there is nothing to do. Ready when the connection is to be closed.
+    /// Reads, replies and writes until nothing is left to do. Completes when the connection must be closed.
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<io::Result<Ending>> {
         for _ in 0..STEPS {
             let now = now();
             self.talk.poll(task, &mut self.wire.sending, self.backlog_max);
             let was_full = self.wire.sending.unsent() >= self.backlog_max;
             self.charge_output();
-            // Answers to messages that arrived together are sent together.
+            // Write once after all messages that arrived together have been handled.
             if self.input.is_empty() || self.wire.sending.unsent() >= self.backlog_max {
                 self.write(task, now)?;
             }
@@ -192,7 +193,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
             }
             self.write(task, now)?;
             if was_full && self.wire.sending.unsent() < self.backlog_max {
-                // Nothing else would wake the task for the answers and messages that waited for room.
+                // Nothing else would wake the task for replies and messages that were waiting for space.
                 continue;
             }
             if self.stops && !self.talk.is_busy() && self.wire.sending.unsent() == 0 {
@@ -204,7 +205,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
         Poll::Pending
     }
 
-    /// Writes queued output, as far as the client reads it.
+    /// Writes as much queued output as the transport accepts.
     fn write(&mut self, task: &mut Context<'_>, now: Instant) -> io::Result<()> {
         let before = self.wire.sending.unsent();
         if before == 0 {
@@ -221,7 +222,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
         }
     }
 
-    /// Handles the next message, or reads once; `false` if nothing has come.
+    /// Handles the next message, or reads once. Returns false if nothing has arrived.
     fn read(&mut self, task: &mut Context<'_>, now: Instant) -> io::Result<bool> {
         let missing = usize::try_from(self.wire.decoder.missing_data()).unwrap_or(usize::MAX);
         if !self.input.is_empty() {
@@ -256,7 +257,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
         Ok(())
     }
 
-    /// Reads once to extend a long message, whose frame lacks so many bytes.
+    /// Reads once into the buffer of a long message, whose current frame lacks `missing` bytes.
     fn read_long(&mut self, task: &mut Context<'_>, missing: usize) -> io::Result<Option<usize>> {
         let length = self.message.body.bytes.len();
         let (least, most) = (missing.min(LONG_READ_LEAST), missing.min(LONG_READ_MAX));
@@ -271,7 +272,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
         }
     }
 
-    /// Takes the received part of a long message, from `begin` on, and handles the message if that ends it.
+    /// Decodes the received part of a long message, starting at `begin`, and handles the message if it is complete.
     fn take_long(&mut self, begin: usize, now: Instant) {
         let part = self.message.body.bytes.get_mut(begin..).unwrap_or_default();
         match self.wire.decoder.next(part, &mut 0, || now) {
@@ -286,13 +287,13 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
                     self.handle(kind, whole);
                 }
             }
-            // No more was read than this frame has.
+            // Not more bytes were read than the frame has.
             Ok(_) => {}
             Err(fault) => self.wire.fault = Some(fault),
         }
     }
 
-    /// Reads the input up to the end of a message, and handles that.
+    /// Decodes the input up to the end of a message and handles the message.
     fn take_message(&mut self, now: Instant) {
         let mut at = 0;
         loop {
@@ -335,7 +336,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
         wire.fault = talk.handle(kind, message, &mut wire.sending).err().or(wire.fault);
     }
 
-    /// Makes room for a part of a message; see [`GrowingBody::reserve`]. `false` if there is no memory for it.
+    /// Reserves capacity for a part of a message; see [`GrowingBody::reserve`]. Returns false if there is no memory for
+    /// it.
     fn reserve(&mut self, more: usize, most: usize) -> bool {
         let is_reserved = self.message.body.reserve(self.context, more, most).is_ok();
         if !is_reserved {
@@ -352,26 +354,26 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
         }
     }
 
-    /// Closes the connection if the client is too slow or silent for too long, sends it a PING, and has the task woken
-    /// for the next look.
+    /// Closes the connection if the client is too slow or silent for too long, and sends PINGs. Registers the task for
+    /// the next deadline.
     fn poll_time(&mut self, task: &mut Context<'_>, now: Instant) -> Poll<io::Result<Ending>> {
         let late = |text: &str| Poll::Ready(Ok((CloseCode::POLICY, text.to_owned())));
         let unsent = self.wire.sending.unsent();
         if unsent >= self.backlog_max {
-            // The rest of a message may wait here for this side to read it.
+            // The rest of the message may have arrived but not been read yet.
             self.wire.io.message_complete();
         } else if self.wire.decoder.is_mid_message() && self.wire.io.poll_too_slow(task).is_ready() {
             return late("a message arrived too slowly");
         }
         match self.keepalive.poll(now) {
             Liveness::Alive => {}
-            // Browsers answer by themselves, also for pages in the background.
+            // Browsers reply automatically, even for pages in the background.
             Liveness::SendPing => {
                 self.wire.sending.ping();
                 task.waker().wake_by_ref();
                 return Poll::Pending;
             }
-            // A client that reads queued output is not silent.
+            // A client that still has queued output to read is not considered silent.
             Liveness::Dead if unsent > 0 => self.keepalive.received(now),
             Liveness::Dead => return late("the client is silent"),
         }
@@ -383,16 +385,16 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
     }
 }
 
-/// Checks that a text in parts is UTF-8, as early as possible.
+/// Incremental UTF-8 validator, which reports errors as early as possible.
 #[derive(Clone, Copy, Default, Debug)]
 struct Utf8 {
-    /// The beginning of a character whose end has not come.
+    /// Start of an incomplete character.
     partial: [u8; 4],
     length: usize,
 }
 
 impl Utf8 {
-    /// Takes the next part, the last one if the text `ends`; `false` if the text is none.
+    /// Validates the next part, which is the last one if the text `ends`. Returns false if the text is invalid.
     fn take(&mut self, mut part: &[u8], ends: bool) -> bool {
         while self.length > 0 {
             let Some((byte, rest)) = part.split_first() else { return !ends };
@@ -424,7 +426,7 @@ mod tests {
     use std::time::Duration;
     use tokio::io::AsyncWriteExt;
 
-    /// Texts that are sent as far as there is room.
+    /// Handler that sends texts as long as there is space.
     struct Queued(VecDeque<Vec<u8>>);
 
     impl MessageHandler for Queued {
@@ -445,7 +447,7 @@ mod tests {
         }
     }
 
-    /// An answer that is long in coming.
+    /// Handler with a delayed reply.
     struct Late(Pin<Box<tokio::time::Sleep>>, Option<Vec<u8>>);
 
     impl MessageHandler for Late {
@@ -470,19 +472,20 @@ mod tests {
         let config = Config::default().backlog_max(1024).least_rate_window(5 * second).least_rate(1000);
         let (here, mut there) = tokio::io::duplex(1024);
         // One byte of ten.
-        there.write_all(b"\x81\x8a\0\0\0\0a").await.expect("write should succeed");
+        there.write_all(b"\x81\x8a\0\0\0\0a").await.expect("server should accept the frame header");
         let late = Late(Box::pin(tokio::time::sleep(second)), Some(vec![b'x'; 40_000]));
         let serving = tokio::spawn(async move { serve(here, late, &config, None).await });
         for _ in 0..15 {
             tokio::time::sleep(second).await;
-            there.read_exact(&mut [0; 2000]).await.expect("peer should send the expected bytes");
+            there.read_exact(&mut [0; 2000]).await.expect("server should send a part of the reply");
         }
-        there.write_all(b"aaaaaaaaa").await.expect("write should succeed");
-        there.read_exact(&mut [0; 10_004]).await.expect("peer should send the expected bytes");
+        there.write_all(b"aaaaaaaaa").await.expect("server should accept the rest");
+        there.read_exact(&mut [0; 10_004]).await.expect("server should send the rest of the reply");
         assert!(!serving.is_finished());
     }
 
-    /// Answers beyond the backlog waited for the next PING, if one write took all before them.
+    /// Regression: replies beyond the backlog waited for the next PING if a single write flushed everything before
+    /// them.
     #[tokio::test(start_paused = true)]
     async fn answers_beyond_backlog_follow_at_once() {
         let config = Config::default().backlog_max(1024);
@@ -491,7 +494,7 @@ mod tests {
         tokio::spawn(async move { serve(here, answers, &config, None).await });
         let started = now();
         let mut received = vec![0; 5 * 2004];
-        there.read_exact(&mut received).await.expect("peer should send the expected bytes");
+        there.read_exact(&mut received).await.expect("server should send all replies");
         assert_eq!(now(), started, "the clock advances if all tasks wait");
     }
 

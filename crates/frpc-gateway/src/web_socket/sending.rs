@@ -1,4 +1,4 @@
-//! The output of an end of WebSocket: control frames, and data frames for each write.
+//! Output of one end of a WebSocket: control frames, and a data frame for each write.
 
 use super::frame::{CloseCode, HEAD_MAX, Opcode, Role, head, unmask};
 use std::io::{self, IoSlice};
@@ -6,44 +6,44 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::AsyncWrite;
 
-/// How many bytes of control frames may be queued. A PING is not answered while more are: RFC 6455, section 5.5.3,
-/// requires an answer to the latest alone.
+/// Maximum number of queued bytes of control frames. Beyond it, PINGs are not replied to, because RFC 6455, section
+/// 5.5.3, requires only a reply to the latest one.
 const CONTROL_WAITS_MAX: usize = 512;
 
-/// The longest data frame, which is a message. A page is notified of a message when all of it has arrived, and takes a
-/// server that is silent for 10 s for dead: at 16 KiB/s, the least rate, this much takes 4 s. A client also masks so
-/// much at one time, in a copy.
+/// Maximum size of a data frame, which is a message. A web page is notified only when a whole message has arrived, and
+/// considers a server dead that is silent for 10 s. At the minimum rate of 16 KiB/s a message of this size takes 4 s.
+/// It is also the maximum number of bytes that a client masks at once, in a copy.
 const DATA_MAX: usize = 64 * 1024;
 
-/// The longest reason of a CLOSE: that of its payload without the code.
+/// Maximum length of the reason in a CLOSE frame, after its code.
 const REASON_MAX: usize = 123;
 
-/// Slices of one write, with the head in front: as many as the drivers of connections write at once, and one more.
+/// Maximum number of slices per write: a header, and as many slices as connection drivers write at once.
 const SLICES_MAX: usize = 65;
 
-/// The frames that an end sends, and how far they have got.
+/// Frames sent by one end, and their progress.
 #[derive(Debug)]
 pub(crate) struct FrameSender {
     end: Role,
-    /// Whole frames that were not written with the data of their caller, and how many of these bytes were written.
+    /// Frames that could not be written directly, and the number of their bytes written so far.
     unsent: Vec<u8>,
     written: usize,
-    /// How many of them are frames of control.
+    /// Number of these bytes that belong to control frames.
     of_control: usize,
-    /// The length of the head of the last line: the next one has as long a head, more often than not.
+    /// Header length of the last line, used as the guess for the next one.
     head_len: usize,
-    /// The data frame that is being written, with some bytes already sent.
+    /// Data frame that has been written partially.
     open: Option<OpenFrame>,
     has_closed: bool,
 }
 
-/// A frame of data whose length the peer knows already.
+/// A data frame whose length was already sent.
 #[derive(Clone, Copy, Debug)]
 struct OpenFrame {
     head: [u8; HEAD_MAX],
     head_len: usize,
     head_written: usize,
-    /// How many bytes of its payload have not been written.
+    /// Number of payload bytes that have not been written.
     missing: usize,
 }
 
@@ -52,22 +52,22 @@ impl FrameSender {
         Self { end, unsent: Vec::new(), written: 0, of_control: 0, head_len: 2, open: None, has_closed: false }
     }
 
-    /// Whether CLOSE is or was sent. It is the last frame.
+    /// Returns whether CLOSE was queued or sent. It is the last frame.
     pub(crate) fn has_closed(&self) -> bool {
         self.has_closed
     }
 
-    /// The number of bytes that wait to be written.
+    /// Returns the number of bytes that wait to be written.
     pub(crate) fn unsent(&self) -> usize {
         self.unsent.len() - self.written
     }
 
-    /// The memory of queued output, in bytes.
+    /// Returns the memory of queued output in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.unsent.capacity()
     }
 
-    /// Answers a PING with this payload.
+    /// Queues a PONG with the payload of a PING.
     pub(crate) fn pong(&mut self, payload: &[u8]) {
         self.put_control(Opcode::Pong, payload);
     }
@@ -85,18 +85,18 @@ impl FrameSender {
         }
     }
 
-    /// Lets a whole text wait, in a frame of its own.
+    /// Queues a text message as a single frame.
     pub(crate) fn text(&mut self, text: &[u8]) {
         self.put(Opcode::Text, text);
     }
 
-    /// As [`text`](Self::text), for a whole message of bytes.
+    /// Like [`text`](Self::text), but for a binary message.
     pub(crate) fn binary(&mut self, bytes: &[u8]) {
         self.put(Opcode::Binary, bytes);
     }
 
-    /// Lets the lines that `write` appends wait, each as a text without its line feed. A single line is written where it
-    /// is sent from.
+    /// Queues the lines that `write` appends, each as a text message without its line feed. A single line is written in
+    /// place, without a copy.
     pub(crate) fn lines(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let start = self.unsent.len();
         let begin = start + self.head_len;
@@ -109,7 +109,7 @@ impl FrameSender {
             None => {
                 self.unsent.truncate(start);
                 if start == 0 {
-                    // An idle connection keeps no buffer.
+                    // Free the buffer, so that an idle connection keeps none.
                     self.unsent = Vec::new();
                 }
                 return;
@@ -124,7 +124,7 @@ impl FrameSender {
         self.texts(&further);
     }
 
-    /// As [`lines`](Self::lines), for lines in another buffer.
+    /// Like [`lines`](Self::lines), but for lines in another buffer.
     pub(crate) fn texts(&mut self, mut lines: &[u8]) {
         while let Some(end) = memchr::memchr(b'\n', lines) {
             self.text(&lines[..end]);
@@ -132,7 +132,7 @@ impl FrameSender {
         }
     }
 
-    /// Closes the connection in this direction, once.
+    /// Queues CLOSE, once.
     pub(crate) fn close(&mut self, code: Option<CloseCode>, reason: &str) {
         let mut payload = Vec::new();
         if let Some(code) = code {
@@ -155,13 +155,14 @@ impl FrameSender {
         unmask(&mut self.unsent[from..], mask.unwrap_or_default(), 0);
     }
 
-    /// A new mask, at a client.
+    /// Returns a new mask for a client.
     fn mask(&self) -> Option<[u8; 4]> {
-        // Masks keep a page's script from choosing the bytes that proxies see. Here the program is its own author.
+        // Masks prevent scripts of web pages from choosing the bytes that proxies see. Here a weak random generator
+        // suffices, because the program is trusted.
         (self.end == Role::Client).then(|| fastrand::u32(1..).to_ne_bytes())
     }
 
-    /// Writes the frames that wait, unless one of data has to be completed first.
+    /// Writes queued frames, unless a data frame must be completed first.
     pub(crate) fn poll_unsent(
         &mut self,
         context: &mut Context<'_>,
@@ -176,16 +177,16 @@ impl FrameSender {
                 count => self.written += count,
             }
         }
-        // An idle connection keeps no buffer.
+        // Free the buffer, so that an idle connection keeps none.
         (self.unsent, self.written, self.of_control) = (Vec::new(), 0, 0);
         Poll::Ready(Ok(()))
     }
 
-    /// Writes the beginning of data as a frame, and returns how many of its bytes were taken. The next ones complete the
-    /// same frame, if it is not complete.
+    /// Writes the start of `data` as a frame and returns the number of bytes accepted. If the frame is incomplete,
+    /// later calls complete it.
     ///
     /// # Errors
-    /// Those of the transport, and `BrokenPipe` after CLOSE.
+    /// Returns errors of the transport, and `BrokenPipe` after CLOSE.
     pub(crate) fn poll_data(
         &mut self,
         context: &mut Context<'_>,
@@ -202,7 +203,7 @@ impl FrameSender {
         }
         if self.end == Role::Client {
             let count = self.mask_data(data, length);
-            // It is permanent; a flush waits for it.
+            // Pending is fine here, because a flush waits for the rest.
             let _ = self.poll_unsent(context, io)?;
             return Poll::Ready(Ok(count));
         }
@@ -230,7 +231,7 @@ impl FrameSender {
         }
     }
 
-    /// Lets so many bytes of the data wait, masked, and returns their number.
+    /// Masks and queues bytes of the data, and returns their number.
     fn mask_data(&mut self, data: &[IoSlice<'_>], length: usize) -> usize {
         let mask = self.mask();
         let (head, head_len) = head(Opcode::Binary, length, mask);
@@ -246,7 +247,7 @@ impl FrameSender {
     }
 }
 
-/// Slices of the rest of a head and of so many bytes of data after it.
+/// Returns slices of the rest of a header and of the data after it.
 fn with_head<'a>(
     slices: &mut [IoSlice<'a>; SLICES_MAX],
     head: &'a [u8],
@@ -267,7 +268,7 @@ fn with_head<'a>(
     count
 }
 
-/// As much of a reason as fits.
+/// Truncates a reason to the maximum length.
 fn cut(reason: &str) -> &str {
     let end = (0..=REASON_MAX.min(reason.len())).rev().find(|at| reason.is_char_boundary(*at));
     &reason[..end.unwrap_or(0)]
@@ -280,7 +281,7 @@ mod tests {
     use std::task::Waker;
     use std::time::Instant;
 
-    /// Takes so many bytes at each write, every other time.
+    /// A writer that accepts `width` bytes at every other write.
     #[derive(Debug)]
     struct Narrow {
         width: usize,
@@ -317,11 +318,11 @@ mod tests {
         }
     }
 
-    /// The payload of all messages, and the PONGs among them.
+    /// Decodes the payload of all messages and counts the PONGs.
     fn read(end: Role, mut bytes: Vec<u8>) -> (Vec<u8>, usize) {
         let mut decoder = Decoder::new(end, u64::MAX, Instant::now());
         let (mut at, mut data, mut pongs) = (0, Vec::new(), 0);
-        while let Some(event) = decoder.next(&mut bytes, &mut at, Instant::now).expect("the frames are in order") {
+        while let Some(event) = decoder.next(&mut bytes, &mut at, Instant::now).expect("frames should be valid") {
             match event {
                 Event::Data { kind, range, .. } => {
                     assert_eq!(kind, Kind::Binary);
@@ -345,11 +346,11 @@ mod tests {
                 let mut context = Context::from_waker(Waker::noop());
                 let (mut sent, mut pongs) = (0, 0);
                 while sent < data.len() {
-                    // The queue may have grown since the last attempt, and is in several pieces.
+                    // The queue may have grown since the last attempt and consists of several slices.
                     let (first, second) = data[sent..(sent + 40_000).min(data.len())].split_at(1);
                     let slices = [IoSlice::new(first), IoSlice::new(second)];
                     match sending.poll_data(&mut context, Pin::new(&mut io), &slices) {
-                        Poll::Ready(count) => sent += count.expect("memory takes everything"),
+                        Poll::Ready(count) => sent += count.expect("writing to memory should succeed"),
                         Poll::Pending if pongs < 3 => {
                             sending.pong(b"payload");
                             pongs += 1;
@@ -379,13 +380,13 @@ mod tests {
                 if let Poll::Ready(count) =
                     sending.poll_data(&mut context, Pin::new(&mut io), &[IoSlice::new(&data[sent..])])
                 {
-                    sent += count.expect("memory takes everything");
+                    sent += count.expect("writing to memory should succeed");
                 }
             }
             let mut decoder = Decoder::new(peer, u64::MAX, Instant::now());
             let (mut at, mut longest) = (0, 0);
             while let Some(event) =
-                decoder.next(&mut io.written, &mut at, Instant::now).expect("the frames are in order")
+                decoder.next(&mut io.written, &mut at, Instant::now).expect("frames should be valid")
             {
                 if let Event::Data { range, .. } = event {
                     longest = longest.max(range.len());
@@ -412,7 +413,7 @@ mod tests {
             let mut decoder = Decoder::new(peer, u64::MAX, Instant::now());
             let (mut at, mut read) = (0, Vec::new());
             while let Some(event) =
-                decoder.next(&mut io.written, &mut at, Instant::now).expect("the frames are in order")
+                decoder.next(&mut io.written, &mut at, Instant::now).expect("frames should be valid")
             {
                 match event {
                     Event::Data { kind: Kind::Text, range, ends: true } => read.push(io.written[range].to_vec()),

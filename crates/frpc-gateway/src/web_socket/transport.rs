@@ -1,4 +1,4 @@
-//! Bytes over the binary messages of WebSocket, whatever their boundaries: a transport for native frames.
+//! A byte transport over binary WebSocket messages, independent of message boundaries, for native frames.
 
 use super::frame::{CloseCode, Decoder, Event, Fault, Kind, Role};
 use super::sending::FrameSender;
@@ -12,38 +12,38 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::oneshot;
 
-/// Reads at one time that may bring nothing but control frames.
+/// Maximum number of consecutive reads that yield only control frames.
 const READS_AT_ONCE: usize = 4;
 
-/// The close code and reason of a dropped transport.
+/// Close code and reason sent when a transport is closed.
 pub(crate) type Ending = (CloseCode, String);
 
-/// Returns the code of a CLOSE requested by its owner.
+/// Returns the close code to send when the owner drops the transport.
 pub(crate) type Goodbye = Arc<dyn Fn() -> CloseCode + Send + Sync>;
 
-/// A connection of WebSocket as a transport of bytes. Each write is a message.
+/// A WebSocket connection as a byte transport. Each write is a message.
 pub(crate) struct Binary<T> {
-    /// `None` when it has been given back.
+    /// `None` once the connection has been returned.
     wire: Option<WebSocketState<T>>,
     goodbye: Goodbye,
-    /// Gets the connection back when its owner is done, to close it as the protocol wants.
+    /// Returns the connection when its owner is done, so that it is closed with a handshake.
     back: Option<oneshot::Sender<WebSocketState<T>>>,
 }
 
-/// A transport with the state of WebSocket.
+/// A transport with the state of its WebSocket connection.
 pub(crate) struct WebSocketState<T> {
     pub(crate) io: T,
     pub(crate) decoder: Decoder,
     pub(crate) sending: FrameSender,
-    /// The peer's close code.
+    /// Close code of the peer.
     pub(crate) closed_by: Option<CloseCode>,
     pub(crate) fault: Option<Fault>,
-    /// The transport has ended in this direction.
+    /// Whether writing to the transport has been shut down.
     is_shut: bool,
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
-    /// For messages of up to so many bytes.
+    /// Creates the state for messages of at most `length_max` bytes.
     pub(crate) fn new(io: T, end: Role, length_max: u64) -> Self {
         let decoder = Decoder::new(end, length_max, now());
         Self { io, decoder, sending: FrameSender::new(end), closed_by: None, fault: None, is_shut: false }
@@ -58,7 +58,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
         }
     }
 
-    /// Notes a fault of the peer, and refuses everything that follows.
+    /// Fails if the peer has violated the protocol, and is pending otherwise.
     fn poll_fault(&self) -> Poll<io::Result<()>> {
         match self.fault {
             Some(fault) => Poll::Ready(Err(fault.into())),
@@ -85,7 +85,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
             }
             let count = self.take_data(input);
             buffer.set_filled(before + count);
-            // Answers to PINGs, which otherwise wait for the next data.
+            // Write PONGs now. Otherwise they would wait for the next data.
             let _ = self.sending.poll_unsent(context, Pin::new(&mut self.io))?;
             if count > 0 {
                 return Poll::Ready(Ok(()));
@@ -95,7 +95,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
         Poll::Pending
     }
 
-    /// Moves the data among the input to its beginning, and returns how much it is.
+    /// Moves the data in the input to its start and returns its length.
     fn take_data(&mut self, input: &mut [u8]) -> usize {
         let (mut at, mut count) = (0, 0);
         loop {
@@ -124,7 +124,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
         Pin::new(&mut self.io).poll_flush(context)
     }
 
-    /// Sends CLOSE unless it was sent, and ends the transport in this direction.
+    /// Sends CLOSE if it was not sent, and shuts down writing.
     fn poll_close(
         &mut self,
         context: &mut Context<'_>,
@@ -147,7 +147,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
         Poll::Ready(Ok(()))
     }
 
-    /// Closes the connection: its transport has ended when this returns, or the peer has had a second.
+    /// Closes the connection. Returns when the transport has ended, or after a second.
     pub(crate) async fn close(mut self, (code, reason): Ending) {
         let was_shut = self.is_shut;
         let (code, reason) = match self.fault {
@@ -159,20 +159,20 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
             if was_shut {
                 return Ok(());
             }
-            // Closing with unread bytes of the peer would reset the connection, and CLOSE would be lost.
+            // Drain first: closing with unread bytes would reset the connection and lose the CLOSE.
             drain(&mut self.io).await;
             io::Result::Ok(())
         };
-        // It has ended either way.
+        // The result does not matter, because the connection ends here.
         let _ = tokio::time::timeout(LINGER, closing).await;
     }
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> Binary<T> {
-    /// For a transport after the handshake; it returns when its owner drops this.
+    /// Wraps a transport after the handshake. The receiver resolves to the connection when the owner drops the wrapper.
     pub(crate) fn new(io: T, end: Role, goodbye: Goodbye) -> (Self, oneshot::Receiver<WebSocketState<T>>) {
         let (back, returned) = oneshot::channel();
-        // The messages here have any length: their bytes are those of frames, which have limits of their own.
+        // Message sizes are unlimited, because native frames have limits of their own.
         (Self { wire: Some(WebSocketState::new(io, end, u64::MAX)), goodbye, back: Some(back) }, returned)
     }
 
@@ -184,7 +184,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Binary<T> {
 impl<T> Drop for Binary<T> {
     fn drop(&mut self) {
         if let (Some(wire), Some(back)) = (self.wire.take(), self.back.take()) {
-            // A future that is dropped closes it without a reason.
+            // Fails if the future that awaits it was dropped, which closes the connection without a reason.
             let _ = back.send(wire);
         }
     }

@@ -1,21 +1,21 @@
-//! The request that turns a connection of HTTP/1.1 into one of WebSocket, and its answer.
+//! The request that upgrades an HTTP/1.1 connection to WebSocket, and its response.
 
 use crate::Gateway;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use sha1::{Digest, Sha1};
 
-/// The suffix that a server appends to the key of its client: RFC 6455, section 1.3.
+/// Suffix appended to the key of a client: RFC 6455, section 1.3.
 const SUFFIX: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/// The only version: RFC 6455, section 4.1.
+/// The only supported version: RFC 6455, section 4.1.
 pub(crate) const VERSION: &str = "13";
 
-/// The content of the messages of a connection.
+/// Content of a connection's messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Subprotocol {
-    /// Native frames, in binary messages.
+    /// Native frames in binary messages.
     Frames,
-    /// Messages of JSON-RPC, a text each.
+    /// JSON-RPC messages, one per text message.
     JsonRpc,
 }
 
@@ -37,36 +37,35 @@ impl Subprotocol {
     }
 }
 
-/// The fields of a request for WebSocket, which is a GET of HTTP/1.1 with `connection: upgrade` and `upgrade:
-/// websocket`.
+/// Header fields of a WebSocket request, which is an HTTP/1.1 GET with `connection: upgrade` and `upgrade: websocket`.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct UpgradeRequest<'a> {
-    /// `sec-websocket-key`
+    /// Value of `sec-websocket-key`.
     pub(crate) key: Option<&'a [u8]>,
-    /// `sec-websocket-version`
+    /// Value of `sec-websocket-version`.
     pub(crate) version: Option<&'a [u8]>,
-    /// All of `sec-websocket-protocol`, separated by commas.
+    /// All values of `sec-websocket-protocol`, separated by commas.
     pub(crate) protocols: Option<&'a [u8]>,
 }
 
-/// An upgrade that is granted.
+/// A granted upgrade.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Upgrade {
     pub(crate) subprotocol: Subprotocol,
-    /// The server's answer to the key.
+    /// The `sec-websocket-accept` value.
     accept: String,
-    /// The client has offered subprotocols, and one was chosen.
+    /// Whether the client offered subprotocols, so that the response names the chosen one.
     is_chosen: bool,
 }
 
-/// Why there is no upgrade.
+/// Reason why an upgrade is rejected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum UpgradeRefusal {
     /// The request is malformed: status 400.
     Malformed(&'static str),
-    /// The version is another one than [`VERSION`]: status 426, with `sec-websocket-version: 13`.
+    /// The version is not [`VERSION`]: status 426, with `sec-websocket-version: 13`.
     Version,
-    /// None of the subprotocols is served: status 400.
+    /// None of the subprotocols is supported: status 400.
     Subprotocol,
 }
 
@@ -83,8 +82,8 @@ impl UpgradeRefusal {
 }
 
 impl Upgrade {
-    /// Grants an upgrade if it can be. The first subprotocol that the client offers and this gateway serves is chosen. A
-    /// client that offers none, such as a console, gets JSON-RPC if that is enabled.
+    /// Grants an upgrade if possible. Chooses the client's first subprotocol that this gateway supports. A client that
+    /// offers none gets JSON-RPC if it is enabled.
     pub(crate) fn new(gateway: &Gateway, request: &UpgradeRequest<'_>) -> Result<Self, UpgradeRefusal> {
         if request.version != Some(VERSION.as_bytes()) {
             return Err(UpgradeRefusal::Version);
@@ -104,7 +103,7 @@ impl Upgrade {
         Ok(Self { subprotocol, accept: accept(key), is_chosen: request.protocols.is_some() })
     }
 
-    /// The fields of the answer, which has status 101.
+    /// Returns the header fields of the response, which has status 101.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&'static str, String)> {
         let chosen = self.is_chosen.then(|| ("sec-websocket-protocol", self.subprotocol.name().to_owned()));
         let fields = [
@@ -116,7 +115,7 @@ impl Upgrade {
     }
 }
 
-/// A server's answer to a key.
+/// Returns the `sec-websocket-accept` value for a key.
 pub(crate) fn accept(key: &[u8]) -> String {
     BASE64_STANDARD.encode(Sha1::new().chain_update(key).chain_update(SUFFIX).finalize())
 }
@@ -125,7 +124,7 @@ pub(crate) fn accept(key: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    /// The example of RFC 6455, section 1.3.
+    /// Example of RFC 6455, section 1.3.
     const KEY: &[u8] = b"dGhlIHNhbXBsZSBub25jZQ==";
     const REQUEST: UpgradeRequest<'static> =
         UpgradeRequest { key: Some(KEY), version: Some(VERSION.as_bytes()), protocols: None };
@@ -166,7 +165,7 @@ mod tests {
     fn keys_and_versions_of_other_forms_are_refused() {
         let gateway = Gateway::new().web_socket().json_rpc();
         let refused =
-            |request: UpgradeRequest<'_>| Upgrade::new(&gateway, &request).expect_err("request should be rejected");
+            |request: UpgradeRequest<'_>| Upgrade::new(&gateway, &request).expect_err("upgrade should be rejected");
         for version in [None, Some(&b"8"[..]), Some(b"013")] {
             assert_eq!(refused(UpgradeRequest { version, ..REQUEST }), UpgradeRefusal::Version);
         }

@@ -1,4 +1,4 @@
-//! The binary form: each value has its kind and length in front.
+//! The binary form, in which each value is preceded by its kind and length.
 
 use super::output::{Container, JsonOutput};
 use super::symbols::SYMBOL_TABLE;
@@ -6,7 +6,7 @@ use super::time::{Date, MINUTES};
 use super::{INTEGER_MAX, Result, VERSION_MARKER, malformed};
 use std::fmt::Write as _;
 
-/// Reads all values. Also returns the offset of a fault.
+/// Reads all values. Also returns the offset of an error.
 pub(super) fn read(input: &[u8], output: &mut JsonOutput) -> (usize, Result<()>) {
     let mut reader = BinaryReader { bytes: ByteRange { input, at: 0, end: input.len() }, ends: Vec::new(), output };
     let read = reader.read();
@@ -15,12 +15,12 @@ pub(super) fn read(input: &[u8], output: &mut JsonOutput) -> (usize, Result<()>)
 
 struct BinaryReader<'a> {
     bytes: ByteRange<'a>,
-    /// The ends of the containers around the innermost one.
+    /// End offsets of the containers around the innermost one.
     ends: Vec<usize>,
     output: &'a mut JsonOutput,
 }
 
-/// The bytes up to the end of something.
+/// A range of the input up to the end of a value.
 #[derive(Clone, Copy)]
 struct ByteRange<'a> {
     input: &'a [u8],
@@ -28,7 +28,7 @@ struct ByteRange<'a> {
     end: usize,
 }
 
-/// The first byte of a value, and the end of the value.
+/// The first byte of a value and the end of the value.
 struct ValueHeader {
     kind: u8,
     low: u8,
@@ -78,7 +78,7 @@ impl<'a> BinaryReader<'a> {
         }
     }
 
-    /// Reads annotations. Whether the first is that of symbol tables, and the header of the value.
+    /// Reads annotations. Returns whether the first one is that of symbol tables, and the header of the value.
     fn annotated(&mut self, wrapper: &ValueHeader) -> Result<(bool, ValueHeader)> {
         let mut inner = ByteRange { end: wrapper.end, ..self.bytes };
         let length = inner.length()?;
@@ -176,7 +176,7 @@ impl<'a> ByteRange<'a> {
         Ok(*byte)
     }
 
-    /// The position after so many bytes.
+    /// Returns the offset after `length` bytes.
     fn end_of(&self, length: usize) -> Result<usize> {
         if length > self.end - self.at {
             return malformed(format!("a value of {length} bytes exceeds the {} that are left", self.end - self.at));
@@ -184,7 +184,7 @@ impl<'a> ByteRange<'a> {
         Ok(self.at + length)
     }
 
-    /// The first byte of a value and its length, which are checked together.
+    /// Reads the first byte of a value and its length, which are checked together.
     fn header(&mut self) -> Result<ValueHeader> {
         let byte = self.byte()?;
         let (kind, low) = (byte >> 4, byte & 15);
@@ -222,7 +222,7 @@ impl<'a> ByteRange<'a> {
         Ok(usize::try_from(length).unwrap_or(usize::MAX))
     }
 
-    /// A number with a sign, which zero has too.
+    /// Reads a variable-length integer with a sign, which zero has too.
     fn var_int(&mut self) -> Result<(bool, i64)> {
         let first = self.byte()?;
         let mut value = i64::from(first & 0x3f);
@@ -238,7 +238,7 @@ impl<'a> ByteRange<'a> {
         Ok((is_negative, if is_negative { -value } else { value }))
     }
 
-    /// All bytes as an integer.
+    /// Interprets all bytes as an unsigned integer.
     fn magnitude(&self) -> Result<u128> {
         let bytes = self.rest();
         let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
@@ -252,7 +252,7 @@ impl<'a> ByteRange<'a> {
         Ok(significant.iter().fold(0, |value, byte| value << 8 | u128::from(*byte)))
     }
 
-    /// All bytes as an integer whose first bit is its sign.
+    /// Interprets all bytes as an integer whose first bit is the sign.
     fn coefficient(&self) -> Result<(bool, u128)> {
         let [first, rest @ ..] = self.rest() else { return Ok((false, 0)) };
         let rest_of = Self { at: self.end - rest.len(), ..*self };
@@ -282,7 +282,7 @@ fn put_float(output: &mut JsonOutput, bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// A decimal of at most so many digits after the point is written with a point, and others with an exponent.
+/// Maximum number of fraction digits of a decimal written with a point. Others are written with an exponent.
 const FRACTION_MAX: i64 = 40;
 
 fn put_decimal(output: &mut JsonOutput, mut body: ByteRange<'_>) -> Result<()> {
@@ -302,7 +302,7 @@ fn put_decimal(output: &mut JsonOutput, mut body: ByteRange<'_>) -> Result<()> {
     output.literal(json.as_bytes())
 }
 
-/// The form in ISO 8601 of a timestamp.
+/// Formats a timestamp in ISO 8601.
 fn timestamp(output: &JsonOutput, mut body: ByteRange<'_>) -> Result<String> {
     let (is_unknown, offset) = match body.var_int()? {
         (true, 0) => (true, 0),
@@ -338,7 +338,7 @@ fn timestamp(output: &JsonOutput, mut body: ByteRange<'_>) -> Result<String> {
         if second > 59 {
             return malformed("a timestamp has no valid time");
         }
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, ":{second:02}");
     }
     if !body.is_over() {

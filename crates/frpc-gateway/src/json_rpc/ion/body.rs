@@ -1,4 +1,4 @@
-//! JSON-RPC in single bodies of Ion, as HTTP carries them.
+//! JSON-RPC messages in single HTTP bodies of Ion.
 
 use super::super::body::complete;
 use super::super::framing::FramingError;
@@ -12,11 +12,12 @@ use crate::http::answer::{self, Answer};
 use bytes::Bytes;
 use frpc::{AdapterContext, Metadata, Status};
 
-/// Calls the methods of a message, and answers when all have ended. A reply has the form, binary or text, of its request.
+/// Calls the methods of a message and replies once all have completed. The reply has the form of the request, binary or
+/// text.
 pub(crate) async fn answer(gateway: &Gateway, context: &AdapterContext, metadata: Metadata, body: Bytes) -> Answer {
     let mut session = Session::new(gateway, context, metadata).without_notices();
     let is_binary = is_binary(&body);
-    // The JSON is limited as the body is.
+    // The size limit of the body also applies to its JSON.
     if let Err(status) = check_room(context, body.len()) {
         return unary::failure(&status);
     }
@@ -24,7 +25,7 @@ pub(crate) async fn answer(gateway: &Gateway, context: &AdapterContext, metadata
     handle(&mut session, &body);
     drop(body);
     let Some(reply) = complete(&mut session).await else { return Answer::empty(204) };
-    // JSON is Ion as well.
+    // JSON is valid Ion.
     let reply = if is_binary { to_binary(&reply).map_or(reply, Bytes::from) } else { reply };
     Answer::new(200, answer::ION, reply)
 }

@@ -1,18 +1,18 @@
-//! The binary form of replies.
+//! Encoding of replies in the binary form.
 
 use super::VERSION_MARKER;
 use frpc::json::{DecodeError, Options, Reader};
 use std::collections::HashMap;
 
-/// The first id of a local symbol.
+/// First id of a local symbol.
 const FIRST_LOCAL: u64 = 10;
 
-/// The ids of `$ion_symbol_table` and `symbols`.
+/// Ids of `$ion_symbol_table` and `symbols`.
 const SYMBOL_TABLE: u64 = 3;
 const SYMBOLS: u64 = 7;
 
-/// The binary form of JSON by this end. Integers become integers, numbers with a point decimals, and those with an
-/// exponent floats, as in JSON that is read as Ion; integers and decimals beyond 128 bits become floats.
+/// Encodes JSON in the binary form. Integers become integers, numbers with a point become decimals, and those with an
+/// exponent become floats, as when Ion parses JSON. Integers and decimals beyond 128 bits become floats.
 pub(crate) fn to_binary(json: &[u8]) -> Result<Vec<u8>, DecodeError> {
     let mut encoder = Encoder::default();
     encoder.value(&mut Reader::new(json, &Options::new().nesting_max(u32::MAX))?)?;
@@ -20,7 +20,7 @@ pub(crate) fn to_binary(json: &[u8]) -> Result<Vec<u8>, DecodeError> {
     let mut names: Vec<_> = encoder.names.iter().collect();
     names.sort_unstable_by_key(|(_, id)| **id);
     let annotated = table.begin();
-    // The length of the list of annotations, and the only one.
+    // Length of the list of annotations, which has a single one.
     table.var_uint(1);
     table.var_uint(SYMBOL_TABLE);
     let fields = table.begin();
@@ -36,25 +36,25 @@ pub(crate) fn to_binary(json: &[u8]) -> Result<Vec<u8>, DecodeError> {
     Ok([VERSION_MARKER, &tables, &encoder.finish()].concat())
 }
 
-/// Values without the headers of long containers, which are inserted when all lengths are known: however deep bytes are,
-/// they are moved twice at most.
+/// Encoded values without the headers of long containers. These are inserted once all lengths are known, so that each
+/// byte is moved at most twice at any depth.
 #[derive(Default)]
 struct Encoder {
     out: Vec<u8>,
     headers: Vec<ContainerHeader>,
-    /// The length of all headers that are complete.
+    /// Total length of the complete headers.
     headers_length: usize,
     names: HashMap<String, u64>,
 }
 
-/// The header of a container that begins at an offset of the values.
+/// Header of a container that starts at an offset of the values.
 struct ContainerHeader {
     offset: usize,
     length: usize,
     kind: u8,
 }
 
-/// A container that has begun.
+/// A container whose end has not been written.
 struct OpenContainer {
     header: usize,
     offset: usize,
@@ -74,7 +74,7 @@ impl Encoder {
         let mut bytes = Vec::new();
         put_header(&mut bytes, kind, length);
         if let [byte] = bytes[..] {
-            // There are no long containers in it.
+            // A short container has no long ones inside.
             self.headers.truncate(header);
             return self.out.insert(offset, byte);
         }
@@ -84,7 +84,7 @@ impl Encoder {
         }
     }
 
-    /// The values with the headers.
+    /// Returns the values with all headers.
     fn finish(&self) -> Vec<u8> {
         let mut whole = Vec::with_capacity(self.out.len() + self.headers_length);
         let mut rest = 0;
@@ -97,7 +97,7 @@ impl Encoder {
         whole
     }
 
-    /// Reads a value. It recurses as deep as messages of this end nest.
+    /// Encodes a value, recursively. The depth is bounded because this server has limited the nesting of its messages.
     fn value(&mut self, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
         match reader.peek() {
             Some(b'{') => {

@@ -1,21 +1,21 @@
-//! The JSON of a message while it is written, with its limits.
+//! JSON of a message while it is written, with its limits.
 
 use super::symbols::{SYMBOL_TABLE, Symbols};
 use super::{IonLimits, Problem, Result, malformed};
 use base64::prelude::*;
 use frpc::json::plain_length;
 
-/// A value that has others in it.
+/// Kind of a container.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Container {
     List,
-    /// An S-expression, which becomes an array.
+    /// An S-expression, which is converted to an array.
     Sexp,
     Struct,
 }
 
 impl Container {
-    /// The end of its text form.
+    /// Returns the closing bracket of the text form.
     pub(super) fn end(self) -> u8 {
         match self {
             Self::List => b']',
@@ -25,15 +25,17 @@ impl Container {
     }
 }
 
-/// JSON with limits. The message and each local symbol table are written here; the latter takes effect at its end.
+/// Writes JSON within limits. The message and each local symbol table are written here; a table takes effect at its
+/// end.
 pub(super) struct JsonOutput {
     json: Vec<u8>,
     containers: Vec<Container>,
     limits: IonLimits,
-    /// The values that are in no others, a line each.
+    /// Complete top-level values, one per line.
     message: Vec<u8>,
     values: usize,
-    /// The value is a local symbol table, in which only strings become strings: see [`Symbols::apply`].
+    /// Whether the current value is a local symbol table, in which only strings are written as strings; see
+    /// [`Symbols::apply`].
     is_table: bool,
     pub(super) symbols: Symbols,
 }
@@ -53,18 +55,18 @@ impl JsonOutput {
         }
     }
 
-    /// All values that are in no others, a line each.
+    /// Returns all top-level values, one per line.
     #[cfg(test)]
     pub(super) fn into_values(self) -> Vec<u8> {
         self.message
     }
 
-    /// The innermost container that has begun.
+    /// Returns the innermost open container.
     pub(super) fn container(&self) -> Option<Container> {
         self.containers.last().copied()
     }
 
-    /// Checks that so many bytes more fit.
+    /// Checks that `bytes` more fit within the limit.
     pub(super) fn check_room(&self, bytes: usize) -> Result<()> {
         let used = self.json.len() + self.message.len();
         if bytes > self.limits.bytes.saturating_sub(used) { Err(Problem::TooLong) } else { Ok(()) }
@@ -76,7 +78,7 @@ impl JsonOutput {
         Ok(())
     }
 
-    /// Writes the comma in front of a value or name that is not the first.
+    /// Writes a comma before a value or name, unless it is the first.
     fn separate(&mut self) -> Result<()> {
         match self.json.last() {
             None | Some(b'[' | b'{' | b':') => Ok(()),
@@ -84,7 +86,7 @@ impl JsonOutput {
         }
     }
 
-    /// Begins a container, which is a local symbol table if it is an annotated struct outside others.
+    /// Begins a container. It is a local symbol table if it is an annotated top-level struct.
     pub(super) fn begin(&mut self, container: Container, is_annotated_table: bool) -> Result<()> {
         if self.containers.is_empty() {
             self.is_table = is_annotated_table && container == Container::Struct;
@@ -103,7 +105,7 @@ impl JsonOutput {
         self.finish_value()
     }
 
-    /// Writes the name of a field, which is escaped already.
+    /// Writes a field name that is already escaped.
     pub(super) fn name(&mut self, escaped: &str) -> Result<()> {
         self.separate()?;
         self.push(b"\"")?;
@@ -126,7 +128,7 @@ impl JsonOutput {
         }
     }
 
-    /// Writes a string, which is escaped already.
+    /// Writes a string that is already escaped.
     pub(super) fn string(&mut self, escaped: &str) -> Result<()> {
         self.separate()?;
         self.push(b"\"")?;
@@ -135,7 +137,7 @@ impl JsonOutput {
         self.finish_value()
     }
 
-    /// Writes a value other than a string as a string.
+    /// Writes a value of another type as a string.
     pub(super) fn other_string(&mut self, escaped: &str) -> Result<()> {
         if self.is_table { self.literal(b"null") } else { self.string(escaped) }
     }
@@ -168,7 +170,7 @@ impl JsonOutput {
         self.other_string(&BASE64_STANDARD.encode(bytes))
     }
 
-    /// Appends text to a string that is not written yet, with escapes.
+    /// Appends text with escapes to a string that is not written yet.
     pub(super) fn escape(&self, text: &str, to: &mut String) -> Result<()> {
         let mut rest = text;
         loop {
@@ -189,7 +191,7 @@ impl JsonOutput {
         }
     }
 
-    /// Ends a value; if it is in no other, it is the message or a local symbol table.
+    /// Ends a value. A top-level value is the message or a local symbol table.
     fn finish_value(&mut self) -> Result<()> {
         if !self.containers.is_empty() {
             return Ok(());

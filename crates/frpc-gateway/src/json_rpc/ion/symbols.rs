@@ -1,27 +1,27 @@
-//! Symbol tables: that of the system, and local ones.
+//! Symbol tables: the system table and local ones.
 
 use frpc::json::{DecodeError, Options, Reader};
 
-/// The symbols 1 to 9.
+/// System symbols 1 to 9.
 const SYSTEM: [&str; 9] =
     ["$ion", "$ion_1_0", SYMBOL_TABLE, "name", "version", "imports", "symbols", "max_id", "$ion_shared_symbol_table"];
 
-/// The annotation of a local symbol table, and the import that keeps the current one.
+/// Annotation of a local symbol table, and the import that keeps the current table.
 pub(super) const SYMBOL_TABLE: &str = "$ion_symbol_table";
 
-/// Stands for a symbol without text. No text is a lone quote, since quotes are escaped.
+/// Represents a symbol without text. It cannot be confused with text, in which quotes are escaped.
 const UNKNOWN: &str = "\"";
 
-/// The symbols in force. Texts are kept as they are within strings of JSON.
+/// Current symbols. Texts are stored with JSON escapes.
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
     texts: String,
-    /// The end of each local symbol in `texts`.
+    /// End of each local symbol in `texts`.
     ends: Vec<usize>,
 }
 
 impl Symbols {
-    /// The text of a symbol; `None` if it is undefined or has no text.
+    /// Returns the text of a symbol, or `None` if it is undefined or has no text.
     pub(super) fn get(&self, id: u64) -> Option<&str> {
         let index = usize::try_from(id).ok()?.checked_sub(1)?;
         if let Some(text) = SYSTEM.get(index) {
@@ -32,7 +32,7 @@ impl Symbols {
         self.texts.get(start..*self.ends.get(index)?).filter(|text| *text != UNKNOWN)
     }
 
-    /// Whether a symbol is defined, with text or without.
+    /// Returns whether a symbol is defined, with or without text.
     pub(super) fn contains(&self, id: u64) -> bool {
         id <= (SYSTEM.len() + self.ends.len()) as u64
     }
@@ -43,8 +43,8 @@ impl Symbols {
         self.ends.clear();
     }
 
-    /// Applies a local symbol table. Its JSON has strings for strings, `true` for the symbol that keeps the current
-    /// table, and no other strings or booleans.
+    /// Applies a local symbol table in JSON. In it, strings are written as strings, and `true` is the symbol that keeps
+    /// the current table. There are no other strings or booleans.
     pub(super) fn apply(&mut self, table: &[u8]) -> Result<(), DecodeError> {
         let options = Options::new().nesting_max(u32::MAX);
         let (mut imports, mut symbols) = (None, None);
@@ -79,7 +79,7 @@ impl Symbols {
     }
 }
 
-/// Refuses an import that has symbols: there is no catalog of shared symbol tables.
+/// Rejects imports of symbols, because there is no catalog of shared symbol tables.
 fn check_import(import: &str, options: &Options<'_>) -> Result<(), DecodeError> {
     if !import.starts_with('{') {
         return Ok(());

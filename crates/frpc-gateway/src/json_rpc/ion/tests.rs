@@ -1,4 +1,4 @@
-//! Tests of the conversion, also by a copy of the suite `ion-tests` that `ION_TESTS` names.
+//! Tests of the conversion. Also runs the suite `ion-tests`, if `ION_TESTS` names a copy of it.
 
 use super::*;
 use frpc::json::{Options, Reader};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 const LIMITS: IonLimits = IonLimits { bytes: 5 << 20, depth: 202 };
 
-/// The values of a file, a line of JSON each.
+/// Returns the values of a file, one JSON value per line.
 fn values(input: &[u8]) -> std::result::Result<Vec<u8>, IonError> {
     read(input, LIMITS, |output| Ok(output.into_values()))
 }
@@ -20,7 +20,7 @@ fn is_json(value: &[u8]) -> bool {
 
 fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("folder should be readable") {
-        let path = entry.expect("it can be listed").path();
+        let path = entry.expect("folder entry should be readable").path();
         if path.is_dir() {
             files(&path, into);
         } else if path.extension().is_some_and(|is| is == "ion" || is == "10n") {
@@ -29,7 +29,7 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// The reasons for which good files are refused: these values have no form in JSON here, and two files are UTF-16 and
+/// Reasons why some valid files are rejected: their values cannot be represented in JSON here, or they are in UTF-16 or
 /// UTF-32.
 const REFUSED: [&str; 5] =
     ["of at most 16 bytes", "exceeds the limit of 16", "$0 has no text", "a shared symbol table", "is not UTF-8"];
@@ -45,7 +45,7 @@ fn files_of_ion_tests_are_read_or_refused_as_they_should() {
         let (mut read, mut refused) = (0, 0);
         for path in &paths {
             let name = path.display();
-            match values(&fs::read(path).expect("file should be readable")) {
+            match values(&fs::read(path).expect("test file should be readable")) {
                 Ok(json) => {
                     read += 1;
                     assert_eq!(folder, "good", "{name} is read: {}", String::from_utf8_lossy(&json));
@@ -68,12 +68,12 @@ fn files_of_ion_tests_are_read_or_refused_as_they_should() {
 fn json(input: impl AsRef<[u8]>) -> String {
     let input = input.as_ref();
     match to_json(input, LIMITS) {
-        Ok(json) => String::from_utf8(json).expect("bytes should be UTF-8"),
+        Ok(json) => String::from_utf8(json).expect("converted JSON should be UTF-8"),
         Err(error) => error.to_string(),
     }
 }
 
-/// A value in binary, after the version marker.
+/// Returns a binary value after the version marker.
 fn binary(value: &[u8]) -> Vec<u8> {
     [VERSION_MARKER, value].concat()
 }
@@ -174,7 +174,7 @@ fn malformed_text_is_refused_with_its_offset() {
         assert!(matches!(error.problem, Problem::Malformed(_)));
         assert_eq!(error.offset, offset, "{ion}: {error}");
     }
-    assert_eq!(to_json(b"[\xff]", LIMITS).expect_err("message should be rejected").offset, 1);
+    assert_eq!(to_json(b"[\xff]", LIMITS).expect_err("invalid UTF-8 should be rejected").offset, 1);
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn binary_values_become_json() {
         (&[0x63, 0xc0, 0x0f, 0xd7], r#""2007""#),
         (&[0x65, 0x80, 0x0f, 0xd0, 0x82, 0x9d], r#""2000-02-29""#),
         (&[0x67, 0xc0, 0x0f, 0xd0, 0x81, 0x81, 0x80, 0x80], r#""2000-01-01T00:00-00:00""#),
-        // Midnight in UTC is in the year before an hour further west.
+        // Midnight UTC is in the previous year one hour further west.
         (&[0x68, 0xfc, 0x0f, 0xd0, 0x81, 0x81, 0x80, 0x80, 0x81], r#""1999-12-31T23:00:01-01:00""#),
         (&[0x6a, 0x80, 0x0f, 0xd0, 0x81, 0x81, 0x80, 0x80, 0x81, 0xc3, 0x07], r#""2000-01-01T00:00:01.007Z""#),
         (&[0x71, 0x04], r#""name""#),
@@ -211,7 +211,7 @@ fn binary_values_become_json() {
         (&[0xd0], "{}"),
         (&[0xd4, 0x84, 0x11, 0x85, 0x10], r#"{"name":true,"version":false}"#),
         (&[0xd1, 0x82, 0x84, 0x11], r#"{"name":true}"#),
-        // Padding, in a struct with a name that is not resolved.
+        // Padding inside a struct, in which its field name is not resolved.
         (&[0x00, 0x02, 0xff, 0xff, 0xd5, 0x80, 0x00, 0xff, 0x01, 0xff], "{}"),
         (&[0xe4, 0x82, 0x84, 0x85, 0x11], "true"),
         (&[0xe0, 0x01, 0x00, 0xea, 0x11], "true"),
@@ -299,7 +299,8 @@ fn local_symbol_tables_define_replace_and_append() {
 #[test]
 fn conversion_stops_at_the_limits() {
     let limits = IonLimits { bytes: 1000, depth: 4 };
-    let problem = |input: &[u8]| to_json(input, limits).expect_err("message should be rejected").problem;
+    let problem =
+        |input: &[u8]| to_json(input, limits).expect_err("message beyond the limits should be rejected").problem;
     assert_eq!(problem(b"[[[[[1"), Problem::TooDeep);
     assert_eq!(problem(b"({a:[{a:[1"), Problem::TooDeep);
     assert_eq!(problem(&binary(&[0xb5, 0xb4, 0xb3, 0xb2, 0xb1, 0x11])), Problem::TooDeep);
@@ -312,7 +313,7 @@ fn conversion_stops_at_the_limits() {
     {
         assert_eq!(problem(format!("{begin}{}{end}", part.repeat(600)).as_bytes()), Problem::TooLong, "{begin}");
     }
-    // Control characters take six bytes each.
+    // Control characters take six bytes each in JSON.
     assert_eq!(problem(&binary(&[&[0x8e, 0x01, 0xc8][..], &[1; 200]].concat())), Problem::TooLong);
     // A fraction of 16 000 digits.
     let time = [0x6b, 0x80, 0x0f, 0xd0, 0x81, 0x81, 0x80, 0x80, 0x81, 0x40, 0x7d, 0x80];
@@ -334,16 +335,16 @@ fn reply_in_binary_is_the_reply_in_json() {
         &format!("{}1{}", "[".repeat(180), "]".repeat(180)),
         &format!("[0.{}1]", "0".repeat(36)),
     ] {
-        let binary = to_binary(reply.as_bytes()).expect("text should be valid JSON");
+        let binary = to_binary(reply.as_bytes()).expect("reply should be valid JSON");
         assert!(is_binary(&binary));
         assert_eq!(json(&binary), *reply, "{binary:x?}");
     }
     let floats =
-        to_binary(b"[1e5,-1.5e-7,340282366920938463463374607431768211456]").expect("text should be valid JSON");
+        to_binary(b"[1e5,-1.5e-7,340282366920938463463374607431768211456]").expect("numbers should be valid JSON");
     assert_eq!(json(floats), "[100000.0,-1.5e-7,3.402823669209385e38]");
 }
 
-/// Random changes of messages end in JSON or an error, within the limits.
+/// Random mutations of messages yield JSON or an error, within the limits.
 #[test]
 fn changed_messages_become_json_or_an_error() {
     let text = br#"$ion_1_0 $ion_symbol_table::{symbols:["ab","c"]} {jsonrpc:"2.0",$10:[1,-2.5d3,0x1F,2000-01-01T00:00:01.5+01:00,
@@ -354,7 +355,7 @@ fn changed_messages_become_json_or_an_error() {
         0xbe, 0x96, 0x67, 0xc0, 0x0f, 0xd0, 0x81, 0x81, 0x80, 0x80, 0x93, 1, 2, 3, 0xe4, 0x82, 0x84, 0x85, 0x11, 0x00,
         0x53, 0xc3, 0x00, 0xff,
     ];
-    let seeds = [text.to_vec(), to_binary(reply).expect("text should be valid JSON"), binary(&values)];
+    let seeds = [text.to_vec(), to_binary(reply).expect("reply should be valid JSON"), binary(&values)];
     let mut random = fastrand::Rng::with_seed(7);
     let (mut read, mut refused) = (0, 0);
     for round in 0..60_000 {
@@ -376,7 +377,7 @@ fn changed_messages_become_json_or_an_error() {
             Ok(json) => {
                 read += 1;
                 assert!(json.len() <= 4000 && is_json(&json), "{input:x?} became {}", String::from_utf8_lossy(&json));
-                let binary = to_binary(&json).expect("text should be valid JSON");
+                let binary = to_binary(&json).expect("converted message should be valid JSON");
                 assert!(to_json(&binary, LIMITS).is_ok(), "{}", String::from_utf8_lossy(&json));
             }
             Err(error) => {
@@ -388,7 +389,7 @@ fn changed_messages_become_json_or_an_error() {
     assert!(read > 1000 && refused > 1000, "{read} {refused}");
 }
 
-/// Inputs whose cost would be more than linear in a simple reader.
+/// Inputs that would take more than linear time in a naive reader.
 #[test]
 fn large_inputs_are_read_or_refused_in_time() {
     let limits = IonLimits { bytes: 64 << 20, depth: 202 };
@@ -426,7 +427,7 @@ fn large_inputs_are_read_or_refused_in_time() {
         let read = to_json(&input, limits);
         let time = started.elapsed();
         println!("{name}, {} bytes: {time:?}", input.len());
-        // A square of the length would take hours.
+        // Quadratic time would take hours.
         assert!(time.as_secs() < 60, "{name}");
         assert_eq!(read.is_ok(), is_read, "{name}: {:?}", read.err());
     }

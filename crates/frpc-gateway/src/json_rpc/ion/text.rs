@@ -1,4 +1,4 @@
-//! The text form. Strings are in `text/strings.rs`, numbers in `text/numbers.rs`.
+//! The text form. `text/strings.rs` reads strings and `text/numbers.rs` numbers.
 
 mod numbers;
 mod strings;
@@ -8,7 +8,7 @@ use super::symbols::SYMBOL_TABLE;
 use super::{Result, malformed, time};
 use strings::Form;
 
-/// Reads all values. Also returns the offset of a fault.
+/// Reads all values. Also returns the offset of an error.
 pub(super) fn read(text: &str, output: &mut JsonOutput) -> (usize, Result<()>) {
     let mut reader = TextReader { text, at: 0, content: String::new(), output };
     let read = reader.read();
@@ -18,24 +18,24 @@ pub(super) fn read(text: &str, output: &mut JsonOutput) -> (usize, Result<()>) {
 struct TextReader<'a> {
     text: &'a str,
     at: usize,
-    /// The string, number or symbol that is read, as it is within JSON.
+    /// JSON of the string, number or symbol being read.
     content: String,
     output: &'a mut JsonOutput,
 }
 
-/// A name, annotation or value of symbol letters, quoted or not.
+/// A name, annotation or symbol value, quoted or not.
 #[derive(Clone, Copy)]
 enum Symbol<'a> {
-    /// The text is in `content`.
+    /// A quoted symbol, whose text is in `content`.
     Quoted,
     Plain,
     /// One of `null`, `true`, `false` and `nan`.
     Keyword(&'a str),
-    /// `None` if it exceeds 64 bits.
+    /// A symbol id; `None` if it exceeds 64 bits.
     Id(Option<u64>),
 }
 
-/// The types that a null may name.
+/// Type names that can follow `null`.
 const TYPES: [&str; 13] = [
     "null",
     "bool",
@@ -73,7 +73,7 @@ impl<'a> TextReader<'a> {
         }
     }
 
-    /// Reads the comma after a value, unless its container ends.
+    /// Reads the comma after a value, unless the container ends.
     fn end_value(&mut self) -> Result<()> {
         let Some(container @ (Container::List | Container::Struct)) = self.output.container() else { return Ok(()) };
         self.skip_space()?;
@@ -101,7 +101,7 @@ impl<'a> TextReader<'a> {
         self.skip_space()
     }
 
-    /// Reads a value, or the beginning of one that has others in it. Whether it is whole.
+    /// Reads a value, or the start of a container. Returns whether the value is complete.
     fn value(&mut self) -> Result<bool> {
         let (mut is_annotated, mut is_table) = (false, false);
         loop {
@@ -143,7 +143,7 @@ impl<'a> TextReader<'a> {
         Ok(false)
     }
 
-    /// Whether two colons follow a symbol, which are read then.
+    /// Reads two colons after a symbol and returns whether they are there.
     fn is_annotation(&mut self, symbol: Symbol<'a>) -> Result<bool> {
         let before = self.at;
         self.skip_space()?;
@@ -202,7 +202,7 @@ impl<'a> TextReader<'a> {
         Ok(Symbol::Plain)
     }
 
-    /// Reads a number or timestamp. `false` if it is an operator.
+    /// Reads a number or timestamp. Returns false if it is an operator.
     fn number(&mut self) -> Result<bool> {
         let rest = self.rest().as_bytes();
         if let Some(sign @ (b"+inf" | b"-inf")) = rest.get(..4)
@@ -228,7 +228,7 @@ impl<'a> TextReader<'a> {
         Ok(true)
     }
 
-    /// Reads an operator of an S-expression.
+    /// Reads an operator in an S-expression.
     fn operator(&mut self) -> Result<()> {
         let rest = self.rest();
         let is_end = |(at, byte)| !is_operator(byte) || matches!(rest.as_bytes().get(at..at + 2), Some(b"//" | b"/*"));
@@ -271,7 +271,7 @@ impl<'a> TextReader<'a> {
         is_next
     }
 
-    /// Reads the ASCII bytes that are accepted.
+    /// Reads ASCII bytes while `accepts` returns true.
     fn take_while(&mut self, accepts: impl Fn(u8) -> bool) -> &'a str {
         let rest = self.rest();
         let length = rest.bytes().take_while(|byte| byte.is_ascii() && accepts(*byte)).count();
@@ -280,7 +280,7 @@ impl<'a> TextReader<'a> {
     }
 }
 
-/// Whether a number has the beginning of a timestamp.
+/// Returns whether a token starts like a timestamp.
 fn is_timestamp(token: &str) -> bool {
     token.bytes().take_while(u8::is_ascii_digit).count() == 4 && matches!(token.as_bytes().get(4), Some(b'-' | b'T'))
 }
@@ -297,12 +297,12 @@ fn is_operator(byte: u8) -> bool {
     b"!#%&*+-./;<=>?@^`|~".contains(&byte)
 }
 
-/// Whether a byte may follow a number.
+/// Returns whether a byte may follow a number.
 fn is_number_end(byte: u8) -> bool {
     b"{}[](),\"' \t\n\r\x0b\x0c".contains(&byte)
 }
 
-/// Whether a word names a version, such as `$ion_1_0`.
+/// Returns whether a word is a version marker, such as `$ion_1_0`.
 fn is_version_marker(word: &str) -> bool {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let version = word.strip_prefix("$ion_").and_then(|version| version.split_once('_'));

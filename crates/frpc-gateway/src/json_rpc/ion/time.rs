@@ -1,6 +1,6 @@
-//! Timestamps: their text form, and the conversion from UTC to the local time of the binary form.
+//! Timestamps: their text form, and the conversion from UTC to local time for the binary form.
 
-/// The fields of a timestamp, as local time.
+/// Date and time fields of a timestamp in local time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Date {
     pub(super) year: u64,
@@ -42,7 +42,7 @@ impl Date {
         Self { day: month.days_of_month(), ..month }
     }
 
-    /// The date and the minute of the day after so many minutes, less than a day's.
+    /// Adds `more` minutes, less than a day, to a minute of this date. Returns the resulting date and minute.
     pub(super) fn add_minutes(self, minute: i64, more: i64) -> (Self, i64) {
         match minute + more {
             sum if sum < 0 => (self.previous(), sum + MINUTES),
@@ -52,10 +52,11 @@ impl Date {
     }
 }
 
-/// The minutes of a day.
+/// Number of minutes in a day.
 pub(super) const MINUTES: i64 = 24 * 60;
 
-/// The form in ISO 8601 of a timestamp in text: its own, without the `T` after a date alone. `None` if it is invalid.
+/// Returns a text timestamp in ISO 8601, which differs only in that a date has no trailing `T`. Returns `None` if the
+/// timestamp is invalid.
 pub(super) fn iso(text: &str) -> Option<&str> {
     let (date, time) = match text.split_once('T') {
         Some((date, time)) => (date, time),
@@ -97,18 +98,18 @@ pub(super) fn iso(text: &str) -> Option<&str> {
     } else if !seconds.is_empty() {
         return None;
     }
-    // The year in UTC has four digits as well.
+    // The year in UTC must have four digits too.
     fields.add_minutes(minute, -offset).0.is_valid().then_some(text)
 }
 
-/// The minute of `hh:mm`.
+/// Parses `hh:mm` as a minute of the day.
 fn minute_of_day(text: &str) -> Option<i64> {
     let (hour, minute) = text.split_once(':')?;
     let (hour, minute) = (digits(hour, 2)?, digits(minute, 2)?);
     (hour < 24 && minute < 60).then(|| (hour * 60 + minute).cast_signed())
 }
 
-/// A number of so many digits.
+/// Parses a number of exactly `count` digits.
 fn digits(text: &str, count: usize) -> Option<u64> {
     let is_number = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { text.parse().ok() } else { None }

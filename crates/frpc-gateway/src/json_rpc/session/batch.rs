@@ -1,4 +1,4 @@
-//! Batches: their replies wait for each other, and have one limit together.
+//! Batches, whose replies are sent together and share one size limit.
 
 use super::{MessageBatch, reply};
 use crate::charge::Charge;
@@ -6,10 +6,10 @@ use crate::json_rpc::envelope::Item;
 use bytes::Bytes;
 use frpc::{AdapterContext, Status};
 
-/// The batches with calls in progress.
+/// Batches with calls in progress.
 #[derive(Default)]
 pub(super) struct Batches {
-    /// By number. Those that are over make room for others.
+    /// Batches by number. Slots of completed batches are reused.
     open: Vec<Option<Batch>>,
     free: Vec<usize>,
 }
@@ -19,15 +19,15 @@ pub(super) struct Batches {
 struct Batch {
     /// Replies, each followed by a comma.
     replies: Vec<u8>,
-    /// The calls in progress, and one for the batch while it is being handled.
+    /// Number of calls in progress, plus one while the batch is being handled.
     left: usize,
     charge: Charge,
-    /// Not even errors had room.
+    /// Whether not even errors fit any longer.
     is_too_long: bool,
 }
 
 impl MessageBatch<'_> {
-    /// Handles the elements of a batch, one after the other.
+    /// Handles the elements of a batch in order.
     pub(super) fn handle_batch(&mut self, items: Vec<Item<'_>>, message: &Bytes) {
         if items.is_empty() {
             self.context.waste(message.len());
@@ -70,15 +70,15 @@ impl Batches {
         self.open.get_mut(number)?.as_mut()
     }
 
-    /// Lets a batch wait for one more call.
+    /// Registers one more call of a batch.
     pub(super) fn wait(&mut self, number: usize) {
         if let Some(batch) = self.get(number) {
             batch.left += 1;
         }
     }
 
-    /// Adds the reply that `put` appends, if it appends one. All replies together have at most `max` bytes: one that
-    /// exceeds it becomes an error, and if even that has no room, the batch has no reply but an error.
+    /// Adds the reply that `put` appends, if any. All replies together have at most `max` bytes. A reply beyond the
+    /// limit is replaced by an error. If even the error does not fit, the whole batch is replaced by one error.
     pub(super) fn add(
         &mut self,
         number: usize,
@@ -106,7 +106,7 @@ impl Batches {
         batch.replies.push(b',');
     }
 
-    /// Counts the end of a call, or of handling the batch. The last one appends the replies to `out`, with a line feed.
+    /// Counts the end of a call, or of handling the batch. The last one appends all replies and a line feed to `out`.
     pub(super) fn end(&mut self, number: usize, out: &mut Vec<u8>) {
         let Some(slot) = self.open.get_mut(number) else { return };
         let Some(batch) = slot else { return };

@@ -1,27 +1,26 @@
-//! [`CallIds`]: the calls in progress by the ids that their client has chosen, which may be the same for several.
+//! [`CallIds`]: calls in progress by the ids that the client has chosen. Several calls may have the same id.
 
 use super::CallNumber;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// An id finds its first call in progress, and after the end of that call the next one. No step takes longer for many
-/// calls with the same id.
+/// Maps an id to its oldest call in progress. No operation depends on the number of calls with the same id.
 #[derive(Default)]
 pub(super) struct CallIds {
     first: HashMap<Arc<[u8]>, CallNumber>,
-    /// The other calls with the id of a first one.
+    /// Further calls with the same id as a first one.
     further: BTreeSet<(Arc<[u8]>, CallNumber)>,
 }
 
 impl CallIds {
-    /// Adds a call, whose number is higher than all before.
+    /// Adds a call, whose number must be higher than all earlier ones.
     pub(super) fn insert(&mut self, id: &Arc<[u8]>, number: CallNumber) {
         if *self.first.entry(id.clone()).or_insert(number) != number {
             self.further.insert((id.clone(), number));
         }
     }
 
-    /// The first call with this id.
+    /// Returns the oldest call with this id.
     pub(super) fn get(&self, id: &[u8]) -> Option<CallNumber> {
         self.first.get(id).copied()
     }

@@ -1,7 +1,7 @@
-//! Calls of methods that stream: items in both directions as notifications, with credit, and calls that are cancelled.
+//! Streaming calls: items in both directions as notifications, credit-based flow control, and cancellation.
 //!
-//! Items of the client wait in a queue for the handler, and the client is granted as many more as have been taken out.
-//! Items of the handler are letters, a few at a time, and no more than the client wants.
+//! Request items are queued for the handler, and the client is granted credit for as many as the handler has consumed.
+//! Response items are sent through the mailbox, a few at a time, within the credit of the client.
 
 use super::{Call, CallTask, Inner, NAMED, POSITIONAL, ParsedCall, reply};
 use crate::charge::{check_room, room};
@@ -21,35 +21,35 @@ use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::AbortHandle;
 
-/// The number of items that a client may send before it is granted more: enough that a client far away sends all the
-/// time if the handler takes them in time and each has some kilobytes.
+/// Initial number of items that a client may send. Sufficient for a distant client to send continuously, if items have
+/// some kilobytes and the handler keeps up.
 const ITEMS_FIRST: u32 = 16;
 
-/// A client is granted more when so many items have been taken: one notification for several.
+/// Number of consumed items after which a client is granted more, so that one notification covers several.
 const ITEMS_EACH: u32 = ITEMS_FIRST / 2;
 
-/// The bytes of a handler's items that wait for the connection; one item may exceed it. The next ones are taken from the
-/// handler when these have been taken over.
+/// Maximum number of bytes of response items that wait for the connection. A single item may exceed it. The handler's
+/// next item is polled when the connection has accepted these.
 const WINDOW: usize = 64 * 1024;
 
-/// The overhead of an item in the window, in bytes.
+/// Overhead of an item in the window in bytes.
 const ITEM_COST: usize = 64;
 
-/// The session's state of a stream.
+/// A session's state of a stream.
 pub(super) struct StreamEnds {
-    /// `None` when the client sends no more items.
+    /// `None` once the client sends no more items.
     requests: Option<UnboundedSender<Result<(Bytes, MemoryCharge), Status>>>,
-    /// The number of items that the client may send.
+    /// Number of items that the client may still send.
     granted: u32,
-    /// The bytes of items that wait for the handler.
+    /// Number of bytes of items queued for the handler.
     queued: Arc<AtomicUsize>,
-    /// A permit for each byte that may wait for the connection.
+    /// One permit per byte that may wait for the connection.
     pub(super) window: Arc<Semaphore>,
-    /// A permit for each item that the client wants, if it counts them.
+    /// One permit per item that the client accepts, if it uses flow control.
     credit: Option<Arc<Semaphore>>,
 }
 
-/// The task of a stream, which ends with the call.
+/// The task of a stream, which is aborted with the call.
 pub(super) struct StreamTask(AbortHandle);
 
 impl Drop for StreamTask {
@@ -59,7 +59,7 @@ impl Drop for StreamTask {
 }
 
 impl Inner {
-    /// Calls a method that streams.
+    /// Calls a streaming method.
     pub(super) fn open(
         &mut self,
         at: usize,
@@ -131,8 +131,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Handles a notification of the client about one of its calls. Those about ended calls are late, and change
-    /// nothing.
+    /// Handles a notification about a call. Notifications about ended calls are late and ignored.
     pub(super) fn handle_notice(&mut self, request: &Request<'_>, message: &Bytes, context: &AdapterContext) {
         let Some(Ok(notice)) = request.params.map(Notice::read) else { return };
         let Some(number) = notice.id.and_then(|id| self.ids.get(id.as_bytes())) else { return };
@@ -163,7 +162,8 @@ impl Inner {
         }
     }
 
-    /// Ends the items of all streams with an error: no more can arrive, and the received ones may be incomplete.
+    /// Ends the request items of all streams with an error, because no more can arrive and the received ones may be
+    /// incomplete.
     pub(super) fn cut_off(&mut self, status: &Status) {
         for call in self.calls.values_mut() {
             let CallTask::Stream(ends, _) = &mut call.work else { continue };
@@ -173,14 +173,14 @@ impl Inner {
         }
     }
 
-    /// Ends a call that its handler has not ended.
+    /// Ends a call before its handler has.
     pub(super) fn finish(&mut self, number: CallNumber, status: Status, context: &AdapterContext) {
         if let Some(call) = self.end(number) {
             self.answer(call, Err(status), context);
         }
     }
 
-    /// Appends an item of a handler.
+    /// Appends a response item.
     pub(super) fn put_item(&mut self, number: CallNumber, item: &Bytes, permits: usize) {
         let Some(Call { id: Some(id), work: CallTask::Stream(ends, _), .. }) = self.calls.get(&number) else { return };
         reply::begin_notice(&mut self.output, "rpc.item", id, "item");
@@ -190,7 +190,7 @@ impl Inner {
         ends.window.add_permits(permits);
     }
 
-    /// Grants a client further items, as many as its handler has taken.
+    /// Grants the client credit for the items that its handler has consumed.
     pub(super) fn grant(&mut self, number: CallNumber, count: u32) {
         let Some(Call { id: Some(id), work: CallTask::Stream(ends, _), .. }) = self.calls.get_mut(&number) else {
             return;
@@ -206,17 +206,17 @@ impl Inner {
     }
 }
 
-/// No client needs more credit in advance. A semaphore of a 32-bit target takes twice as many permits.
+/// Maximum credit, more than any client needs. Half of the maximum number of semaphore permits on 32-bit targets.
 const CREDIT_MAX: usize = 1 << 28;
 
-/// Adds credit that a client grants, up to [`CREDIT_MAX`]. Only the session adds, so the sum cannot exceed it.
+/// Adds credit granted by a client, up to [`CREDIT_MAX`]. Only the session adds credit, so the sum cannot exceed it.
 fn add_credit(credit: &Semaphore, items: u64) {
     let room = CREDIT_MAX.saturating_sub(credit.available_permits());
     credit.add_permits(usize::try_from(items).unwrap_or(CREDIT_MAX).min(room));
 }
 
 impl StreamEnds {
-    /// Gives the handler an item of the client.
+    /// Queues a request item for the handler.
     fn take(&mut self, item: Bytes, context: &AdapterContext) -> Result<(), Status> {
         let Some(requests) = &self.requests else { return Ok(()) };
         let Some(granted) = self.granted.checked_sub(1) else {
@@ -224,24 +224,24 @@ impl StreamEnds {
         };
         let length = item.len();
         let queued = self.queued.fetch_add(length, Ordering::Relaxed);
-        // One item may exceed the limit, as one message of a native stream may.
+        // A single item may exceed the limit, like a single message of a native stream.
         if queued > context.config().stream_buffer_max || context.is_overloaded() {
             return Err(Status::resource_exhausted("the memory limit for unread items is reached"));
         }
         self.granted = granted;
-        // A handler that is over has dropped the other end; its reply is on the way.
+        // Fails if the handler has completed, in which case its reply is already on the way.
         let _ = requests.send(Ok((item, context.charge(length))));
         Ok(())
     }
 }
 
-/// The items of a client, as the handler takes them.
+/// Stream of request items, as polled by the handler.
 struct Items {
     receiver: UnboundedReceiver<Result<(Bytes, MemoryCharge), Status>>,
     queued: Arc<AtomicUsize>,
     mail: Arc<SessionMailbox>,
     number: CallNumber,
-    /// Those without further credit.
+    /// Number of consumed items for which no credit was granted yet.
     consumed: u32,
 }
 
@@ -264,7 +264,7 @@ impl Stream for Items {
     }
 }
 
-/// Calls a method that takes a single message.
+/// Calls a method with a single request message.
 async fn call_with_one(
     method: &AdapterMethod,
     request: frpc::Request<Bytes>,
@@ -274,7 +274,7 @@ async fn call_with_one(
     method.streaming(request, format).await
 }
 
-/// Where the responses of a handler go.
+/// Destination of a handler's responses.
 struct ResponseSink {
     number: CallNumber,
     mail: Arc<SessionMailbox>,
@@ -285,13 +285,13 @@ struct ResponseSink {
 }
 
 impl ResponseSink {
-    /// Sends responses as items. The result is the single response of a method that has one, and `null` otherwise.
+    /// Sends responses as items. Returns the single response of a client-streaming method, and `null` otherwise.
     async fn send(&self, responses: Response<AdapterResponses>, kind: CallKind) -> Result<Response<Bytes>, Status> {
         let mut result = Bytes::from_static(b"null");
         let mut responses = responses;
         let is_single = kind == CallKind::ClientStreaming;
         loop {
-            // Unread items of the client take its share of the memory: the handler waits.
+            // Wait while unread items exceed the client's share of memory.
             unless_expired(responses.get_mut(), room(&self.context)).await?;
             let next = poll_fn(|context| Pin::new(responses.get_mut()).poll_next(context)).await.transpose()?;
             let Some(item) = next else { break };
@@ -310,11 +310,11 @@ impl ResponseSink {
         Ok(responses.map(|_| result))
     }
 
-    /// Waits until the client wants a further item, and there is room for its bytes.
+    /// Waits until the client accepts another item and the window has space for its bytes.
     async fn permit(&self, bytes: usize) {
         let needed = self.credit.iter().map(|credit| (credit, 1)).chain([(&self.window, bytes)]);
         for (permits, count) in needed {
-            // They fit into 32 bits, and the semaphore is never closed.
+            // The number fits in 32 bits, and the semaphore is never closed.
             if let Ok(permit) = permits.acquire_many(count as u32).await {
                 permit.forget();
             }
@@ -322,7 +322,7 @@ impl ResponseSink {
     }
 }
 
-/// The outcome of `work`, or the status of a call whose time is over before.
+/// Returns the result of `work`, or the deadline status of the call if that comes first.
 async fn unless_expired<T>(responses: &mut AdapterResponses, work: impl Future<Output = T>) -> Result<T, Status> {
     let mut work = pin!(work);
     poll_fn(|context| match work.as_mut().poll(context) {
@@ -332,7 +332,7 @@ async fn unless_expired<T>(responses: &mut AdapterResponses, work: impl Future<O
     .await
 }
 
-/// The params of a notification about a call.
+/// Params of a notification about a call.
 #[derive(Default)]
 struct Notice<'a> {
     id: Option<&'a str>,

@@ -1,4 +1,4 @@
-//! Messages of the Model Context Protocol in a session: tools are the session's calls, with results of their own form.
+//! Model Context Protocol messages in a session: tool calls are calls of the session with a different result format.
 
 use super::{Call, CallTask, Inner, MessageBatch, ParsedCall, Session, reply};
 use crate::Mcp;
@@ -15,25 +15,25 @@ use bytes::Bytes;
 use frpc::{AdapterCall, AdapterContext, Code, Metadata, Response, Status};
 use std::sync::Arc;
 
-/// While so many bytes wait to be sent, no notification of progress is added: the next one says more.
+/// Output size in bytes above which progress notifications are skipped. A later one includes their information.
 const PROGRESS_MAX: usize = 64 * 1024;
 
-/// The tools of a session.
+/// Tool state of a session.
 pub(super) struct ToolSession {
     mcp: Arc<Mcp>,
-    /// A call or a list failed, since the caller is not known.
+    /// Whether a call or a list failed because the caller is not authenticated.
     is_denied: bool,
 }
 
-/// The call of a tool.
+/// State of a tool call.
 pub(super) struct ToolCall {
     era: Revision,
     shape: ResultShape,
-    /// For notifications of progress.
+    /// Token for progress notifications.
     token: Option<Box<str>>,
-    /// The number of messages of the stream.
+    /// Number of messages of the stream so far.
     count: u64,
-    /// The messages, with commas between them.
+    /// Messages of the stream, separated by commas.
     items: Vec<u8>,
     charge: Charge,
 }
@@ -45,14 +45,14 @@ impl Session {
         self
     }
 
-    /// Enables tools, and disables methods.
+    /// Enables tools and disables methods.
     pub(crate) fn for_tools(self, mcp: &Arc<Mcp>) -> Self {
         let mut session = self.with_tools(mcp);
         session.inner.takes_methods = false;
         session
     }
 
-    /// Handles a request whose params have been read and checked.
+    /// Handles a request whose params have been parsed and checked.
     pub(crate) fn handle_mcp(&mut self, request: &Request<'_>, params: &Params<'_>, era: Revision, message: &Bytes) {
         self.run_batch(super::now(), |batch| {
             let mut out = std::mem::take(&mut batch.inner.output);
@@ -65,25 +65,25 @@ impl Session {
         });
     }
 
-    /// What cancels the next call.
+    /// Returns a handle that cancels the next call.
     pub(crate) fn canceller(&self) -> Canceller {
         Canceller { mail: self.inner.mail.clone(), number: self.inner.next }
     }
 
-    /// Whether a call in progress has notifications of progress.
+    /// Returns whether a call in progress sends progress notifications.
     pub(crate) fn has_progress(&self) -> bool {
         let has_progress = |call: &Call| call.tool.as_ref().is_some_and(|tool| tool.token.is_some());
         self.inner.calls.values().any(|call| matches!(call.work, CallTask::Stream(..)) && has_progress(call))
     }
 
-    /// Whether a request failed since its caller is not known.
+    /// Returns whether a request failed because the caller is not authenticated.
     pub(crate) fn is_denied(&self) -> bool {
         self.inner.tools.as_ref().is_some_and(|tools| tools.is_denied)
     }
 }
 
 impl MessageBatch<'_> {
-    /// Handles a message if it is one of the protocol, and appends its reply if there is one already. Whether it was.
+    /// Handles a message of the protocol and appends its reply if it is available. Returns whether it was one.
     pub(super) fn take_mcp(
         &mut self,
         request: &Request<'_>,
@@ -121,7 +121,7 @@ impl MessageBatch<'_> {
         true
     }
 
-    /// Appends the reply to a request if there is one already.
+    /// Appends the reply to a request if it is available.
     fn answer_mcp(
         &mut self,
         request: &Request<'_>,
@@ -219,7 +219,7 @@ impl MessageBatch<'_> {
         }
         let number = inner.next;
         let status = if tool.shape == ResultShape::Items {
-            // A response that has begun cannot become a challenge of HTTP.
+            // Check access first, because a started response can no longer become an HTTP authentication challenge.
             let method = inner.called.get(at).map(|called| called.method.clone());
             let allowed = method.map_or(Ok(()), |method| method.check_access(call.metadata()));
             let parsed = ParsedCall {
@@ -263,7 +263,7 @@ impl MessageBatch<'_> {
     }
 }
 
-/// The JSON of a tool's request within its arguments; `None` for an empty one.
+/// Extracts the request message from the arguments of a tool. Returns `None` for an empty message.
 fn message_of<'a>(tool: &Tool, arguments: Option<&'a str>) -> Result<Option<&'a str>, &'static str> {
     let arguments = arguments.filter(|json| *json != "null");
     if arguments.is_some_and(|json| !json.starts_with('{')) {
@@ -283,13 +283,13 @@ fn message_of<'a>(tool: &Tool, arguments: Option<&'a str>) -> Result<Option<&'a 
     value.map(Some).ok_or("missing argument \"value\"")
 }
 
-/// Adds the trace context, unless the request has one in its head.
+/// Adds the trace context, unless the request has one in its header fields.
 fn put_trace(metadata: &mut Metadata, traceparent: Option<&str>) {
     const TRACEPARENT: &str = "traceparent";
     if let Some(trace) = traceparent
         && metadata.get(TRACEPARENT).is_none()
     {
-        // A place that cannot be metadata is none.
+        // Ignore a trace context that is not valid metadata.
         let _ = metadata.insert(TRACEPARENT, trace);
     }
 }
@@ -350,7 +350,7 @@ impl Inner {
         }
     }
 
-    /// Appends the result of a tool whose messages are in `call`.
+    /// Appends the result of a tool, whose messages are in `call`.
     fn put_tool(
         &mut self,
         out: &mut Vec<u8>,
@@ -362,7 +362,7 @@ impl Inner {
         let Some(ToolSession { mcp, .. }) = self.tools.as_deref() else { return };
         let length = call.items.len();
         let result = result.and_then(|()| match length {
-            // It is there twice, and as a text it has more escapes.
+            // The result is included twice, and with more escapes as text.
             length if length <= mcp.result_max => check_room(context, 3 * length),
             length => Err(too_large(length, mcp.result_max)),
         });
@@ -372,7 +372,7 @@ impl Inner {
         }
     }
 
-    /// Appends the result of a tool whose call has ended.
+    /// Appends the result of a completed tool call.
     pub(super) fn answer_tool(
         &mut self,
         id: &[u8],
@@ -397,7 +397,7 @@ impl Inner {
         put_failure(out, id, mcp, era, status);
     }
 
-    /// Takes a message of a tool's stream, and notifies the client of it. `false` if the call is not one of a tool.
+    /// Stores a message of a tool's stream and notifies the client. Returns false if the call is not a tool call.
     pub(super) fn put_tool_item(
         &mut self,
         number: CallNumber,

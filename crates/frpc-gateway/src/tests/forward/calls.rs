@@ -1,4 +1,4 @@
-//! What belongs to a call reaches the other side.
+//! Metadata, details, deadlines and cancellation are forwarded.
 
 use super::support::{Host, exchange, front, greet, greeter, post, serve, soon, to_native};
 use frpc::{Channel, Request, Server, Status};
@@ -9,7 +9,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-/// The address of a gateway, and the events of the greeter that it forwards to.
+/// Returns the address of a gateway, and the events of its backend.
 async fn gateway() -> (String, UnboundedReceiver<()>, UnboundedReceiver<()>) {
     let (host, begins, drops) = Host::new();
     let backend = serve(Server::builder().add_service(GreeterServer::new(host))).await;
@@ -24,12 +24,12 @@ async fn metadata_and_details_pass_in_both_directions() {
     assert!(response.contains("tenant: blue\r\n"), "{response}");
     let failed = exchange(&address, greet("", "")).await;
     assert!(failed.contains(r#""code":"invalid_argument","message":"the name is empty","details":["#), "{failed}");
-    let client = GreeterClient::new(Channel::connect(address).await.expect("server should accept the connection"));
-    let status: Status = client.greet(Name::default()).await.expect_err("call should fail");
+    let client = GreeterClient::new(Channel::connect(address).await.expect("gateway should accept the connection"));
+    let status: Status = client.greet(Name::default()).await.expect_err("call with an empty name should fail");
     assert_eq!(status.detail::<ErrorInfo>().map(|info| info.reason), Some("EMPTY".to_owned()));
 }
 
-/// The fields that a backend reports.
+/// Fields reported by a backend.
 pub(crate) const FIELDS: [&str; 10] = [
     "forwarded",
     "proxy-authorization",
@@ -43,7 +43,7 @@ pub(crate) const FIELDS: [&str; 10] = [
     "x-subject",
 ];
 
-/// Calls a backend whose greeter reports its fields, by callers who are not trusted and by those who are.
+/// Calls a backend that reports its header fields, through trusted and untrusted callers.
 pub(crate) async fn expect_own_fields(forward: Forward) {
     let claims = "connection: x-hop\r\nx-hop: 1\r\nproxy-authorization: Basic abc\r\nx-forwarded-for: 192.0.2.1\r\n\
                   x-forwarded-proto: https\r\nforwarded: for=192.0.2.1\r\nx-real-ip: 192.0.2.1\r\nx-subject: root\r\n\
@@ -53,7 +53,7 @@ pub(crate) async fn expect_own_fields(forward: Forward) {
         ForwardFields::new().set("X-Gateway", "north").remove("x-secret").subject("x-subject", subject)
     };
     let replies = settings().set_in_replies("x-served", "here").remove_from_replies("tenant");
-    let trusting = replies.clone().trust("127.0.0.0".parse().expect("address should be valid"), 8);
+    let trusting = replies.clone().trust("127.0.0.0".parse().expect("network address should be valid"), 8);
     for (fields, expected) in [
         (
             ForwardFields::new(),
@@ -68,7 +68,7 @@ pub(crate) async fn expect_own_fields(forward: Forward) {
     ] {
         let is_default = format!("{fields:?}") == format!("{:?}", ForwardFields::new());
         let address = front(greeter(&forward.clone().fields(fields))).await;
-        // With the first field, hyper serves the request.
+        // With the second variant, hyper serves the request.
         for way in ["", "expect: 100-continue\r\n"] {
             let response = exchange(&address, greet(&format!("{way}{claims}"), "fields")).await;
             assert!(response.ends_with(&format!("{{\"text\":\"{expected}\"}}")), "{response}\n{expected}");
@@ -76,21 +76,22 @@ pub(crate) async fn expect_own_fields(forward: Forward) {
             assert_eq!(response.contains("x-served: here\r\n"), !is_default, "{response}");
         }
         if is_default {
-            // Metadata of native frames obeys the same rules.
-            let client = GreeterClient::new(Channel::connect(address).await.expect("gateway should listen"));
+            // The same rules apply to metadata of native frames.
+            let client =
+                GreeterClient::new(Channel::connect(address).await.expect("gateway should accept the connection"));
             let mut request = Request::new(Name { name: "fields".to_owned() });
             for (name, value) in
                 [("connection", "x-hop"), ("x-hop", "1"), ("x-real-ip", "192.0.2.1"), ("tenant", "red")]
             {
-                request.metadata_mut().insert(name, value).expect("field should be valid");
+                request.metadata_mut().insert(name, value).expect("metadata entry should be valid");
             }
-            let greeting = client.greet(request).await.expect("backend should answer").into_inner();
+            let greeting = client.greet(request).await.expect("backend should reply").into_inner();
             assert_eq!(greeting.text, "tenant=red|x-forwarded-for=127.0.0.1|x-forwarded-proto=http");
         }
     }
 }
 
-/// A backend got the fields about the caller as the caller wrote them, those of its connection, and no address.
+/// Regression: a backend received caller and hop-by-hop fields as sent by the caller, and no address.
 #[tokio::test]
 async fn fields_about_the_caller_are_those_of_the_gateway() {
     let (host, ..) = Host::new();
@@ -112,8 +113,8 @@ async fn deadline_of_caller_reaches_backend() {
 #[tokio::test]
 async fn caller_that_goes_away_cancels_call_at_backend() {
     let (address, mut begins, mut drops) = gateway().await;
-    let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
-    socket.write_all(&greet("", "wait")).await.expect("write should succeed");
+    let mut socket = TcpStream::connect(address).await.expect("gateway should accept the connection");
+    socket.write_all(&greet("", "wait")).await.expect("gateway should accept the request");
     soon(&mut begins).await;
     drop(socket);
     soon(&mut drops).await;
@@ -136,7 +137,7 @@ async fn invalid_request_is_refused_by_gateway() {
 #[tokio::test]
 async fn unreachable_backend_is_unavailable() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
-    let backend = free.local_addr().expect("socket should have a local address").to_string();
+    let backend = free.local_addr().expect("listener should have a local address").to_string();
     drop(free);
     let address = front(greeter(&to_native(&backend))).await;
     let failed = exchange(&address, greet("", "Ada")).await;

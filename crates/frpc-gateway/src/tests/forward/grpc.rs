@@ -1,4 +1,4 @@
-//! Calls that are forwarded to a gRPC server: one of tonic, which knows no other protocol.
+//! Calls forwarded to a gRPC server, which is implemented by tonic.
 
 use super::calls::{FIELDS, expect_own_fields};
 use super::streams::{call_every_kind, recite, stream_json};
@@ -24,7 +24,7 @@ use tonic::{Request, Response, Status, Streaming};
 use tonic_prost::ProstCodec;
 use tower::service_fn;
 
-/// The longest message that the gateway accepts.
+/// Maximum message size accepted by the gateway.
 const MESSAGE_MAX: usize = 1 << 20;
 
 #[derive(Clone, PartialEq, Message)]
@@ -63,7 +63,7 @@ fn codec<A: Message + Default + 'static, B: Message + Default + 'static>() -> Pr
     ProstCodec::default()
 }
 
-/// The handlers of both services.
+/// Dispatches requests to the handlers of both services.
 async fn answer(request: http::Request<Body>) -> http::Response<Body> {
     match request.uri().path() {
         "/quickstart.Calculator/Add" => {
@@ -149,11 +149,11 @@ async fn answer(request: http::Request<Body>) -> http::Response<Body> {
     }
 }
 
-/// A gRPC server with both services.
+/// Starts a gRPC server with both services.
 fn serve_backend() -> SocketAddr {
-    let incoming =
-        TcpIncoming::bind("127.0.0.1:0".parse().expect("text should parse")).expect("loopback port should be free");
-    let address = incoming.local_addr().expect("socket should have a local address");
+    let incoming = TcpIncoming::bind("127.0.0.1:0".parse().expect("loopback address should be valid"))
+        .expect("loopback port should be free");
+    let address = incoming.local_addr().expect("listener should have a local address");
     let service = service_fn(|request| async { Ok::<_, Infallible>(answer(request).await) });
     tokio::spawn(Server::builder().serve_with_incoming(service, incoming));
     address
@@ -164,7 +164,7 @@ fn backend() -> Forward {
 }
 
 fn forward_to(address: &str) -> Forward {
-    let endpoint = Endpoint::from_shared(format!("http://{address}")).expect("text should be an address");
+    let endpoint = Endpoint::from_shared(format!("http://{address}")).expect("backend address should be valid");
     Forward::to_grpc(endpoint.connect_lazy(), address, MESSAGE_MAX)
 }
 
@@ -186,7 +186,7 @@ async fn metadata_details_and_deadlines_pass_to_grpc() {
     let failed = exchange(&address, greet("", "")).await;
     assert!(failed.contains(r#""code":"invalid_argument","message":"the name is empty","details":["#), "{failed}");
     recite(&address).await;
-    // Protobuf passes without being looked at.
+    // Protobuf messages are forwarded without decoding.
     let invalid = exchange(&address, post("/greet.Greeter/Greet", "application/proto", "", b"\x0a\x05Ada")).await;
     assert!(!invalid.starts_with("HTTP/1.1 200 "), "{invalid}");
     let long = exchange(&address, greet("", "long")).await;
@@ -201,21 +201,21 @@ async fn fields_about_the_caller_are_those_of_the_gateway_by_grpc() {
 #[tokio::test]
 async fn unreachable_grpc_server_is_unavailable() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
-    let backend = free.local_addr().expect("socket should have a local address").to_string();
+    let backend = free.local_addr().expect("listener should have a local address").to_string();
     drop(free);
     let failed = exchange(&front(greeter(&forward_to(&backend))).await, greet("", "Ada")).await;
     assert!(failed.contains("unavailable") && failed.contains(&backend), "{failed}");
     assert!(failed.contains("Connection refused"), "{failed}");
 }
 
-/// It was `unknown`, with the text "transport error".
+/// Regression: the status was `unknown` with the text "transport error".
 #[tokio::test]
 async fn lost_connection_to_grpc_is_unavailable() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
-    let backend = listener.local_addr().expect("socket should have a local address").to_string();
+    let backend = listener.local_addr().expect("listener should have a local address").to_string();
     tokio::spawn(async move {
         while let Ok((mut connection, _)) = listener.accept().await {
-            // Its preface; the call comes after it.
+            // Read the connection preface. The call comes after it.
             let _ = connection.read(&mut [0; 24]).await;
         }
     });
@@ -223,24 +223,27 @@ async fn lost_connection_to_grpc_is_unavailable() {
     assert!(failed.starts_with("HTTP/1.1 503 ") && failed.contains(&backend), "{failed}");
 }
 
-/// It was `unknown` as well.
+/// Regression: the status was `unknown`.
 #[tokio::test]
 async fn grpc_connection_lost_in_a_stream_is_unavailable() {
     let backend = serve_backend();
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
-    let between = listener.local_addr().expect("socket should have a local address").to_string();
+    let between = listener.local_addr().expect("listener should have a local address").to_string();
     let proxy = tokio::spawn(async move {
-        let (mut caller, _) = listener.accept().await.expect("client should connect");
-        let mut server = TcpStream::connect(backend).await.expect("server should accept the connection");
+        let (mut caller, _) = listener.accept().await.expect("gateway should connect to the proxy");
+        let mut server = TcpStream::connect(backend).await.expect("backend should accept the connection");
         copy_bidirectional(&mut caller, &mut server).await
     });
     let client = GreeterClient::connect(front(greeter(&forward_to(&between))).await)
         .await
-        .expect("server should accept the connection");
+        .expect("gateway should accept the connection");
     let mut verses = client.recite(Name { name: "endless".to_owned() }).await.expect("stream should open").into_inner();
-    assert_eq!(verses.message().await.expect("stream should not fail").expect("one").text, "1 endless");
+    assert_eq!(
+        verses.message().await.expect("stream should not fail").expect("stream should have a message").text,
+        "1 endless"
+    );
     proxy.abort();
-    let status = verses.message().await.expect_err("stream should fail");
+    let status = verses.message().await.expect_err("broken stream should fail");
     assert_eq!(status.code(), Code::Unavailable, "{status}");
     assert!(status.message().contains(&between), "{status}");
 }
@@ -258,11 +261,11 @@ async fn deadline_of_call_to_grpc_is_deadline_exceeded() {
     let channel = Endpoint::from_static("http://backend").connect_with_connector_lazy(connector);
     let service = greeter(&Forward::to_grpc(channel, "backend", MESSAGE_MAX));
     let builder = frpc::Server::builder().add_service(service).gateway(Gateway::new().http(Http::new().connect()));
-    let server = builder.build().expect("settings should be valid");
+    let server = builder.build().expect("server settings should be valid");
     let (mut client, there) = tokio::io::duplex(1 << 16);
     tokio::spawn(async move { server.serve_connection(there).await });
-    client.write_all(&greet("connect-timeout-ms: 100\r\n", "Ada")).await.expect("write should succeed");
+    client.write_all(&greet("connect-timeout-ms: 100\r\n", "Ada")).await.expect("gateway should accept the request");
     let mut response = String::new();
-    client.read_to_string(&mut response).await.expect("file should be readable");
+    client.read_to_string(&mut response).await.expect("response should be UTF-8");
     assert!(response.contains("\"deadline_exceeded\""), "{response}");
 }

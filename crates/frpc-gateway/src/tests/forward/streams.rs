@@ -12,26 +12,30 @@ use tokio::sync::mpsc;
 
 /// Makes a call of every kind.
 pub(crate) async fn call_every_kind(address: &str) {
-    let client = CalculatorClient::connect(address).await.expect("server should accept the connection");
-    assert_eq!(client.add(Terms { a: 2, b: -44 }).await.expect("call should succeed").into_inner().value, -42);
-    let mut numbers = client.count_up(Range { from: 5, count: 3 }).await.expect("stream should open").into_inner();
+    let client = CalculatorClient::connect(address).await.expect("gateway should accept the connection");
+    assert_eq!(client.add(Terms { a: 2, b: -44 }).await.expect("unary call should succeed").into_inner().value, -42);
+    let mut numbers =
+        client.count_up(Range { from: 5, count: 3 }).await.expect("response stream should open").into_inner();
     for value in 5..8 {
-        assert_eq!(numbers.message().await.expect("stream should not fail"), Some(Number { value }));
+        assert_eq!(numbers.message().await.expect("response stream should not fail"), Some(Number { value }));
     }
-    assert_eq!(numbers.message().await.expect("stream should not fail"), None);
-    let sum = client.sum_up(frpc::iter((1..=100).map(|value| Number { value }))).await.expect("call should succeed");
+    assert_eq!(numbers.message().await.expect("response stream should end cleanly"), None);
+    let sum = client
+        .sum_up(frpc::iter((1..=100).map(|value| Number { value })))
+        .await
+        .expect("client-streaming call should succeed");
     assert_eq!(sum.into_inner(), Sum { total: 5050, count: 100 });
     let (sender, numbers) = frpc::RequestStream::channel(1);
-    let mut sums = client.running_sum(numbers).await.expect("stream should open").into_inner();
+    let mut sums = client.running_sum(numbers).await.expect("bidirectional stream should open").into_inner();
     for (value, sum) in [(1, 1), (2, 3), (39, 42)] {
-        sender.send(Number { value }).await.expect("message should be sent");
-        assert_eq!(sums.message().await.expect("stream should not fail"), Some(Number { value: sum }));
+        sender.send(Number { value }).await.expect("request message should be sent");
+        assert_eq!(sums.message().await.expect("response stream should not fail"), Some(Number { value: sum }));
     }
     drop(sender);
-    assert_eq!(sums.message().await.expect("stream should not fail"), None);
+    assert_eq!(sums.message().await.expect("response stream should end cleanly"), None);
 }
 
-/// Makes calls with streams in JSON, over HTTP/1.1: the requests come first.
+/// Makes streaming calls in JSON over HTTP/1.1, which sends all requests first.
 pub(crate) async fn stream_json(address: &str) {
     let call = |method: &str, messages: &[&str]| {
         let body: Vec<u8> = messages.iter().flat_map(|message| envelope(message)).collect();
@@ -41,16 +45,16 @@ pub(crate) async fn stream_json(address: &str) {
     assert!(sums.contains(r#"{"value":"40"}"#) && sums.contains(r#"{"value":"42"}"#), "{sums}");
     let sum = exchange(address, call("SumUp", &[r#"{"value": 40}"#, r#"{"value": "2"}"#])).await;
     assert!(sum.contains(r#"{"total":"42","count":2}"#), "{sum}");
-    // A request that fails ends the call, and is not the end of the requests.
+    // An invalid request fails the call instead of ending the request stream.
     for method in ["SumUp", "RunningSum"] {
         let refused = exchange(address, call(method, &[r#"{"value": 40}"#, r#"{"valeu": 2}"#])).await;
         assert!(refused.contains("invalid_argument") && refused.contains("valeu"), "{refused}");
     }
 }
 
-/// A message in its envelope.
+/// Wraps a message in an envelope.
 fn envelope(message: &str) -> Vec<u8> {
-    let length = u8::try_from(message.len()).expect("value should fit u8");
+    let length = u8::try_from(message.len()).expect("message length should fit in u8");
     [&[0, 0, 0, 0, length], message.as_bytes()].concat()
 }
 
@@ -62,15 +66,18 @@ async fn call_of_every_kind_is_forwarded() {
     stream_json(&address).await;
 }
 
-/// Metadata precedes the messages of a stream, and its failure follows them.
+/// Checks that metadata precedes the messages of a stream, and that a failure follows them.
 pub(crate) async fn recite(address: &str) {
-    let client = GreeterClient::connect(address).await.expect("server should accept the connection");
+    let client = GreeterClient::connect(address).await.expect("gateway should accept the connection");
     let mut request = Request::new(Name { name: "fail".to_owned() });
     request.metadata_mut().insert("tenant", "blue").expect("metadata entry should be valid");
     let mut verses = client.recite(request).await.expect("stream should open").into_inner();
-    assert_eq!(verses.message().await.expect("stream should not fail").expect("one").text, "1 fail");
+    assert_eq!(
+        verses.message().await.expect("stream should not fail").expect("stream should have a message").text,
+        "1 fail"
+    );
     assert_eq!(verses.metadata().get("tenant"), Some("blue"));
-    assert_eq!(verses.message().await.expect_err("stream should fail").code(), Code::DataLoss);
+    assert_eq!(verses.message().await.expect_err("stream should fail after its message").code(), Code::DataLoss);
 }
 
 #[tokio::test]
@@ -79,7 +86,7 @@ async fn failure_of_a_stream_follows_its_messages() {
     recite(&front(greeter(&to_native(&backend))).await).await;
 }
 
-/// Recites nothing, with metadata.
+/// A greeter whose streams have metadata but no messages.
 struct Mute;
 
 impl Greeter for Mute {
@@ -105,7 +112,7 @@ async fn metadata_precedes_a_failure_without_messages() {
     assert!(response.contains(r#""code":"data_loss""#), "{response}");
 }
 
-/// Counts without end, and takes one number of a stream.
+/// A calculator that counts forever, and reads a single number of a request stream.
 struct Endless {
     sent: Arc<AtomicU64>,
     consumed: mpsc::UnboundedSender<i64>,
@@ -137,33 +144,33 @@ impl Calculator for Endless {
     }
 }
 
-/// A channel to a server in memory.
+/// Returns a channel to an in-memory server.
 async fn in_memory(builder: ServerBuilder) -> Channel {
-    let acceptor = builder.build().expect("settings should be valid");
+    let acceptor = builder.build().expect("server settings should be valid");
     let (here, there) = frpc::memory();
     tokio::spawn(async move { acceptor.serve_connection(there).await });
-    Channel::connect_io(here).await.expect("connection in memory should be accepted")
+    Channel::connect_io(here).await.expect("server should accept the in-memory connection")
 }
 
-/// Virtual time passes when nothing else can happen.
+/// Short sleep. Paused time advances only when nothing else can run.
 const IDLE: Duration = Duration::from_millis(1);
 
 #[tokio::test(start_paused = true)]
 async fn stream_waits_for_the_slower_side() {
-    // Two windows and the transports. A number takes four bytes at least.
+    // Two windows and the transport buffers. A number takes at least four bytes.
     const AHEAD_MAX: u64 = 500_000;
     let (consumed, mut takes) = mpsc::unbounded_channel();
     let sent = Arc::new(AtomicU64::new(0));
     let service = CalculatorServer::new(Endless { sent: sent.clone(), consumed });
     let forward = Forward::to([in_memory(Server::builder().add_service(service)).await]);
     let client = CalculatorClient::new(in_memory(Server::builder().add_service(calculator(&forward))).await);
-    let mut numbers = client.count_up(Range::default()).await.expect("stream should open").into_inner();
-    assert!(numbers.message().await.expect("stream should not fail").is_some());
-    // The backend stops when nothing is read.
+    let mut numbers = client.count_up(Range::default()).await.expect("response stream should open").into_inner();
+    assert!(numbers.message().await.expect("response stream should not fail").is_some());
+    // The backend stops sending when nothing is read.
     tokio::time::sleep(IDLE).await;
     let ahead = sent.load(Ordering::Relaxed);
     assert!(ahead < AHEAD_MAX, "{ahead} numbers were sent and one was read");
-    // Requests wait as well: the client can send no more.
+    // Request streams have backpressure too, so the client must wait.
     let (sender, requests) = frpc::RequestStream::channel(1);
     let call = tokio::spawn(async move { client.sum_up(requests).await });
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! Gateways in front of servers, the services of these, and requests of HTTP as bytes.
+//! Gateways in front of backends, services of the backends, and raw HTTP requests.
 
 use frpc::codegen::{Client, Layout, Method};
 use frpc::{Channel, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming};
@@ -13,15 +13,15 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 
-/// The longest wait for an event that is due soon.
+/// Maximum time to wait for an event.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A service of a schema below `examples`, whose operations are counted from 10.
+/// Returns a service of a schema below `examples`, whose operations are numbered from 10.
 fn service(forward: &Forward, layout: &'static Layout, proto: &str) -> ForwardService {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(proto);
-    let files = protox::compile([&path], path.parent()).expect("it is a schema");
-    let pool = DescriptorPool::from_file_descriptor_set(files).expect("it is whole");
-    let service = pool.get_service_by_name(layout.service()).expect("it has the service");
+    let files = protox::compile([&path], path.parent()).expect("schema should compile");
+    let pool = DescriptorPool::from_file_descriptor_set(files).expect("descriptor set should be complete");
+    let service = pool.get_service_by_name(layout.service()).expect("schema should contain the service");
     let methods = service.methods().zip(10..).map(|(method, operation)| {
         let name = method.name().to_owned().leak();
         (method, &*Box::leak(Box::new(Method::new(layout, name, operation))))
@@ -37,7 +37,7 @@ pub(crate) fn calculator(forward: &Forward) -> ForwardService {
     service(forward, CalculatorClient::LAYOUT, "quickstart/proto/quickstart.proto")
 }
 
-/// Serves until the test ends. Returns the address.
+/// Serves until the test ends and returns the address.
 pub(crate) async fn serve(builder: ServerBuilder) -> String {
     let server = builder.bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let address = server.local_addr().to_string();
@@ -45,7 +45,7 @@ pub(crate) async fn serve(builder: ServerBuilder) -> String {
     address
 }
 
-/// Serves every protocol for a service of a backend.
+/// Serves all protocols for a service of a backend.
 pub(crate) async fn front(service: ForwardService) -> String {
     let gateway = Gateway::new().json_rpc().http(Http::new().connect().grpc().health()).web_socket();
     serve(Server::builder().add_service(service).gateway(gateway)).await
@@ -53,22 +53,22 @@ pub(crate) async fn front(service: ForwardService) -> String {
 
 /// Forwards to a native server.
 pub(crate) fn to_native(address: &str) -> Forward {
-    Forward::to([Channel::builder().connect_lazy(address).expect("text should be an address")])
+    Forward::to([Channel::builder().connect_lazy(address).expect("backend address should be valid")])
 }
 
-/// The whole response to a request of HTTP/1.1 that ends the connection.
+/// Sends an HTTP/1.1 request that closes the connection, and returns the whole response.
 pub(crate) async fn exchange(address: &str, request: impl AsRef<[u8]>) -> String {
-    let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
-    socket.write_all(request.as_ref()).await.expect("write should succeed");
+    let mut socket = TcpStream::connect(address).await.expect("gateway should accept the connection");
+    socket.write_all(request.as_ref()).await.expect("gateway should accept the request");
     let mut response = Vec::new();
     let read = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut response))
         .await
-        .expect("future should complete within the timeout");
-    read.expect("the connection ends in good order");
+        .expect("response should end within the timeout");
+    read.expect("connection should close cleanly");
     String::from_utf8_lossy(&response).into_owned()
 }
 
-/// A request by POST, after which the client wants no more.
+/// Encodes a POST request that closes the connection.
 pub(crate) fn post(path: &str, content_type: &str, fields: &str, body: &[u8]) -> Vec<u8> {
     let head = format!(
         "POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: {content_type}\r\n{fields}\
@@ -78,36 +78,36 @@ pub(crate) fn post(path: &str, content_type: &str, fields: &str, body: &[u8]) ->
     [head.as_bytes(), body].concat()
 }
 
-/// A call of `Greet` by Connect.
+/// Encodes a Connect call of `Greet`.
 pub(crate) fn greet(fields: &str, name: &str) -> Vec<u8> {
     let body = format!("{{\"name\":\"{name}\"}}");
     post("/greet.Greeter/Greet", "application/json", fields, body.as_bytes())
 }
 
-/// The next item, which comes soon.
+/// Waits for the next item.
 pub(crate) async fn soon<T>(items: &mut mpsc::UnboundedReceiver<T>) -> T {
     tokio::time::timeout(PATIENCE, items.recv())
         .await
-        .expect("future should complete within the timeout")
-        .expect("its sender exists")
+        .expect("event should arrive within the timeout")
+        .expect("event sender should exist")
 }
 
-/// A greeter that does as the name says: `wait` waits for ever, `timeout` says whether there is one, `fail` fails in the
-/// middle, and an empty name fails.
+/// A greeter controlled by the name: `wait` waits forever, `timeout` reports whether there is a deadline, `fail` fails
+/// in the middle of a stream, and an empty name fails.
 pub(crate) struct Host {
     starts: mpsc::UnboundedSender<()>,
     dropped: mpsc::UnboundedSender<()>,
 }
 
 impl Host {
-    /// The greeter, and its events: a handler has begun, and one was dropped.
+    /// Returns the greeter and its events: a handler has begun, and a handler was dropped.
     pub(crate) fn new() -> (Self, mpsc::UnboundedReceiver<()>, mpsc::UnboundedReceiver<()>) {
         let ((starts, begins), (dropped, drops)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
         (Self { starts, dropped }, begins, drops)
     }
 }
 
-/// Reports when a handler is dropped.
+/// Reports on drop that a handler was dropped.
 struct Guard(mpsc::UnboundedSender<()>);
 
 impl Drop for Guard {
@@ -161,7 +161,7 @@ impl Greeter for Host {
     }
 }
 
-/// Every kind of method.
+/// A calculator with every kind of method.
 pub(crate) struct Sums;
 
 impl Calculator for Sums {

@@ -1,14 +1,14 @@
-//! Calls of tools.
+//! Tool calls.
 
 use super::support::{ACCEPT, Host, LEGACY, all, leaf, modern, request};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 
-/// The result of a tool that failed: code and message.
+/// Returns the text of a failed tool call: code and message.
 fn failure(result: &Value) -> &str {
     assert_eq!((&result["isError"], result.get("structuredContent")), (&json!(true), None), "{result}");
-    result["content"][0]["text"].as_str().expect("a text")
+    result["content"][0]["text"].as_str().expect("failure should have a text")
 }
 
 #[tokio::test]
@@ -17,8 +17,8 @@ async fn result_is_structure_and_text() {
     let node = json!({"children": [leaf("a"), {"number": "9007199254740993"}]});
     let result = host.call("echo", node.clone()).await;
     assert_eq!((&result["structuredContent"], &result["isError"]), (&node, &json!(false)));
-    let text = result["content"][0]["text"].as_str().expect("a text");
-    assert_eq!(serde_json::from_str::<Value>(text).expect("text should be valid JSON"), node);
+    let text = result["content"][0]["text"].as_str().expect("result should have a text");
+    assert_eq!(serde_json::from_str::<Value>(text).expect("result text should be valid JSON"), node);
     assert_eq!(result["content"][0]["type"], "text");
     assert_eq!(host.result("tools/call", json!({"name": "echo"})).await["structuredContent"], json!({}));
 }
@@ -53,7 +53,7 @@ async fn stream_with_a_token_notifies_of_its_progress() {
             let answer = host.post(fields, &message).await;
             assert_eq!(answer.field("x-accel-buffering"), Some("no"));
             let events = answer.events();
-            let (result, progress) = events.split_last().expect("there are events");
+            let (result, progress) = events.split_last().expect("response should have events");
             let seen: Vec<_> = progress.iter().map(|event| &event["params"]).collect();
             let expected = [1, 2, 3].map(|count| {
                 json!({"progressToken": token, "progress": count, "message": format!("{{\"number\":{count}}}")})
@@ -66,14 +66,14 @@ async fn stream_with_a_token_notifies_of_its_progress() {
     }
 }
 
-/// An agent that left out a number acted on number 0.
+/// Regression: a missing number argument was treated as 0.
 #[tokio::test]
 async fn call_without_a_required_argument_fails() {
     let host = Host::new(all());
     for (tool, arguments) in [("count", json!({})), ("count", json!({"number": null})), ("put", json!({"nmae": "x"}))] {
         let result = host.call(tool, arguments).await;
         assert_eq!(result["isError"], true, "{result}");
-        let text = result["content"][0]["text"].as_str().expect("result should have a text");
+        let text = result["content"][0]["text"].as_str().expect("failure should have a text");
         let name = if tool == "count" { "number" } else { "name" };
         assert_eq!(text, format!("INVALID_ARGUMENT: missing arguments: {name}"));
     }
@@ -147,7 +147,7 @@ async fn cancelled_request_ends_without_a_reply() {
         async move { host.post(&fields, &call(5)).await }
     });
     host.service.began().await;
-    // Another session, another id, an id of another type, and none of them is an error.
+    // None of these cancels the call or is an error: another session, another id, an id of another type.
     for (of, id) in [("b", json!(5)), ("a", json!(6)), ("a", json!("5"))] {
         assert_eq!(host.post(&session(of), &cancel(id)).await.status, 202);
     }
@@ -155,7 +155,7 @@ async fn cancelled_request_ends_without_a_reply() {
     assert!(!waiting.is_finished());
     assert_eq!(host.post(&session("a"), &cancel(json!(5))).await.status, 202);
     host.service.ended().await;
-    let answer = waiting.await.expect("task should not panic");
+    let answer = waiting.await.expect("waiting call should not panic");
     assert_eq!((answer.status, answer.body.as_str()), (202, ""));
 }
 
@@ -169,7 +169,7 @@ async fn closed_response_ends_its_call() {
         "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{ACCEPT}{fields}content-length: {}\r\n\r\n",
         body.len()
     );
-    io.write_all((head + &body).as_bytes()).await.expect("write should succeed");
+    io.write_all((head + &body).as_bytes()).await.expect("server should accept the request");
     host.service.began().await;
     drop(io);
     host.service.ended().await;
@@ -188,13 +188,13 @@ async fn id_in_progress_is_refused_within_its_session() {
     host.service.began().await;
     let second = host.post(&fields, &call).await;
     assert_eq!((second.status, &second.json()["error"]["code"]), (400, &json!(-32600)));
-    // Without a session nothing connects two requests.
+    // Without a session, calls with the same id are unrelated.
     let other = start(LEGACY.to_owned());
     host.service.began().await;
     host.service.release();
     host.service.release();
     for waiting in [first, other] {
-        let answer = waiting.await.expect("task should not panic").json();
+        let answer = waiting.await.expect("waiting call should not panic").json();
         assert_eq!(answer["result"]["structuredContent"]["name"], "x");
     }
 }

@@ -1,4 +1,4 @@
-//! Messages in lines, as programs send them over standard input and output.
+//! Messages as lines, as programs send them over standard input and output.
 
 use super::support::{Host, Lines, all, modern, request};
 use frpc::Config;
@@ -97,19 +97,19 @@ async fn a_begun_message_is_not_late_while_the_server_reads_nothing() {
     let host = Host::with(Gateway::new().json_rpc(), |builder| builder.config(config));
     let mut io = host.connect();
     let wait = request(1, "tools.Tools/Wait", json!({"name": "a".repeat(300_000)}));
-    io.write_all(format!("{wait}\n{{\"jsonrpc\":").as_bytes()).await.expect("write should succeed");
+    io.write_all(format!("{wait}\n{{\"jsonrpc\":").as_bytes()).await.expect("server should accept the request");
     host.service.began().await;
     host.service.release();
     for _ in 0..16 {
         tokio::time::sleep(Duration::from_secs(1)).await;
-        io.read_exact(&mut [0; 12_000]).await.expect("peer should send the expected bytes");
+        io.read_exact(&mut [0; 12_000]).await.expect("server should send the replies");
     }
     let rest = br#""2.0","id":2,"method":"tools.Tools/Put","params":{"name":"b"}}"#;
-    io.write_all(rest).await.expect("write should succeed");
+    io.write_all(rest).await.expect("server should accept the rest");
     let mut lines = BufReader::new(io).lines();
-    let _reply = lines.next_line().await.expect("line should be readable");
-    let next = lines.next_line().await.expect("line should be readable").expect("call should succeed");
-    assert_eq!(serde_json::from_str::<Value>(&next).expect("text should be valid JSON")["result"]["name"], "b");
+    let _reply = lines.next_line().await.expect("first reply should be readable");
+    let next = lines.next_line().await.expect("second reply should be readable").expect("connection should stay open");
+    assert_eq!(serde_json::from_str::<Value>(&next).expect("reply should be valid JSON")["result"]["name"], "b");
 }
 
 #[tokio::test(start_paused = true)]
@@ -134,10 +134,9 @@ async fn drained_connection_reads_credit_and_refuses_calls() {
     lines.end().await;
 }
 
-/// A frame of a client, whose mask changes nothing.
+/// Encodes a client frame with a zero mask.
 fn frame(opcode: u8, payload: &str) -> Vec<u8> {
-    let length =
-        u8::try_from(payload.len()).ok().filter(|length| *length < 126).expect("value should be within the limit");
+    let length = u8::try_from(payload.len()).ok().filter(|length| *length < 126).expect("payload should be short");
     [&[0x80 | opcode, 0x80 | length, 0, 0, 0, 0], payload.as_bytes()].concat()
 }
 
@@ -152,31 +151,31 @@ async fn a_stop_waits_for_calls_of_a_web_socket_that_answers_pings() {
     let mut io = host.connect();
     let head = "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
                 sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
-    io.write_all(head.as_bytes()).await.expect("write should succeed");
+    io.write_all(head.as_bytes()).await.expect("server should accept the upgrade request");
     let mut answer = Vec::new();
     while !answer.ends_with(b"\r\n\r\n") {
-        answer.push(io.read_u8().await.expect("peer should send a byte"));
+        answer.push(io.read_u8().await.expect("server should send the upgrade response"));
     }
     let mut io = BufReader::new(io);
     let call = |id: u32, method: &str| request(id, &format!("tools.Tools/{method}"), json!({"name": "a"})).to_string();
-    io.write_all(&frame(TEXT, &call(1, "Wait"))).await.expect("write should succeed");
+    io.write_all(&frame(TEXT, &call(1, "Wait"))).await.expect("server should accept the call");
     host.service.began().await;
     let mut replies = Vec::new();
     for turn in 0.. {
         let (opcode, length) = (
-            io.read_u8().await.expect("peer should send a byte") & 15,
-            io.read_u8().await.expect("peer should send a byte"),
+            io.read_u8().await.expect("server should send a frame") & 15,
+            io.read_u8().await.expect("server should send a frame"),
         );
         let length = if length == 126 {
-            io.read_u16().await.expect("peer should send the expected bytes")
+            io.read_u16().await.expect("server should send an extended length")
         } else {
             length.into()
         };
         let mut payload = vec![0; length.into()];
-        io.read_exact(&mut payload).await.expect("peer should send the expected bytes");
+        io.read_exact(&mut payload).await.expect("server should send the payload");
         match opcode {
-            PING => io.write_all(&frame(PONG, "")).await.expect("write should succeed"),
-            TEXT => replies.push(serde_json::from_slice::<Value>(&payload).expect("bytes should be valid JSON")),
+            PING => io.write_all(&frame(PONG, "")).await.expect("server should accept the PONG"),
+            TEXT => replies.push(serde_json::from_slice::<Value>(&payload).expect("reply should be valid JSON")),
             CLOSE => {
                 assert_eq!(payload[..2], 1001_u16.to_be_bytes());
                 break;
@@ -184,7 +183,7 @@ async fn a_stop_waits_for_calls_of_a_web_socket_that_answers_pings() {
             other => panic!("opcode {other}"),
         }
         match turn {
-            0 => io.write_all(&frame(TEXT, &call(2, "Put"))).await.expect("write should succeed"),
+            0 => io.write_all(&frame(TEXT, &call(2, "Put"))).await.expect("server should accept the second call"),
             20 => host.service.release(),
             _ => {}
         }

@@ -1,16 +1,16 @@
-//! The beginning of a conversation, and the list of tools.
+//! The start of a conversation, and the list of tools.
 
 use super::support::{Host, LEGACY, all, modern, request};
 use frpc_gateway::Mcp;
 use serde_json::{Value, json};
 
 fn tool<'a>(list: &'a Value, name: &str) -> &'a Value {
-    let tools = list["tools"].as_array().expect("a list");
-    tools.iter().find(|tool| tool["name"] == name).expect("the tool is listed")
+    let tools = list["tools"].as_array().expect("list should have tools");
+    tools.iter().find(|tool| tool["name"] == name).expect("tool should be listed")
 }
 
 fn names(list: &Value) -> Vec<&str> {
-    list["tools"].as_array().expect("a list").iter().filter_map(|tool| tool["name"].as_str()).collect()
+    list["tools"].as_array().expect("list should have tools").iter().filter_map(|tool| tool["name"].as_str()).collect()
 }
 
 #[tokio::test]
@@ -31,10 +31,10 @@ async fn initialize_states_server_and_version() {
             "instructions": "Ask first.",
         });
         assert_eq!(answer.json()["result"], result, "{asked}");
-        let session = answer.field("mcp-session-id").expect("a session has an id");
+        let session = answer.field("mcp-session-id").expect("response should have a session id");
         assert!(session.len() == 32 && session.bytes().all(|byte| byte.is_ascii_hexdigit()), "{session}");
     }
-    // It negotiates the version by its params, whatever a field states.
+    // The version is negotiated by the params, whatever the header field states.
     for field in ["mcp-protocol-version: 2099-01-01\r\n", "mcp-protocol-version: 2026-07-28\r\n", LEGACY] {
         let answer = host.post(field, &request(0, "initialize", json!({"protocolVersion": "2025-06-18"}))).await;
         assert_eq!(answer.json()["result"]["protocolVersion"], "2025-06-18", "{field}");
@@ -110,19 +110,20 @@ async fn tool_has_comment_schemas_and_annotations() {
     assert_eq!(tool(&list, "fail")["description"], "Calls tools.Tools/Fail.");
     let hints = |name| {
         let annotations = &tool(&list, name)["annotations"];
-        ["readOnlyHint", "destructiveHint", "idempotentHint"].map(|hint| annotations[hint].as_bool().expect("a flag"))
+        ["readOnlyHint", "destructiveHint", "idempotentHint"]
+            .map(|hint| annotations[hint].as_bool().expect("annotation should be a flag"))
     };
     assert_eq!(hints("echo"), [true, false, true]);
     assert_eq!(hints("put"), [false, true, true]);
     assert_eq!(hints("fail"), [false, true, false]);
     let input = &echo["inputSchema"];
     assert_eq!((&input["type"], &input["description"]), (&json!("object"), &json!("A \"node\".")));
-    // Some models' APIs refuse it there.
+    // Some model APIs reject `allOf` at the root.
     assert_eq!(input.get("allOf"), None);
     let children = json!({"type": "array", "items": {"$ref": "#/$defs/tools.Node"}, "description": "Nodes below."});
     assert_eq!(input["properties"]["children"], children);
     assert_eq!(input["properties"]["kind"], json!({"$ref": "#/$defs/tools.Kind"}));
-    let definitions: Vec<_> = input["$defs"].as_object().expect("definitions").keys().collect();
+    let definitions: Vec<_> = input["$defs"].as_object().expect("schema should have definitions").keys().collect();
     assert_eq!(definitions, ["tools.Kind", "tools.Node"]);
     assert_eq!(echo["outputSchema"], *input);
     assert_eq!(tool(&list, "shout")["inputSchema"]["required"], json!(["value"]));

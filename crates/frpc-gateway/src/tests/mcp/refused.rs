@@ -1,4 +1,4 @@
-//! Requests that are refused before a call.
+//! Requests that are rejected before a call.
 
 use super::support::{ACCEPT, Host, LEGACY, all, modern, request};
 use frpc_gateway::{Gateway, Http};
@@ -43,7 +43,7 @@ async fn bad_requests_have_a_status_and_a_code() {
         let answer = host.http("POST", "/mcp", &format!("{JSON}{ACCEPT}{fields}"), body).await;
         assert_eq!((answer.status, &answer.json()["error"]["code"]), (status, &json!(code)), "{fields}{body}");
     }
-    // A response is no request, and is never answered.
+    // A response is not a request and is never replied to.
     for response in [r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, r#"{"jsonrpc":"2.0","id":1,"error":{"code":1}}"#] {
         let answer = host.http("POST", "/mcp", &format!("{JSON}{ACCEPT}{LEGACY}"), response).await;
         assert_eq!((answer.status, &*answer.body), (202, ""), "{response}");
@@ -63,7 +63,7 @@ async fn requests_of_2026_agree_with_their_fields() {
     let plain = request(1, "tools/list", json!({}));
     let without = |key: &str| {
         let mut list = list.clone();
-        list["params"]["_meta"].as_object_mut().expect("an object").remove(key);
+        list["params"]["_meta"].as_object_mut().expect("metadata should be an object").remove(key);
         list
     };
     let mut unknown = list.clone();
@@ -140,12 +140,12 @@ async fn endpoint_takes_json_by_post_of_allowed_pages() {
     );
 }
 
-/// A message of some kilobytes took megabytes that were not charged, until the end of its body.
+/// Regression: a message of some kilobytes inflated to megabytes that were not charged until its body ended.
 #[tokio::test]
 async fn message_that_inflates_beyond_the_memory_is_refused() {
     let host = Host::with(Gateway::new().http(Http::new().grpc()), |builder| builder.memory_max(1 << 20));
     let message = crate::gzip::deflate(&[&br#"{"number":1}"#[..], &vec![b' '; 3 << 20]].concat());
-    let length = u32::try_from(message.len()).expect("value should fit u32");
+    let length = u32::try_from(message.len()).expect("message length should fit in u32");
     let body = [&[1][..], &length.to_be_bytes(), &message].concat();
     let fields = "content-type: application/grpc-web+json\r\ngrpc-encoding: gzip\r\nconnection: close\r\n";
     let head = format!(
@@ -153,9 +153,9 @@ async fn message_that_inflates_beyond_the_memory_is_refused() {
         body.len()
     );
     let mut io = host.connect();
-    io.write_all(&[head.as_bytes(), &body].concat()).await.expect("write should succeed");
+    io.write_all(&[head.as_bytes(), &body].concat()).await.expect("server should accept the request");
     let mut response = Vec::new();
-    io.read_to_end(&mut response).await.expect("peer should close the connection cleanly");
+    io.read_to_end(&mut response).await.expect("server should close the connection cleanly");
     let response = String::from_utf8_lossy(&response);
     assert!(response.contains("grpc-status: 8"), "{response}");
 }

@@ -1,4 +1,4 @@
-//! Tools of servers with rules.
+//! Tools of servers with access rules.
 
 use super::support::{Host, LEGACY, Lines, all, modern, request};
 use frpc_access::{Access, TokenError, Tokens, Who};
@@ -6,7 +6,7 @@ use frpc_access::{Principal, Proof};
 use frpc_gateway::{Gateway, Mcp};
 use serde_json::{Value, json};
 
-/// Knows `clerk` and `guest` by their names.
+/// Accepts the tokens `clerk` and `guest`.
 struct Names;
 
 impl Tokens for Names {
@@ -37,7 +37,7 @@ async fn list_has_the_tools_that_the_caller_may_call() {
     let host = host(all().page_max(1));
     let list = request(1, "tools/list", json!({}));
     let names = |answer: &Value| {
-        let tools = answer["result"]["tools"].as_array().expect("a list");
+        let tools = answer["result"]["tools"].as_array().expect("list should have tools");
         tools.iter().map(|tool| tool["name"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
     };
     let first = host.post(&bearer("clerk"), &list).await.json();
@@ -93,7 +93,8 @@ async fn unknown_caller_is_led_to_the_authorization_server() {
     assert_eq!(other.status, 404);
 }
 
-/// `initialize`, `ping` and notifications took no notice of a token, and a good one in the member replaced a bad one.
+/// Regression: `initialize`, `ping` and notifications ignored tokens, and a valid one in the body replaced an invalid
+/// one.
 #[tokio::test]
 async fn invalid_token_is_401_at_every_method() {
     let host = host(all());
@@ -157,7 +158,7 @@ async fn refused_token_counts_once_for_a_list() {
     let mut lines = Lines::new(&host(all()));
     let mut list = request(1, "tools/list", json!({}));
     list["metadata"] = json!({"authorization": "Bearer nobody"});
-    // Sixteen refused tokens would close the way for the next ones.
+    // Sixteen rejected tokens would suspend verification for this client.
     for _ in 0..15 {
         lines.send(&list).await;
         assert_eq!(lines.next().await["error"]["data"]["status"], "UNAUTHENTICATED");

@@ -1,4 +1,4 @@
-//! A server with tools, and clients by HTTP and by lines.
+//! A server with tools, and clients over HTTP and lines.
 
 use frpc::{Acceptor, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming};
 use frpc_gateway::{Gateway, Mcp, ServeGateway as _};
@@ -10,25 +10,25 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// How long a test waits for an event.
+/// Maximum time to wait for an event.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The fields of a request of 2025-11-25.
+/// Header field of a request of 2025-11-25.
 pub(crate) const LEGACY: &str = "mcp-protocol-version: 2025-11-25\r\n";
 
-/// The field that accepts both kinds of responses.
+/// Header field that accepts both kinds of responses.
 pub(crate) const ACCEPT: &str = "accept: application/json, text/event-stream\r\n";
 
-/// The service, and the events of its calls.
+/// The service, with the events of its calls.
 #[derive(Clone, Default)]
 pub(crate) struct Service(Arc<Events>);
 
 pub(crate) struct Events {
-    /// A permit for each call of `Wait` that has begun.
+    /// One permit per call of `Wait` that has begun.
     began: Semaphore,
-    /// A permit for each one that may end.
+    /// One permit per call that may complete.
     released: Semaphore,
-    /// A permit for each one that has ended, by whatever.
+    /// One permit per call that has ended for any reason.
     ended: Semaphore,
 }
 
@@ -42,8 +42,8 @@ impl Default for Events {
 async fn take(events: &Semaphore) {
     timeout(PATIENCE, events.acquire())
         .await
-        .expect("future should complete within the timeout")
-        .expect("open")
+        .expect("event should occur within the timeout")
+        .expect("semaphore should be open")
         .forget();
 }
 
@@ -61,7 +61,7 @@ impl Service {
     }
 }
 
-/// Counts the end of a call.
+/// Counts the end of a call on drop.
 struct OnEnd(Arc<Events>);
 
 impl Drop for OnEnd {
@@ -126,12 +126,12 @@ impl Shelf for Service {
     }
 }
 
-/// A node with a text.
+/// Returns a node with a text.
 pub(crate) fn leaf(text: &str) -> Value {
     json!({"text": text, "kind": "KIND_LEAF"})
 }
 
-/// All methods of the service as tools with the names of the methods in lower case.
+/// Selects all methods of the service as tools, named by the method in lower case.
 pub(crate) fn all() -> Mcp {
     let methods = ["Echo", "Put", "Fail", "Wait", "Count", "Text", "Shout"];
     methods.iter().fold(Mcp::new(), |mcp, method| mcp.method_as(format!("tools.Tools/{method}"), method.to_lowercase()))
@@ -155,10 +155,10 @@ impl Host {
             .add_service(ToolsServer::new(service.clone()))
             .add_service(ShelfServer::new(service.clone()))
             .gateway(gateway);
-        Self { server: settings(builder).build().expect("settings should be valid"), service }
+        Self { server: settings(builder).build().expect("server settings should be valid"), service }
     }
 
-    /// A connection in memory.
+    /// Opens an in-memory connection.
     pub(crate) fn connect(&self) -> DuplexStream {
         let (here, there) = tokio::io::duplex(64 * 1024);
         let server = self.server.clone();
@@ -166,29 +166,29 @@ impl Host {
         here
     }
 
-    /// The response to a request of HTTP on a connection of its own.
+    /// Sends an HTTP request on its own connection and returns the response.
     pub(crate) async fn http(&self, method: &str, path: &str, fields: &str, body: &str) -> Answer {
         let mut io = self.connect();
         let length = body.len();
         let host = if fields.contains("host: ") { "" } else { "host: localhost\r\n" };
         let head =
             format!("{method} {path} HTTP/1.1\r\n{host}connection: close\r\n{fields}content-length: {length}\r\n\r\n");
-        io.write_all((head + body).as_bytes()).await.expect("write should succeed");
+        io.write_all((head + body).as_bytes()).await.expect("server should accept the request");
         let mut response = String::new();
         timeout(PATIENCE, io.read_to_string(&mut response))
             .await
-            .expect("future should complete within the timeout")
-            .expect("bytes should be UTF-8");
+            .expect("response should end within the timeout")
+            .expect("response should be UTF-8");
         Answer::new(&response)
     }
 
-    /// The response to a POST of a message, with these fields in addition.
+    /// Posts a message with additional header fields and returns the response.
     pub(crate) async fn post(&self, fields: &str, body: &Value) -> Answer {
         let fields = format!("content-type: application/json\r\n{ACCEPT}{fields}");
         self.http("POST", "/mcp", &fields, &body.to_string()).await
     }
 
-    /// The result of a request of 2025-11-25.
+    /// Sends a request of 2025-11-25 and returns the result.
     pub(crate) async fn result(&self, method: &str, params: Value) -> Value {
         let mut answer = self.post(LEGACY, &request(1, method, params)).await.json();
         assert_eq!((&answer["jsonrpc"], &answer["id"]), (&json!("2.0"), &json!(1)), "{answer}");
@@ -196,7 +196,7 @@ impl Host {
         answer["result"].take()
     }
 
-    /// The result of a tool.
+    /// Calls a tool and returns its result.
     pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Value {
         self.result("tools/call", json!({"name": tool, "arguments": arguments})).await
     }
@@ -207,7 +207,7 @@ pub(crate) fn request(id: u32, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
-/// A request of 2026-07-28, and its fields.
+/// Returns a request of 2026-07-28 and its header fields.
 pub(crate) fn modern(id: u32, method: &str, mut params: Value) -> (String, Value) {
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
     params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
@@ -216,7 +216,7 @@ pub(crate) fn modern(id: u32, method: &str, mut params: Value) -> (String, Value
     (fields, request(id, method, params))
 }
 
-/// A response of HTTP.
+/// An HTTP response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -233,7 +233,7 @@ impl Answer {
         Self { status, head, body }
     }
 
-    /// The value of a field.
+    /// Returns the value of a header field.
     pub(crate) fn field(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
     }
@@ -242,30 +242,30 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error} in {self:?}"))
     }
 
-    /// The messages of a stream of events.
+    /// Returns the messages of an event stream.
     pub(crate) fn events(&self) -> Vec<Value> {
         assert_eq!(self.field("content-type"), Some("text/event-stream"), "{self:?}");
         let events = self.body.split("\n\n").filter(|event| !event.is_empty());
         let json = |event: &str| {
-            let data = event.strip_prefix("event: message\ndata: ").expect("an event has data in one line");
-            serde_json::from_str(data).expect("text should be valid JSON")
+            let data = event.strip_prefix("event: message\ndata: ").expect("event should have its data in one line");
+            serde_json::from_str(data).expect("event data should be valid JSON")
         };
         events.map(json).collect()
     }
 }
 
-/// The body in chunks.
+/// Decodes a chunked body.
 fn unchunked(mut body: &str) -> String {
     let mut whole = String::new();
     while let Some((length, rest)) = body.split_once("\r\n") {
-        let length = usize::from_str_radix(length, 16).expect("a chunk has a length");
+        let length = usize::from_str_radix(length, 16).expect("chunk should have a length");
         whole += &rest[..length];
         body = &rest[length + 2..];
     }
     whole
 }
 
-/// A client that speaks in lines.
+/// A client that exchanges lines.
 pub(crate) struct Lines(BufReader<DuplexStream>);
 
 impl Lines {
@@ -274,25 +274,25 @@ impl Lines {
     }
 
     pub(crate) async fn send(&mut self, message: &Value) {
-        self.0.get_mut().write_all(format!("{message}\n").as_bytes()).await.expect("write should succeed");
+        self.0.get_mut().write_all(format!("{message}\n").as_bytes()).await.expect("server should accept the line");
     }
 
     pub(crate) async fn next(&mut self) -> Value {
         let mut line = String::new();
         timeout(PATIENCE, self.0.read_line(&mut line))
             .await
-            .expect("future should complete within the timeout")
-            .expect("bytes should be UTF-8");
+            .expect("line should arrive within the timeout")
+            .expect("line should be UTF-8");
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error} in {line:?}"))
     }
 
-    /// Waits for the end of the connection.
+    /// Waits until the server closes the connection.
     pub(crate) async fn end(&mut self) {
         assert_eq!(
             timeout(PATIENCE, self.0.read(&mut [0]))
                 .await
-                .expect("future should complete within the timeout")
-                .expect("it ends in order"),
+                .expect("server should close within the timeout")
+                .expect("server should close the connection cleanly"),
             0
         );
     }

@@ -3,7 +3,7 @@ use super::*;
 const MASK: [u8; 4] = [1, 2, 3, 4];
 const LIMIT: u64 = 70_000;
 
-/// A frame of a client, whose head may be broken by `change`.
+/// Encodes a client frame. `first` replaces the first byte of its header.
 fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     let (head, length) = head(Opcode::Binary, payload.len(), Some(MASK));
     let mut frame = [&head[..length], payload].concat();
@@ -12,7 +12,7 @@ fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// The result of some bytes.
+/// An item read from some bytes.
 #[derive(PartialEq, Eq, Debug)]
 enum Read {
     Part(Kind, Vec<u8>, bool),
@@ -21,7 +21,7 @@ enum Read {
     Close(Option<u16>),
 }
 
-/// Reads bytes in pieces of `width`, joining parts of one message.
+/// Decodes bytes in pieces of `width`, and joins the parts of a message.
 fn read(bytes: &[u8], width: usize) -> Result<Vec<Read>, Fault> {
     let start = Instant::now();
     let mut decoder = Decoder::new(Role::Server, LIMIT, start);
@@ -119,7 +119,7 @@ fn every_violation_of_the_protocol_is_refused_with_its_code() {
     ];
     for (number, (bytes, code)) in cases.into_iter().enumerate() {
         for width in [1, 3, bytes.len()] {
-            let fault = read(&bytes, width).expect_err("input should be rejected");
+            let fault = read(&bytes, width).expect_err("violation should be rejected");
             assert_eq!(fault.code, CloseCode(code), "case {number}: {fault}");
         }
     }
@@ -141,6 +141,7 @@ fn masks_are_removed_at_any_offset() {
 #[test]
 fn a_client_refuses_frames_with_masks() {
     let mut decoder = Decoder::new(Role::Client, LIMIT, Instant::now());
-    let fault = decoder.next(&mut frame(0x82, b"x"), &mut 0, Instant::now).expect_err("next item should be an error");
+    let fault =
+        decoder.next(&mut frame(0x82, b"x"), &mut 0, Instant::now).expect_err("masked server frame should be rejected");
     assert_eq!(fault.code, CloseCode::PROTOCOL_ERROR);
 }

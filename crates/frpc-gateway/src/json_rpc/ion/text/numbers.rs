@@ -1,8 +1,8 @@
-//! Numbers of the text form.
+//! Numbers in the text form.
 
 use super::super::{INTEGER_MAX, Result, malformed};
 
-/// Appends a number as JSON has it.
+/// Appends a number in JSON syntax.
 pub(super) fn to_json(token: &str, json: &mut String) -> Result<()> {
     match convert(token, json) {
         Some(()) => Ok(()),
@@ -29,7 +29,7 @@ fn convert(token: &str, json: &mut String) -> Option<()> {
         None => (number, None),
     };
     let (whole, fraction) = mantissa.split_once('.').map_or((mantissa, None), |(whole, rest)| (whole, Some(rest)));
-    // An integer has no negative zero, as decimals and floats have.
+    // Integers have no negative zero, unlike decimals and floats.
     let is_zero = whole == "0" && fraction.is_none() && exponent.is_none();
     json.push_str(if is_zero { "" } else { sign });
     let start = json.len();
@@ -57,7 +57,7 @@ fn convert(token: &str, json: &mut String) -> Option<()> {
     Some(())
 }
 
-/// Appends digits without their underscores, of which each is between two digits.
+/// Appends digits without their underscores, each of which must be between two digits.
 fn digits(text: &str, radix: u32, to: &mut String) -> Option<()> {
     let mut was_digit = false;
     for letter in text.chars() {

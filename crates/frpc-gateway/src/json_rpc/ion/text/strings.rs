@@ -1,24 +1,25 @@
-//! Strings, quoted symbols, clobs and blobs of the text form.
+//! Strings, quoted symbols, clobs and blobs in the text form.
 
 use super::super::output::JsonOutput;
 use super::super::{Result, malformed};
 use super::TextReader;
 use base64::prelude::*;
 
-/// The use of a string.
+/// Kind of a string.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Form {
-    /// Unicode, which is written as it is within JSON.
+    /// Unicode text, written as JSON text.
     Text,
-    /// Bytes, each of which is written as the character with its number.
+    /// Bytes, each written as the character with its number.
     Clob,
 }
 
-/// The quotes of strings that may have line ends in them.
+/// Quotes of strings that may contain line breaks.
 const LONG_QUOTES: &str = "'''";
 
 impl TextReader<'_> {
-    /// Reads a string in double quotes, or strings in three quotes each, which are one. `false` if none begins here.
+    /// Reads a string in double quotes, or adjacent triple-quoted strings, which are concatenated. Returns false if
+    /// there is none.
     pub(super) fn string(&mut self, form: Form) -> Result<bool> {
         self.content.clear();
         if self.take_byte(b'"') {
@@ -31,7 +32,7 @@ impl TextReader<'_> {
             self.at += LONG_QUOTES.len();
             self.string_until(LONG_QUOTES, form)?;
             let end = self.at;
-            // A clob has no comments in it.
+            // Comments are not allowed inside a clob.
             match form {
                 Form::Text => self.skip_space()?,
                 Form::Clob => self.skip_white_space(),
@@ -43,7 +44,7 @@ impl TextReader<'_> {
         }
     }
 
-    /// Appends the rest of a string to `content`, and reads its quotes.
+    /// Appends the rest of a string to `content` and reads its closing quotes.
     pub(super) fn string_until(&mut self, quotes: &str, form: Form) -> Result<()> {
         loop {
             let rest = self.rest();
@@ -71,7 +72,7 @@ impl TextReader<'_> {
                 0x0b => "\u{b}",
                 0x0c => "\u{c}",
                 b'\n' | b'\r' if quotes == LONG_QUOTES => {
-                    // Each line end is a line feed.
+                    // Every line break becomes a line feed.
                     self.at += usize::from(rest.starts_with("\r\n"));
                     "\n"
                 }
@@ -82,7 +83,7 @@ impl TextReader<'_> {
         }
     }
 
-    /// Reads an escape.
+    /// Reads an escape sequence.
     fn escape(&mut self, form: Form) -> Result<()> {
         let rest = self.rest();
         let (length, code) = match rest.as_bytes().get(1) {
@@ -100,7 +101,7 @@ impl TextReader<'_> {
             Some(b'x') => (4, hexadecimal(rest, 2..4)),
             Some(b'u') if form == Form::Text => {
                 match (hexadecimal(rest, 2..6), rest.get(6..8), hexadecimal(rest, 8..12)) {
-                    // A pair of surrogates, as JSON has it.
+                    // A surrogate pair, as in JSON.
                     (Some(high @ 0xd800..0xdc00), Some("\\u"), Some(low @ 0xdc00..0xe000)) => {
                         (12, Some(0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00)))
                     }
@@ -141,7 +142,7 @@ impl TextReader<'_> {
         }
     }
 
-    /// Reads base64, whose letters may have white space between them.
+    /// Reads base64, which may contain white space.
     fn base64(&mut self) -> Result<()> {
         self.content.clear();
         loop {
