@@ -1,5 +1,5 @@
-//! The server and the Rust client of `compare.py`: `load serve ADDRESS` until standard input ends, and `load call ADDRESS
-//! SECONDS`, which makes the calls of `load.cpp` and prints the same figures.
+//! The server and the Rust client of `compare.py`. `load serve ADDRESS` serves until the end of standard input. `load
+//! call ADDRESS SECONDS` makes the same calls as `load.cpp` and prints the same figures.
 
 use frpc::{Channel, Server};
 use rustix::time::{ClockId, clock_gettime};
@@ -62,7 +62,7 @@ async fn call(address: &str, time: Duration) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The processor time of this process.
+/// Returns the CPU time of this process.
 fn processor_time() -> Result<Duration, Box<dyn Error>> {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Ok(Duration::new(time.tv_sec.try_into()?, time.tv_nsec.try_into()?))

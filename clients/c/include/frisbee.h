@@ -21,84 +21,84 @@
 #define FRISBEE_VERSION_PATCH 0
 #define FRISBEE_VERSION "0.1.0"
 
-/// The result of a function or call: the status codes of gRPC.
+/// The result of a function or a call, with gRPC's status codes.
 typedef enum frisbee_code {
   /// Success.
   FRISBEE_OK = 0,
   /// The caller cancelled the call.
   FRISBEE_CANCELLED = 1,
-  /// An error without a more precise code.
+  /// An error without a more specific code.
   FRISBEE_UNKNOWN = 2,
-  /// An argument is wrong: of the call, or of the function of this library.
+  /// An argument of the call or of the function is invalid.
   FRISBEE_INVALID_ARGUMENT = 3,
   /// The deadline passed. The call may have run.
   FRISBEE_DEADLINE_EXCEEDED = 4,
-  /// A named object does not exist.
+  /// The named object does not exist.
   FRISBEE_NOT_FOUND = 5,
-  /// The object exists already.
+  /// The object already exists.
   FRISBEE_ALREADY_EXISTS = 6,
-  /// The caller lacks the permission.
+  /// The caller does not have permission.
   FRISBEE_PERMISSION_DENIED = 7,
-  /// A limit is reached.
+  /// A limit was reached.
   FRISBEE_RESOURCE_EXHAUSTED = 8,
-  /// The state does not allow it, such as a blocking call in a callback.
+  /// The operation is not possible in the current state, such as a blocking call in a callback.
   FRISBEE_FAILED_PRECONDITION = 9,
-  /// A conflict ended the operation.
+  /// The operation was aborted because of a conflict.
   FRISBEE_ABORTED = 10,
-  /// A value is outside its range.
+  /// A value is out of range.
   FRISBEE_OUT_OF_RANGE = 11,
-  /// The server has no such method.
+  /// The server does not implement the method.
   FRISBEE_UNIMPLEMENTED = 12,
-  /// An internal error, also a panic that the library has caught.
+  /// An internal error, including a panic caught by the library.
   FRISBEE_INTERNAL = 13,
-  /// There is no connection to the server.
+  /// The server is unreachable, or the connection was lost.
   FRISBEE_UNAVAILABLE = 14,
-  /// Data is lost.
+  /// Data was lost.
   FRISBEE_DATA_LOSS = 15,
   /// The caller is not authenticated.
   FRISBEE_UNAUTHENTICATED = 16,
 } frisbee_code;
 
-/// The encoding of bytes that are passed to and from the library.
+/// The encoding of bytes passed to and from the library.
 typedef enum frisbee_format {
-  /// The bytes of the wire, unchanged and unchecked.
+  /// The wire encoding, unchanged and unchecked.
   FRISBEE_NATIVE = 0,
-  /// JSON text, by the JSON mapping of proto3.
+  /// JSON text in proto3's JSON mapping.
   FRISBEE_JSON = 1,
-  /// The encoding of protobuf, which protobuf's own C++ messages have.
+  /// Protobuf's encoding, as used by protobuf's C++ messages.
   FRISBEE_PROTOBUF = 2,
 } frisbee_format;
 
-/// The encoding of native messages of a service.
+/// The encoding of a service's native messages.
 typedef enum frisbee_codec {
-  /// Polyglot, field by field: the default of frpc, and the one of Go's fRPC.
+  /// Polyglot, the default of frpc, which is also used by Go's fRPC.
   FRISBEE_CODEC_POLYGLOT = 0,
-  /// Protobuf: services built with `Codec::Protobuf`.
+  /// Protobuf, for services built with `Codec::Protobuf`.
   FRISBEE_CODEC_PROTOBUF = 1,
 } frisbee_codec;
 
-/// A call of a server: a handle, which the reply frees.
+/// A received call: a handle, which is freed by replying.
 typedef struct frisbee_call frisbee_call;
 
-/// A request to cancel calls, from any thread: a handle, which `frisbee_cancel_free` frees.
+/// A cancellation token for calls: a handle, which `frisbee_cancel_free` frees.
 typedef struct frisbee_cancel frisbee_cancel;
 
-/// A client of one server: a handle, which `frisbee_client_free` frees. It replaces its connection when that is lost.
+/// A client of a server: a handle, which `frisbee_client_free` frees. Lost connections are replaced.
 typedef struct frisbee_client frisbee_client;
 
-/// Completed calls: a handle, which `frisbee_queue_free` frees.
+/// A queue of completed calls: a handle, which `frisbee_queue_free` frees.
 typedef struct frisbee_queue frisbee_queue;
 
-/// The outcome of a call, or one message of a stream: a handle, which `frisbee_reply_free` frees.
+/// The outcome of a call, or a message of a stream: a handle, which `frisbee_reply_free` frees.
 typedef struct frisbee_reply frisbee_reply;
 
 /// A server of functions: a handle, which `frisbee_server_free` frees.
 typedef struct frisbee_server frisbee_server;
 
-/// A call with streams: a handle, which `frisbee_stream_free` frees.
+/// A streaming call: a handle, which `frisbee_stream_free` frees.
 typedef struct frisbee_stream frisbee_stream;
 
-/// A view of bytes, which belong to the object that returned it.
+/// A view of bytes that belong to the object that returned it.
 typedef struct frisbee_bytes {
   /// The first byte; NULL if there are none.
   const void *data;
@@ -110,45 +110,45 @@ typedef struct frisbee_bytes {
 typedef struct frisbee_outcome {
   /// `FRISBEE_OK`, or the code of the failure.
   enum frisbee_code code;
-  /// Whether a failed call may have run at the server. If not, it is safe to call again.
+  /// Whether a failed call may have run on the server. If not, it is safe to retry.
   bool may_have_run;
-  /// The text of a failure; empty for success.
+  /// The text of a failure; empty on success.
   const char *message;
-  /// The message of a successful reply, as `frisbee_reply_data` returns it.
+  /// The message of a successful reply, like `frisbee_reply_data`.
   struct frisbee_bytes data;
 } frisbee_outcome;
 
-/// One entry of metadata. Keys that end with `-bin` have bytes as values, all others text.
+/// A metadata entry. Keys that end with `-bin` have binary values, all others text.
 typedef struct frisbee_metadata {
   /// The key, in lower case.
   const char *key;
   /// The value.
   const void *value;
-  /// The number of bytes of the value.
+  /// The length of the value in bytes.
   size_t len;
 } frisbee_metadata;
 
-/// The settings of a client. Initialise it with `{0}`: each field has a default.
+/// The settings of a client. Initialise it with `{0}` to use the defaults.
 typedef struct frisbee_client_options {
-  /// The deadline of unary calls in milliseconds; 0 for 30 s.
+  /// The timeout of unary calls in milliseconds; 0 for 30 s.
   uint64_t timeout_ms;
-  /// The time to connect in milliseconds; 0 for the default.
+  /// The timeout of connecting in milliseconds; 0 for the default.
   uint64_t connect_timeout_ms;
-  /// The longest message in bytes; 0 for 5 MiB.
+  /// The maximum length of a message in bytes; 0 for 5 MiB.
   uint32_t body_max;
-  /// The certificates of authorities as PEM, for TLS; NULL for plain connections.
+  /// The certificates of the server's authorities as PEM, which enables TLS; NULL for plaintext connections.
   const char *authorities;
-  /// The certificate of the client as PEM; NULL for none.
+  /// The client's certificate as PEM; NULL for none.
   const char *certificate;
-  /// The key of the certificate as PEM.
+  /// The private key of the certificate as PEM.
   const char *key;
-  /// The name that the server has to have; NULL for the host of its address.
+  /// The name expected in the server's certificate; NULL for the host of its address.
   const char *server_name;
-  /// Has to be 0.
+  /// Must be 0.
   uint64_t reserved[4];
 } frisbee_client_options;
 
-/// An error as a value: its code, and a text that ends with a NUL and is cut to the size of the array.
+/// An error: its code, and a NUL-terminated text, truncated to the size of the array.
 typedef struct frisbee_error {
   /// The code.
   enum frisbee_code code;
@@ -156,150 +156,150 @@ typedef struct frisbee_error {
   char message[508];
 } frisbee_error;
 
-/// The settings of a call. Initialise it with `{0}`: each field has a default.
+/// The settings of a call. Initialise it with `{0}` to use the defaults.
 typedef struct frisbee_call_options {
-  /// The deadline in milliseconds; 0 for that of the client.
+  /// The timeout in milliseconds; 0 for that of the client.
   uint64_t timeout_ms;
-  /// The metadata of the request; copied.
+  /// The metadata of the request, which is copied.
   const struct frisbee_metadata *metadata;
-  /// The number of entries.
+  /// The number of metadata entries.
   size_t metadata_count;
-  /// Cancels the call when it is fired; NULL for none.
+  /// The token that cancels the call; NULL for none.
   struct frisbee_cancel *cancel;
-  /// Has to be 0.
+  /// Must be 0.
   uint64_t reserved[4];
 } frisbee_call_options;
 
-/// A function that gets the reply of a call, never NULL, which it has to free, and the `user` pointer of the call.
+/// A completion callback. It receives the reply of a call, which is never NULL and which it must free, and the `user`
+/// pointer of the call.
 ///
-/// It runs in a thread of the library, where it must not block: functions that block return
-/// `FRISBEE_FAILED_PRECONDITION`.
+/// It runs on a thread of the library and must not block. Blocking functions return `FRISBEE_FAILED_PRECONDITION`.
 typedef void (*frisbee_completion)(void *user, struct frisbee_reply *reply);
 
 /// A completed operation.
 typedef struct frisbee_event {
-  /// The pointer that was given with the operation.
+  /// The pointer passed with the operation.
   void *user;
-  /// The reply, which `frisbee_reply_free` frees; NULL at the end of a stream.
+  /// The reply, which must be freed with `frisbee_reply_free`; NULL at the end of a stream.
   struct frisbee_reply *reply;
 } frisbee_event;
 
-/// The settings of a server. Initialise it with `{0}`: each field has a default.
+/// The settings of a server. Initialise it with `{0}` to use the defaults.
 typedef struct frisbee_server_options {
-  /// The number of threads for connections; 0 for one for each core.
+  /// The number of threads for connections; 0 for one per core.
   uint32_t threads;
-  /// The longest message in bytes; 0 for 5 MiB.
+  /// The maximum length of a message in bytes; 0 for 5 MiB.
   uint32_t body_max;
-  /// The time that calls in flight have when the server stops, in milliseconds; 0 for the default.
+  /// The time limit for calls in flight when the server stops, in milliseconds; 0 for the default.
   uint64_t shutdown_timeout_ms;
-  /// The certificate as PEM, for TLS; NULL for plain connections.
+  /// The server's certificate as PEM, which enables TLS; NULL for plaintext connections.
   const char *certificate;
-  /// The key of the certificate as PEM.
+  /// The private key of the certificate as PEM.
   const char *key;
-  /// The certificates of the authorities of clients as PEM; NULL if clients need no certificate.
+  /// The certificates of client authorities as PEM; NULL if clients need no certificate.
   const char *client_authorities;
-  /// Further names of the server for HTTP callers, the last one NULL; or NULL.
+  /// Further host names accepted from HTTP callers, terminated by NULL; or NULL.
   const char *const *hosts;
-  /// Origins of pages that may call, the last one NULL; or NULL.
+  /// Origins of web pages that may call, terminated by NULL; or NULL.
   const char *const *origins;
-  /// Whether the server serves native callers only, without JSON-RPC, HTTP, gRPC and WebSocket.
+  /// Whether to serve native callers only, without JSON-RPC, HTTP, gRPC and WebSocket.
   bool is_native_only;
-  /// Has to be 0.
+  /// Must be 0.
   uint64_t reserved[4];
 } frisbee_server_options;
 
-/// A function that serves a method. It gets the call and the `user` pointer.
+/// A function that serves a method. It receives the call and the `user` pointer.
 ///
-/// It replies to the call in the function or later, from any thread, exactly once. Functions of methods with one request and
-/// one reply run in the thread of the connection and should return within a millisecond; a blocked thread is replaced
-/// after 12 ms. Functions of methods with streams run in threads of their own and may block; a process has at most 512
-/// of these, and further calls wait for one; a call that ends before does not run. Functions run in several threads at
-/// once.
+/// It must reply to the call exactly once, during the function or later, from any thread. Functions of unary methods
+/// run on the connection's thread and should return within a millisecond; a blocked thread is replaced after 12 ms.
+/// Functions of streaming methods run on their own threads and may block. A process has at most 512 of these threads.
+/// Further calls wait for one, and a call that ends while it waits does not run. Functions run concurrently on several
+/// threads.
 typedef void (*frisbee_function)(struct frisbee_call *call, void *user);
 
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
 
-/// Stores the parts of a reply, and returns its code. It is `frisbee_reply_code`, `_message`, `_data` and
-/// `_may_have_run` at once.
+/// Stores the parts of a reply, and returns its code. Combines `frisbee_reply_code`, `_message`, `_data` and
+/// `_may_have_run`.
 ///
-/// The pointers of the outcome belong to the reply. A reply that is NULL or freed has `FRISBEE_INVALID_ARGUMENT` and a
-/// text. If `outcome` is NULL, nothing is stored, and that code is returned. Any thread may call it.
+/// The pointers in `outcome` belong to the reply. A NULL or freed reply has the code `FRISBEE_INVALID_ARGUMENT` and an
+/// error text. If `outcome` is NULL, nothing is stored and that code is returned. May be called from any thread.
 enum frisbee_code frisbee_reply_read(const struct frisbee_reply *reply,
                                      struct frisbee_outcome *outcome);
 
-/// Returns the code of a reply: `FRISBEE_OK`, or that of the failure. The reply stays with the caller. NULL and freed
-/// replies have `FRISBEE_INVALID_ARGUMENT`. Any thread may call it.
+/// Returns the code of a reply: `FRISBEE_OK`, or that of the failure. The reply stays with the caller. Returns
+/// `FRISBEE_INVALID_ARGUMENT` for NULL and freed replies. May be called from any thread.
 enum frisbee_code frisbee_reply_code(const struct frisbee_reply *reply);
 
-/// Returns the text of a failure, and an empty text for success, never NULL. It belongs to the reply. NULL and freed
-/// replies have a text that says so, which belongs to the library. Any thread may call it.
+/// Returns the text of a failure, or an empty text on success; never NULL. It belongs to the reply. For NULL and freed
+/// replies, returns an error text that belongs to the library. May be called from any thread.
 const char *frisbee_reply_message(const struct frisbee_reply *reply);
 
-/// Returns the message of a successful reply in the format of the call. JSON text ends with a NUL, which `len` leaves
-/// out. The bytes belong to the reply. Failures, NULL and freed replies have none. Any thread may call it.
+/// Returns the message of a successful reply in the format of the call. JSON text ends with a NUL, which is not
+/// included in `len`. The bytes belong to the reply. Returns no bytes for failures, NULL and freed replies. May be
+/// called from any thread.
 struct frisbee_bytes frisbee_reply_data(const struct frisbee_reply *reply);
 
-/// Returns the details of a failure, which are a `google.rpc.Status` in protobuf's encoding. They belong to the reply.
-/// Success, NULL and freed replies have none. Any thread may call it.
+/// Returns the details of a failure, a protobuf-encoded `google.rpc.Status`. They belong to the reply. Returns no bytes
+/// on success, and for NULL and freed replies. May be called from any thread.
 struct frisbee_bytes frisbee_reply_details(const struct frisbee_reply *reply);
 
-/// Returns whether a failed call may have run at the server. If not, it is safe to call again. The reply stays with the
-/// caller. False for NULL and freed replies. Any thread may call it.
+/// Returns whether a failed call may have run on the server. If not, it is safe to retry. The reply stays with the
+/// caller. Returns false for NULL and freed replies. May be called from any thread.
 bool frisbee_reply_may_have_run(const struct frisbee_reply *reply);
 
-/// Stores entry `index` of the metadata of a reply. Its pointers belong to the reply.
+/// Stores the metadata entry of a reply at `index`. The pointers in the entry belong to the reply.
 ///
-/// Returns false, and stores nothing, beyond the last entry, for a freed reply, and if `reply` or `entry` is NULL. Any
-/// thread may call it.
+/// Returns false and stores nothing if `index` is out of range, for a freed reply, and if `reply` or `entry` is NULL.
+/// May be called from any thread.
 bool frisbee_reply_metadata_at(const struct frisbee_reply *reply,
                                size_t index,
                                struct frisbee_metadata *entry);
 
-/// Returns the value of a key in the metadata of a reply. It belongs to the reply; the key is only read. There are no
-/// bytes without such an entry, for a freed reply, and if `reply` or `key` is NULL. Any thread may call it.
+/// Returns the value of a key in the metadata of a reply. It belongs to the reply; the key is only read. Returns no
+/// bytes if there is no such entry, for a freed reply, and if `reply` or `key` is NULL. May be called from any thread.
 struct frisbee_bytes frisbee_reply_metadata(const struct frisbee_reply *reply,
                                             const char *key);
 
-/// Frees a reply, and with it all pointers that it returned. NULL is allowed; a reply that is freed already is an
-/// error.
+/// Frees a reply, and all pointers that it returned. NULL is allowed; freeing a reply twice is an error.
 ///
-/// Any thread may call it, while no other thread uses the pointers of the reply.
+/// May be called from any thread, provided that no other thread uses the reply's pointers.
 enum frisbee_code frisbee_reply_free(struct frisbee_reply *reply);
 
 /// Connects to a server at `host:port` or `unix:/path`, and stores a client.
 ///
-/// The texts and options are copied. The caller owns the client, which `frisbee_client_free` frees. Only `options`, for
-/// the defaults, and `error` may be NULL. Any thread may call it, except in a completion callback; it blocks until the
-/// connection is made or has failed.
+/// The texts and options are copied. The caller owns the client and must free it with `frisbee_client_free`. Only
+/// `options`, for the defaults, and `error` may be NULL. Blocks until the connection is established or has failed. May
+/// be called from any thread, but not in a completion callback.
 enum frisbee_code frisbee_client_connect(const char *address,
                                          const struct frisbee_client_options *options,
                                          struct frisbee_client **client,
                                          struct frisbee_error *error);
 
-/// Names the schema of the server by the text of a `.proto` file, in place of reflection: once, before the first call.
-/// A client that has a schema returns `FRISBEE_FAILED_PRECONDITION`.
+/// Sets the schema of the server from the text of a `.proto` file, instead of fetching it by reflection. Must precede
+/// the first call. Returns `FRISBEE_FAILED_PRECONDITION` if the client already has a schema.
 ///
-/// The text is copied; it may import the files of `google/protobuf`, `frpc/agent.proto` and `frpc/tensor.proto` only.
-/// `codec` is a value of `frisbee_codec`. Only `error` may be NULL. Any thread may call it.
+/// The text is copied. It may only import the files of `google/protobuf`, `frpc/agent.proto` and `frpc/tensor.proto`.
+/// `codec` is a value of `frisbee_codec`. Only `error` may be NULL. May be called from any thread.
 enum frisbee_code frisbee_client_proto(struct frisbee_client *client,
                                        const char *proto,
                                        int32_t codec,
                                        struct frisbee_error *error);
 
-/// Frees a client. Calls and streams that were sent continue, and its connection closes when the last of them has ended;
-/// calls that were not sent yet fail. NULL is allowed.
+/// Frees a client. Calls and streams in progress continue, and the connection closes when the last of them has ended.
+/// Unsent calls fail. NULL is allowed.
 ///
-/// Any thread may call it, also while others make calls.
+/// May be called from any thread, even while other threads make calls.
 enum frisbee_code frisbee_client_free(struct frisbee_client *client);
 
-/// Makes a unary call and waits for its end.
+/// Makes a unary call and waits for its reply.
 ///
-/// `method` is `pkg.Service/Method`, or `Method` if the server has only one of that name. `format` is a value of
-/// `frisbee_format`, for the request and for the reply. The arguments are copied. Returns a reply, also if the call has
-/// failed, and never NULL. The caller owns it, and `frisbee_reply_free` frees it. Only `options`, for the defaults, and
-/// the `data` of no bytes may be NULL. Any thread may call it, except in a completion callback.
+/// `method` is `pkg.Service/Method`, or `Method` if the name is unique on the server. `format` is a value of
+/// `frisbee_format` and applies to request and reply. The arguments are copied. Returns a reply, even if the call
+/// failed, and never NULL. The caller owns it and must free it with `frisbee_reply_free`. Only `options`, for the
+/// defaults, and `data` if `len` is 0, may be NULL. May be called from any thread, but not in a completion callback.
 struct frisbee_reply *frisbee_client_call(struct frisbee_client *client,
                                           const char *method,
                                           int32_t format,
@@ -307,12 +307,12 @@ struct frisbee_reply *frisbee_client_call(struct frisbee_client *client,
                                           size_t len,
                                           const struct frisbee_call_options *options);
 
-/// Begins a unary call, and returns at once. `completion` gets the reply, exactly once, unless this function returns an
-/// error.
+/// Starts a unary call without waiting for its reply. `completion` receives the reply exactly once, unless this
+/// function returns an error.
 ///
-/// The arguments are those of `frisbee_client_call`, and copied. `user` is only passed on: it stays with the caller,
-/// and has to be valid until `completion` gets it. Only `options`, `error`, `user` and the `data` of no bytes may be
-/// NULL. Any thread may call it.
+/// The arguments are those of `frisbee_client_call`, and are copied. `user` is passed to `completion` unchanged. It
+/// stays with the caller and must be valid until then. Only `options`, `error`, `user`, and `data` if `len` is 0, may
+/// be NULL. May be called from any thread.
 enum frisbee_code frisbee_client_start(struct frisbee_client *client,
                                        const char *method,
                                        int32_t format,
@@ -323,24 +323,25 @@ enum frisbee_code frisbee_client_start(struct frisbee_client *client,
                                        void *user,
                                        struct frisbee_error *error);
 
-/// Makes a request to cancel, and stores it. The caller owns it, and `frisbee_cancel_free` frees it. Only `error` may
-/// be NULL. Any thread may call it.
+/// Creates a cancellation token, and stores it. The caller owns it and must free it with `frisbee_cancel_free`. Only
+/// `error` may be NULL. May be called from any thread.
 enum frisbee_code frisbee_cancel_new(struct frisbee_cancel **cancel,
                                      struct frisbee_error *error);
 
-/// Cancels all calls with this request, present and future ones. They end with `FRISBEE_CANCELLED`, and their handlers
-/// at the server end. The request stays with the caller. Only `error` may be NULL. Any thread may call it.
+/// Cancels all current and future calls with this token. They end with `FRISBEE_CANCELLED`, and the server cancels
+/// their handlers. The token stays with the caller. Only `error` may be NULL. May be called from any thread.
 enum frisbee_code frisbee_cancel_fire(struct frisbee_cancel *cancel,
                                       struct frisbee_error *error);
 
-/// Frees a request to cancel. Calls that have it continue. NULL is allowed. Any thread may call it.
+/// Frees a cancellation token. Its calls continue. NULL is allowed. May be called from any thread.
 enum frisbee_code frisbee_cancel_free(struct frisbee_cancel *cancel);
 
-/// Opens a call with streams, and stores it. It does not wait: errors of the call come as a reply.
+/// Opens a streaming call, and stores it. Does not block: errors of the call are returned as a reply.
 ///
-/// The arguments are those of `frisbee_client_call`, and copied. `data` is the request of a method that takes one, and
-/// has to be empty for a method that takes a stream. The caller owns the stream, which `frisbee_stream_free` frees.
-/// Only `options`, `error` and the `data` of no bytes may be NULL. Any thread may call it.
+/// The arguments are those of `frisbee_client_call`, and are copied. `data` is the request of a method with a single
+/// request, and must be empty for a method that receives a stream. The caller owns the stream and must free it with
+/// `frisbee_stream_free`. Only `options`, `error`, and `data` if `len` is 0, may be NULL. May be called from any
+/// thread.
 enum frisbee_code frisbee_client_open(struct frisbee_client *client,
                                       const char *method,
                                       int32_t format,
@@ -350,72 +351,72 @@ enum frisbee_code frisbee_client_open(struct frisbee_client *client,
                                       struct frisbee_stream **stream,
                                       struct frisbee_error *error);
 
-/// Sends a request of a stream. It waits while the server takes no more.
+/// Sends a request on a stream. Blocks while the server does not accept more.
 ///
-/// The bytes are copied. Only `error` and the `data` of no bytes may be NULL. Any thread may call it, except in a
-/// completion callback; requests of one thread stay in order.
+/// The bytes are copied. Only `error`, and `data` if `len` is 0, may be NULL. May be called from any thread, but not in
+/// a completion callback. Requests of one thread stay in order.
 enum frisbee_code frisbee_stream_send(struct frisbee_stream *stream,
                                       const void *data,
                                       size_t len,
                                       struct frisbee_error *error);
 
-/// Ends the requests of a stream. Replies continue, and the stream stays with the caller. Only `error` may be NULL. Any
-/// thread may call it.
+/// Ends the requests of a stream. Replies continue, and the stream stays with the caller. Only `error` may be NULL. May
+/// be called from any thread.
 enum frisbee_code frisbee_stream_end(struct frisbee_stream *stream,
                                      struct frisbee_error *error);
 
-/// Waits for the next reply of a stream: one with `FRISBEE_OK` and a message, or the failure that ends the stream.
-/// Returns NULL after the last one, and only then. The caller owns the reply, which `frisbee_reply_free` frees. A
-/// stream that is NULL or freed is a reply with `FRISBEE_INVALID_ARGUMENT`.
+/// Waits for the next reply of a stream: `FRISBEE_OK` with a message, or the failure that ends the stream. Returns NULL
+/// only after the last reply. The caller owns the reply and must free it with `frisbee_reply_free`. For a NULL or freed
+/// stream, returns a reply with `FRISBEE_INVALID_ARGUMENT`.
 ///
-/// Any thread may call it, except in a completion callback; each reply goes to one of them.
+/// May be called from any thread, but not in a completion callback. Each reply is returned to one caller.
 struct frisbee_reply *frisbee_stream_next(struct frisbee_stream *stream);
 
-/// As `frisbee_stream_next`, without waiting: the reply goes to a queue, with `user` in its event. The event after the
-/// last reply has NULL.
+/// Like `frisbee_stream_next`, but without waiting: the reply is added to a queue, with `user` in its event. The event
+/// after the last reply has no reply (NULL).
 ///
-/// `user` is only passed on, and stays with the caller, as the stream and the queue do. Only `user` and `error` may be
-/// NULL. Any thread may call it.
+/// `user` is returned unchanged. It stays with the caller, like the stream and the queue. Only `user` and `error` may
+/// be NULL. May be called from any thread.
 enum frisbee_code frisbee_stream_submit_next(struct frisbee_stream *stream,
                                              struct frisbee_queue *queue,
                                              void *user,
                                              struct frisbee_error *error);
 
-/// Frees a stream, and cancels the call if it has not ended. Replies that were received stay. NULL is allowed.
+/// Frees a stream, and cancels the call if it has not ended. Replies already received stay valid. NULL is allowed.
 ///
-/// Any thread may call it; a thread that waits for a reply gets `FRISBEE_CANCELLED`.
+/// May be called from any thread. Threads waiting for a reply receive `FRISBEE_CANCELLED`.
 enum frisbee_code frisbee_stream_free(struct frisbee_stream *stream);
 
-/// Makes a queue, and stores it. The caller owns it, and `frisbee_queue_free` frees it. Only `error` may be NULL. Any
-/// thread may call it.
+/// Creates a queue, and stores it. The caller owns it and must free it with `frisbee_queue_free`. Only `error` may be
+/// NULL. May be called from any thread.
 enum frisbee_code frisbee_queue_new(struct frisbee_queue **queue,
                                     struct frisbee_error *error);
 
 /// Returns a descriptor for poll, epoll or kqueue, or -1 for NULL and freed queues. It is readable while there may be
-/// events: take events until there are none, then wait for it. It belongs to the queue; do not read from it or close
-/// it. Any thread may call it.
+/// events: take events until there are none, then wait for it. It belongs to the queue and must not be read or closed.
+/// May be called from any thread.
 int32_t frisbee_queue_descriptor(struct frisbee_queue *queue);
 
-/// Takes an event. Waits for one up to `timeout_ms` milliseconds: 0 does not wait, and a negative time waits without
-/// end. Returns `FRISBEE_OK`, or `FRISBEE_DEADLINE_EXCEEDED` without an event.
+/// Takes an event. Waits up to `timeout_ms` milliseconds: 0 does not wait, and a negative timeout waits indefinitely.
+/// Returns `FRISBEE_OK`, or `FRISBEE_DEADLINE_EXCEEDED` if there is no event.
 ///
-/// The caller owns the reply of the event, which `frisbee_reply_free` frees. Only `error` may be NULL. Any number of
-/// threads may call it, but in a completion callback only without waiting.
+/// The caller owns the event's reply and must free it with `frisbee_reply_free`. Only `error` may be NULL. May be
+/// called from any number of threads, but in a completion callback only without waiting.
 enum frisbee_code frisbee_queue_next(struct frisbee_queue *queue,
                                      int64_t timeout_ms,
                                      struct frisbee_event *event,
                                      struct frisbee_error *error);
 
-/// Frees a queue. Its operations are cancelled, without events; replies that were taken stay. NULL is allowed.
+/// Frees a queue. Its operations are cancelled without events. Replies already taken stay valid. NULL is allowed.
 ///
-/// Any thread may call it; threads that wait in `frisbee_queue_next` continue to wait, and the operations end with the
-/// last of them.
+/// May be called from any thread. Threads waiting in `frisbee_queue_next` continue to wait, and the operations end with
+/// the last of these threads.
 enum frisbee_code frisbee_queue_free(struct frisbee_queue *queue);
 
-/// Begins a unary call whose reply goes to a queue, with `user` in its event.
+/// Starts a unary call whose reply is added to a queue, with `user` in its event.
 ///
-/// The arguments are those of `frisbee_client_call`, and copied. `user` is only passed on, and stays with the caller.
-/// Only `options`, `error`, `user` and the `data` of no bytes may be NULL. Any thread may call it.
+/// The arguments are those of `frisbee_client_call`, and are copied. `user` is returned unchanged and stays with the
+/// caller. Only `options`, `error`, `user`, and `data` if `len` is 0, may be NULL. May be called from any thread.
 enum frisbee_code frisbee_client_submit(struct frisbee_client *client,
                                         const char *method,
                                         int32_t format,
@@ -426,112 +427,115 @@ enum frisbee_code frisbee_client_submit(struct frisbee_client *client,
                                         void *user,
                                         struct frisbee_error *error);
 
-/// Makes a server, and stores it. The caller owns it, and `frisbee_server_free` frees it.
+/// Creates a server, and stores it. The caller owns it and must free it with `frisbee_server_free`.
 ///
-/// `service` is the full name of the service of functions with signatures, such as `calc.Calculator`. The server has
-/// all protocols: native, JSON-RPC over TCP, WebSocket and HTTP, Connect, gRPC and gRPC-Web, with reflection and
-/// health. The texts and options are copied. Only `options`, for the defaults, and `error` may be NULL. Any thread may
-/// call it.
+/// `service` is the full name of the service for functions with signatures, such as `calc.Calculator`. The server
+/// supports all protocols: native, JSON-RPC over TCP, WebSocket and HTTP, Connect, gRPC and gRPC-Web, with reflection
+/// and health. The texts and options are copied. Only `options`, for the defaults, and `error` may be NULL. May be
+/// called from any thread.
 enum frisbee_code frisbee_server_new(const char *service,
                                      const struct frisbee_server_options *options,
                                      struct frisbee_server **server,
                                      struct frisbee_error *error);
 
-/// Adds a function by its signature, such as `sum(int64 a, int64 b) -> int64`, before the server starts. Types are
-/// those of protobuf, with `optional` and `repeated`.
+/// Adds a function with a signature such as `sum(int64 a, int64 b) -> int64`, before the server starts. Types are those
+/// of protobuf, with `optional` and `repeated`.
 ///
-/// The order of functions is part of the schema: add new ones at the end. The signature is copied. `user` stays with
-/// the caller, and has to be valid until the server has stopped. Only `user` and `error` may be NULL. Any thread may
-/// call it.
+/// The order of functions is part of the schema, so new functions must be added at the end. The signature is copied.
+/// `user` stays with the caller and must be valid until the server has stopped. Only `user` and `error` may be NULL.
+/// May be called from any thread.
 enum frisbee_code frisbee_server_add(struct frisbee_server *server,
                                      const char *signature,
                                      frisbee_function function,
                                      void *user,
                                      struct frisbee_error *error);
 
-/// Adds the schema of further services by the text of a `.proto` file, before the server starts. `codec` is a value of
-/// `frisbee_codec`. `frisbee_server_handle` adds the functions of its methods.
+/// Adds the schema of further services from the text of a `.proto` file, before the server starts. `codec` is a value
+/// of `frisbee_codec`. `frisbee_server_handle` adds the functions of its methods.
 ///
-/// Methods of the first schema have operations from 10 on, those of further schemas and of signatures from the next
-/// multiple of 100 on: callers learn them by reflection. The text is copied. Only `error` may be NULL. Any thread may
-/// call it.
+/// Methods of the first schema have operations from 10 on. Those of further schemas and of signatures start at the next
+/// multiple of 100. Callers discover them by reflection. The text is copied. Only `error` may be NULL. May be called
+/// from any thread.
 enum frisbee_code frisbee_server_proto(struct frisbee_server *server,
                                        const char *proto,
                                        int32_t codec,
                                        struct frisbee_error *error);
 
-/// Adds the function of a method in a schema of `frisbee_server_proto`, such as `greet.Greeter/Greet`, after its schema and
-/// before the server starts.
+/// Adds the function of a method such as `greet.Greeter/Greet`. The schema of the method must have been added with
+/// `frisbee_server_proto`, and the server must not have started.
 ///
-/// The name is copied. `user` stays with the caller, and has to be valid until the server has stopped. Only `user` and
-/// `error` may be NULL. Any thread may call it.
+/// The name is copied. `user` stays with the caller and must be valid until the server has stopped. Only `user` and
+/// `error` may be NULL. May be called from any thread.
 enum frisbee_code frisbee_server_handle(struct frisbee_server *server,
                                         const char *method,
                                         frisbee_function function,
                                         void *user,
                                         struct frisbee_error *error);
 
-/// Binds `host:port` or `unix:/path`, and serves in threads of the library. The address is copied.
+/// Binds `host:port` or `unix:/path`, and serves on threads of the library. The address is copied.
 ///
-/// After an error the server cannot be started again, and still has to be freed. Only `error` may be NULL. Any thread
-/// may call it, except in a completion callback.
+/// After an error the server cannot be started again, and must still be freed. Only `error` may be NULL. May be called
+/// from any thread, but not in a completion callback.
 enum frisbee_code frisbee_server_start(struct frisbee_server *server,
                                        const char *address,
                                        struct frisbee_error *error);
 
-/// Returns the address that the server has bound, with its port; an empty text before, and for NULL and freed servers.
-/// It belongs to the server. Any thread may call it.
+/// Returns the bound address of the server, including its port. It belongs to the server. Returns an empty text before
+/// the server has started, and for NULL and freed servers. May be called from any thread.
 const char *frisbee_server_address(struct frisbee_server *server);
 
-/// Binds as `frisbee_server_start`, and serves until SIGINT, SIGTERM, or `frisbee_server_stop` in another thread. Calls
-/// in flight end before it returns. The server stays with the caller.
+/// Binds an address like `frisbee_server_start`, and serves until SIGINT, SIGTERM, or `frisbee_server_stop` in another
+/// thread. Returns after calls in flight have ended. The server stays with the caller.
 ///
-/// The address is copied. Only `error` may be NULL: its text then goes to standard error. Any thread may call it,
-/// except in a completion callback.
+/// The address is copied. Only `error` may be NULL, in which case the error text is printed to standard error. May be
+/// called from any thread, but not in a completion callback.
 enum frisbee_code frisbee_server_run(struct frisbee_server *server,
                                      const char *address,
                                      struct frisbee_error *error);
 
-/// Stops a server: no new calls begin, and calls in flight have the shutdown timeout to end. Returns when it has
-/// stopped and all its functions have returned, also those whose calls have ended before. The server stays with the
-/// caller, and still has to be freed. Only `error` may be NULL. Any thread may call it, also at the end of the process in
-/// functions of `atexit` and destructors, except functions of servers and completion callbacks.
+/// Stops a server: new calls are rejected, and calls in flight may continue until the shutdown timeout. Returns when
+/// the server has stopped and all its functions have returned, including those whose calls ended earlier. The server
+/// stays with the caller and must still be freed. Only `error` may be NULL. May be called from any thread, including
+/// functions of `atexit` and destructors at the end of the process, but not in functions of servers or completion
+/// callbacks.
 enum frisbee_code frisbee_server_stop(struct frisbee_server *server,
                                       struct frisbee_error *error);
 
-/// Frees a server. One that serves stops without waiting, so its functions and their `user` pointers may still be in
-/// use: call `frisbee_server_stop` before. NULL is allowed. Any thread may call it.
+/// Frees a server. A running server stops asynchronously, so its functions may still use their `user` pointers; call
+/// `frisbee_server_stop` first to wait for them. NULL is allowed. May be called from any thread.
 enum frisbee_code frisbee_server_free(struct frisbee_server *server);
 
-/// Returns the request of a call in a format, a value of `frisbee_format`; of a stream, the latest request. JSON text
-/// ends with a NUL, which `len` leaves out.
+/// Returns the request of a call in a format, a value of `frisbee_format`. For a stream, returns the last received
+/// request. JSON text ends with a NUL, which is not included in `len`.
 ///
-/// The bytes belong to the call: they are valid until its reply, and those of a stream until the next request. Only
-/// `error` may be NULL. Any thread may call it.
+/// The bytes belong to the call. They are valid until its reply, or for a stream until the next request. Only `error`
+/// may be NULL. May be called from any thread.
 enum frisbee_code frisbee_call_data(struct frisbee_call *call,
                                     int32_t format,
                                     struct frisbee_bytes *data,
                                     struct frisbee_error *error);
 
-/// Returns the value of a key in the metadata of the request. It belongs to the call; the key is only read. There are
-/// no bytes without such an entry, for a freed call, and if `call` or `key` is NULL. Any thread may call it.
+/// Returns the value of a key in the metadata of the request. It belongs to the call; the key is only read. Returns no
+/// bytes if there is no such entry, if the call was freed, or if `call` or `key` is NULL. May be called from any
+/// thread.
 struct frisbee_bytes frisbee_call_metadata(struct frisbee_call *call,
                                            const char *key);
 
-/// Returns the address of the caller; an empty text for callers without one, and for NULL and freed calls. It belongs
-/// to the call. Any thread may call it.
+/// Returns the remote address of the caller. It belongs to the call. Returns an empty text if there is no address, and
+/// for NULL and freed calls. May be called from any thread.
 const char *frisbee_call_remote(struct frisbee_call *call);
 
-/// Returns the milliseconds that the caller waited for a reply when the call came; `UINT64_MAX` without a deadline, and
-/// 0 for NULL and freed calls. The call stays with its function. Any thread may call it.
+/// Returns the caller's timeout in milliseconds at the time when the call was received. Returns `UINT64_MAX` without a
+/// deadline, and 0 for NULL and freed calls. The call stays valid. May be called from any thread.
 uint64_t frisbee_call_timeout_ms(struct frisbee_call *call);
 
-/// Returns whether the call has ended without its reply: it was cancelled, its deadline passed, or the caller is gone.
-/// It still has to be replied to, which frees it. True for NULL and freed calls. Any thread may call it.
+/// Returns whether the call has ended before its reply because it was cancelled, its deadline passed, or the caller
+/// disconnected. The function still has to reply, which frees the call. Returns true for NULL and freed calls. May be
+/// called from any thread.
 bool frisbee_call_is_cancelled(struct frisbee_call *call);
 
-/// Adds an entry to the metadata of the reply. The key and value are copied. Calls whose replies are a stream have
-/// none. Only `error` and the `value` of no bytes may be NULL. Any thread may call it.
+/// Adds an entry to the metadata of the reply. The key and value are copied. Not supported for calls that reply with a
+/// stream. Only `error`, and `value` if `len` is 0, may be NULL. May be called from any thread.
 enum frisbee_code frisbee_call_reply_metadata(struct frisbee_call *call,
                                               const char *key,
                                               const void *value,
@@ -540,100 +544,103 @@ enum frisbee_code frisbee_call_reply_metadata(struct frisbee_call *call,
 
 /// Replies with a message in a format, and frees the call. The bytes are copied.
 ///
-/// If the message is invalid the call stays, and needs another reply. `FRISBEE_CANCELLED` means that the caller is
-/// gone; the call is freed. Only `error` and the `data` of no bytes may be NULL. Any thread may call it, at any time:
-/// in the function or later.
+/// If the message is invalid, the call stays open and needs another reply. `FRISBEE_CANCELLED` means that the caller
+/// has disconnected; the call is then freed. Only `error`, and `data` if `len` is 0, may be NULL. May be called from
+/// any thread, during the function or later.
 enum frisbee_code frisbee_call_reply(struct frisbee_call *call,
                                      int32_t format,
                                      const void *data,
                                      size_t len,
                                      struct frisbee_error *error);
 
-/// Ends a call with a failure, and frees it. `code` is a value of `frisbee_code` other than `FRISBEE_OK`; the text is
-/// copied, and NULL is an empty one. Only `message` and `error` may be NULL. Any thread may call it, at any time, and
-/// it does not wait. It ends streams too.
+/// Ends a call with a failure, and frees it. `code` is a value of `frisbee_code` other than `FRISBEE_OK`. The text is
+/// copied; NULL is an empty text. Only `message` and `error` may be NULL. Does not block. May be called from any
+/// thread, during the function or later, and for streams too.
 enum frisbee_code frisbee_call_fail(struct frisbee_call *call,
                                     int32_t code,
                                     const char *message,
                                     struct frisbee_error *error);
 
-/// Waits for the next request of a call that takes a stream. Returns `FRISBEE_OK` with a request, which
-/// `frisbee_call_data` and the functions for parameters read, and `FRISBEE_OUT_OF_RANGE` after the last one. A request
-/// that cannot be read, and a stream that is cut off, have other codes: then that error replaces the reply of the
-/// function.
+/// Waits for the next request of a call that receives a stream. Returns `FRISBEE_OK` with a request, which
+/// `frisbee_call_data` and the parameter functions read, and `FRISBEE_OUT_OF_RANGE` after the last one. Returns another
+/// code for an invalid request or an aborted stream. That error then replaces the function's reply.
 ///
-/// The request belongs to the call, and replaces the one before. Only `error` may be NULL. One thread at a time may
-/// call it, except in a completion callback.
+/// The request belongs to the call, and replaces the previous one. Only `error` may be NULL. May be called from one
+/// thread at a time, but not in a completion callback.
 enum frisbee_code frisbee_call_next(struct frisbee_call *call,
                                     struct frisbee_error *error);
 
-/// Sends one reply of a stream. It waits while the caller takes no more. The bytes are copied.
+/// Sends a message of a reply stream. Blocks while the caller does not accept more. The bytes are copied.
 ///
-/// `FRISBEE_CANCELLED` means that the caller is gone; finish the call then. Only `error` and the `data` of no bytes may
-/// be NULL. Any thread may call it, except in a completion callback.
+/// `FRISBEE_CANCELLED` means that the caller has disconnected; the function should then finish the call. Only `error`,
+/// and `data` if `len` is 0, may be NULL. May be called from any thread, but not in a completion callback.
 enum frisbee_code frisbee_call_send(struct frisbee_call *call,
                                     int32_t format,
                                     const void *data,
                                     size_t len,
                                     struct frisbee_error *error);
 
-/// Ends a stream of replies, and frees the call. `FRISBEE_CANCELLED` means that the caller is gone. Only `error` may be
-/// NULL. Any thread may call it, at any time.
+/// Ends a reply stream, and frees the call. `FRISBEE_CANCELLED` means that the caller has disconnected. Only `error`
+/// may be NULL. May be called from any thread, during the function or later.
 enum frisbee_code frisbee_call_finish(struct frisbee_call *call,
                                       struct frisbee_error *error);
 
-/// Stores an integer parameter, and 0 if that fails. `name` is the name of the parameter, or its index in digits; it is
-/// only read. Parameters that are not optional and absent have their default.
+/// Stores an integer parameter, or 0 on failure. `name` is the name of the parameter, or its index in digits; it is
+/// only read. Absent parameters have their default value unless they are optional.
 ///
-/// Returns `FRISBEE_NOT_FOUND` for an absent optional parameter. No argument may be NULL. Any thread may call it.
+/// Returns `FRISBEE_NOT_FOUND` for an absent optional parameter. No argument may be NULL. May be called from any
+/// thread.
 enum frisbee_code frisbee_call_i64(struct frisbee_call *call,
                                    const char *name,
                                    int64_t *value);
 
-/// As `frisbee_call_i64`, for an integer from 0 on, such as a `uint64` above `INT64_MAX`. No argument may be NULL. Any
-/// thread may call it.
+/// Like `frisbee_call_i64`, for a non-negative integer, such as a `uint64` above `INT64_MAX`. `name` is only read. No
+/// argument may be NULL. May be called from any thread.
 enum frisbee_code frisbee_call_u64(struct frisbee_call *call,
                                    const char *name,
                                    uint64_t *value);
 
-/// As `frisbee_call_i64`, for a number with a fraction, or an integer. No argument may be NULL. Any thread may call it.
+/// Like `frisbee_call_i64`, for a floating-point number or an integer. `name` is only read. No argument may be NULL.
+/// May be called from any thread.
 enum frisbee_code frisbee_call_f64(struct frisbee_call *call,
                                    const char *name,
                                    double *value);
 
-/// As `frisbee_call_i64`, for a truth value. No argument may be NULL. Any thread may call it.
+/// Like `frisbee_call_i64`, for a boolean. `name` is only read. No argument may be NULL. May be called from any thread.
 enum frisbee_code frisbee_call_bool(struct frisbee_call *call, const char *name, bool *value);
 
-/// As `frisbee_call_i64`, for a text or bytes. They belong to the call until its reply, those of a stream until the
-/// next request, and do not end with a NUL. No argument may be NULL. Any thread may call it.
+/// Like `frisbee_call_i64`, for text or bytes. They belong to the call and are valid until its reply, or for a stream
+/// until the next request. They do not end with a NUL. No argument may be NULL. May be called from any thread.
 enum frisbee_code frisbee_call_text(struct frisbee_call *call,
                                     const char *name,
                                     struct frisbee_bytes *value);
 
-/// Replies with the only field of the reply, an integer, and frees the call. Otherwise as `frisbee_call_reply`. Only
-/// `error` may be NULL. Any thread may call it.
+/// Replies with the only field of the reply, an integer, and frees the call. Otherwise like `frisbee_call_reply`. Only
+/// `error` may be NULL. May be called from any thread.
 enum frisbee_code frisbee_call_reply_i64(struct frisbee_call *call,
                                          int64_t value,
                                          struct frisbee_error *error);
 
-/// As `frisbee_call_reply_i64`, for an integer from 0 on, such as a `uint64` above `INT64_MAX`. Only `error` may be NULL.
-/// Any thread may call it.
+/// Like `frisbee_call_reply_i64`, for a non-negative integer, such as a `uint64` above `INT64_MAX`. Frees the call.
+/// Only `error` may be NULL. May be called from any thread.
 enum frisbee_code frisbee_call_reply_u64(struct frisbee_call *call,
                                          uint64_t value,
                                          struct frisbee_error *error);
 
-/// As `frisbee_call_reply_i64`, for a number with a fraction. Only `error` may be NULL. Any thread may call it.
+/// Like `frisbee_call_reply_i64`, for a floating-point number. Frees the call. Only `error` may be NULL. May be called
+/// from any thread.
 enum frisbee_code frisbee_call_reply_f64(struct frisbee_call *call,
                                          double value,
                                          struct frisbee_error *error);
 
-/// As `frisbee_call_reply_i64`, for a truth value. Only `error` may be NULL. Any thread may call it.
+/// Like `frisbee_call_reply_i64`, for a boolean. Frees the call. Only `error` may be NULL. May be called from any
+/// thread.
 enum frisbee_code frisbee_call_reply_bool(struct frisbee_call *call,
                                           bool value,
                                           struct frisbee_error *error);
 
-/// As `frisbee_call_reply_i64`, for a text or bytes, which are copied. Only `error` and the `data` of no bytes may be
-/// NULL. Any thread may call it.
+/// Like `frisbee_call_reply_i64`, for text or bytes, which are copied. Only `error`, and `data` if `len` is 0, may be
+/// NULL. May be called from any thread.
 enum frisbee_code frisbee_call_reply_text(struct frisbee_call *call,
                                           const void *data,
                                           size_t len,

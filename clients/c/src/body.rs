@@ -1,13 +1,14 @@
-//! [`Body`]: the bytes of a message.
+//! [`Body`]: the encoded bytes of a message.
 
 use bytes::Bytes;
 use std::fmt;
 use std::ops::Deref;
 
-/// The longest inline body in bytes. Moving so many takes a few instructions, an allocation takes more than a hundred.
+/// Maximum length of an inline body in bytes. Moving such a body takes a few instructions, an allocation more than a
+/// hundred.
 const INLINE_MAX: usize = 62;
 
-/// The bytes of a message: inline if they are short, so that short messages cost no allocation.
+/// The encoded bytes of a message, inline if they are short, which saves an allocation.
 #[derive(Clone)]
 pub(crate) enum Body {
     Inline { len: u8, bytes: [u8; INLINE_MAX] },
@@ -15,7 +16,7 @@ pub(crate) enum Body {
 }
 
 impl Body {
-    /// A copy of bytes.
+    /// Copies bytes.
     pub(crate) fn copy(from: &[u8]) -> Self {
         match Self::copy_short(from) {
             Some(body) => body,
@@ -23,7 +24,7 @@ impl Body {
         }
     }
 
-    /// A copy of bytes that fit inline.
+    /// Copies bytes if they fit inline.
     pub(crate) fn copy_short(from: &[u8]) -> Option<Self> {
         let mut bytes = [0; INLINE_MAX];
         bytes.get_mut(..from.len())?.copy_from_slice(from);

@@ -1,4 +1,4 @@
-//! [`frisbee_call`]: a call as the function of C sees it, with its request, its parameters and its reply.
+//! [`frisbee_call`]: a call as seen by the C function that serves it, with its request, its parameters and its reply.
 
 use crate::body::Body;
 use crate::handle::{self, handle};
@@ -16,7 +16,7 @@ use std::ffi::{CString, c_char, c_void};
 use std::sync::{Arc, OnceLock};
 use tokio::sync::{Mutex as AsyncMutex, oneshot};
 
-/// A call of a server: a handle, which the reply frees.
+/// A received call: a handle, which is freed by replying.
 pub struct frisbee_call {
     pub(crate) schema: Arc<Schema>,
     index: usize,
@@ -27,17 +27,17 @@ pub struct frisbee_call {
     reply_metadata: Mutex<Metadata>,
     sink: Mutex<Option<Sink>>,
     requests: AsyncMutex<Option<Streaming<Payload>>>,
-    /// The encoding of the caller, known with its first request.
+    /// The caller's encoding, known from the first request.
     spoken: OnceLock<Encoding>,
-    /// The latest request of a stream.
+    /// The last received request of a stream.
     latest: Mutex<Option<Arc<Message>>>,
-    /// The failure of a request that could not be read. It replaces the reply of the function.
+    /// The failure of a request that could not be decoded. It replaces the function's reply.
     failed: Mutex<Option<Status>>,
 }
 
 handle!(frisbee_call, 7, "call");
 
-/// The slot of the reply.
+/// The destination of the reply.
 pub(crate) enum Sink {
     Single(oneshot::Sender<Result<Response<Payload>, Status>>),
     Stream(ResponseSender<Payload>),
@@ -48,7 +48,7 @@ pub(crate) struct Message {
     bytes: Bytes,
     encoding: Encoding,
     decoded: OnceLock<Result<DynamicMessage, Status>>,
-    /// In each format.
+    /// The encoded request in each format.
     shown: [OnceLock<Result<Bytes, Status>>; 3],
 }
 
@@ -63,7 +63,7 @@ impl Message {
         self.decoded.get_or_init(decode).as_ref().map_err(Clone::clone)
     }
 
-    /// The bytes in a format, without the NUL of text.
+    /// Returns the bytes in a format, without the trailing NUL of text.
     fn shown(&self, of: &MessageType, schema: &Schema, format: Format) -> Result<frisbee_bytes, Status> {
         let show = || match (self.encoding, format) {
             (Encoding::Native, _) => {
@@ -128,8 +128,8 @@ impl frisbee_call {
         }
     }
 
-    /// Decodes the request before the function sees it. One in the native encoding may be read as bytes, unless the
-    /// function `is_typed`.
+    /// Decodes the request before the function receives it. A request in the native encoding may stay undecoded unless
+    /// the function `is_typed`.
     pub(crate) fn check(&self, is_typed: bool) -> Result<(), Status> {
         match &self.request {
             Some(message) if is_typed || message.encoding != Encoding::Native => self.decoded(message).map(drop),
@@ -137,9 +137,9 @@ impl frisbee_call {
         }
     }
 
-    /// Ends a call that its function does not get.
+    /// Rejects a call before its function receives it.
     pub(crate) fn refuse(&self, status: Status) {
-        // An error shows that the caller is gone, or that the function has the call.
+        // If the send fails, the caller has disconnected. If there is no sink, the function has the call.
         match self.sink.lock().take() {
             Some(Sink::Single(sink)) => drop(sink.send(Err(status))),
             Some(Sink::Stream(sink)) => drop(sink.try_send(Err(status))),
@@ -155,7 +155,7 @@ impl frisbee_call {
     }
 
     pub(crate) fn callable(&self) -> &Callable {
-        self.schema.methods.get(self.index).expect("the place is one of the schema")
+        self.schema.methods.get(self.index).expect("method index should be in the schema")
     }
 
     /// Reads the request.
@@ -170,13 +170,13 @@ impl frisbee_call {
         }
     }
 
-    /// A reply in the encoding of the caller.
+    /// Encodes a reply for the caller.
     pub(crate) fn payload(&self, format: Format, bytes: Bytes) -> Result<Payload, Status> {
         self.callable().reply.to_caller(&self.schema.codec, self.spoken.get().copied(), format, bytes)
     }
 }
 
-/// Ends a call of a single reply. If the reply is invalid the call stays, and may be answered again.
+/// Ends a call that has a single reply. An invalid reply leaves the call open, and another reply is possible.
 pub(crate) fn end(
     call: *mut frisbee_call,
     reply: impl FnOnce(&frisbee_call) -> Result<Payload, Status>,
@@ -200,14 +200,14 @@ pub(crate) fn end(
     sink.send(Ok(response)).map_err(|_| gone())
 }
 
-/// Ends a stream with a failure, and does not wait: in a completion it must not, and a stream without its failure would
+/// Ends a stream with a failure without waiting. A completion must not block, and a stream without its failure would
 /// look complete.
 #[cold]
 fn fail_stream(sink: ResponseSender<Payload>, status: Status) -> Result<(), Status> {
     match sink.try_send(Err(status)) {
         Ok(()) => Ok(()),
         Err(TrySendError::Full(failure)) => {
-            // It ends with the connection at the latest.
+            // The task ends with the connection at the latest.
             runtime::handle()?.spawn(async move { sink.send(failure).await });
             Ok(())
         }
@@ -220,11 +220,11 @@ fn gone() -> Status {
     Status::cancelled("the caller cancelled the call or disconnected")
 }
 
-/// Returns the request of a call in a format, a value of `frisbee_format`; of a stream, the latest request. JSON text
-/// ends with a NUL, which `len` leaves out.
+/// Returns the request of a call in a format, a value of `frisbee_format`. For a stream, returns the last received
+/// request. JSON text ends with a NUL, which is not included in `len`.
 ///
-/// The bytes belong to the call: they are valid until its reply, and those of a stream until the next request. Only
-/// `error` may be NULL. Any thread may call it.
+/// The bytes belong to the call. They are valid until its reply, or for a stream until the next request. Only `error`
+/// may be NULL. May be called from any thread.
 ///
 /// # Safety
 /// `data` is writable, `error` is NULL or writable.
@@ -235,7 +235,7 @@ pub unsafe extern "C" fn frisbee_call_data(
     data: *mut frisbee_bytes,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(error, || {
             put("data", data, || {
@@ -246,15 +246,16 @@ pub unsafe extern "C" fn frisbee_call_data(
     }
 }
 
-/// Returns the value of a key in the metadata of the request. It belongs to the call; the key is only read. There are
-/// no bytes without such an entry, for a freed call, and if `call` or `key` is NULL. Any thread may call it.
+/// Returns the value of a key in the metadata of the request. It belongs to the call; the key is only read. Returns no
+/// bytes if there is no such entry, if the call was freed, or if `call` or `key` is NULL. May be called from any
+/// thread.
 ///
 /// # Safety
 /// `key` is NULL or a text that ends with a NUL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_call_metadata(call: *mut frisbee_call, key: *const c_char) -> frisbee_bytes {
     let found = caught(|| {
-        // SAFETY: it ends with a NUL, as the caller promises.
+        // SAFETY: The caller guarantees that `key` ends with a NUL.
         let key = unsafe { optional_text("key", key) }?.unwrap_or_default();
         let call = handle::get(call)?;
         let value = call.metadata.get(key).map(str::as_bytes).or_else(|| call.metadata.get_bin(key));
@@ -263,22 +264,23 @@ pub unsafe extern "C" fn frisbee_call_metadata(call: *mut frisbee_call, key: *co
     found.unwrap_or(frisbee_bytes::EMPTY)
 }
 
-/// Returns the address of the caller; an empty text for callers without one, and for NULL and freed calls. It belongs
-/// to the call. Any thread may call it.
+/// Returns the remote address of the caller. It belongs to the call. Returns an empty text if there is no address, and
+/// for NULL and freed calls. May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_call_remote(call: *mut frisbee_call) -> *const c_char {
     caught(|| Ok(handle::get(call)?.remote.as_ptr())).unwrap_or(c"".as_ptr())
 }
 
-/// Returns the milliseconds that the caller waited for a reply when the call came; `UINT64_MAX` without a deadline, and
-/// 0 for NULL and freed calls. The call stays with its function. Any thread may call it.
+/// Returns the caller's timeout in milliseconds at the time when the call was received. Returns `UINT64_MAX` without a
+/// deadline, and 0 for NULL and freed calls. The call stays valid. May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_call_timeout_ms(call: *mut frisbee_call) -> u64 {
     caught(|| Ok(handle::get(call)?.timeout_ms)).unwrap_or(0)
 }
 
-/// Returns whether the call has ended without its reply: it was cancelled, its deadline passed, or the caller is gone.
-/// It still has to be replied to, which frees it. True for NULL and freed calls. Any thread may call it.
+/// Returns whether the call has ended before its reply because it was cancelled, its deadline passed, or the caller
+/// disconnected. The function still has to reply, which frees the call. Returns true for NULL and freed calls. May be
+/// called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_call_is_cancelled(call: *mut frisbee_call) -> bool {
     let cancelled = caught(|| {
@@ -296,8 +298,8 @@ pub extern "C" fn frisbee_call_is_cancelled(call: *mut frisbee_call) -> bool {
     cancelled.unwrap_or(true)
 }
 
-/// Adds an entry to the metadata of the reply. The key and value are copied. Calls whose replies are a stream have
-/// none. Only `error` and the `value` of no bytes may be NULL. Any thread may call it.
+/// Adds an entry to the metadata of the reply. The key and value are copied. Not supported for calls that reply with a
+/// stream. Only `error`, and `value` if `len` is 0, may be NULL. May be called from any thread.
 ///
 /// # Safety
 /// `key` ends with a NUL, `value` has `len` bytes, `error` is NULL or writable.
@@ -309,7 +311,7 @@ pub unsafe extern "C" fn frisbee_call_reply_metadata(
     len: usize,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(error, || {
             let call = handle::get(call)?;
@@ -323,9 +325,9 @@ pub unsafe extern "C" fn frisbee_call_reply_metadata(
 
 /// Replies with a message in a format, and frees the call. The bytes are copied.
 ///
-/// If the message is invalid the call stays, and needs another reply. `FRISBEE_CANCELLED` means that the caller is
-/// gone; the call is freed. Only `error` and the `data` of no bytes may be NULL. Any thread may call it, at any time:
-/// in the function or later.
+/// If the message is invalid, the call stays open and needs another reply. `FRISBEE_CANCELLED` means that the caller
+/// has disconnected; the call is then freed. Only `error`, and `data` if `len` is 0, may be NULL. May be called from
+/// any thread, during the function or later.
 ///
 /// # Safety
 /// `data` has `len` bytes, `error` is NULL or writable.
@@ -337,7 +339,7 @@ pub unsafe extern "C" fn frisbee_call_reply(
     len: usize,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(error, || {
             let (format, message) = (Format::new(format)?, bytes("data", data, len)?);
@@ -346,9 +348,9 @@ pub unsafe extern "C" fn frisbee_call_reply(
     }
 }
 
-/// Ends a call with a failure, and frees it. `code` is a value of `frisbee_code` other than `FRISBEE_OK`; the text is
-/// copied, and NULL is an empty one. Only `message` and `error` may be NULL. Any thread may call it, at any time, and
-/// it does not wait. It ends streams too.
+/// Ends a call with a failure, and frees it. `code` is a value of `frisbee_code` other than `FRISBEE_OK`. The text is
+/// copied; NULL is an empty text. Only `message` and `error` may be NULL. Does not block. May be called from any
+/// thread, during the function or later, and for streams too.
 ///
 /// # Safety
 /// `message` is NULL or ends with a NUL, `error` is NULL or writable.
@@ -359,7 +361,7 @@ pub unsafe extern "C" fn frisbee_call_fail(
     message: *const c_char,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(error, || {
             let text = optional_text("message", message)?.unwrap_or_default();
@@ -383,19 +385,18 @@ pub unsafe extern "C" fn frisbee_call_fail(
     }
 }
 
-/// Waits for the next request of a call that takes a stream. Returns `FRISBEE_OK` with a request, which
-/// `frisbee_call_data` and the functions for parameters read, and `FRISBEE_OUT_OF_RANGE` after the last one. A request
-/// that cannot be read, and a stream that is cut off, have other codes: then that error replaces the reply of the
-/// function.
+/// Waits for the next request of a call that receives a stream. Returns `FRISBEE_OK` with a request, which
+/// `frisbee_call_data` and the parameter functions read, and `FRISBEE_OUT_OF_RANGE` after the last one. Returns another
+/// code for an invalid request or an aborted stream. That error then replaces the function's reply.
 ///
-/// The request belongs to the call, and replaces the one before. Only `error` may be NULL. One thread at a time may
-/// call it, except in a completion callback.
+/// The request belongs to the call, and replaces the previous one. Only `error` may be NULL. May be called from one
+/// thread at a time, but not in a completion callback.
 ///
 /// # Safety
 /// `error` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_call_next(call: *mut frisbee_call, error: *mut frisbee_error) -> frisbee_code {
-    // SAFETY: the argument is valid, as the caller promises.
+    // SAFETY: The caller guarantees that the argument is valid.
     unsafe {
         guarded(error, || {
             let call = handle::get(call)?;
@@ -411,7 +412,7 @@ pub unsafe extern "C" fn frisbee_call_next(call: *mut frisbee_call, error: *mut 
                 call.failed.lock().get_or_insert_with(|| status.clone());
             };
             let message = next.inspect_err(failed)?.ok_or_else(|| Status::out_of_range("the requests have ended"))?;
-            let _ = call.spoken.set(message.encoding); // It is the same for all.
+            let _ = call.spoken.set(message.encoding); // The encoding is the same for all requests.
             let message = Arc::new(Message::new(message));
             call.decoded(&message)?;
             *call.latest.lock() = Some(message);
@@ -420,10 +421,10 @@ pub unsafe extern "C" fn frisbee_call_next(call: *mut frisbee_call, error: *mut 
     }
 }
 
-/// Sends one reply of a stream. It waits while the caller takes no more. The bytes are copied.
+/// Sends a message of a reply stream. Blocks while the caller does not accept more. The bytes are copied.
 ///
-/// `FRISBEE_CANCELLED` means that the caller is gone; finish the call then. Only `error` and the `data` of no bytes may
-/// be NULL. Any thread may call it, except in a completion callback.
+/// `FRISBEE_CANCELLED` means that the caller has disconnected; the function should then finish the call. Only `error`,
+/// and `data` if `len` is 0, may be NULL. May be called from any thread, but not in a completion callback.
 ///
 /// # Safety
 /// `data` has `len` bytes, `error` is NULL or writable.
@@ -435,7 +436,7 @@ pub unsafe extern "C" fn frisbee_call_send(
     len: usize,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(error, || {
             let call = handle::get(call)?;
@@ -449,14 +450,14 @@ pub unsafe extern "C" fn frisbee_call_send(
     }
 }
 
-/// Ends a stream of replies, and frees the call. `FRISBEE_CANCELLED` means that the caller is gone. Only `error` may be
-/// NULL. Any thread may call it, at any time.
+/// Ends a reply stream, and frees the call. `FRISBEE_CANCELLED` means that the caller has disconnected. Only `error`
+/// may be NULL. May be called from any thread, during the function or later.
 ///
 /// # Safety
 /// `error` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_call_finish(call: *mut frisbee_call, error: *mut frisbee_error) -> frisbee_code {
-    // SAFETY: the argument is valid, as the caller promises.
+    // SAFETY: The caller guarantees that the argument is valid.
     unsafe {
         guarded(error, || {
             if matches!(&*handle::get(call)?.sink.lock(), Some(Sink::Single(_))) {

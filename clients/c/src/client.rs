@@ -23,69 +23,69 @@ use tokio::net::UnixStream;
 use tokio::sync::{OnceCell, watch};
 use tokio::time::timeout;
 
-/// How long a server may take to describe itself. Peers without reflection do not answer.
+/// Timeout of fetching the schema. Peers without reflection do not reply.
 const REFLECTION_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A client of one server: a handle, which `frisbee_client_free` frees. It replaces its connection when that is lost.
+/// A client of a server: a handle, which `frisbee_client_free` frees. Lost connections are replaced.
 pub struct frisbee_client {
     pub(crate) channel: Channel,
-    /// Named by the program, or fetched for the first call.
+    /// The schema set by the program, or fetched for the first call.
     schema: OnceCell<Arc<Schema>>,
 }
 
 handle!(frisbee_client, 1, "client");
 
-/// A request to cancel calls, from any thread: a handle, which `frisbee_cancel_free` frees.
+/// A cancellation token for calls: a handle, which `frisbee_cancel_free` frees.
 pub struct frisbee_cancel {
     fired: watch::Sender<bool>,
 }
 
 handle!(frisbee_cancel, 3, "cancel");
 
-/// The settings of a client. Initialise it with `{0}`: each field has a default.
+/// The settings of a client. Initialise it with `{0}` to use the defaults.
 #[repr(C)]
 pub struct frisbee_client_options {
-    /// The deadline of unary calls in milliseconds; 0 for 30 s.
+    /// The timeout of unary calls in milliseconds; 0 for 30 s.
     pub timeout_ms: u64,
-    /// The time to connect in milliseconds; 0 for the default.
+    /// The timeout of connecting in milliseconds; 0 for the default.
     pub connect_timeout_ms: u64,
-    /// The longest message in bytes; 0 for 5 MiB.
+    /// The maximum length of a message in bytes; 0 for 5 MiB.
     pub body_max: u32,
-    /// The certificates of authorities as PEM, for TLS; NULL for plain connections.
+    /// The certificates of the server's authorities as PEM, which enables TLS; NULL for plaintext connections.
     pub authorities: *const c_char,
-    /// The certificate of the client as PEM; NULL for none.
+    /// The client's certificate as PEM; NULL for none.
     pub certificate: *const c_char,
-    /// The key of the certificate as PEM.
+    /// The private key of the certificate as PEM.
     pub key: *const c_char,
-    /// The name that the server has to have; NULL for the host of its address.
+    /// The name expected in the server's certificate; NULL for the host of its address.
     pub server_name: *const c_char,
-    /// Has to be 0.
+    /// Must be 0.
     pub reserved: [u64; 4],
 }
 
-/// The settings of a call. Initialise it with `{0}`: each field has a default.
+/// The settings of a call. Initialise it with `{0}` to use the defaults.
 #[repr(C)]
 pub struct frisbee_call_options {
-    /// The deadline in milliseconds; 0 for that of the client.
+    /// The timeout in milliseconds; 0 for that of the client.
     pub timeout_ms: u64,
-    /// The metadata of the request; copied.
+    /// The metadata of the request, which is copied.
     pub metadata: *const frisbee_metadata,
-    /// The number of entries.
+    /// The number of metadata entries.
     pub metadata_count: usize,
-    /// Cancels the call when it is fired; NULL for none.
+    /// The token that cancels the call; NULL for none.
     pub cancel: *mut frisbee_cancel,
-    /// Has to be 0.
+    /// Must be 0.
     pub reserved: [u64; 4],
 }
 
 impl frisbee_call_options {
-    /// The deadline, if these are no other settings.
+    /// Returns the timeout, or `None` if there are other settings.
     fn only_timeout(&self) -> Option<Option<Duration>> {
         let Self { timeout_ms, metadata_count, cancel, reserved: [0, 0, 0, 0], .. } = self else { return None };
         (*metadata_count == 0 && cancel.is_null()).then(|| milliseconds(*timeout_ms))
     }
 
-    /// Adds the settings to a request, and returns the request to cancel.
+    /// Applies the settings to a request, and returns the cancellation token.
     ///
     /// # Safety
     /// The pointers are valid.
@@ -96,29 +96,31 @@ impl frisbee_call_options {
             request.set_timeout(timeout);
         }
         if self.metadata_count > 0 {
-            // SAFETY: they are valid, as the caller promises.
+            // SAFETY: The caller guarantees that the entries are valid.
             *request.metadata_mut() = unsafe { metadata(self.metadata, self.metadata_count) }?;
         }
         Ok(cancel)
     }
 }
 
-/// The arguments of a call, checked except for the method and the options.
+/// The arguments of a call. The method and the options are not checked yet.
 pub(crate) struct CallArguments<'a> {
     pub(crate) client: InUse<frisbee_client>,
     pub(crate) format: Format,
     name: &'a CStr,
     pub(crate) data: &'a [u8],
-    /// With valid pointers.
+    /// The options, whose pointers are valid.
     options: Option<&'a frisbee_call_options>,
 }
 
 impl CallArguments<'_> {
+    /// Checks the arguments, starting with the client and the format.
+    ///
     /// # Errors
-    /// If an argument is invalid. The client and the format are checked first.
+    /// If an argument is invalid.
     ///
     /// # Safety
-    /// The arguments are valid as long as this value, as the exported functions demand.
+    /// The arguments are valid for the lifetime of this value, as the exported functions require.
     #[inline(always)] // So that they stay in registers.
     pub(crate) unsafe fn new(
         client: *mut frisbee_client,
@@ -129,14 +131,14 @@ impl CallArguments<'_> {
         options: *const frisbee_call_options,
     ) -> Result<Self, Status> {
         let (client, format) = (handle::get(client)?, Format::new(format)?);
-        // SAFETY: they are valid, as the caller promises.
+        // SAFETY: The caller guarantees that the arguments are valid.
         unsafe {
             let (name, data) = (c_str("method", method)?, slice("data", data, len)?);
             Ok(Self { client, format, name, data, options: options.as_ref() })
         }
     }
 
-    /// The index of the method in the schema of the client; `None` if the client has no schema yet.
+    /// Returns the index of the method in the client's schema, or `None` if the client has no schema yet.
     ///
     /// # Errors
     /// If there is no such method.
@@ -145,13 +147,13 @@ impl CallArguments<'_> {
         self.client.schema.get().map(|schema| schema.method_index(self.name.to_bytes())).transpose()
     }
 
-    /// The deadline of the call; `None` if it has other settings.
+    /// Returns the timeout of the call, or `None` if it has other settings.
     #[inline]
     pub(crate) fn only_timeout(&self) -> Option<Option<Duration>> {
         self.options.map_or(Some(None), frisbee_call_options::only_timeout)
     }
 
-    /// A call that owns its arguments.
+    /// Converts the arguments into a call that owns them.
     ///
     /// # Errors
     /// If there is no such method, or an option is invalid.
@@ -163,22 +165,22 @@ impl CallArguments<'_> {
         let mut request = Request::new(Payload::new(Body::copy(self.data), Encoding::Native));
         let cancel = match self.options {
             None => None,
-            // SAFETY: its pointers are valid.
+            // SAFETY: The pointers in the options are valid.
             Some(options) => unsafe { options.apply(&mut request) }?,
         };
         Ok(Prepared { target: CallTarget { client: self.client, method, format: self.format }, request, cancel })
     }
 }
 
-/// A call with its arguments, checked and copied.
+/// A call with checked and copied arguments.
 pub(crate) struct Prepared {
     pub(crate) target: CallTarget,
-    /// The message is in the format of the call until [`encode`](Self::encode).
+    /// The request. Its message is in the caller's format until [`encode`](Self::encode).
     pub(crate) request: Request<Payload>,
     pub(crate) cancel: Option<InUse<frisbee_cancel>>,
 }
 
-/// The client, method and format of a call: the parts that stay when its request is sent.
+/// The client, method and format of a call, which remain after its request was sent.
 pub(crate) struct CallTarget {
     pub(crate) client: InUse<frisbee_client>,
     method: MethodName,
@@ -186,14 +188,14 @@ pub(crate) struct CallTarget {
 }
 
 enum MethodName {
-    /// The index in the schema of the client.
+    /// The index of the method in the client's schema.
     Known(usize),
-    /// The client has no schema yet.
+    /// The name of the method, because the client has no schema yet.
     Unknown(Box<str>),
 }
 
 impl Prepared {
-    /// Fetches the schema from the server, unless the client has it by now. The deadline of the call counts from here.
+    /// Fetches the schema from the server, unless the client already has it. The call's timeout starts here.
     pub(crate) async fn fetch_schema(&mut self) -> Result<(), Status> {
         if let MethodName::Unknown(name) = &self.target.method {
             let fetched = until_cancelled(self.cancel.as_ref(), self.target.client.fetch_schema());
@@ -210,7 +212,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// Converts the message for the native wire.
+    /// Converts the message to the native encoding.
     pub(crate) fn encode(&mut self) -> Result<(), Status> {
         if self.target.format != Format::Native {
             let (schema, index) = self.target.known()?;
@@ -224,10 +226,10 @@ impl Prepared {
         !self.request.get_ref().body.is_empty()
     }
 
-    /// The method of a unary call, whose request is ready to be sent.
+    /// Returns the method of a unary call whose request is ready to be sent.
     ///
     /// # Errors
-    /// If the method has streams, the call was cancelled, or the message is invalid.
+    /// If the method streams, the call was cancelled, or the message is invalid.
     pub(crate) fn unary_method(&mut self) -> Result<&'static Method, Status> {
         let method = self.target.callable()?.unary_method()?;
         if self.cancel.as_ref().is_some_and(|cancel| *cancel.fired.borrow()) {
@@ -239,7 +241,7 @@ impl Prepared {
 }
 
 impl CallTarget {
-    /// The schema and the index of the method in it, once they are known.
+    /// Returns the schema and the method's index in it, once known.
     pub(crate) fn known(&self) -> Result<(&Arc<Schema>, usize), Status> {
         match self.method {
             MethodName::Known(index) => self.client.method(index),
@@ -261,7 +263,7 @@ pub(crate) async fn until_cancelled<T>(
     let mut fired = cancel.fired.subscribe();
     tokio::select! {
         biased;
-        // The sender lives as long as `cancel`.
+        // `cancel` owns the sender, so the wait cannot fail.
         _ = fired.wait_for(|fired| *fired) => Err(cancelled()),
         outcome = call => outcome,
     }
@@ -283,13 +285,13 @@ fn unknown_schema() -> Status {
 }
 
 impl frisbee_client {
-    /// The schema, with the index of a method in it.
+    /// Returns the schema, with the index of a method in it.
     #[inline]
     pub(crate) fn method(&self, index: usize) -> Result<(&Arc<Schema>, usize), Status> {
         self.schema.get().map(|schema| (schema, index)).ok_or_else(unknown_schema)
     }
 
-    /// Fetches the schema unless it is known. Calls that begin meanwhile wait for the same fetch.
+    /// Fetches the schema unless it is known. Concurrent calls wait for the same fetch.
     async fn fetch_schema(&self) -> Result<&Arc<Schema>, Status> {
         let refused = |reason: &str| {
             let text =
@@ -308,16 +310,16 @@ impl frisbee_client {
 }
 
 /// # Safety
-/// `options` is null or valid, with its pointers.
+/// `options` is null, or valid including its pointers.
 unsafe fn builder(options: *const frisbee_client_options) -> Result<ChannelBuilder, Status> {
     let mut builder = Channel::builder().workers(frpc::Workers::Caller);
     if options.is_null() {
         return Ok(builder);
     }
-    // SAFETY: it is valid, as the caller promises.
+    // SAFETY: The caller guarantees that `options` is valid.
     let options = unsafe { &*options };
     check_reserved("frisbee_client_options", &options.reserved)?;
-    // SAFETY: as above.
+    // SAFETY: The caller guarantees that the texts are valid.
     let [authorities, certificate, key, server_name] = unsafe {
         [
             optional_text("authorities", options.authorities)?,
@@ -355,9 +357,9 @@ unsafe fn builder(options: *const frisbee_client_options) -> Result<ChannelBuild
 
 /// Connects to a server at `host:port` or `unix:/path`, and stores a client.
 ///
-/// The texts and options are copied. The caller owns the client, which `frisbee_client_free` frees. Only `options`, for
-/// the defaults, and `error` may be NULL. Any thread may call it, except in a completion callback; it blocks until the
-/// connection is made or has failed.
+/// The texts and options are copied. The caller owns the client and must free it with `frisbee_client_free`. Only
+/// `options`, for the defaults, and `error` may be NULL. Blocks until the connection is established or has failed. May
+/// be called from any thread, but not in a completion callback.
 ///
 /// # Safety
 /// `address` ends with a NUL, `options` is NULL or valid, `client` is writable, `error` is NULL or writable.
@@ -368,7 +370,7 @@ pub unsafe extern "C" fn frisbee_client_connect(
     client: *mut *mut frisbee_client,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(error, || {
             put("client", client, || {
@@ -387,11 +389,11 @@ pub unsafe extern "C" fn frisbee_client_connect(
     }
 }
 
-/// Names the schema of the server by the text of a `.proto` file, in place of reflection: once, before the first call.
-/// A client that has a schema returns `FRISBEE_FAILED_PRECONDITION`.
+/// Sets the schema of the server from the text of a `.proto` file, instead of fetching it by reflection. Must precede
+/// the first call. Returns `FRISBEE_FAILED_PRECONDITION` if the client already has a schema.
 ///
-/// The text is copied; it may import the files of `google/protobuf`, `frpc/agent.proto` and `frpc/tensor.proto` only.
-/// `codec` is a value of `frisbee_codec`. Only `error` may be NULL. Any thread may call it.
+/// The text is copied. It may only import the files of `google/protobuf`, `frpc/agent.proto` and `frpc/tensor.proto`.
+/// `codec` is a value of `frisbee_codec`. Only `error` may be NULL. May be called from any thread.
 ///
 /// # Safety
 /// `proto` ends with a NUL, `error` is NULL or writable.
@@ -402,7 +404,7 @@ pub unsafe extern "C" fn frisbee_client_proto(
     codec: i32,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(error, || {
             let client = handle::get(client)?;
@@ -413,10 +415,10 @@ pub unsafe extern "C" fn frisbee_client_proto(
     }
 }
 
-/// Frees a client. Calls and streams that were sent continue, and its connection closes when the last of them has ended;
-/// calls that were not sent yet fail. NULL is allowed.
+/// Frees a client. Calls and streams in progress continue, and the connection closes when the last of them has ended.
+/// Unsent calls fail. NULL is allowed.
 ///
-/// Any thread may call it, also while others make calls.
+/// May be called from any thread, even while other threads make calls.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_client_free(client: *mut frisbee_client) -> frisbee_code {
     if let Ok(client) = handle::get(client) {
@@ -425,12 +427,12 @@ pub extern "C" fn frisbee_client_free(client: *mut frisbee_client) -> frisbee_co
     free(client)
 }
 
-/// Makes a unary call and waits for its end.
+/// Makes a unary call and waits for its reply.
 ///
-/// `method` is `pkg.Service/Method`, or `Method` if the server has only one of that name. `format` is a value of
-/// `frisbee_format`, for the request and for the reply. The arguments are copied. Returns a reply, also if the call has
-/// failed, and never NULL. The caller owns it, and `frisbee_reply_free` frees it. Only `options`, for the defaults, and
-/// the `data` of no bytes may be NULL. Any thread may call it, except in a completion callback.
+/// `method` is `pkg.Service/Method`, or `Method` if the name is unique on the server. `format` is a value of
+/// `frisbee_format` and applies to request and reply. The arguments are copied. Returns a reply, even if the call
+/// failed, and never NULL. The caller owns it and must free it with `frisbee_reply_free`. Only `options`, for the
+/// defaults, and `data` if `len` is 0, may be NULL. May be called from any thread, but not in a completion callback.
 ///
 /// # Safety
 /// `method` ends with a NUL, `data` has `len` bytes, `options` is NULL or valid.
@@ -444,7 +446,7 @@ pub unsafe extern "C" fn frisbee_client_call(
     options: *const frisbee_call_options,
 ) -> *mut frisbee_reply {
     let called = caught(|| {
-        // SAFETY: they are valid, as the caller promises.
+        // SAFETY: The caller guarantees that the arguments are valid.
         let arguments = unsafe { CallArguments::new(client, method, format, data, len, options) }?;
         let mut call = None;
         UnaryCall::begin(arguments, &mut call)?;
@@ -456,21 +458,21 @@ pub unsafe extern "C" fn frisbee_client_call(
     }
 }
 
-/// A function that gets the reply of a call, never NULL, which it has to free, and the `user` pointer of the call.
+/// A completion callback. It receives the reply of a call, which is never NULL and which it must free, and the `user`
+/// pointer of the call.
 ///
-/// It runs in a thread of the library, where it must not block: functions that block return
-/// `FRISBEE_FAILED_PRECONDITION`.
+/// It runs on a thread of the library and must not block. Blocking functions return `FRISBEE_FAILED_PRECONDITION`.
 pub type frisbee_completion = Option<extern "C" fn(user: *mut c_void, reply: *mut frisbee_reply)>;
 
-/// Begins a unary call, and returns at once. `completion` gets the reply, exactly once, unless this function returns an
-/// error.
+/// Starts a unary call without waiting for its reply. `completion` receives the reply exactly once, unless this
+/// function returns an error.
 ///
-/// The arguments are those of `frisbee_client_call`, and copied. `user` is only passed on: it stays with the caller,
-/// and has to be valid until `completion` gets it. Only `options`, `error`, `user` and the `data` of no bytes may be
-/// NULL. Any thread may call it.
+/// The arguments are those of `frisbee_client_call`, and are copied. `user` is passed to `completion` unchanged. It
+/// stays with the caller and must be valid until then. Only `options`, `error`, `user`, and `data` if `len` is 0, may
+/// be NULL. May be called from any thread.
 ///
 /// # Safety
-/// As for `frisbee_client_call`; `user` is what `completion` expects, from any thread.
+/// Like `frisbee_client_call`; `completion` accepts `user` on any thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_client_start(
     client: *mut frisbee_client,
@@ -483,7 +485,7 @@ pub unsafe extern "C" fn frisbee_client_start(
     user: *mut c_void,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(error, || {
             let completion = completion.ok_or_else(|| Status::invalid_argument("completion is NULL"))?;
@@ -492,8 +494,8 @@ pub unsafe extern "C" fn frisbee_client_start(
     }
 }
 
-/// Makes a request to cancel, and stores it. The caller owns it, and `frisbee_cancel_free` frees it. Only `error` may
-/// be NULL. Any thread may call it.
+/// Creates a cancellation token, and stores it. The caller owns it and must free it with `frisbee_cancel_free`. Only
+/// `error` may be NULL. May be called from any thread.
 ///
 /// # Safety
 /// `cancel` is writable, `error` is NULL or writable.
@@ -502,7 +504,7 @@ pub unsafe extern "C" fn frisbee_cancel_new(
     cancel: *mut *mut frisbee_cancel,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(error, || {
             put("cancel", cancel, || handle::insert(Arc::new(frisbee_cancel { fired: watch::Sender::new(false) })))
@@ -510,14 +512,14 @@ pub unsafe extern "C" fn frisbee_cancel_new(
     }
 }
 
-/// Cancels all calls with this request, present and future ones. They end with `FRISBEE_CANCELLED`, and their handlers
-/// at the server end. The request stays with the caller. Only `error` may be NULL. Any thread may call it.
+/// Cancels all current and future calls with this token. They end with `FRISBEE_CANCELLED`, and the server cancels
+/// their handlers. The token stays with the caller. Only `error` may be NULL. May be called from any thread.
 ///
 /// # Safety
 /// `error` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_cancel_fire(cancel: *mut frisbee_cancel, error: *mut frisbee_error) -> frisbee_code {
-    // SAFETY: the argument is valid, as the caller promises.
+    // SAFETY: The caller guarantees that the argument is valid.
     unsafe {
         guarded(error, || {
             handle::get(cancel)?.fired.send_replace(true);
@@ -526,7 +528,7 @@ pub unsafe extern "C" fn frisbee_cancel_fire(cancel: *mut frisbee_cancel, error:
     }
 }
 
-/// Frees a request to cancel. Calls that have it continue. NULL is allowed. Any thread may call it.
+/// Frees a cancellation token. Its calls continue. NULL is allowed. May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_cancel_free(cancel: *mut frisbee_cancel) -> frisbee_code {
     free(cancel)

@@ -1,4 +1,4 @@
-//! Calls whose replies go to a function of C.
+//! Calls whose replies are passed to C callbacks.
 
 use crate::client::CallArguments;
 use crate::raw::UserData;
@@ -13,32 +13,34 @@ use std::ptr::null_mut;
 use std::task::{Context, Poll, ready};
 use tokio::task::coop::consume_budget;
 
-/// A function that gets a reply.
+/// A callback that receives a reply.
 type Completion = extern "C" fn(user: *mut c_void, reply: *mut frisbee_reply);
 
-/// A call, and then each call that the completion of the one before begins first. They need one task.
+/// A call, followed by the first call that each completion starts. The whole chain runs in one task.
 struct CallChain {
-    /// The call in progress. Empty until a completion begins one.
+    /// The call in progress. Empty until a completion starts one.
     call: Option<UnaryCall>,
     completion: Completion,
     user: UserData,
 }
 
 thread_local! {
-    /// The chain whose completion runs in this thread; null if none runs. A pointer, so that this has no destructor.
+    /// The chain whose completion this thread is running, or null. A raw pointer, so that the thread-local needs no
+    /// destructor.
     static COMPLETING: Cell<*mut CallChain> = const { Cell::new(null_mut()) };
 }
 
-/// Whether this thread runs a completion. It holds a thread of the runtime, so functions that block are refused.
+/// Returns whether this thread is running a completion. It occupies a runtime thread, so blocking functions are
+/// rejected.
 pub(crate) fn is_running() -> bool {
     !COMPLETING.get().is_null()
 }
 
-/// Begins a call.
+/// Starts a call.
 #[inline(always)] // As `UnaryCall::begin`.
 pub(crate) fn start(arguments: CallArguments<'_>, completion: Completion, user: UserData) -> Result<(), Status> {
-    // SAFETY: `CallChain::complete` of this thread has the chain while the pointer is not null, and uses it only
-    // afterwards. No other reference to it exists, since this one ends here.
+    // SAFETY: While the pointer is not null, `CallChain::complete` of this thread holds the chain, and uses it only
+    // afterwards. No other reference to it exists, because this one ends here.
     match unsafe { COMPLETING.get().as_mut() } {
         Some(chain) if chain.call.is_none() => {
             UnaryCall::begin(arguments, &mut chain.call)?;
@@ -77,8 +79,8 @@ impl Future for CallChain {
                 Ok(reply) => self.complete(reply),
                 Err(reply) => {
                     self.complete(reply);
-                    // Calls that fail at once, one after the other, would keep this thread from connections and timers.
-                    // Those that succeed have waited for the server.
+                    // A sequence of calls that fail immediately would starve connections and timers of this thread.
+                    // Successful calls yield while they wait for the server.
                     ready!(pin!(consume_budget()).poll(context));
                 }
             }

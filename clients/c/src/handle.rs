@@ -1,5 +1,5 @@
-//! Handles: the pointers that C holds. A handle is a number in the form of a pointer and is never dereferenced, so a null
-//! or freed handle, or one of another type, is an error and not a crash.
+//! Handles: the pointers that C programs hold. A handle is a number in the form of a pointer and is never dereferenced.
+//! A null or freed handle, or one of another type, therefore causes an error instead of a crash.
 //!
 //! ```text
 //!  63    60 59                    24 23          4 3     0
@@ -24,29 +24,29 @@ const INDEX_BITS: u32 = 20;
 const GENERATION_BITS: u32 = 36;
 const SHARDS: usize = 1 << SHARD_BITS;
 
-/// Objects of one type that exist at the same time in one shard.
+/// Maximum number of live objects of one type per shard.
 pub(crate) const INDEX_MAX: usize = 1 << INDEX_BITS;
 
-/// The slots of the first chunk. Each further chunk doubles the slots of a shard.
+/// Number of slots in the first chunk. Each further chunk doubles the slots of a shard.
 const CHUNK_FIRST: usize = 32;
 const CHUNKS: usize = (INDEX_MAX / CHUNK_FIRST).ilog2() as usize + 1;
 
 /// A type with handles.
 pub(crate) trait Handle: Send + Sync + Sized + 'static {
-    /// Differs between types; 1 to 15, so that no handle is null.
+    /// Identifies the type, from 1 to 15, so that no handle is null.
     const KIND: u8;
-    /// The name in error texts.
+    /// The type's name in error texts.
     const NAME: &'static str;
-    /// The owner of the object in its slot: an `Arc`, or [`Inline`] for small objects that live shortly.
+    /// The owner of the object in its slot: an `Arc`, or [`Inline`] for small, short-lived objects.
     type Owner: Deref<Target = Self> + Send + Sync + 'static;
 
     fn table() -> &'static Table<Self>;
 
-    /// The spare slot of this thread.
+    /// Calls `run` with the spare slot of this thread.
     fn with_spare<R>(run: impl FnOnce(&Spare<Self>) -> R) -> Option<R>;
 }
 
-/// An object in its slot, without an allocation of its own.
+/// An object stored directly in its slot, which saves an allocation.
 pub(crate) struct Inline<T>(pub(crate) T);
 
 impl<T> Deref for Inline<T> {
@@ -57,24 +57,24 @@ impl<T> Deref for Inline<T> {
     }
 }
 
-/// The objects of one type.
+/// The table of all objects of one type.
 pub(crate) struct Table<T: Handle> {
     shards: [Shard<T>; SHARDS],
 }
 
 struct Shard<T: Handle> {
-    /// The slots stay for the life of the process, so a stale handle finds a slot of another generation.
+    /// Slots are never freed, so a stale handle finds a slot with another generation.
     chunks: [OnceLock<Box<[Slot<T>]>>; CHUNKS],
     vacant: Mutex<Vacant>,
 }
 
 struct Vacant {
     indices: Vec<usize>,
-    /// The number of slots that were used before.
+    /// Number of slots that were ever used.
     used: usize,
 }
 
-/// A vacant slot that a thread keeps for itself: a thread that frees an object and then makes another one takes no lock.
+/// A vacant slot reserved for a thread. A thread that frees an object and then creates another one takes no lock.
 pub(crate) struct Spare<T: Handle>(Cell<Option<Place>>, PhantomData<fn() -> T>);
 
 impl<T: Handle> Spare<T> {
@@ -107,8 +107,8 @@ const GENERATION_SHIFT: u32 = u64::BITS - GENERATION_BITS;
 const LIVE: u64 = 1 << (GENERATION_SHIFT - 1);
 const USERS_MAX: u64 = LIVE - 1;
 
-// SAFETY: `value` is shared between users, which read it, and is written only by the thread that has the slot alone: it
-// has taken it from `vacant`, or was the last user of a removed object.
+// SAFETY: Users share `value` for reading. It is written only by a thread with exclusive access to the slot: one that
+// took it from `vacant`, or the last user of a removed object.
 unsafe impl<T: Handle> Sync for Slot<T> {}
 
 impl<T: Handle> Table<T> {
@@ -129,7 +129,7 @@ impl<T: Handle> Table<T> {
         self.shards.get(at.shard())?.chunks.get(chunk)?.get()?.get(offset)
     }
 
-    /// A slot that no other thread uses, made if there is none.
+    /// Takes a slot that no other thread uses, creating one if necessary.
     fn take_vacant(&self) -> Option<Place> {
         if let Some(at) = T::with_spare(|spare| spare.0.take()).flatten() {
             return Some(at);
@@ -161,7 +161,7 @@ impl<T: Handle> Table<T> {
     }
 }
 
-/// The shard of objects that this thread creates.
+/// Returns the shard for objects created by this thread.
 fn own_shard() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local!(static OWN: Cell<usize> = const { Cell::new(usize::MAX) });
@@ -173,7 +173,7 @@ fn own_shard() -> usize {
     })
 }
 
-/// The place of a slot, as in a handle.
+/// The location of a slot, as encoded in a handle.
 #[derive(Clone, Copy)]
 struct Place(u32);
 
@@ -187,7 +187,7 @@ impl Place {
     }
 }
 
-/// The place, the slot and the generation of a handle, if it is one of this type.
+/// Returns the location, slot and generation of a handle, or `None` if the handle belongs to another type.
 fn place<T: Handle>(handle: *const T) -> Option<(Place, &'static Slot<T>, u64)> {
     let bits = handle.addr();
     if bits >> (SHARD_BITS + INDEX_BITS + GENERATION_BITS) != usize::from(T::KIND) {
@@ -204,17 +204,17 @@ fn invalid<T: Handle>(handle: *const T) -> Status {
     Status::invalid_argument(format!("the {} is {reason}", T::NAME))
 }
 
-/// Makes a handle, which keeps the object until [`remove`].
+/// Creates a handle, which keeps the object alive until [`remove`].
 ///
 /// # Errors
-/// If there are too many.
+/// If there are too many objects.
 #[inline(always)] // So that the object is moved once.
 pub(crate) fn insert<T: Handle>(value: T::Owner) -> Result<*mut T, Status> {
     let table = T::table();
     let Some((at, slot)) = table.take_vacant().and_then(|at| Some((at, table.slot(at)?))) else {
         return Err(Status::resource_exhausted(format!("{INDEX_MAX} handles of a {} are in use", T::NAME)));
     };
-    // SAFETY: the slot is vacant, so no other thread uses it.
+    // SAFETY: The slot is vacant, so no other thread uses it.
     unsafe { *slot.value.get() = Some(value) };
     let generation = slot.state.load(Ordering::Relaxed) >> GENERATION_SHIFT;
     slot.state.store(generation << GENERATION_SHIFT | LIVE, Ordering::Release);
@@ -224,13 +224,13 @@ pub(crate) fn insert<T: Handle>(value: T::Owner) -> Result<*mut T, Status> {
     Ok(std::ptr::without_provenance_mut(bits))
 }
 
-/// An object in use. It outlives its handle.
+/// An object in use, which may outlive its handle.
 pub(crate) struct InUse<T: Handle> {
     at: Place,
     slot: &'static Slot<T>,
 }
 
-/// Uses the object of a handle, and removes the handle if that is wanted.
+/// Acquires the object of a handle, and removes the handle if `removes` is set.
 fn acquire<T: Handle>(handle: *const T, removes: bool) -> Option<InUse<T>> {
     let (at, slot, generation) = place(handle)?;
     let acquired = slot.state.fetch_update(Ordering::Acquire, Ordering::Relaxed, |state| {
@@ -242,7 +242,7 @@ fn acquire<T: Handle>(handle: *const T, removes: bool) -> Option<InUse<T>> {
     Some(InUse { at, slot })
 }
 
-/// The object of a handle.
+/// Returns the object of a handle.
 ///
 /// # Errors
 /// If the handle is null, freed, or of another type.
@@ -253,15 +253,15 @@ pub(crate) fn get<T: Handle>(handle: *const T) -> Result<InUse<T>, Status> {
 /// Frees a handle and returns its object.
 ///
 /// # Errors
-/// As [`get`].
+/// Like [`get`].
 pub(crate) fn remove<T: Handle>(handle: *const T) -> Result<InUse<T>, Status> {
     acquire(handle, true).ok_or_else(|| invalid(handle))
 }
 
-/// Frees a handle without uses, and returns the owner of the object.
+/// Frees an unused handle and returns the owner of its object.
 pub(crate) fn take<T: Handle>(handle: *const T) -> Option<T::Owner> {
     let (at, slot, generation) = remove_unused(handle)?;
-    // SAFETY: the object is removed and has no user; the uses of other threads happened before.
+    // SAFETY: The object was removed and has no users, and all previous uses by other threads happened before.
     let owner = unsafe { (*slot.value.get()).take() };
     slot.vacate(at, generation);
     owner
@@ -270,7 +270,7 @@ pub(crate) fn take<T: Handle>(handle: *const T) -> Option<T::Owner> {
 /// Frees a handle.
 ///
 /// # Errors
-/// As [`get`].
+/// Like [`get`].
 pub(crate) fn free<T: Handle>(handle: *const T) -> Result<(), Status> {
     match remove_unused(handle) {
         Some((at, slot, generation)) => {
@@ -281,7 +281,7 @@ pub(crate) fn free<T: Handle>(handle: *const T) -> Result<(), Status> {
     }
 }
 
-/// Removes a handle without uses. The caller has to vacate its slot.
+/// Removes an unused handle. The caller must vacate its slot.
 fn remove_unused<T: Handle>(handle: *const T) -> Option<(Place, &'static Slot<T>, u64)> {
     let (at, slot, generation) = place(handle)?;
     let unused = generation << GENERATION_SHIFT | LIVE;
@@ -290,14 +290,14 @@ fn remove_unused<T: Handle>(handle: *const T) -> Option<(Place, &'static Slot<T>
 }
 
 impl<T: Handle> Slot<T> {
-    /// Drops the object of a slot that is not live and has no users.
+    /// Drops the object of a slot that was removed and has no users.
     fn vacate(&self, at: Place, generation: u64) {
-        // SAFETY: the object is removed and has no user; the uses of other threads happened before.
+        // SAFETY: The object was removed and has no users, and all previous uses by other threads happened before.
         drop(unsafe { (*self.value.get()).take() });
-        // The generations start over after the last one.
+        // Generations wrap around.
         self.state.store(generation.wrapping_add(1) << GENERATION_SHIFT, Ordering::Release);
         let left = T::with_spare(|spare| spare.0.replace(Some(at)));
-        // The other slot goes to all threads; a thread that ends has no spare one.
+        // The replaced spare slot becomes available to all threads. An exiting thread keeps no spare slot.
         if let Some(at) = left.unwrap_or(Some(at)) {
             T::table().add_vacant(at);
         }
@@ -308,8 +308,8 @@ impl<T: Handle> Deref for InUse<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: the slot counts this user, so nothing writes to the value before its end.
-        unsafe { &*self.slot.value.get() }.as_deref().expect("a slot with users has an object")
+        // SAFETY: The slot counts this user, so the value is not written before the user ends.
+        unsafe { &*self.slot.value.get() }.as_deref().expect("slot with users should hold an object")
     }
 }
 
@@ -323,7 +323,7 @@ impl<T: Handle> Drop for InUse<T> {
 }
 
 impl<T: Handle> InUse<T> {
-    /// After the last use of an object without a handle.
+    /// Called after the last use of an object whose handle was removed.
     #[cold]
     fn vacate(&self, generation: u64) {
         self.slot.vacate(self.at, generation);
@@ -395,7 +395,7 @@ mod tests {
             assert!(free(vase).is_err());
             place_of(vase)
         };
-        // Each thread has a shard of its own; after as many threads as there are shards the first one is used again.
+        // Each thread has its own shard; after `SHARDS` threads, shards are reused.
         let places: Vec<_> = (0..2 * SHARDS).map(|_| std::thread::spawn(make_and_free).join().unwrap()).collect();
         let used = places.iter().filter(|at| **at >> SHARD_BITS > 0).count();
         assert_eq!(used, 0, "each shard needs one slot: {places:?}");

@@ -1,13 +1,13 @@
-//! The library for C and C++: calls of frpc, and functions of C served. `include/frisbee.h` declares the exported
-//! functions; it is made from these sources.
+//! The client and server library for C and C++. `include/frisbee.h` declares the exported functions and is generated
+//! from these sources.
 //!
-//! C holds objects by `handle`s, which are numbers, so misuse is an error and not a crash. `raw` is the border: it
-//! reads pointers, and turns errors and panics into codes. `client` and `stream` make calls, `completion` and `queue` pass
-//! replies to functions and to event loops, `server` serves functions, and `call` and `parameters`
-//! are a call as its function sees it. Messages are converted by
-//! `payload`, with types of a `schema`; a `body` is their bytes.
+//! C programs refer to objects by `handle`s. These are numbers, so misuse causes an error instead of a crash. `raw` is
+//! the FFI boundary: it reads pointers, and converts errors and panics to codes. `client` and `stream` make calls, and
+//! `completion` and `queue` pass replies to callbacks and event loops. `server` serves C functions; `call` and
+//! `parameters` are the function's view of a call. `payload` converts messages with the types of a `schema`, and a
+//! `body` holds their bytes.
 
-// C's functions take pointers and have C's names; that is the purpose of this crate.
+// The crate exports C functions, which take pointers and have C names.
 #![allow(unsafe_code, non_camel_case_types)]
 #![cfg(unix)]
 

@@ -1,4 +1,4 @@
-//! Parameters and replies by their types: fields of the request, and the only field of the reply.
+//! Typed access to parameters and replies: fields of the request, and the only field of the reply.
 
 use crate::call::{end, frisbee_call};
 use crate::handle;
@@ -11,7 +11,7 @@ use prost_reflect::{FieldDescriptor, Kind, Value};
 use std::ffi::{c_char, c_void};
 
 impl frisbee_call {
-    /// A parameter: a field by its name, or by its index in digits.
+    /// Returns a parameter, identified by the name of its field or its index in digits.
     fn parameter<T>(&self, name: &str, read: impl FnOnce(&FieldDescriptor, &Value) -> Option<T>) -> Result<T, Status> {
         let of = &self.callable().request;
         let descriptor = &of.descriptor;
@@ -35,7 +35,7 @@ impl frisbee_call {
         })
     }
 
-    /// A reply whose only field is this value.
+    /// Encodes a reply whose only field has this value.
     fn only(&self, value: impl FnOnce(&Kind) -> Option<Value>) -> Result<Bytes, Status> {
         let of = &self.callable().reply;
         let mut fields = of.descriptor.fields();
@@ -54,10 +54,11 @@ impl frisbee_call {
     }
 }
 
-/// Stores an integer parameter, and 0 if that fails. `name` is the name of the parameter, or its index in digits; it is
-/// only read. Parameters that are not optional and absent have their default.
+/// Stores an integer parameter, or 0 on failure. `name` is the name of the parameter, or its index in digits; it is
+/// only read. Absent parameters have their default value unless they are optional.
 ///
-/// Returns `FRISBEE_NOT_FOUND` for an absent optional parameter. No argument may be NULL. Any thread may call it.
+/// Returns `FRISBEE_NOT_FOUND` for an absent optional parameter. No argument may be NULL. May be called from any
+/// thread.
 ///
 /// # Safety
 /// `name` ends with a NUL, `value` is writable.
@@ -67,7 +68,7 @@ pub unsafe extern "C" fn frisbee_call_i64(
     name: *const c_char,
     value: *mut i64,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         parameter(call, name, value, 0, |_, value| match value {
             Value::I32(value) | Value::EnumNumber(value) => Some(i64::from(*value)),
@@ -79,18 +80,18 @@ pub unsafe extern "C" fn frisbee_call_i64(
     }
 }
 
-/// As `frisbee_call_i64`, for an integer from 0 on, such as a `uint64` above `INT64_MAX`. No argument may be NULL. Any
-/// thread may call it.
+/// Like `frisbee_call_i64`, for a non-negative integer, such as a `uint64` above `INT64_MAX`. `name` is only read. No
+/// argument may be NULL. May be called from any thread.
 ///
 /// # Safety
-/// As for `frisbee_call_i64`.
+/// Like `frisbee_call_i64`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_call_u64(
     call: *mut frisbee_call,
     name: *const c_char,
     value: *mut u64,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         parameter(call, name, value, 0, |_, value| match value {
             Value::U32(value) => Some(u64::from(*value)),
@@ -102,17 +103,18 @@ pub unsafe extern "C" fn frisbee_call_u64(
     }
 }
 
-/// As `frisbee_call_i64`, for a number with a fraction, or an integer. No argument may be NULL. Any thread may call it.
+/// Like `frisbee_call_i64`, for a floating-point number or an integer. `name` is only read. No argument may be NULL.
+/// May be called from any thread.
 ///
 /// # Safety
-/// As for `frisbee_call_i64`.
+/// Like `frisbee_call_i64`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_call_f64(
     call: *mut frisbee_call,
     name: *const c_char,
     value: *mut f64,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         parameter(call, name, value, 0.0, |_, value| match value {
             Value::F32(value) => Some(f64::from(*value)),
@@ -126,34 +128,34 @@ pub unsafe extern "C" fn frisbee_call_f64(
     }
 }
 
-/// As `frisbee_call_i64`, for a truth value. No argument may be NULL. Any thread may call it.
+/// Like `frisbee_call_i64`, for a boolean. `name` is only read. No argument may be NULL. May be called from any thread.
 ///
 /// # Safety
-/// As for `frisbee_call_i64`.
+/// Like `frisbee_call_i64`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_call_bool(
     call: *mut frisbee_call,
     name: *const c_char,
     value: *mut bool,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe { parameter(call, name, value, false, |_, value| value.as_bool()) }
 }
 
-/// As `frisbee_call_i64`, for a text or bytes. They belong to the call until its reply, those of a stream until the
-/// next request, and do not end with a NUL. No argument may be NULL. Any thread may call it.
+/// Like `frisbee_call_i64`, for text or bytes. They belong to the call and are valid until its reply, or for a stream
+/// until the next request. They do not end with a NUL. No argument may be NULL. May be called from any thread.
 ///
 /// # Safety
-/// As for `frisbee_call_i64`.
+/// Like `frisbee_call_i64`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_call_text(
     call: *mut frisbee_call,
     name: *const c_char,
     value: *mut frisbee_bytes,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
-        // The value is one of the request: a default, which is not, is empty in proto3.
+        // The value belongs to the request, unless it is a default, which is empty in proto3.
         parameter(call, name, value, frisbee_bytes::EMPTY, |_, value| match value {
             Value::String(text) => Some(frisbee_bytes::of(text.as_bytes())),
             Value::Bytes(bytes) => Some(frisbee_bytes::of(bytes)),
@@ -171,7 +173,7 @@ unsafe fn parameter<T: Copy>(
     otherwise: T,
     read: impl FnOnce(&FieldDescriptor, &Value) -> Option<T>,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(std::ptr::null_mut(), || {
             put("value", to, || Ok(otherwise))?;
@@ -180,7 +182,7 @@ unsafe fn parameter<T: Copy>(
     }
 }
 
-/// The value of an integer field, if it holds the number.
+/// Returns the value of an integer field, if the type can hold the number.
 fn integer(kind: &Kind, value: i128) -> Option<Value> {
     match kind {
         Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => i32::try_from(value).ok().map(Value::I32),
@@ -192,8 +194,8 @@ fn integer(kind: &Kind, value: i128) -> Option<Value> {
     }
 }
 
-/// Replies with the only field of the reply, an integer, and frees the call. Otherwise as `frisbee_call_reply`. Only
-/// `error` may be NULL. Any thread may call it.
+/// Replies with the only field of the reply, an integer, and frees the call. Otherwise like `frisbee_call_reply`. Only
+/// `error` may be NULL. May be called from any thread.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -203,12 +205,12 @@ pub unsafe extern "C" fn frisbee_call_reply_i64(
     value: i64,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the argument is valid, as the caller promises.
+    // SAFETY: The caller guarantees that the argument is valid.
     unsafe { reply_only(call, error, |kind| integer(kind, value.into())) }
 }
 
-/// As `frisbee_call_reply_i64`, for an integer from 0 on, such as a `uint64` above `INT64_MAX`. Only `error` may be NULL.
-/// Any thread may call it.
+/// Like `frisbee_call_reply_i64`, for a non-negative integer, such as a `uint64` above `INT64_MAX`. Frees the call.
+/// Only `error` may be NULL. May be called from any thread.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -218,11 +220,12 @@ pub unsafe extern "C" fn frisbee_call_reply_u64(
     value: u64,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the argument is valid, as the caller promises.
+    // SAFETY: The caller guarantees that the argument is valid.
     unsafe { reply_only(call, error, |kind| integer(kind, value.into())) }
 }
 
-/// As `frisbee_call_reply_i64`, for a number with a fraction. Only `error` may be NULL. Any thread may call it.
+/// Like `frisbee_call_reply_i64`, for a floating-point number. Frees the call. Only `error` may be NULL. May be called
+/// from any thread.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -232,7 +235,7 @@ pub unsafe extern "C" fn frisbee_call_reply_f64(
     value: f64,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the argument is valid, as the caller promises.
+    // SAFETY: The caller guarantees that the argument is valid.
     unsafe {
         reply_only(call, error, |kind| match kind {
             Kind::Double => Some(Value::F64(value)),
@@ -242,7 +245,8 @@ pub unsafe extern "C" fn frisbee_call_reply_f64(
     }
 }
 
-/// As `frisbee_call_reply_i64`, for a truth value. Only `error` may be NULL. Any thread may call it.
+/// Like `frisbee_call_reply_i64`, for a boolean. Frees the call. Only `error` may be NULL. May be called from any
+/// thread.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -252,12 +256,12 @@ pub unsafe extern "C" fn frisbee_call_reply_bool(
     value: bool,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the argument is valid, as the caller promises.
+    // SAFETY: The caller guarantees that the argument is valid.
     unsafe { reply_only(call, error, |kind| matches!(kind, Kind::Bool).then_some(Value::Bool(value))) }
 }
 
-/// As `frisbee_call_reply_i64`, for a text or bytes, which are copied. Only `error` and the `data` of no bytes may be
-/// NULL. Any thread may call it.
+/// Like `frisbee_call_reply_i64`, for text or bytes, which are copied. Only `error`, and `data` if `len` is 0, may be
+/// NULL. May be called from any thread.
 ///
 /// # Safety
 /// `data` has `len` bytes, `error` is NULL or writable.
@@ -268,7 +272,7 @@ pub unsafe extern "C" fn frisbee_call_reply_text(
     len: usize,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         let data = match caught(|| bytes("data", data, len)) {
             Ok(data) => data,
@@ -289,7 +293,7 @@ unsafe fn reply_only(
     error: *mut frisbee_error,
     value: impl FnOnce(&Kind) -> Option<Value>,
 ) -> frisbee_code {
-    // SAFETY: the argument is valid, as the caller promises.
+    // SAFETY: The caller guarantees that the argument is valid.
     unsafe {
         guarded(error, || {
             end(call, |call| call.only(value).and_then(|message| call.payload(Format::Protobuf, message)))

@@ -1,4 +1,4 @@
-//! `Payload`: a message of a call in one of its encodings, and `Format`, the encodings that C reads and writes.
+//! `Payload`: a message of a call in one of its encodings, and `Format`: the encodings available to C.
 
 use crate::body::Body;
 use bytes::Bytes;
@@ -8,15 +8,15 @@ use frpc::polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind, Mes
 use frpc_dynamic::{Codec, DynamicMessage, MessageDescriptor, from_json, from_json_positional, to_json};
 use prost_reflect::prost::Message as _;
 
-/// The encoding of bytes that are passed to and from the library.
+/// The encoding of bytes passed to and from the library.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum frisbee_format {
-    /// The bytes of the wire, unchanged and unchecked.
+    /// The wire encoding, unchanged and unchecked.
     FRISBEE_NATIVE = 0,
-    /// JSON text, by the JSON mapping of proto3.
+    /// JSON text in proto3's JSON mapping.
     FRISBEE_JSON = 1,
-    /// The encoding of protobuf, which protobuf's own C++ messages have.
+    /// Protobuf's encoding, as used by protobuf's C++ messages.
     FRISBEE_PROTOBUF = 2,
 }
 
@@ -44,13 +44,13 @@ impl Format {
     }
 }
 
-/// The encoding of native messages of a service.
+/// The encoding of a service's native messages.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum frisbee_codec {
-    /// Polyglot, field by field: the default of frpc, and the one of Go's fRPC.
+    /// Polyglot, the default of frpc, which is also used by Go's fRPC.
     FRISBEE_CODEC_POLYGLOT = 0,
-    /// Protobuf: services built with `Codec::Protobuf`.
+    /// Protobuf, for services built with `Codec::Protobuf`.
     FRISBEE_CODEC_PROTOBUF = 1,
 }
 
@@ -64,24 +64,24 @@ impl frisbee_codec {
     }
 }
 
-/// A message as one end of a call sees it.
+/// A message as seen by one end of a call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Payload {
-    /// In `encoding`; the richer form of the native one. Empty for a default message.
+    /// The bytes in `encoding`, in the extended form if that is native. Empty for a default message.
     pub(crate) body: Body,
     pub(crate) encoding: Encoding,
-    /// Rarely needed, so payloads stay small: futures and results of calls hold them.
+    /// Rarely needed. Boxed to keep payloads small, because futures and results of calls contain them.
     variants: Option<Box<Variants>>,
 }
 
-/// Other forms of a message.
+/// Further forms of a message.
 #[derive(Clone, Debug, Default)]
 struct Variants {
     /// The flat form, if it differs.
     flat: Option<Bytes>,
     /// Whether the flat form loses the presence of a field.
     is_lossy: bool,
-    /// The message in the other protocols, in a reply that is made before a request has shown its protocol.
+    /// The message in the gateway's protocols, for a reply that is created before a request has shown its protocol.
     from_gateway: Option<FromGateway>,
 }
 
@@ -107,14 +107,14 @@ impl Payload {
         Self { body: body.into(), encoding, variants: None }
     }
 
-    /// The bytes in a protocol of the gateway.
+    /// Returns the bytes in a protocol of the gateway.
     fn in_gateway(&self, protocol: impl FnOnce(&FromGateway) -> &Bytes) -> Bytes {
         let from_gateway = self.variants.as_ref().and_then(|variants| variants.from_gateway.as_ref());
         from_gateway.map_or_else(|| self.body.clone().into_bytes(), |from_gateway| protocol(from_gateway).clone())
     }
 }
 
-/// The format of callers that speak JSON. The function reads the request, since it knows the type.
+/// The format of callers that use JSON. The function decodes the request, because it knows the type.
 pub(crate) const fn json_format(fields: &'static [&'static str]) -> GatewayFormat<Payload, Payload> {
     let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
         Ok(payload.in_gateway(|from_gateway| &from_gateway.json))
@@ -124,7 +124,7 @@ pub(crate) const fn json_format(fields: &'static [&'static str]) -> GatewayForma
         .positional("json-positional", |bytes, _| Ok(Payload::new(bytes.clone(), Encoding::Positional)))
 }
 
-/// The format of callers that speak protobuf, such as those of gRPC.
+/// The format of callers that use protobuf, such as gRPC clients.
 pub(crate) const fn protobuf_format() -> GatewayFormat<Payload, Payload> {
     let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
         Ok(payload.in_gateway(|from_gateway| &from_gateway.protobuf))
@@ -159,13 +159,13 @@ impl Message for Payload {
     }
 }
 
-/// The body that a peer has sent, in the native encoding.
+/// Reads a body that a peer sent in the native encoding.
 #[inline(always)] // So that it is written once.
 pub(crate) fn received(from: &mut Decoder<'_>) -> Result<Root<Body>, DecodeError> {
     if from.peek() == Some(Kind::Error) {
         return Ok(Root::Error(from.error_text()?.to_owned()));
     }
-    // A short message is copied at once; `take_rest` shares the memory of a long one.
+    // A short message is copied; `take_rest` shares the memory of a long one.
     Ok(Root::Message(match Body::copy_short(from.rest()) {
         Some(body) => body,
         None => from.take_rest().into(),
@@ -177,12 +177,12 @@ pub(crate) fn received(from: &mut Decoder<'_>) -> Result<Root<Body>, DecodeError
 pub(crate) struct MessageType {
     pub(crate) descriptor: MessageDescriptor,
     pub(crate) codec: frisbee_codec,
-    /// How many fields at its end earlier layouts leave out.
+    /// Number of trailing fields that earlier layouts lack.
     pub(crate) appended: u32,
 }
 
 impl MessageType {
-    /// Bytes of C as a message for the native wire.
+    /// Converts bytes from C to a native message.
     #[inline]
     pub(crate) fn to_native(&self, codec: &Codec, format: Format, body: Body) -> Result<Payload, Status> {
         match format {
@@ -192,7 +192,7 @@ impl MessageType {
         }
     }
 
-    /// A native message as bytes for C. JSON ends with a NUL.
+    /// Converts a native message to bytes for C. JSON ends with a NUL.
     pub(crate) fn show_native(&self, codec: &Codec, format: Format, body: Body) -> Result<Body, Status> {
         match format {
             Format::Native => Ok(body),
@@ -207,7 +207,7 @@ impl MessageType {
         }
     }
 
-    /// Bytes of C as a reply to a caller that speaks `encoding`, or for all callers if that is not known yet.
+    /// Converts bytes from C to a reply in the caller's `encoding`, or in all encodings if that is unknown.
     pub(crate) fn to_caller(
         &self,
         codec: &Codec,
@@ -234,7 +234,7 @@ impl MessageType {
         })
     }
 
-    /// The message for the native wire.
+    /// Encodes a message natively.
     fn native(&self, codec: &Codec, message: &DynamicMessage) -> Result<Payload, Status> {
         if self.codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF {
             return enclosed(&message.encode_to_vec());
@@ -262,7 +262,7 @@ impl MessageType {
     fn read_format(&self, codec: &Codec, format: Format, bytes: &Bytes) -> Result<DynamicMessage, Status> {
         match format {
             Format::Native => self.read(codec, Encoding::Native, bytes),
-            // Text of C may end with its NUL.
+            // Text from C may include its NUL.
             Format::Json => {
                 let text = bytes.strip_suffix(b"\0").unwrap_or(bytes);
                 from_json(&self.descriptor, text).map_err(|error| Status::invalid_argument(error.to_string()))
@@ -313,7 +313,7 @@ impl MessageType {
     }
 }
 
-/// A message in protobuf's encoding as a native body.
+/// Wraps a protobuf-encoded message in a native body.
 fn enclosed(message: &[u8]) -> Result<Payload, Status> {
     let mut body = Vec::with_capacity(message.len() + 8);
     Encoder::new(&mut body)
@@ -322,7 +322,7 @@ fn enclosed(message: &[u8]) -> Result<Payload, Status> {
     Ok(Payload::new(Bytes::from(body), Encoding::Native))
 }
 
-/// The message in protobuf's encoding of a native body.
+/// Returns the protobuf-encoded message in a native body.
 fn opened(body: &Bytes) -> Result<Bytes, Status> {
     if body.is_empty() {
         return Ok(Bytes::new());

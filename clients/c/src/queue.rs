@@ -2,8 +2,8 @@
 //!
 //! # Decisions
 //!
-//! The calls of a queue are polled by the threads that take events from it. A reply costs no task and no switch of
-//! threads: the connection's driver rings the bell, and the caller's thread decodes.
+//! The threads that take events from a queue poll its calls. A reply needs no task and no thread switch: the
+//! connection's driver makes the descriptor readable, and the caller's thread decodes the reply.
 
 use crate::client::{CallArguments, frisbee_call_options, frisbee_client};
 use crate::handle::{self, handle};
@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-/// Completed calls: a handle, which `frisbee_queue_free` frees.
+/// A queue of completed calls: a handle, which `frisbee_queue_free` frees.
 pub struct frisbee_queue {
     work: Mutex<Work>,
     bell: Arc<Bell>,
@@ -40,7 +40,7 @@ struct Work {
     done: VecDeque<Event>,
 }
 
-/// An event before it has the form for C.
+/// An event before its conversion for C.
 struct Event {
     user: UserData,
     reply: Option<NewReply>,
@@ -49,9 +49,9 @@ struct Event {
 /// A completed operation.
 #[repr(C)]
 pub struct frisbee_event {
-    /// The pointer that was given with the operation.
+    /// The pointer passed with the operation.
     pub user: *mut c_void,
-    /// The reply, which `frisbee_reply_free` frees; NULL at the end of a stream.
+    /// The reply, which must be freed with `frisbee_reply_free`; NULL at the end of a stream.
     pub reply: *mut frisbee_reply,
 }
 
@@ -72,17 +72,18 @@ impl Bell {
 
     fn ring(&self) {
         if !self.is_rung.swap(true, Ordering::SeqCst) {
-            // One byte always fits, since the flag admits no second one.
+            // The byte always fits, because the flag prevents a second one.
             let _ = (&self.writer).write(&[1]);
         }
     }
 
-    /// Before the work is polled, so that no ring is lost.
+    /// Must be called before polling the work, so that no wake-up is lost.
     fn clear_wakeup(&self) {
-        // A thread that has set the flag may not have written its byte yet. The flag then stays, and the byte is read the
-        // next time: without the flag nothing would read it, and the descriptor would stay readable.
+        // A thread that has set the flag may not have written its byte yet. The flag then stays set, and the byte is
+        // read at the next call. If the flag were cleared, no call would read the byte and the descriptor would stay
+        // readable.
         if self.is_rung.load(Ordering::SeqCst) && (&self.reader).read(&mut [0; 8]).is_ok() {
-            // It sees what was done before rings that found the flag set.
+            // Synchronizes with threads that found the flag set.
             self.is_rung.swap(false, Ordering::SeqCst);
         }
     }
@@ -99,7 +100,7 @@ impl Wake for Bell {
 }
 
 impl frisbee_queue {
-    /// Begins an operation. Its first part runs here, so that a request is sent at once.
+    /// Starts an operation. Polls it once here, so that a request is sent immediately.
     pub(crate) fn begin(
         &self,
         user: UserData,
@@ -116,7 +117,7 @@ impl frisbee_queue {
         Ok(())
     }
 
-    /// Polls all operations that are ready, in the runtime.
+    /// Polls all ready operations, within the runtime.
     fn run_batch(&self, work: &mut Work) {
         let waker = Waker::from(self.bell.clone());
         let mut context = Context::from_waker(&waker);
@@ -139,7 +140,7 @@ impl frisbee_queue {
         Ok(event)
     }
 
-    /// Waits until the bell rings; whether it may have.
+    /// Waits until the descriptor is readable. Returns whether it may be.
     fn wait(&self, until: Option<Instant>) -> Result<bool, Status> {
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
         if left.is_some_and(|left| left.is_zero()) {
@@ -154,14 +155,14 @@ impl frisbee_queue {
     }
 }
 
-/// Makes a queue, and stores it. The caller owns it, and `frisbee_queue_free` frees it. Only `error` may be NULL. Any
-/// thread may call it.
+/// Creates a queue, and stores it. The caller owns it and must free it with `frisbee_queue_free`. Only `error` may be
+/// NULL. May be called from any thread.
 ///
 /// # Safety
 /// `queue` is writable, `error` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_queue_new(queue: *mut *mut frisbee_queue, error: *mut frisbee_error) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(error, || {
             put("queue", queue, || {
@@ -174,18 +175,18 @@ pub unsafe extern "C" fn frisbee_queue_new(queue: *mut *mut frisbee_queue, error
 }
 
 /// Returns a descriptor for poll, epoll or kqueue, or -1 for NULL and freed queues. It is readable while there may be
-/// events: take events until there are none, then wait for it. It belongs to the queue; do not read from it or close
-/// it. Any thread may call it.
+/// events: take events until there are none, then wait for it. It belongs to the queue and must not be read or closed.
+/// May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_queue_descriptor(queue: *mut frisbee_queue) -> i32 {
     handle::get(queue).map_or(-1, |queue| queue.bell.reader.as_raw_fd())
 }
 
-/// Takes an event. Waits for one up to `timeout_ms` milliseconds: 0 does not wait, and a negative time waits without
-/// end. Returns `FRISBEE_OK`, or `FRISBEE_DEADLINE_EXCEEDED` without an event.
+/// Takes an event. Waits up to `timeout_ms` milliseconds: 0 does not wait, and a negative timeout waits indefinitely.
+/// Returns `FRISBEE_OK`, or `FRISBEE_DEADLINE_EXCEEDED` if there is no event.
 ///
-/// The caller owns the reply of the event, which `frisbee_reply_free` frees. Only `error` may be NULL. Any number of
-/// threads may call it, but in a completion callback only without waiting.
+/// The caller owns the event's reply and must free it with `frisbee_reply_free`. Only `error` may be NULL. May be
+/// called from any number of threads, but in a completion callback only without waiting.
 ///
 /// # Safety
 /// `event` is writable, `error` is NULL or writable.
@@ -196,7 +197,7 @@ pub unsafe extern "C" fn frisbee_queue_next(
     event: *mut frisbee_event,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(error, || {
             put("event", event, || {
@@ -219,22 +220,22 @@ pub unsafe extern "C" fn frisbee_queue_next(
     }
 }
 
-/// Frees a queue. Its operations are cancelled, without events; replies that were taken stay. NULL is allowed.
+/// Frees a queue. Its operations are cancelled without events. Replies already taken stay valid. NULL is allowed.
 ///
-/// Any thread may call it; threads that wait in `frisbee_queue_next` continue to wait, and the operations end with the
-/// last of them.
+/// May be called from any thread. Threads waiting in `frisbee_queue_next` continue to wait, and the operations end with
+/// the last of these threads.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_queue_free(queue: *mut frisbee_queue) -> frisbee_code {
     free(queue)
 }
 
-/// Begins a unary call whose reply goes to a queue, with `user` in its event.
+/// Starts a unary call whose reply is added to a queue, with `user` in its event.
 ///
-/// The arguments are those of `frisbee_client_call`, and copied. `user` is only passed on, and stays with the caller.
-/// Only `options`, `error`, `user` and the `data` of no bytes may be NULL. Any thread may call it.
+/// The arguments are those of `frisbee_client_call`, and are copied. `user` is returned unchanged and stays with the
+/// caller. Only `options`, `error`, `user`, and `data` if `len` is 0, may be NULL. May be called from any thread.
 ///
 /// # Safety
-/// As for `frisbee_client_call`; `error` is NULL or writable.
+/// Like `frisbee_client_call`; `error` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_client_submit(
     client: *mut frisbee_client,
@@ -247,7 +248,7 @@ pub unsafe extern "C" fn frisbee_client_submit(
     user: *mut c_void,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(error, || {
             let queue = handle::get(queue)?;
@@ -262,8 +263,8 @@ pub unsafe extern "C" fn frisbee_client_submit(
 mod tests {
     use super::*;
 
-    /// The flag was cleared without the byte of a thread that had set it, and the descriptor stayed readable until the
-    /// next ring: threads that wait for it ran without a pause.
+    /// Regression test: the flag was cleared before the thread that had set it wrote its byte. The descriptor stayed
+    /// readable until the next wake-up, and waiting threads spun.
     #[test]
     fn late_byte_of_a_ring_is_read_by_the_next_clear() {
         let bell = Bell::new().unwrap();

@@ -1,4 +1,4 @@
-//! The border to C: pointers to memory of the caller, codes and texts of errors. No panic leaves the library.
+//! The FFI boundary: pointers to the caller's memory, error codes and error texts. No panic leaves the library.
 
 use bytes::Bytes;
 use frpc::{Code, Metadata, Status};
@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-/// The result of a function or call: the status codes of gRPC.
+/// The result of a function or a call, with gRPC's status codes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum frisbee_code {
@@ -14,39 +14,39 @@ pub enum frisbee_code {
     FRISBEE_OK = 0,
     /// The caller cancelled the call.
     FRISBEE_CANCELLED = 1,
-    /// An error without a more precise code.
+    /// An error without a more specific code.
     FRISBEE_UNKNOWN = 2,
-    /// An argument is wrong: of the call, or of the function of this library.
+    /// An argument of the call or of the function is invalid.
     FRISBEE_INVALID_ARGUMENT = 3,
     /// The deadline passed. The call may have run.
     FRISBEE_DEADLINE_EXCEEDED = 4,
-    /// A named object does not exist.
+    /// The named object does not exist.
     FRISBEE_NOT_FOUND = 5,
-    /// The object exists already.
+    /// The object already exists.
     FRISBEE_ALREADY_EXISTS = 6,
-    /// The caller lacks the permission.
+    /// The caller does not have permission.
     FRISBEE_PERMISSION_DENIED = 7,
-    /// A limit is reached.
+    /// A limit was reached.
     FRISBEE_RESOURCE_EXHAUSTED = 8,
-    /// The state does not allow it, such as a blocking call in a callback.
+    /// The operation is not possible in the current state, such as a blocking call in a callback.
     FRISBEE_FAILED_PRECONDITION = 9,
-    /// A conflict ended the operation.
+    /// The operation was aborted because of a conflict.
     FRISBEE_ABORTED = 10,
-    /// A value is outside its range.
+    /// A value is out of range.
     FRISBEE_OUT_OF_RANGE = 11,
-    /// The server has no such method.
+    /// The server does not implement the method.
     FRISBEE_UNIMPLEMENTED = 12,
-    /// An internal error, also a panic that the library has caught.
+    /// An internal error, including a panic caught by the library.
     FRISBEE_INTERNAL = 13,
-    /// There is no connection to the server.
+    /// The server is unreachable, or the connection was lost.
     FRISBEE_UNAVAILABLE = 14,
-    /// Data is lost.
+    /// Data was lost.
     FRISBEE_DATA_LOSS = 15,
     /// The caller is not authenticated.
     FRISBEE_UNAUTHENTICATED = 16,
 }
 
-/// An error as a value: its code, and a text that ends with a NUL and is cut to the size of the array.
+/// An error: its code, and a NUL-terminated text, truncated to the size of the array.
 #[repr(C)]
 pub struct frisbee_error {
     /// The code.
@@ -55,7 +55,7 @@ pub struct frisbee_error {
     pub message: [c_char; 508],
 }
 
-/// A view of bytes, which belong to the object that returned it.
+/// A view of bytes that belong to the object that returned it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct frisbee_bytes {
@@ -76,14 +76,14 @@ impl frisbee_bytes {
     }
 }
 
-/// One entry of metadata. Keys that end with `-bin` have bytes as values, all others text.
+/// A metadata entry. Keys that end with `-bin` have binary values, all others text.
 #[repr(C)]
 pub struct frisbee_metadata {
     /// The key, in lower case.
     pub key: *const c_char,
     /// The value.
     pub value: *const c_void,
-    /// The number of bytes of the value.
+    /// The length of the value in bytes.
     pub len: usize,
 }
 
@@ -110,20 +110,20 @@ pub(crate) fn code(code: Code) -> frisbee_code {
     }
 }
 
-/// Runs `run`; a panic becomes an error.
+/// Calls `run` and converts a panic to an error.
 pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T, Status>) -> Result<T, Status> {
-    // The state that a panic leaves is that of dropped values: the tables hold whole objects only.
+    // After a panic, only values that are dropped can be inconsistent; the tables hold complete objects only.
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(Status::internal("the library has caught a panic")))
 }
 
-/// Runs the body of an exported function. Its error goes to `error`, unless that is null, and its code is returned.
+/// Runs the body of an exported function. Stores its error in `error`, unless that is null, and returns its code.
 ///
 /// # Safety
 /// `error` is null, or valid for a write.
 pub(crate) unsafe fn guarded(error: *mut frisbee_error, run: impl FnOnce() -> Result<(), Status>) -> frisbee_code {
     match caught(run) {
         Ok(()) => frisbee_code::FRISBEE_OK,
-        // SAFETY: it is valid, as the caller promises.
+        // SAFETY: The caller guarantees that `error` is valid.
         Err(status) => unsafe { fail(error, &status) },
     }
 }
@@ -131,18 +131,18 @@ pub(crate) unsafe fn guarded(error: *mut frisbee_error, run: impl FnOnce() -> Re
 /// Stores an error, and returns its code.
 ///
 /// # Safety
-/// As for [`guarded`].
+/// Like [`guarded`].
 #[cold]
 unsafe fn fail(error: *mut frisbee_error, status: &Status) -> frisbee_code {
     let code = code(status.code());
     if !error.is_null() {
-        // SAFETY: it is valid, as the caller promises.
+        // SAFETY: The caller guarantees that `error` is valid.
         unsafe { error.write(frisbee_error { code, message: cut(status.message()) }) };
     }
     code
 }
 
-/// A text in an array: cut where a character begins, and at a NUL.
+/// Copies a text to an array, truncated at a character boundary and at a NUL.
 fn cut(text: &str) -> [c_char; 508] {
     let mut message = [0; 508];
     let text = text.split('\0').next().unwrap_or_default();
@@ -153,12 +153,12 @@ fn cut(text: &str) -> [c_char; 508] {
     message
 }
 
-/// A text for C: bytes after a NUL are cut.
+/// Converts a text for C, truncated at a NUL.
 pub(crate) fn c_text(text: &str) -> CString {
     CString::new(text.split('\0').next().unwrap_or_default()).unwrap_or_default()
 }
 
-/// A text of the caller, or nothing if it is null.
+/// Returns a text of the caller, or `None` if it is null.
 ///
 /// # Safety
 /// `text` is null, or ends with a NUL and does not change during `'a`.
@@ -166,7 +166,7 @@ pub(crate) unsafe fn optional_text<'a>(name: &str, text: *const c_char) -> Resul
     if text.is_null() {
         return Ok(None);
     }
-    // SAFETY: it ends with a NUL, as the caller promises.
+    // SAFETY: The caller guarantees that the text ends with a NUL.
     utf8(name, unsafe { CStr::from_ptr(text) }).map(Some)
 }
 
@@ -174,24 +174,24 @@ pub(crate) fn utf8<'a>(name: &str, text: &'a CStr) -> Result<&'a str, Status> {
     text.to_str().map_err(|error| Status::invalid_argument(format!("{name} is not UTF-8: {error}")))
 }
 
-/// A text of the caller.
+/// Returns a text of the caller.
 ///
 /// # Safety
-/// As for [`optional_text`].
+/// Like [`optional_text`].
 pub(crate) unsafe fn text<'a>(name: &str, text: *const c_char) -> Result<&'a str, Status> {
-    // SAFETY: the caller promises the same.
+    // SAFETY: The caller gives the same guarantee.
     utf8(name, unsafe { c_str(name, text) }?)
 }
 
-/// A text of the caller that may be of any encoding.
+/// Returns a text of the caller in any encoding.
 ///
 /// # Safety
-/// As for [`optional_text`].
+/// Like [`optional_text`].
 pub(crate) unsafe fn c_str<'a>(name: &str, text: *const c_char) -> Result<&'a CStr, Status> {
     if text.is_null() {
         return Err(null(name));
     }
-    // SAFETY: it ends with a NUL, as the caller promises.
+    // SAFETY: The caller guarantees that the text ends with a NUL.
     Ok(unsafe { CStr::from_ptr(text) })
 }
 
@@ -205,11 +205,11 @@ fn null(name: &str) -> Status {
 /// # Safety
 /// `data` is null, or valid for reading `len` bytes.
 pub(crate) unsafe fn bytes(name: &str, data: *const c_void, len: usize) -> Result<Bytes, Status> {
-    // SAFETY: the caller promises the same.
+    // SAFETY: The caller gives the same guarantee.
     unsafe { slice(name, data, len) }.map(Bytes::copy_from_slice)
 }
 
-/// Bytes of the caller.
+/// Returns bytes of the caller.
 ///
 /// # Safety
 /// `data` is null, or valid for reading `len` bytes, which do not change during `'a`.
@@ -220,7 +220,7 @@ pub(crate) unsafe fn slice<'a>(name: &str, data: *const c_void, len: usize) -> R
     if data.is_null() || isize::try_from(len).is_err() {
         return Err(no_slice(name, data, len));
     }
-    // SAFETY: it has so many bytes, as the caller promises.
+    // SAFETY: The caller guarantees that there are `len` bytes.
     Ok(unsafe { std::slice::from_raw_parts(data.cast::<u8>(), len) })
 }
 
@@ -244,9 +244,9 @@ pub(crate) unsafe fn metadata(entries: *const frisbee_metadata, count: usize) ->
     if entries.is_null() || isize::try_from(count.saturating_mul(size_of::<frisbee_metadata>())).is_err() {
         return Err(Status::invalid_argument(format!("metadata is NULL or too long, and has {count} entries")));
     }
-    // SAFETY: it has so many entries, as the caller promises.
+    // SAFETY: The caller guarantees that there are `count` entries.
     for entry in unsafe { std::slice::from_raw_parts(entries, count) } {
-        // SAFETY: its key and value are valid, as the caller promises.
+        // SAFETY: The caller guarantees that the key and value are valid.
         let (key, value) = unsafe { (text("a metadata key", entry.key)?, bytes("metadata", entry.value, entry.len)?) };
         put_metadata(&mut metadata, key, &value)?;
     }
@@ -272,17 +272,17 @@ pub(crate) unsafe fn put<T>(name: &str, to: *mut T, value: impl FnOnce() -> Resu
         return Err(null(name));
     }
     let value = value()?;
-    // SAFETY: it is valid, as the caller promises.
+    // SAFETY: The caller guarantees that `to` is valid.
     unsafe { to.write(value) };
     Ok(())
 }
 
-/// A time in milliseconds; 0 for the default.
+/// Converts milliseconds to a duration. 0 is the default, `None`.
 pub(crate) fn milliseconds(time: u64) -> Option<Duration> {
     (time > 0).then(|| Duration::from_millis(time))
 }
 
-/// The bytes reserved in a struct of options have to be 0.
+/// Checks that the reserved fields of an options struct are 0.
 pub(crate) fn check_reserved(name: &str, reserved: &[u64]) -> Result<(), Status> {
     if reserved.iter().any(|word| *word != 0) {
         return Err(Status::invalid_argument(format!("reserved fields of {name} are not 0: initialise it with {{0}}")));
@@ -290,18 +290,18 @@ pub(crate) fn check_reserved(name: &str, reserved: &[u64]) -> Result<(), Status>
     Ok(())
 }
 
-/// A pointer of the caller to data that the library passes on and never uses.
+/// A pointer of the caller that the library passes through without dereferencing it.
 #[derive(Clone, Copy)]
 pub(crate) struct UserData(pub(crate) *mut c_void);
 
 impl UserData {
-    /// By a method, so that closures capture the whole.
+    /// A method, so that closures capture the whole struct.
     pub(crate) fn get(self) -> *mut c_void {
         self.0
     }
 }
 
-// SAFETY: the library does not dereference it; the header states the threads of callbacks.
+// SAFETY: The library does not dereference the pointer, and the header states on which threads callbacks run.
 unsafe impl Send for UserData {}
-// SAFETY: as above.
+// SAFETY: The same as for `Send`.
 unsafe impl Sync for UserData {}

@@ -1,4 +1,4 @@
-//! [`frisbee_reply`]: the outcome of a call, or one message of a stream.
+//! [`frisbee_reply`]: the outcome of a call, or a message of a stream.
 
 use crate::body::Body;
 use crate::handle::{self, INDEX_MAX, Inline, handle};
@@ -11,7 +11,7 @@ use frpc_dynamic::Codec;
 use std::ffi::{CStr, CString, c_char};
 use std::sync::OnceLock;
 
-/// The outcome of a call, or one message of a stream: a handle, which `frisbee_reply_free` frees.
+/// The outcome of a call, or a message of a stream: a handle, which `frisbee_reply_free` frees.
 pub struct frisbee_reply {
     outcome: Result<Data, Box<Failure>>,
     metadata: Entries,
@@ -20,15 +20,15 @@ pub struct frisbee_reply {
 /// The keys and values of metadata; `None` if it is empty.
 type Entries = Option<Box<[(CString, Bytes)]>>;
 
-/// The text of a handle that is no reply.
+/// The error text for an invalid reply handle.
 const INVALID: &CStr = c"the reply is NULL, freed, or not a handle of this type";
 
 handle!(frisbee_reply, 2, "reply", Inline<frisbee_reply>);
 
-/// The handle of all replies that come while too many are in use: no handle of a table has this number.
+/// The handle returned for replies when too many are in use. No table assigns this number.
 const EXHAUSTED: *mut frisbee_reply = std::ptr::without_provenance_mut(1);
 
-/// The reply of [`EXHAUSTED`].
+/// Returns the reply of the handle [`EXHAUSTED`].
 #[cold]
 fn exhausted() -> &'static frisbee_reply {
     static REPLY: OnceLock<frisbee_reply> = OnceLock::new();
@@ -42,7 +42,7 @@ fn too_many() -> frisbee_reply {
 
 struct Data {
     body: Body,
-    /// Without the NUL of text.
+    /// Length without the NUL of text.
     len: usize,
 }
 
@@ -60,7 +60,7 @@ struct Failure {
 }
 
 impl frisbee_reply {
-    /// A reply with a message in the native encoding.
+    /// Creates a reply from a message in the native encoding.
     pub(crate) fn new(of: &MessageType, codec: &Codec, format: Format, native: Body, metadata: Entries) -> Self {
         let body = match of.show_native(codec, format, native) {
             Ok(body) => body,
@@ -83,7 +83,7 @@ impl frisbee_reply {
         Self { outcome: Err(Box::new(failure)), metadata: status.metadata().and_then(entries) }
     }
 
-    /// The failure of a call that was not sent.
+    /// Creates the failure of an unsent call.
     pub(crate) fn refused(status: &Status) -> Self {
         let mut reply = Self::failure(status);
         if let Err(failure) = &mut reply.outcome {
@@ -100,18 +100,19 @@ impl frisbee_reply {
         self.outcome.is_err()
     }
 
-    /// The handle; [`EXHAUSTED`] if there are too many.
+    /// Returns a handle, or [`EXHAUSTED`] if there are too many.
     #[inline(always)] // So that the reply is written once.
     pub(crate) fn into_handle(self) -> *mut Self {
         handle::insert(Inline(self)).unwrap_or(EXHAUSTED)
     }
 }
 
-/// A reply that C does not have yet. Its slot is filled when the message arrives, and then only the handle is moved.
+/// A reply that was not passed to C yet. Its slot is filled when the message arrives, and afterwards only the handle is
+/// moved.
 #[derive(Debug)]
 pub(crate) struct NewReply(*mut frisbee_reply);
 
-// SAFETY: the pointer is a number, as that of each handle.
+// SAFETY: Like every handle, the pointer is a number.
 unsafe impl Send for NewReply {}
 
 impl NewReply {
@@ -119,12 +120,12 @@ impl NewReply {
         Self(reply.into_handle())
     }
 
-    /// The handle, which C has to free.
+    /// Returns the handle, which C must free.
     pub(crate) fn into_handle(mut self) -> *mut frisbee_reply {
         std::mem::replace(&mut self.0, std::ptr::null_mut())
     }
 
-    /// A reply made of the body of this one, which arrived just now.
+    /// Creates a reply from the body that has just arrived.
     pub(crate) fn into_reply(self, make: impl FnOnce(Body) -> frisbee_reply) -> frisbee_reply {
         match handle::take(self.into_handle()) {
             Some(Inline(frisbee_reply { outcome: Ok(data), .. })) => make(data.body),
@@ -142,7 +143,7 @@ impl Drop for NewReply {
     }
 }
 
-/// `Message` requires it. Replies are decoded, also those without content.
+/// Required by `Message`. Not used, because replies are always decoded, even without content.
 impl Default for NewReply {
     fn default() -> Self {
         Self(std::ptr::null_mut())
@@ -153,7 +154,7 @@ impl Message for NewReply {
     const NAME: &'static str = "the message";
 
     fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        to.nil(); // Replies are received only.
+        to.nil(); // Replies are never sent.
         Ok(())
     }
 
@@ -174,7 +175,7 @@ pub(crate) fn entries(metadata: &Metadata) -> Entries {
     (!metadata.is_empty()).then(copy)
 }
 
-/// Reads a part of a reply. The pointers of the part are valid as long as the handle.
+/// Reads a part of a reply. The part's pointers are valid as long as the handle.
 fn part<T>(reply: *const frisbee_reply, otherwise: T, read: impl FnOnce(&frisbee_reply) -> T) -> T {
     let found = caught(|| match handle::get(reply) {
         Ok(reply) => Ok(read(&reply)),
@@ -189,19 +190,19 @@ fn part<T>(reply: *const frisbee_reply, otherwise: T, read: impl FnOnce(&frisbee
 pub struct frisbee_outcome {
     /// `FRISBEE_OK`, or the code of the failure.
     pub code: frisbee_code,
-    /// Whether a failed call may have run at the server. If not, it is safe to call again.
+    /// Whether a failed call may have run on the server. If not, it is safe to retry.
     pub may_have_run: bool,
-    /// The text of a failure; empty for success.
+    /// The text of a failure; empty on success.
     pub message: *const c_char,
-    /// The message of a successful reply, as `frisbee_reply_data` returns it.
+    /// The message of a successful reply, like `frisbee_reply_data`.
     pub data: frisbee_bytes,
 }
 
-/// Stores the parts of a reply, and returns its code. It is `frisbee_reply_code`, `_message`, `_data` and
-/// `_may_have_run` at once.
+/// Stores the parts of a reply, and returns its code. Combines `frisbee_reply_code`, `_message`, `_data` and
+/// `_may_have_run`.
 ///
-/// The pointers of the outcome belong to the reply. A reply that is NULL or freed has `FRISBEE_INVALID_ARGUMENT` and a
-/// text. If `outcome` is NULL, nothing is stored, and that code is returned. Any thread may call it.
+/// The pointers in `outcome` belong to the reply. A NULL or freed reply has the code `FRISBEE_INVALID_ARGUMENT` and an
+/// error text. If `outcome` is NULL, nothing is stored and that code is returned. May be called from any thread.
 ///
 /// # Safety
 /// `outcome` is NULL or writable.
@@ -221,7 +222,7 @@ pub unsafe extern "C" fn frisbee_reply_read(
     }
     let store = |parts: frisbee_outcome| {
         let code = parts.code;
-        // SAFETY: it is writable, as the caller promises.
+        // SAFETY: The caller guarantees that `outcome` is writable.
         unsafe { outcome.write(parts) };
         code
     };
@@ -244,8 +245,8 @@ pub unsafe extern "C" fn frisbee_reply_read(
     stored.unwrap_or_else(|| store(invalid))
 }
 
-/// Returns the code of a reply: `FRISBEE_OK`, or that of the failure. The reply stays with the caller. NULL and freed
-/// replies have `FRISBEE_INVALID_ARGUMENT`. Any thread may call it.
+/// Returns the code of a reply: `FRISBEE_OK`, or that of the failure. The reply stays with the caller. Returns
+/// `FRISBEE_INVALID_ARGUMENT` for NULL and freed replies. May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_code(reply: *const frisbee_reply) -> frisbee_code {
     part(reply, frisbee_code::FRISBEE_INVALID_ARGUMENT, |reply| match &reply.outcome {
@@ -254,8 +255,8 @@ pub extern "C" fn frisbee_reply_code(reply: *const frisbee_reply) -> frisbee_cod
     })
 }
 
-/// Returns the text of a failure, and an empty text for success, never NULL. It belongs to the reply. NULL and freed
-/// replies have a text that says so, which belongs to the library. Any thread may call it.
+/// Returns the text of a failure, or an empty text on success; never NULL. It belongs to the reply. For NULL and freed
+/// replies, returns an error text that belongs to the library. May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_message(reply: *const frisbee_reply) -> *const c_char {
     part(reply, INVALID.as_ptr(), |reply| match &reply.outcome {
@@ -264,8 +265,9 @@ pub extern "C" fn frisbee_reply_message(reply: *const frisbee_reply) -> *const c
     })
 }
 
-/// Returns the message of a successful reply in the format of the call. JSON text ends with a NUL, which `len` leaves
-/// out. The bytes belong to the reply. Failures, NULL and freed replies have none. Any thread may call it.
+/// Returns the message of a successful reply in the format of the call. JSON text ends with a NUL, which is not
+/// included in `len`. The bytes belong to the reply. Returns no bytes for failures, NULL and freed replies. May be
+/// called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_data(reply: *const frisbee_reply) -> frisbee_bytes {
     part(reply, frisbee_bytes::EMPTY, |reply| match &reply.outcome {
@@ -274,8 +276,8 @@ pub extern "C" fn frisbee_reply_data(reply: *const frisbee_reply) -> frisbee_byt
     })
 }
 
-/// Returns the details of a failure, which are a `google.rpc.Status` in protobuf's encoding. They belong to the reply.
-/// Success, NULL and freed replies have none. Any thread may call it.
+/// Returns the details of a failure, a protobuf-encoded `google.rpc.Status`. They belong to the reply. Returns no bytes
+/// on success, and for NULL and freed replies. May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_details(reply: *const frisbee_reply) -> frisbee_bytes {
     part(reply, frisbee_bytes::EMPTY, |reply| match &reply.outcome {
@@ -284,17 +286,17 @@ pub extern "C" fn frisbee_reply_details(reply: *const frisbee_reply) -> frisbee_
     })
 }
 
-/// Returns whether a failed call may have run at the server. If not, it is safe to call again. The reply stays with the
-/// caller. False for NULL and freed replies. Any thread may call it.
+/// Returns whether a failed call may have run on the server. If not, it is safe to retry. The reply stays with the
+/// caller. Returns false for NULL and freed replies. May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_may_have_run(reply: *const frisbee_reply) -> bool {
     part(reply, false, |reply| reply.outcome.as_ref().err().is_none_or(|failure| failure.may_have_run))
 }
 
-/// Stores entry `index` of the metadata of a reply. Its pointers belong to the reply.
+/// Stores the metadata entry of a reply at `index`. The pointers in the entry belong to the reply.
 ///
-/// Returns false, and stores nothing, beyond the last entry, for a freed reply, and if `reply` or `entry` is NULL. Any
-/// thread may call it.
+/// Returns false and stores nothing if `index` is out of range, for a freed reply, and if `reply` or `entry` is NULL.
+/// May be called from any thread.
 ///
 /// # Safety
 /// `entry` is NULL or writable.
@@ -308,20 +310,20 @@ pub unsafe extern "C" fn frisbee_reply_metadata_at(
         let reply = handle::get(reply)?;
         let (key, value) = reply.entries().get(index).ok_or_else(|| Status::not_found("no such entry"))?;
         let found = frisbee_metadata { key: key.as_ptr(), value: value.as_ptr().cast(), len: value.len() };
-        // SAFETY: it is writable, as the caller promises.
+        // SAFETY: The caller guarantees that `entry` is writable.
         unsafe { put("entry", entry, || Ok(found)) }
     });
     stored.is_ok()
 }
 
-/// Returns the value of a key in the metadata of a reply. It belongs to the reply; the key is only read. There are no
-/// bytes without such an entry, for a freed reply, and if `reply` or `key` is NULL. Any thread may call it.
+/// Returns the value of a key in the metadata of a reply. It belongs to the reply; the key is only read. Returns no
+/// bytes if there is no such entry, for a freed reply, and if `reply` or `key` is NULL. May be called from any thread.
 ///
 /// # Safety
 /// `key` is NULL or a text that ends with a NUL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_reply_metadata(reply: *const frisbee_reply, key: *const c_char) -> frisbee_bytes {
-    // SAFETY: it ends with a NUL, as the caller promises.
+    // SAFETY: The caller guarantees that `key` ends with a NUL.
     let Ok(Some(key)) = (unsafe { optional_text("key", key) }) else { return frisbee_bytes::EMPTY };
     part(reply, frisbee_bytes::EMPTY, |reply| {
         let mut entries = reply.entries().iter();
@@ -330,10 +332,9 @@ pub unsafe extern "C" fn frisbee_reply_metadata(reply: *const frisbee_reply, key
     })
 }
 
-/// Frees a reply, and with it all pointers that it returned. NULL is allowed; a reply that is freed already is an
-/// error.
+/// Frees a reply, and all pointers that it returned. NULL is allowed; freeing a reply twice is an error.
 ///
-/// Any thread may call it, while no other thread uses the pointers of the reply.
+/// May be called from any thread, provided that no other thread uses the reply's pointers.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_free(reply: *mut frisbee_reply) -> frisbee_code {
     if reply == EXHAUSTED { frisbee_code::FRISBEE_OK } else { free(reply) }
@@ -344,7 +345,7 @@ pub(crate) fn free<T: handle::Handle>(freed: *mut T) -> frisbee_code {
     if freed.is_null() {
         return frisbee_code::FRISBEE_OK;
     }
-    // SAFETY: null is allowed.
+    // SAFETY: A null `error` is allowed.
     unsafe { raw::guarded(std::ptr::null_mut(), || handle::free(freed)) }
 }
 
@@ -353,7 +354,7 @@ mod tests {
     use super::*;
     use crate::stream::frisbee_stream_next;
 
-    /// Those of a queue that is freed, and of calls that are cancelled.
+    /// Covers a freed queue and cancelled calls.
     #[test]
     fn reply_without_a_reader_is_freed() {
         let kept = NewReply::new(frisbee_reply { outcome: Ok(Data { body: Body::default(), len: 0 }), metadata: None });
@@ -363,7 +364,7 @@ mod tests {
         assert_eq!(frisbee_reply_code(handle), frisbee_code::FRISBEE_INVALID_ARGUMENT);
     }
 
-    /// A program that freed none of its replies got NULL, which is the end of a stream.
+    /// Regression test: a program that freed none of its replies received NULL, which indicates the end of a stream.
     #[test]
     fn reply_without_a_handle_left_is_an_error() {
         let empty = || frisbee_reply { outcome: Ok(Data { body: Body::default(), len: 0 }), metadata: None };
@@ -372,7 +373,7 @@ mod tests {
         assert!(!lost.is_null() && !replies.contains(&lost));
         assert_eq!(frisbee_reply_code(lost), frisbee_code::FRISBEE_RESOURCE_EXHAUSTED);
         assert!(frisbee_reply_may_have_run(lost));
-        // SAFETY: it is a text of a reply.
+        // SAFETY: The text belongs to a reply.
         let text = unsafe { CStr::from_ptr(frisbee_reply_message(lost)) }.to_str().unwrap();
         assert!(text.contains("free each by frisbee_reply_free"), "{text}");
         assert_eq!(frisbee_reply_code(NewReply::new(empty()).into_handle()), frisbee_code::FRISBEE_RESOURCE_EXHAUSTED);

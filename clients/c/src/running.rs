@@ -1,33 +1,33 @@
-//! [`RunningFunctions`]: the functions of a server that run. Their `user` pointers may be freed once the server has
-//! stopped, so its end waits for them, and none begins after it.
+//! [`RunningFunctions`]: the functions of a server that are running. Their `user` pointers may be freed once the server
+//! has stopped. Stopping therefore waits for them, and no function starts afterwards.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Notify;
 
-/// How many functions run, and whether none may begin.
+/// The number of running functions, and whether further ones may start.
 #[derive(Default)]
 pub(crate) struct RunningFunctions {
     /// `ENDED | count`.
     state: AtomicUsize,
-    /// The last one has returned, after the end.
+    /// Notified when the last function returns after the end.
     are_over: Notify,
 }
 
 const ENDED: usize = 1 << (usize::BITS - 1);
 
-/// A function that runs.
+/// Guard of a running function.
 pub(crate) struct RunningGuard<'a>(&'a RunningFunctions);
 
 impl RunningFunctions {
-    /// Counts a function; `None` after the end.
+    /// Counts a function. Returns `None` after the end.
     pub(crate) fn begin(&self) -> Option<RunningGuard<'_>> {
         let before = self.state.fetch_add(1, Ordering::Acquire);
         let guard = RunningGuard(self);
         (before & ENDED == 0).then_some(guard)
     }
 
-    /// Lets none begin, and waits for those that run.
+    /// Prevents further functions from starting, and waits for running ones.
     pub(crate) async fn end(&self) {
         let mut are_over = pin!(self.are_over.notified());
         are_over.as_mut().enable();

@@ -1,5 +1,5 @@
-//! The runtime of the process, which drives the connections of clients and accepts those of servers, and waiting for
-//! futures in threads of C.
+//! The runtime of the process, which drives client connections and accepts server connections, and blocking waits for
+//! futures on C threads.
 
 use crate::completion;
 use frpc::Status;
@@ -11,16 +11,16 @@ use std::thread::{self, Thread};
 use std::{panic, process};
 use tokio::runtime::{Builder, EnterGuard, Handle, Runtime};
 
-/// The threads of the runtime: it drives sockets, and the work of calls is small.
+/// Maximum number of runtime threads. They drive sockets, and the work of calls is small.
 const THREADS_MAX: usize = 4;
 
-/// The threads of functions that may block.
+/// Maximum number of threads for functions that may block.
 pub(crate) const BLOCKING_MAX: usize = 512;
 
-/// Further threads that may block, for looking up the names of servers: functions that connect wait for them.
+/// Number of additional blocking threads for name resolution, for which connecting functions wait.
 const LOOKUPS_MAX: usize = 16;
 
-/// The runtime, made by the first client or server. It lives as long as the process.
+/// Returns the runtime, which the first client or server creates. It lives as long as the process.
 pub(crate) fn handle() -> Result<&'static Handle, Status> {
     static RUNTIME: OnceLock<(Result<Runtime, String>, u32)> = OnceLock::new();
     let (runtime, process) = RUNTIME.get_or_init(|| {
@@ -30,7 +30,7 @@ pub(crate) fn handle() -> Result<&'static Handle, Status> {
         (builder.enable_all().build().map_err(|error| error.to_string()), process::id())
     });
     if *process != process::id() {
-        // The threads of the library are the parent's, and nothing would ever end here.
+        // The library's threads exist only in the parent, so no operation would ever complete here.
         let text = "this process is a fork of the one that uses the library: call exec() in it, or fork before";
         return Err(Status::failed_precondition(text));
     }
@@ -40,10 +40,10 @@ pub(crate) fn handle() -> Result<&'static Handle, Status> {
     }
 }
 
-/// Makes this thread one of the runtime, for timers.
+/// Enters the runtime on this thread, for timers.
 ///
 /// # Errors
-/// In destructors of a thread that come after tokio's, where it would panic.
+/// In thread-local destructors that run after those of tokio, where entering would panic.
 pub(crate) fn enter() -> Result<EnterGuard<'static>, Status> {
     if Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed()) {
         let text = "this thread has ended: its destructors cannot wait or use queues";
@@ -56,14 +56,14 @@ thread_local! {
     static IN_FUNCTION: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a function of a server, within which a server cannot be stopped: it would wait for the function.
+/// Runs a function of a server. Stopping a server within it is rejected, because it would wait for the function itself.
 pub(crate) fn in_function(run: impl FnOnce()) {
     let outer = IN_FUNCTION.replace(true);
     run();
     IN_FUNCTION.set(outer);
 }
 
-/// Fails in a function of a server.
+/// Fails within a function of a server.
 pub(crate) fn may_stop() -> Result<(), Status> {
     if IN_FUNCTION.get() {
         return Err(Status::failed_precondition("a function of a server cannot stop a server: use another thread"));
@@ -71,7 +71,7 @@ pub(crate) fn may_stop() -> Result<(), Status> {
     may_block()
 }
 
-/// Fails in a callback of a completed call.
+/// Fails within a completion callback.
 pub(crate) fn may_block() -> Result<(), Status> {
     if completion::is_running() {
         let text = "this function blocks, and a completion callback must not: use another thread or a queue";
@@ -80,19 +80,19 @@ pub(crate) fn may_block() -> Result<(), Status> {
     Ok(())
 }
 
-/// Blocks this thread until the future has ended.
+/// Blocks this thread until the future completes.
 ///
 /// # Errors
-/// In a callback of a completed call.
+/// Within a completion callback.
 pub(crate) fn wait<F: Future>(future: F) -> Result<F::Output, Status> {
     may_block()?;
     let _context = enter()?;
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut context = Context::from_waker(&waker);
-    // In a handler of a server the budget of its task is used up at some time, and returns only after the handler.
+    // Within a server's handler, tokio's cooperative budget would run out and be reset only after the handler.
     let mut future = pin!(tokio::task::unconstrained(future));
     loop {
-        // A wake-up between the poll and `park` makes `park` return at once.
+        // A wake-up between the poll and `park` makes `park` return immediately.
         match future.as_mut().poll(&mut context) {
             Poll::Ready(output) => return Ok(output),
             Poll::Pending => thread::park(),
@@ -100,17 +100,18 @@ pub(crate) fn wait<F: Future>(future: F) -> Result<F::Output, Status> {
     }
 }
 
-/// As [`wait`], also in destructors of a thread that come after tokio's: those of static objects, and functions of `atexit`.
+/// Like [`wait`], but also works in destructors that run after those of tokio: those of static objects, and functions
+/// of `atexit`.
 ///
 /// # Errors
-/// As [`wait`].
+/// Like [`wait`].
 pub(crate) fn wait_at_exit<F>(future: F) -> Result<F::Output, Status>
 where
     F: Future<Output: Send> + Send,
 {
     if Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed()) {
         may_block()?;
-        // `park` of a thread that has ended has no token, so another one waits.
+        // `park` does not work on a thread that is exiting, so another thread waits.
         let waited = thread::scope(|threads| threads.spawn(|| wait(future)).join());
         return waited.unwrap_or_else(|panicked| panic::resume_unwind(panicked));
     }

@@ -1,5 +1,5 @@
-//! [`Schema`]: the methods of services that are known at run time, from the text of a `.proto` file or from a server that
-//! describes itself.
+//! [`Schema`]: the methods of services known only at run time, from the text of a `.proto` file or from a server's
+//! reflection.
 
 use crate::payload::{MessageType, frisbee_codec};
 use frpc::Status;
@@ -12,24 +12,24 @@ use prost_reflect::MethodDescriptor;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The operation of the first method, unless another schema has it.
+/// Operation of the first method, unless another schema uses it.
 pub(crate) const FIRST_OPERATION: u16 = 10;
 
-/// Methods by their names.
+/// Methods by name.
 pub(crate) struct Schema {
-    /// Remembers the order of the fields of each message.
+    /// Caches the field order of each message.
     pub(crate) codec: Codec,
-    /// The descriptors, encoded.
+    /// The encoded descriptors.
     pub(crate) files: Vec<u8>,
     pub(crate) methods: Vec<Callable>,
-    /// By their length, so that a search compares the bytes of few.
+    /// Sorted by length, so that a search compares few names.
     names: Vec<MethodName>,
 }
 
 /// `pkg.Service/Method`, or `Method`.
 struct MethodName {
     name: Box<[u8]>,
-    /// `None` if several methods have the name.
+    /// `None` if the name is ambiguous.
     index: Option<usize>,
 }
 
@@ -64,10 +64,10 @@ struct MethodDescription {
 }
 
 impl Schema {
-    /// The schema of a `.proto` file, with operations from `first` on.
+    /// Parses a `.proto` file and assigns operations from `first` on.
     ///
     /// # Errors
-    /// If the text is not a schema.
+    /// If the text is not a valid schema.
     pub(crate) fn parse(text: &str, codec: frisbee_codec, first: u16) -> Result<Self, Status> {
         let file = file_name(first);
         let compiler = compile(&file, text)?;
@@ -84,20 +84,20 @@ impl Schema {
         Ok(Self::of(&pool, loaded.descriptors, &descriptions))
     }
 
-    /// Checks the text of a `.proto` file, without the lasting memory of a schema.
+    /// Checks the text of a `.proto` file without allocating permanent memory for a schema.
     ///
     /// # Errors
-    /// If the text is not a schema.
+    /// If the text is not a valid schema.
     pub(crate) fn check(text: &str) -> Result<(), Status> {
         let compiled = compile(&file_name(FIRST_OPERATION), text)?.file_descriptor_set();
         let builder = frpc_build::configure().lock_update(LockUpdate::Never);
         builder.load_fds(compiled).map(drop).map_err(|error| invalid(&error))
     }
 
-    /// The schema that a server has sent.
+    /// Creates a schema from a server's reflection.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If it is invalid.
     pub(crate) fn of_server(shown: &ServerSchema) -> Result<Self, Status> {
         let refused = |reason: &str| Status::internal(format!("the schema of the server cannot be read: {reason}"));
         let pool = frpc_dynamic::schema::pool(&shown.files).map_err(|reason| refused(&reason))?;
@@ -139,7 +139,7 @@ impl Schema {
                 });
             }
         }
-        // Services about a server itself take no name from the others.
+        // Services about the server itself do not make other names ambiguous.
         let (own, others): (Vec<_>, Vec<_>) =
             names.into_iter().partition(|(_, index)| is_about_server(&schema.at(*index).name()));
         let taken: HashSet<String> = others.iter().map(|(name, _)| name.clone()).collect();
@@ -158,15 +158,15 @@ impl Schema {
         self.names.insert(at, MethodName { name: name.into_bytes().into(), index: Some(index) });
     }
 
-    /// The method of an index, which [`method_index`](Self::method_index) has returned.
+    /// Returns the method at an index that [`method_index`](Self::method_index) returned.
     pub(crate) fn at(&self, index: usize) -> &Callable {
-        self.methods.get(index).expect("a name has the place of its method")
+        self.methods.get(index).expect("method index should be in the schema")
     }
 
-    /// The index in `methods` of a method: `pkg.Service/Method`, or `Method` if only one service has it.
+    /// Returns the index of a method in `methods`: `pkg.Service/Method`, or `Method` if the name is unique.
     ///
     /// # Errors
-    /// If there is no such method, or several.
+    /// If there is no such method, or if the name is ambiguous.
     pub(crate) fn method_index(&self, name: &[u8]) -> Result<usize, Status> {
         let plain = name.strip_prefix(b"/").unwrap_or(name);
         let first = self.names.partition_point(|known| known.name.len() < plain.len());
@@ -182,7 +182,7 @@ impl Schema {
         }
     }
 
-    /// The descriptors as reflection shows them. They live as long as the process, once for each schema.
+    /// Returns the descriptors for reflection. They are leaked once per schema.
     pub(crate) fn embedded(&self, codec: frisbee_codec) -> &'static Embedded {
         static EMBEDDED: Mutex<BTreeMap<(Vec<u8>, bool), &'static Embedded>> = Mutex::new(BTreeMap::new());
         let is_protobuf = codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF;
@@ -192,7 +192,7 @@ impl Schema {
         })
     }
 
-    /// The first operation for a schema next to these: the next multiple of 100, as frpc-build has them.
+    /// Returns the first operation for a further schema: the next multiple of 100, like frpc-build.
     pub(crate) fn free_operation<'s>(schemas: impl IntoIterator<Item = &'s Self>) -> u16 {
         let highest = schemas.into_iter().flat_map(|schema| &schema.methods).map(|callable| callable.operation).max();
         highest.map_or(FIRST_OPERATION, |last| (last / 100).saturating_add(1).saturating_mul(100))
@@ -201,7 +201,7 @@ impl Schema {
     #[cold]
     fn unknown(&self, name: &str) -> Status {
         const SHOWN: usize = 8;
-        // Those of services about a server itself come last.
+        // Services about the server itself come last.
         let mut names: Vec<_> = self.methods.iter().map(Callable::name).collect();
         names.sort_by_key(|name| is_about_server(name));
         let more = if names.len() > SHOWN { ", …" } else { "" };
@@ -210,16 +210,16 @@ impl Schema {
     }
 }
 
-/// Whether a service, or a method, is one of reflection, health or introspection.
+/// Returns whether a service or method belongs to reflection, health or introspection.
 fn is_about_server(name: &str) -> bool {
     name.starts_with("frpc.") || name.starts_with("grpc.")
 }
 
 impl Callable {
-    /// The method, for a unary call.
+    /// Returns the method for a unary call.
     ///
     /// # Errors
-    /// If it has streams.
+    /// If it streams.
     pub(crate) fn unary_method(&self) -> Result<&'static Method, Status> {
         if self.takes_stream || self.returns_stream { Err(self.has_streams()) } else { Ok(self.method) }
     }
@@ -229,14 +229,14 @@ impl Callable {
         Status::invalid_argument(format!("{} has streams: use frisbee_client_open", self.name()))
     }
 
-    /// `pkg.Service/Method`.
+    /// Returns `pkg.Service/Method`.
     pub(crate) fn name(&self) -> String {
         format!("{}/{}", self.descriptor.parent_service().full_name(), self.descriptor.name())
     }
 }
 
 impl MessageType {
-    /// The names of the fields in JSON, in the order of declaration. They live as long as the process, once for each list.
+    /// Returns the JSON names of the fields in the order of declaration. They are leaked once per list.
     pub(crate) fn fields(&self) -> &'static [&'static str] {
         static LISTS: Mutex<BTreeMap<Vec<String>, &'static [&'static str]>> = Mutex::new(BTreeMap::new());
         let declared = self.descriptor.descriptor_proto().field.iter();
@@ -254,7 +254,7 @@ impl ServiceDescription {
         let method = |(name, operation): (&str, u16)| {
             let method = service.as_ref().and_then(|service| service.methods().find(|method| method.name() == name));
             let appended = method.as_ref().map_or((0, 0), |method| (added(&method.input()), added(&method.output())));
-            // `IDEMPOTENT` and `NO_SIDE_EFFECTS`.
+            // Both `IDEMPOTENT` and `NO_SIDE_EFFECTS` count as idempotent.
             let options = method.and_then(|method| method.method_descriptor_proto().options.clone());
             let is_idempotent = options.is_some_and(|options| options.idempotency_level() as i32 > 0);
             MethodDescription { name: name.to_owned(), operation, appended, is_idempotent }
@@ -267,7 +267,7 @@ impl ServiceDescription {
         }
     }
 
-    /// The properties by reflection; `None` if a number is out of range.
+    /// Converts the properties from reflection. Returns `None` if a number is out of range.
     fn described(service: &v1::Service) -> Option<Self> {
         let fingerprint = |digits: &String| u64::from_str_radix(digits, 16).ok();
         let method = |method: &v1::Method| {
@@ -281,7 +281,7 @@ impl ServiceDescription {
         Some(Self {
             service: service.name.clone(),
             fingerprint: fingerprint(&service.fingerprint)?,
-            // As many as a lock keeps.
+            // At most as many as a lock keeps.
             compatible: service.compatible.iter().take(32).map(fingerprint).collect::<Option<_>>()?,
             methods: service.methods.iter().map(method).collect::<Option<_>>()?,
         })
@@ -290,7 +290,7 @@ impl ServiceDescription {
 
 type Constants = (&'static Layout, &'static [Method]);
 
-/// The constants of a service as generated code has them. They live as long as the process, once for each layout.
+/// Returns the constants of a service like in generated code. They are leaked once per layout.
 fn leak(known: &ServiceDescription) -> Constants {
     static CONSTANTS: Mutex<Option<HashMap<ServiceDescription, Constants>>> = Mutex::new(None);
     let mut constants = CONSTANTS.lock();
@@ -313,7 +313,7 @@ fn invalid(error: &dyn std::fmt::Display) -> Status {
     Status::invalid_argument(format!("the schema is invalid: {error}"))
 }
 
-/// The name of a file, which differs between the schemas of a server.
+/// Returns a file name that is unique among the schemas of a server.
 fn file_name(first: u16) -> String {
     format!("schema{first}.proto")
 }
@@ -328,7 +328,7 @@ fn compile(file: &str, text: &str) -> Result<protox::Compiler, Status> {
     Ok(compiler)
 }
 
-/// A file with its name and text, and those that every schema can import.
+/// Resolves a file with its name and text, and the files that every schema can import.
 struct Source(String, String);
 
 impl FileResolver for Source {
@@ -349,7 +349,8 @@ mod tests {
     fn schema_imports_the_bundled_files() {
         let text = "syntax = \"proto3\"; package shop; import \"frpc/agent.proto\"; import \"frpc/tensor.proto\";
                     service Shop { rpc Show(frpc.Image) returns (frpc.Tensor) { option (frpc.tool) = true; } }";
-        let schema = Schema::parse(text, frisbee_codec::FRISBEE_CODEC_POLYGLOT, FIRST_OPERATION).expect("valid");
+        let schema = Schema::parse(text, frisbee_codec::FRISBEE_CODEC_POLYGLOT, FIRST_OPERATION)
+            .expect("schema should be valid");
         assert!(schema.method_index(b"shop.Shop/Show").is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! [`frisbee_server`]: functions of C as services, called natively and through the gateway.
+//! [`frisbee_server`]: C functions as services, called natively and through the gateway.
 
 use crate::call::{Sink, frisbee_call};
 use crate::handle::{self, handle};
@@ -21,7 +21,7 @@ use std::ffi::{CString, c_char, c_void};
 use std::sync::Arc;
 use tokio::sync::{Semaphore, oneshot, watch};
 
-/// How many replies of a stream may wait for their caller.
+/// Number of buffered messages of a reply stream.
 const MESSAGES_AHEAD: usize = 16;
 
 /// A server of functions: a handle, which `frisbee_server_free` frees.
@@ -40,31 +40,31 @@ type ServerOutcome = Option<Result<(), String>>;
 
 enum State {
     Building(Box<Building>),
-    /// A thread binds its address.
+    /// A thread is binding the address.
     Starting,
     Serving(oneshot::Sender<()>),
     Stopped,
 }
 
-/// A server before it serves.
+/// A server that has not started.
 struct Building {
     builder: ServerBuilder,
     ending: watch::Sender<ServerOutcome>,
     service: String,
-    /// With signatures; they make up `service`.
+    /// Functions with signatures, which form the service `service`.
     functions: Vec<(Signature, Function)>,
     schemas: Vec<Arc<Schema>>,
-    /// By the names of methods in the schemas.
+    /// Functions by method name in the schemas.
     handlers: Vec<(String, Function)>,
 }
 
-/// A function that serves a method. It gets the call and the `user` pointer.
+/// A function that serves a method. It receives the call and the `user` pointer.
 ///
-/// It replies to the call in the function or later, from any thread, exactly once. Functions of methods with one request and
-/// one reply run in the thread of the connection and should return within a millisecond; a blocked thread is replaced
-/// after 12 ms. Functions of methods with streams run in threads of their own and may block; a process has at most 512
-/// of these, and further calls wait for one; a call that ends before does not run. Functions run in several threads at
-/// once.
+/// It must reply to the call exactly once, during the function or later, from any thread. Functions of unary methods
+/// run on the connection's thread and should return within a millisecond; a blocked thread is replaced after 12 ms.
+/// Functions of streaming methods run on their own threads and may block. A process has at most 512 of these threads.
+/// Further calls wait for one, and a call that ends while it waits does not run. Functions run concurrently on several
+/// threads.
 pub type frisbee_function = Option<extern "C" fn(call: *mut frisbee_call, user: *mut c_void)>;
 
 #[derive(Clone)]
@@ -72,45 +72,45 @@ struct Function {
     run: extern "C" fn(*mut frisbee_call, *mut c_void),
     user: UserData,
     running: Arc<RunningFunctions>,
-    /// Whether it has a signature, and reads its parameters by their types.
+    /// Whether the function has a signature, and reads its parameters by type.
     is_typed: bool,
 }
 
-/// The settings of a server. Initialise it with `{0}`: each field has a default.
+/// The settings of a server. Initialise it with `{0}` to use the defaults.
 #[repr(C)]
 pub struct frisbee_server_options {
-    /// The number of threads for connections; 0 for one for each core.
+    /// The number of threads for connections; 0 for one per core.
     pub threads: u32,
-    /// The longest message in bytes; 0 for 5 MiB.
+    /// The maximum length of a message in bytes; 0 for 5 MiB.
     pub body_max: u32,
-    /// The time that calls in flight have when the server stops, in milliseconds; 0 for the default.
+    /// The time limit for calls in flight when the server stops, in milliseconds; 0 for the default.
     pub shutdown_timeout_ms: u64,
-    /// The certificate as PEM, for TLS; NULL for plain connections.
+    /// The server's certificate as PEM, which enables TLS; NULL for plaintext connections.
     pub certificate: *const c_char,
-    /// The key of the certificate as PEM.
+    /// The private key of the certificate as PEM.
     pub key: *const c_char,
-    /// The certificates of the authorities of clients as PEM; NULL if clients need no certificate.
+    /// The certificates of client authorities as PEM; NULL if clients need no certificate.
     pub client_authorities: *const c_char,
-    /// Further names of the server for HTTP callers, the last one NULL; or NULL.
+    /// Further host names accepted from HTTP callers, terminated by NULL; or NULL.
     pub hosts: *const *const c_char,
-    /// Origins of pages that may call, the last one NULL; or NULL.
+    /// Origins of web pages that may call, terminated by NULL; or NULL.
     pub origins: *const *const c_char,
-    /// Whether the server serves native callers only, without JSON-RPC, HTTP, gRPC and WebSocket.
+    /// Whether to serve native callers only, without JSON-RPC, HTTP, gRPC and WebSocket.
     pub is_native_only: bool,
-    /// Has to be 0.
+    /// Must be 0.
     pub reserved: [u64; 4],
 }
 
 /// # Safety
 /// `list` is null, or has texts and null at its end.
 unsafe fn texts(name: &str, list: *const *const c_char) -> Result<Vec<String>, Status> {
-    const MAX: usize = 1024; // A list without its end is a mistake.
+    const MAX: usize = 1024; // A longer list probably lacks its terminator.
     let mut texts = Vec::new();
     if list.is_null() {
         return Ok(texts);
     }
     for at in 0..MAX {
-        // SAFETY: the end has not come yet.
+        // SAFETY: The terminator was not reached yet.
         match unsafe { optional_text(name, *list.add(at)) }? {
             Some(text) => texts.push(text.to_owned()),
             None => return Ok(texts),
@@ -120,20 +120,20 @@ unsafe fn texts(name: &str, list: *const *const c_char) -> Result<Vec<String>, S
 }
 
 /// # Safety
-/// `options` is null or valid, with its pointers.
+/// `options` is null, or valid including its pointers.
 unsafe fn builder(options: *const frisbee_server_options) -> Result<ServerBuilder, Status> {
-    // Not the runtime of the library: functions may block, and clients in them need its threads. Nor rings, whose blocked
-    // threads are not replaced.
+    // The server does not use the library's runtime, because functions may block and clients in them need its threads.
+    // Nor io_uring, whose blocked threads are not replaced.
     let mut builder = frpc::Server::builder().workers(Workers::PerCore).io_backend(IoBackend::Tokio);
     builder = builder.add_service(Reflection::new()).add_service(Health::new());
     let gateway = |http: Http| Gateway::new().json_rpc().web_socket().http(http.connect().grpc().health());
     if options.is_null() {
         return Ok(builder.gateway(gateway(Http::new())));
     }
-    // SAFETY: it is valid, as the caller promises.
+    // SAFETY: The caller guarantees that `options` is valid.
     let options = unsafe { &*options };
     check_reserved("frisbee_server_options", &options.reserved)?;
-    // SAFETY: as above.
+    // SAFETY: The caller guarantees that the texts are valid.
     let [certificate, key, clients] = unsafe {
         [
             optional_text("certificate", options.certificate)?,
@@ -151,7 +151,7 @@ unsafe fn builder(options: *const frisbee_server_options) -> Result<ServerBuilde
         builder = builder.shutdown_timeout(time);
     }
     if !options.is_native_only {
-        // SAFETY: as above.
+        // SAFETY: The caller guarantees that the lists are valid.
         let (hosts, origins) = unsafe { (texts("hosts", options.hosts)?, texts("origins", options.origins)?) };
         let mut http = if origins.is_empty() { Http::new() } else { Http::new().cors() };
         http = hosts.into_iter().fold(http, Http::host);
@@ -187,7 +187,7 @@ impl Service for Functions {
     fn methods(&self) -> Methods {
         let builder = Methods::new(&Arc::new(()), self.layout);
         let add = |builder, (method_index, function): &(usize, Function)| {
-            let callable = self.schema.methods.get(*method_index).expect("the place is one of the schema");
+            let callable = self.schema.methods.get(*method_index).expect("method index should be in the schema");
             add(builder, &self.schema, *method_index, function.clone())
                 .format(json_format(callable.request.fields()))
                 .format(protobuf_format())
@@ -203,7 +203,7 @@ fn add(
     method_index: usize,
     function: Function,
 ) -> MethodsBuilder<()> {
-    let callable = schema.methods.get(method_index).expect("the place is one of the schema");
+    let callable = schema.methods.get(method_index).expect("method index should be in the schema");
     let (method, schema) = (*callable.method, schema.clone());
     match (callable.takes_stream, callable.returns_stream) {
         (false, false) => builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
@@ -272,8 +272,8 @@ impl Function {
         Ok(())
     }
 
-    /// Waits for a thread where the function may block, and runs it there. The thread is taken before the call is given
-    /// to it, so that a call that ends while it waits does not run.
+    /// Waits for a thread on which the function may block, and runs it there. The function receives the call only after
+    /// the thread is available, so that a call that ends earlier does not run.
     async fn spawn(self, call: Arc<frisbee_call>) {
         static FREE: Semaphore = Semaphore::const_new(BLOCKING_MAX);
         let taken = FREE.acquire().await;
@@ -288,14 +288,14 @@ impl Function {
 }
 
 impl Building {
-    /// The schema of a method, and its index there.
+    /// Returns the schema of a method, and its index there.
     fn find(&self, name: &str) -> Result<(&Arc<Schema>, usize), Status> {
         let found = self.schemas.iter().find_map(|schema| Some((schema, schema.method_index(name.as_bytes()).ok()?)));
         let text = || format!("no schema of the server has a method {name}: add its schema before its function");
         found.ok_or_else(|| Status::not_found(text()))
     }
 
-    /// The services of all functions.
+    /// Creates the services of all functions.
     fn services(mut self) -> Result<(ServerBuilder, watch::Sender<ServerOutcome>), Status> {
         let mut handlers = std::mem::take(&mut self.handlers);
         if !self.functions.is_empty() {
@@ -309,7 +309,7 @@ impl Building {
         let mut services: Vec<Functions> = Vec::new();
         for (name, function) in handlers {
             let (schema, method_index) = self.find(&name)?;
-            let callable = schema.methods.get(method_index).expect("the place is one of the schema");
+            let callable = schema.methods.get(method_index).expect("method index should be in the schema");
             match services.iter_mut().find(|service| std::ptr::eq(service.layout, callable.layout)) {
                 Some(service) if service.served.iter().any(|(served, _)| *served == method_index) => {
                     return Err(Status::already_exists(format!("{name} has a function already")));
@@ -351,14 +351,14 @@ impl frisbee_server {
             Err(status) => (State::Stopped, Err(status)),
         };
         let mut state = self.state.lock();
-        // Otherwise another thread has stopped or freed the server: dropping `next` ends it.
+        // Otherwise another thread has stopped or freed the server, and dropping `next` ends it.
         if matches!(*state, State::Starting) {
             *state = next;
         }
         outcome
     }
 
-    /// Binds the address and serves, until the sender is dropped.
+    /// Binds the address and serves until the sender is dropped.
     fn serve(&self, building: Building, address: &str) -> Result<oneshot::Sender<()>, Status> {
         let (builder, ending) = building.services()?;
         let (stop, stopped) = oneshot::channel::<()>();
@@ -383,11 +383,11 @@ impl frisbee_server {
                 bound
             }
         };
-        let _ = self.address.set(crate::raw::c_text(&bound)); // A server starts once.
+        let _ = self.address.set(crate::raw::c_text(&bound)); // A server starts only once.
         Ok(stop)
     }
 
-    /// Waits for the end of serving.
+    /// Waits until serving has ended.
     fn end(&self) -> Result<(), Status> {
         let mut ended = self.ended.clone();
         let outcome = wait_at_exit(async move {
@@ -398,12 +398,12 @@ impl frisbee_server {
     }
 }
 
-/// Makes a server, and stores it. The caller owns it, and `frisbee_server_free` frees it.
+/// Creates a server, and stores it. The caller owns it and must free it with `frisbee_server_free`.
 ///
-/// `service` is the full name of the service of functions with signatures, such as `calc.Calculator`. The server has
-/// all protocols: native, JSON-RPC over TCP, WebSocket and HTTP, Connect, gRPC and gRPC-Web, with reflection and
-/// health. The texts and options are copied. Only `options`, for the defaults, and `error` may be NULL. Any thread may
-/// call it.
+/// `service` is the full name of the service for functions with signatures, such as `calc.Calculator`. The server
+/// supports all protocols: native, JSON-RPC over TCP, WebSocket and HTTP, Connect, gRPC and gRPC-Web, with reflection
+/// and health. The texts and options are copied. Only `options`, for the defaults, and `error` may be NULL. May be
+/// called from any thread.
 ///
 /// # Safety
 /// `service` ends with a NUL, `options` is NULL or valid, `server` is writable, `error` is NULL or writable.
@@ -414,7 +414,7 @@ pub unsafe extern "C" fn frisbee_server_new(
     server: *mut *mut frisbee_server,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(error, || {
             put("server", server, || {
@@ -435,15 +435,15 @@ pub unsafe extern "C" fn frisbee_server_new(
     }
 }
 
-/// Adds a function by its signature, such as `sum(int64 a, int64 b) -> int64`, before the server starts. Types are
-/// those of protobuf, with `optional` and `repeated`.
+/// Adds a function with a signature such as `sum(int64 a, int64 b) -> int64`, before the server starts. Types are those
+/// of protobuf, with `optional` and `repeated`.
 ///
-/// The order of functions is part of the schema: add new ones at the end. The signature is copied. `user` stays with
-/// the caller, and has to be valid until the server has stopped. Only `user` and `error` may be NULL. Any thread may
-/// call it.
+/// The order of functions is part of the schema, so new functions must be added at the end. The signature is copied.
+/// `user` stays with the caller and must be valid until the server has stopped. Only `user` and `error` may be NULL.
+/// May be called from any thread.
 ///
 /// # Safety
-/// `signature` ends with a NUL, `error` is NULL or writable; `user` is what `function` expects, from any thread.
+/// `signature` ends with a NUL, `error` is NULL or writable; `function` accepts `user` on any thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_server_add(
     server: *mut frisbee_server,
@@ -452,7 +452,7 @@ pub unsafe extern "C" fn frisbee_server_add(
     user: *mut c_void,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(error, || {
             let server = handle::get(server)?;
@@ -472,12 +472,12 @@ pub unsafe extern "C" fn frisbee_server_add(
     }
 }
 
-/// Adds the schema of further services by the text of a `.proto` file, before the server starts. `codec` is a value of
-/// `frisbee_codec`. `frisbee_server_handle` adds the functions of its methods.
+/// Adds the schema of further services from the text of a `.proto` file, before the server starts. `codec` is a value
+/// of `frisbee_codec`. `frisbee_server_handle` adds the functions of its methods.
 ///
-/// Methods of the first schema have operations from 10 on, those of further schemas and of signatures from the next
-/// multiple of 100 on: callers learn them by reflection. The text is copied. Only `error` may be NULL. Any thread may
-/// call it.
+/// Methods of the first schema have operations from 10 on. Those of further schemas and of signatures start at the next
+/// multiple of 100. Callers discover them by reflection. The text is copied. Only `error` may be NULL. May be called
+/// from any thread.
 ///
 /// # Safety
 /// `proto` ends with a NUL, `error` is NULL or writable.
@@ -488,7 +488,7 @@ pub unsafe extern "C" fn frisbee_server_proto(
     codec: i32,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(error, || {
             let server = handle::get(server)?;
@@ -502,14 +502,14 @@ pub unsafe extern "C" fn frisbee_server_proto(
     }
 }
 
-/// Adds the function of a method in a schema of `frisbee_server_proto`, such as `greet.Greeter/Greet`, after its schema and
-/// before the server starts.
+/// Adds the function of a method such as `greet.Greeter/Greet`. The schema of the method must have been added with
+/// `frisbee_server_proto`, and the server must not have started.
 ///
-/// The name is copied. `user` stays with the caller, and has to be valid until the server has stopped. Only `user` and
-/// `error` may be NULL. Any thread may call it.
+/// The name is copied. `user` stays with the caller and must be valid until the server has stopped. Only `user` and
+/// `error` may be NULL. May be called from any thread.
 ///
 /// # Safety
-/// `method` ends with a NUL, `error` is NULL or writable; `user` is what `function` expects, from any thread.
+/// `method` ends with a NUL, `error` is NULL or writable; `function` accepts `user` on any thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_server_handle(
     server: *mut frisbee_server,
@@ -518,7 +518,7 @@ pub unsafe extern "C" fn frisbee_server_handle(
     user: *mut c_void,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(error, || {
             let server = handle::get(server)?;
@@ -536,10 +536,10 @@ pub unsafe extern "C" fn frisbee_server_handle(
     }
 }
 
-/// Binds `host:port` or `unix:/path`, and serves in threads of the library. The address is copied.
+/// Binds `host:port` or `unix:/path`, and serves on threads of the library. The address is copied.
 ///
-/// After an error the server cannot be started again, and still has to be freed. Only `error` may be NULL. Any thread
-/// may call it, except in a completion callback.
+/// After an error the server cannot be started again, and must still be freed. Only `error` may be NULL. May be called
+/// from any thread, but not in a completion callback.
 ///
 /// # Safety
 /// `address` ends with a NUL, `error` is NULL or writable.
@@ -549,23 +549,23 @@ pub unsafe extern "C" fn frisbee_server_start(
     address: *const c_char,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe { guarded(error, || handle::get(server)?.start(text("address", address)?)) }
 }
 
-/// Returns the address that the server has bound, with its port; an empty text before, and for NULL and freed servers.
-/// It belongs to the server. Any thread may call it.
+/// Returns the bound address of the server, including its port. It belongs to the server. Returns an empty text before
+/// the server has started, and for NULL and freed servers. May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_server_address(server: *mut frisbee_server) -> *const c_char {
     let address = caught(|| Ok(handle::get(server)?.address.get().map_or(c"".as_ptr(), |address| address.as_ptr())));
     address.unwrap_or(c"".as_ptr())
 }
 
-/// Binds as `frisbee_server_start`, and serves until SIGINT, SIGTERM, or `frisbee_server_stop` in another thread. Calls
-/// in flight end before it returns. The server stays with the caller.
+/// Binds an address like `frisbee_server_start`, and serves until SIGINT, SIGTERM, or `frisbee_server_stop` in another
+/// thread. Returns after calls in flight have ended. The server stays with the caller.
 ///
-/// The address is copied. Only `error` may be NULL: its text then goes to standard error. Any thread may call it,
-/// except in a completion callback.
+/// The address is copied. Only `error` may be NULL, in which case the error text is printed to standard error. May be
+/// called from any thread, but not in a completion callback.
 ///
 /// # Safety
 /// `address` ends with a NUL, `error` is NULL or writable.
@@ -575,7 +575,7 @@ pub unsafe extern "C" fn frisbee_server_run(
     address: *const c_char,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(error, || {
             let shown = handle::get(server).and_then(|server| {
@@ -598,16 +598,17 @@ pub unsafe extern "C" fn frisbee_server_run(
     }
 }
 
-/// Stops a server: no new calls begin, and calls in flight have the shutdown timeout to end. Returns when it has
-/// stopped and all its functions have returned, also those whose calls have ended before. The server stays with the
-/// caller, and still has to be freed. Only `error` may be NULL. Any thread may call it, also at the end of the process in
-/// functions of `atexit` and destructors, except functions of servers and completion callbacks.
+/// Stops a server: new calls are rejected, and calls in flight may continue until the shutdown timeout. Returns when
+/// the server has stopped and all its functions have returned, including those whose calls ended earlier. The server
+/// stays with the caller and must still be freed. Only `error` may be NULL. May be called from any thread, including
+/// functions of `atexit` and destructors at the end of the process, but not in functions of servers or completion
+/// callbacks.
 ///
 /// # Safety
 /// `error` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_server_stop(server: *mut frisbee_server, error: *mut frisbee_error) -> frisbee_code {
-    // SAFETY: the argument is valid, as the caller promises.
+    // SAFETY: The caller guarantees that the argument is valid.
     unsafe { guarded(error, || stop(&*handle::get(server)?)) }
 }
 
@@ -616,14 +617,14 @@ fn stop(server: &frisbee_server) -> Result<(), Status> {
     let state = std::mem::replace(&mut *server.state.lock(), State::Stopped);
     match state {
         State::Serving(stop) => drop(stop),
-        // The thread that starts it, if one does, ends it.
+        // A thread that is starting the server ends it.
         other => drop(other),
     }
     server.end()
 }
 
-/// Frees a server. One that serves stops without waiting, so its functions and their `user` pointers may still be in
-/// use: call `frisbee_server_stop` before. NULL is allowed. Any thread may call it.
+/// Frees a server. A running server stops asynchronously, so its functions may still use their `user` pointers; call
+/// `frisbee_server_stop` first to wait for them. NULL is allowed. May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_server_free(server: *mut frisbee_server) -> frisbee_code {
     if let Ok(server) = handle::get(server) {
@@ -637,11 +638,12 @@ mod tests {
     use super::*;
     use std::{ptr, thread};
 
-    /// `frisbee_server_stop` found nothing to stop while another thread bound the address, and the server served on.
+    /// Regression test: while another thread was binding the address, `frisbee_server_stop` had no effect and the
+    /// server continued to serve.
     #[test]
     fn server_that_is_stopped_while_it_starts_ends() {
         let mut made = ptr::null_mut();
-        // SAFETY: the arguments are valid.
+        // SAFETY: The arguments are valid.
         let code = unsafe { frisbee_server_new(c"t.Functions".as_ptr(), ptr::null(), &mut made, ptr::null_mut()) };
         assert_eq!(code, frisbee_code::FRISBEE_OK);
         let server = handle::get(made).unwrap();

@@ -1,9 +1,9 @@
-//! Functions by their signatures, such as `sum(int64 a, int64 b) -> int64`, as a schema.
+//! Converts function signatures such as `sum(int64 a, int64 b) -> int64` to a schema.
 
 use frpc::Status;
 use std::fmt::Write as _;
 
-/// A function: its name, its parameters as fields of protobuf, and the type of its result.
+/// A function: its name, its parameters as protobuf fields, and its result type.
 pub(crate) struct Signature {
     pub(crate) name: String,
     parameters: Vec<String>,
@@ -12,7 +12,7 @@ pub(crate) struct Signature {
 
 impl Signature {
     /// # Errors
-    /// If the text has another form. Types are checked with the schema.
+    /// If the text has another form. The types are checked later, with the schema.
     pub(crate) fn parse(text: &str) -> Result<Self, Status> {
         let wrong = || {
             let text = format!("signature {text:?} is invalid: use a form such as \"sum(int64 a, int64 b) -> int64\"");
@@ -44,7 +44,7 @@ impl Signature {
 }
 
 impl Signature {
-    /// The beginning of the names of its messages: `GetName` of `get_name`.
+    /// Returns the prefix of its message names: `GetName` for `get_name`.
     pub(crate) fn class(&self) -> String {
         let part = |part: &str| {
             let mut letters = part.chars();
@@ -54,7 +54,7 @@ impl Signature {
     }
 }
 
-/// The `.proto` file of a service with these functions, by the full name of the service.
+/// Returns the `.proto` file of a service with these functions. `service` is its full name.
 pub(crate) fn proto(service: &str, functions: &[Signature]) -> String {
     let (package, service) = service.rsplit_once('.').map_or((None, service), |(package, name)| (Some(package), name));
     let mut text = String::from("syntax = \"proto3\";\n");

@@ -1,4 +1,4 @@
-//! [`frisbee_stream`]: calls whose requests, replies or both are streams.
+//! [`frisbee_stream`]: streaming calls.
 
 use crate::body::Body;
 use crate::client::{CallArguments, Prepared, frisbee_call_options, frisbee_client, until_cancelled};
@@ -16,13 +16,13 @@ use std::sync::Arc;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, watch};
 use tokio::task::AbortHandle;
 
-/// How many messages may wait in each direction, beyond the credit of the connection.
+/// Number of buffered messages in each direction, in addition to the connection's flow control window.
 const MESSAGES_AHEAD: usize = 16;
 
-/// A call with streams: a handle, which `frisbee_stream_free` frees.
+/// A streaming call: a handle, which `frisbee_stream_free` frees.
 pub struct frisbee_stream {
     format: Format,
-    /// The schema and the index of the method, once they are known.
+    /// The schema and the method's index in it, once known.
     method: watch::Receiver<Option<(Arc<Schema>, usize)>>,
     /// `None` after the end of the requests.
     requests: Mutex<Option<RequestSender<Payload>>>,
@@ -60,7 +60,7 @@ impl frisbee_stream {
                 Ok(()) => Incoming::End,
                 Err(status) => Incoming::Failed(status),
             };
-            // An error shows that the stream was freed.
+            // The send fails only if the stream was freed.
             let _ = outgoing.send(last).await;
         });
         Ok(Self {
@@ -76,7 +76,7 @@ impl frisbee_stream {
     async fn method(&self) -> Result<(Arc<Schema>, usize), Status> {
         let mut method = self.method.clone();
         let known = method.wait_for(Option::is_some).await;
-        // The task has failed, with the reason for the replies.
+        // The task has failed and reports the reason as a reply.
         known.ok().and_then(|known| known.clone()).ok_or_else(|| Status::cancelled("the stream has ended"))
     }
 
@@ -88,7 +88,7 @@ impl frisbee_stream {
         sender.send(payload).await
     }
 
-    /// The next reply; `None` at the end.
+    /// Returns the next reply, or `None` at the end.
     async fn next(&self) -> Option<frisbee_reply> {
         let mut replies = self.replies.lock().await;
         if replies.has_ended {
@@ -115,7 +115,7 @@ impl frisbee_stream {
     }
 }
 
-/// Runs a call until its end.
+/// Runs a call until it ends.
 async fn drive(
     mut call: Prepared,
     requests: RequestStream<Payload>,
@@ -164,12 +164,12 @@ fn metadata(metadata: &Metadata) -> Option<Metadata> {
 
 async fn single(reply: Response<Payload>, replies: &mpsc::Sender<Incoming>) -> Result<(), Status> {
     let metadata = metadata(reply.metadata());
-    // An error shows that the stream was freed.
+    // The send fails only if the stream was freed.
     let _ = replies.send(Incoming::Message(reply.into_inner().body, metadata)).await;
     Ok(())
 }
 
-/// Passes replies on. A caller that does not take them holds the credit of the stream back.
+/// Forwards replies. If the caller does not take them, the stream's flow control stops the server.
 async fn forward(stream: Response<Streaming<Payload>>, replies: &mpsc::Sender<Incoming>) -> Result<(), Status> {
     let mut stream = stream.into_inner();
     let mut is_first = true;
@@ -182,14 +182,15 @@ async fn forward(stream: Response<Streaming<Payload>>, replies: &mpsc::Sender<In
     Ok(())
 }
 
-/// Opens a call with streams, and stores it. It does not wait: errors of the call come as a reply.
+/// Opens a streaming call, and stores it. Does not block: errors of the call are returned as a reply.
 ///
-/// The arguments are those of `frisbee_client_call`, and copied. `data` is the request of a method that takes one, and
-/// has to be empty for a method that takes a stream. The caller owns the stream, which `frisbee_stream_free` frees.
-/// Only `options`, `error` and the `data` of no bytes may be NULL. Any thread may call it.
+/// The arguments are those of `frisbee_client_call`, and are copied. `data` is the request of a method with a single
+/// request, and must be empty for a method that receives a stream. The caller owns the stream and must free it with
+/// `frisbee_stream_free`. Only `options`, `error`, and `data` if `len` is 0, may be NULL. May be called from any
+/// thread.
 ///
 /// # Safety
-/// As for `frisbee_client_call`; `stream` is writable, `error` is NULL or writable.
+/// Like `frisbee_client_call`; `stream` is writable, `error` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_client_open(
     client: *mut frisbee_client,
@@ -201,7 +202,7 @@ pub unsafe extern "C" fn frisbee_client_open(
     stream: *mut *mut frisbee_stream,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(error, || {
             put("stream", stream, || {
@@ -212,10 +213,10 @@ pub unsafe extern "C" fn frisbee_client_open(
     }
 }
 
-/// Sends a request of a stream. It waits while the server takes no more.
+/// Sends a request on a stream. Blocks while the server does not accept more.
 ///
-/// The bytes are copied. Only `error` and the `data` of no bytes may be NULL. Any thread may call it, except in a
-/// completion callback; requests of one thread stay in order.
+/// The bytes are copied. Only `error`, and `data` if `len` is 0, may be NULL. May be called from any thread, but not in
+/// a completion callback. Requests of one thread stay in order.
 ///
 /// # Safety
 /// `data` has `len` bytes, `error` is NULL or writable.
@@ -226,7 +227,7 @@ pub unsafe extern "C" fn frisbee_stream_send(
     len: usize,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the arguments are valid, as the caller promises.
+    // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(error, || {
             let (stream, message) = (handle::get(stream)?, Body::copy(slice("data", data, len)?));
@@ -235,14 +236,14 @@ pub unsafe extern "C" fn frisbee_stream_send(
     }
 }
 
-/// Ends the requests of a stream. Replies continue, and the stream stays with the caller. Only `error` may be NULL. Any
-/// thread may call it.
+/// Ends the requests of a stream. Replies continue, and the stream stays with the caller. Only `error` may be NULL. May
+/// be called from any thread.
 ///
 /// # Safety
 /// `error` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_stream_end(stream: *mut frisbee_stream, error: *mut frisbee_error) -> frisbee_code {
-    // SAFETY: the argument is valid, as the caller promises.
+    // SAFETY: The caller guarantees that the argument is valid.
     unsafe {
         guarded(error, || {
             handle::get(stream)?.requests.lock().take();
@@ -251,11 +252,11 @@ pub unsafe extern "C" fn frisbee_stream_end(stream: *mut frisbee_stream, error: 
     }
 }
 
-/// Waits for the next reply of a stream: one with `FRISBEE_OK` and a message, or the failure that ends the stream.
-/// Returns NULL after the last one, and only then. The caller owns the reply, which `frisbee_reply_free` frees. A
-/// stream that is NULL or freed is a reply with `FRISBEE_INVALID_ARGUMENT`.
+/// Waits for the next reply of a stream: `FRISBEE_OK` with a message, or the failure that ends the stream. Returns NULL
+/// only after the last reply. The caller owns the reply and must free it with `frisbee_reply_free`. For a NULL or freed
+/// stream, returns a reply with `FRISBEE_INVALID_ARGUMENT`.
 ///
-/// Any thread may call it, except in a completion callback; each reply goes to one of them.
+/// May be called from any thread, but not in a completion callback. Each reply is returned to one caller.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_stream_next(stream: *mut frisbee_stream) -> *mut frisbee_reply {
     let next = caught(|| {
@@ -269,11 +270,11 @@ pub extern "C" fn frisbee_stream_next(stream: *mut frisbee_stream) -> *mut frisb
     }
 }
 
-/// As `frisbee_stream_next`, without waiting: the reply goes to a queue, with `user` in its event. The event after the
-/// last reply has NULL.
+/// Like `frisbee_stream_next`, but without waiting: the reply is added to a queue, with `user` in its event. The event
+/// after the last reply has no reply (NULL).
 ///
-/// `user` is only passed on, and stays with the caller, as the stream and the queue do. Only `user` and `error` may be
-/// NULL. Any thread may call it.
+/// `user` is returned unchanged. It stays with the caller, like the stream and the queue. Only `user` and `error` may
+/// be NULL. May be called from any thread.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -284,7 +285,7 @@ pub unsafe extern "C" fn frisbee_stream_submit_next(
     user: *mut c_void,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: the argument is valid, as the caller promises.
+    // SAFETY: The caller guarantees that the argument is valid.
     unsafe {
         guarded(error, || {
             let (stream, queue) = (handle::get(stream)?, handle::get(queue)?);
@@ -293,9 +294,9 @@ pub unsafe extern "C" fn frisbee_stream_submit_next(
     }
 }
 
-/// Frees a stream, and cancels the call if it has not ended. Replies that were received stay. NULL is allowed.
+/// Frees a stream, and cancels the call if it has not ended. Replies already received stay valid. NULL is allowed.
 ///
-/// Any thread may call it; a thread that waits for a reply gets `FRISBEE_CANCELLED`.
+/// May be called from any thread. Threads waiting for a reply receive `FRISBEE_CANCELLED`.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_stream_free(stream: *mut frisbee_stream) -> frisbee_code {
     if let Ok(stream) = handle::get(stream) {

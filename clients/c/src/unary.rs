@@ -1,4 +1,4 @@
-//! [`UnaryCall`]: a unary call, from its arguments to a reply for C.
+//! [`UnaryCall`]: a unary call, from its arguments to its reply for C.
 
 use crate::body::Body;
 use crate::client::{CallArguments, Prepared, frisbee_client, until_cancelled};
@@ -12,19 +12,20 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// A unary call. It ends with its reply; `Err` has that of a call that has failed.
+/// A unary call. Its output is the reply; `Err` is the reply of a failed call.
 pub(crate) enum UnaryCall {
-    /// A call of a known method with no option but a deadline: the path of nearly all calls, without an allocation.
+    /// A call of a known method without options except a timeout. Nearly all calls take this path, which does not
+    /// allocate.
     Plain(PlainCall),
     Other(BoxFuture<'static, Ended>),
-    /// It failed before it was sent. `None` once the reply was taken.
+    /// The call failed before it was sent. `None` once the reply was taken.
     Refused(Option<NewReply>),
 }
 
 pub(crate) type Ended = Result<NewReply, NewReply>;
 
 pub(crate) struct PlainCall {
-    /// It borrows the channel of `client`, so it comes first: fields are dropped in their order.
+    /// Borrows the channel of `client`, and is declared first because fields are dropped in order.
     sent: codegen::UnaryCall<'static, Payload, NewReply>,
     client: InUse<frisbee_client>,
     index: usize,
@@ -32,7 +33,7 @@ pub(crate) struct PlainCall {
 }
 
 impl UnaryCall {
-    /// Puts a call, which is sent when it is polled, into its place.
+    /// Creates a call in `place`. It is sent when it is polled.
     ///
     /// # Errors
     /// If there is no such method, or an option is invalid.
@@ -57,7 +58,7 @@ impl UnaryCall {
             request.set_timeout(timeout);
         }
         let channel = &raw const client.channel;
-        // SAFETY: the channel stays at its place while `client` is in use, which ends after `sent`.
+        // SAFETY: The channel is not moved while `client` is in use, which ends after `sent` is dropped.
         let channel: &'static Channel = unsafe { &*channel };
         *place = Some(Self::Plain(PlainCall { sent: channel.unary(method, request), client, index, format }));
         Ok(())
@@ -82,7 +83,7 @@ impl Future for UnaryCall {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Ended> {
         match self.get_mut() {
             Self::Plain(call) => Poll::Ready(match ready!(Pin::new(&mut call.sent).poll(context)) {
-                // Nothing to convert or to add.
+                // The native reply needs no conversion.
                 Ok(response) if call.format == Format::Native && response.metadata().is_empty() => {
                     Ok(response.into_inner())
                 }
@@ -106,7 +107,7 @@ async fn make(mut call: Prepared) -> Ended {
     reply(ended, target.known(), target.format)
 }
 
-/// The outcome of a call for C.
+/// Converts the outcome of a call for C.
 fn reply(
     ended: Result<Response<NewReply>, Status>,
     method: Result<(&Arc<Schema>, usize), Status>,
