@@ -11,7 +11,7 @@
 //! * **Invalid datagrams get no reply.** Otherwise an attacker could spoof addresses so that two servers reply to each
 //!   other's errors forever.
 //! * **A plain tokio socket is used.** Batched system calls (`recvmmsg`, GRO) cost a tenth more with one call in flight
-//!   per peer and save a fifth with ten. docs/udp.md has the measurements.
+//!   per peer and save a fifth with ten: docs/performance/gateway.md.
 
 mod listener;
 mod rates;
