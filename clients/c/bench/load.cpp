@@ -1,6 +1,6 @@
-// Calls a greeter with 16 connections and 10 calls in flight on each, for some seconds: load ADDRESS SECONDS native|json
-// Prints the number of calls and their processor time in microseconds, without that of connections and schemas. compare.py
-// compares it with that of load.rs.
+// Calls a greeter for some seconds on 16 connections with 10 calls in flight each: load ADDRESS SECONDS native|json.
+// Prints the number of calls and their CPU time in microseconds, excluding the setup of connections and schemas.
+// compare.py compares the results with those of load.rs.
 
 #include <frisbee.hpp>
 
@@ -28,7 +28,7 @@ const char *schema = R"(
     message Greeting { string text = 1; }
 )";
 
-// The message Name { name: "Ada" } in the native encoding, and its greeting.
+// The message Name { name: "Ada" } in the native encoding, and the reply to it.
 const std::string NATIVE("\x08\x00\x05\x0a\x03"
                       "Ada",
                       8);
@@ -52,7 +52,7 @@ struct Load {
     std::condition_variable ended{};
 };
 
-// Makes one call after the other, each in the completion of the one before.
+// Makes calls sequentially, each in the completion of the previous one.
 struct Caller {
     Load &load;
     frisbee::Client &client;

@@ -1,4 +1,4 @@
-/* Makes 100 calls of sum at once in an event loop of poll(): event_loop 127.0.0.1:8545 */
+/* Makes 100 concurrent calls of sum in an event loop of poll(): event_loop 127.0.0.1:8545 */
 
 #include <frisbee.h>
 #include <poll.h>

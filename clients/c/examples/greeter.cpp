@@ -1,4 +1,4 @@
-// Calls the greeter of the README, which does not describe itself, so its schema is here: greeter 127.0.0.1:8080 Ada
+// Calls the greeter of the README. It has no reflection, so its schema is embedded here: greeter 127.0.0.1:8080 Ada
 
 #include <frisbee.hpp>
 

@@ -1,10 +1,11 @@
-/// frisbee for C++17: frisbee.h with owners of handles, views of bytes, and results in place of codes. The guide is
-/// docs/c.md.
+/// The C++17 interface of frisbee: RAII owners of handles, views of bytes, and results instead of error codes. The
+/// guide is docs/c.md.
 ///
-/// Objects own their handles: they move, do not copy, and free when they end. Bytes are `View`s, which C++20 converts from
-/// and to `std::span`: those of replies and calls are valid as long as their object. Threads may share objects as frisbee.h states for each function; moving or
-/// destroying an object needs that no other thread uses it. Nothing here throws, except `Result::value()` of a failure, which
-/// ends the process where exceptions are off. Texts are `std::string_view`s, also those that C wants with a NUL at their end.
+/// Objects own their handles: they are movable but not copyable, and free their handle on destruction. Bytes are
+/// `View`s, which C++20 converts to and from `std::span`. The views of replies and calls are valid as long as their
+/// object. Threads may share objects as frisbee.h documents for each function, but no other thread may use an object
+/// that is being moved or destroyed. Only `Result::value()` of a failure throws; without exceptions it terminates the
+/// process. Text parameters are `std::string_view`s, even where the C function requires a trailing NUL.
 
 #ifndef FRISBEE_HPP
 #define FRISBEE_HPP
@@ -36,16 +37,16 @@
 
 namespace frisbee {
 
-/// Bytes or text that belong to another object.
+/// A view of bytes or text that belong to another object.
 class View : public std::string_view {
   public:
     constexpr View() noexcept = default;
-    /// Text: a std::string, std::string_view or string literal.
+    /// Creates a view of text: a std::string, std::string_view or string literal.
     template <class Text, std::enable_if_t<std::is_convertible_v<const Text &, std::string_view>, int> = 0>
     constexpr View(const Text &text) : std::string_view(text) {}
     View(const void *data, std::size_t size) noexcept : std::string_view(static_cast<const char *>(data), size) {}
 #if __cpp_lib_span
-    /// Bytes: a span or container of std::byte, unsigned char or std::uint8_t.
+    /// Creates a view of bytes: a span or container of std::byte, unsigned char or std::uint8_t.
     template <class Bytes>
         requires std::is_convertible_v<const Bytes &, std::span<const std::byte>> ||
                  std::is_convertible_v<const Bytes &, std::span<const unsigned char>>
@@ -57,15 +58,15 @@ class View : public std::string_view {
 using Code = frisbee_code;
 using Format = frisbee_format;
 
-/// The failure of a function or call.
+/// The error of a failed function or call.
 struct Error {
     Code code = FRISBEE_OK;
     std::string message;
-    /// Whether the call may have run at the server. If not, it is safe to call again.
+    /// Whether the call may have run on the server. If not, it is safe to retry.
     bool may_have_run = false;
-    /// A `google.rpc.Status` in protobuf's encoding; empty if there is none.
+    /// A protobuf-encoded `google.rpc.Status`; empty if there is none.
     std::string details;
-    /// Keys that end with `-bin` have bytes, all others text.
+    /// Keys that end with `-bin` have binary values, all others text.
     std::vector<std::pair<std::string, std::string>> metadata;
 };
 
@@ -79,7 +80,7 @@ class [[nodiscard]] Result {
     bool has_value() const noexcept { return state_.index() == 0; }
     explicit operator bool() const noexcept { return has_value(); }
 
-    /// The value. Throws std::runtime_error with the text of the error if there is none.
+    /// Returns the value. If there is none, throws std::runtime_error with the text of the error.
     T &value() & {
         check();
         return *std::get_if<0>(&state_);
@@ -92,7 +93,7 @@ class [[nodiscard]] Result {
         check();
         return std::move(*std::get_if<0>(&state_));
     }
-    /// The value, which has to exist.
+    /// Returns the value, which must exist.
     T &operator*() & noexcept { return *std::get_if<0>(&state_); }
     T &&operator*() && noexcept { return std::move(*std::get_if<0>(&state_)); }
     const T &operator*() const & noexcept { return *std::get_if<0>(&state_); }
@@ -102,7 +103,7 @@ class [[nodiscard]] Result {
     T value_or(U &&otherwise) && {
         return has_value() ? std::move(*std::get_if<0>(&state_)) : static_cast<T>(std::forward<U>(otherwise));
     }
-    /// The error, which has to exist.
+    /// Returns the error, which must exist.
     const Error &error() const & noexcept { return *std::get_if<1>(&state_); }
     Error &&error() && noexcept { return std::move(*std::get_if<1>(&state_)); }
 
@@ -124,7 +125,7 @@ using Unit = std::monostate;
 
 namespace detail {
 
-/// A time for C, where 0 is the default: a time that is over is the shortest one.
+/// Converts a timeout for C, where 0 selects the default: a timeout that is not positive becomes the shortest one.
 inline std::uint64_t milliseconds(std::chrono::milliseconds time) noexcept {
     return time.count() < 0 ? 1 : static_cast<std::uint64_t>(time.count());
 }
@@ -138,7 +139,7 @@ inline Error taken(const frisbee_error &error) {
     return taken;
 }
 
-/// A text with a NUL at its end. Short ones need no allocation.
+/// A NUL-terminated copy of a text. Short texts need no allocation.
 class Terminated {
   public:
     explicit Terminated(std::string_view text) : text_(short_) {
@@ -159,7 +160,7 @@ class Terminated {
     const char *text_;
 };
 
-/// Runs a function object. Returns the text of its exception, which also goes to standard error; nothing if it has none.
+/// Runs a function object. If it throws, prints the text of the exception to standard error and returns it.
 template <class Run>
 std::optional<std::string> caught(Run run) {
 #if __cpp_exceptions
@@ -180,7 +181,7 @@ std::optional<std::string> caught(Run run) {
 #endif
 }
 
-/// Calls a function whose last parameter is the error.
+/// Calls a C function whose last parameter is the error.
 template <class Run>
 Result<Unit> checked(Run run) {
     frisbee_error error;
@@ -188,7 +189,7 @@ Result<Unit> checked(Run run) {
     return Unit{};
 }
 
-/// A function object that a `user` pointer owns.
+/// A function object owned by a `user` pointer.
 template <class Function, class = void>
 class Closure {
   public:
@@ -202,7 +203,7 @@ class Closure {
     std::unique_ptr<Function> function_;
 };
 
-/// One that fits into the pointer, such as a lambda that captures `this`.
+/// A function object stored in the pointer itself, such as a lambda that captures `this`.
 template <class Function>
 class Closure<Function, std::enable_if_t<std::is_trivially_copyable_v<Function> && sizeof(Function) <= sizeof(void *)>> {
   public:
@@ -220,7 +221,7 @@ class Closure<Function, std::enable_if_t<std::is_trivially_copyable_v<Function> 
     alignas(Function) unsigned char bytes_[sizeof(Function)];
 };
 
-/// Owns a handle.
+/// The unique owner of a handle.
 template <class T, frisbee_code (*free_handle)(T *)>
 class Owner {
   public:
@@ -243,17 +244,17 @@ class Owner {
 
 } // namespace detail
 
-/// A successful reply: a message, with metadata.
+/// A successful reply: a message and its metadata.
 class Reply {
   public:
-    /// The message in the format of the call.
+    /// Returns the message in the format of the call.
     View data() const noexcept { return data_; }
-    /// The value of a key in the metadata; empty if there is none.
+    /// Returns the value of a metadata key, or an empty view if there is none.
     View metadata(std::string_view key) const {
         return detail::view(frisbee_reply_metadata(handle_.get(), detail::Terminated(key)));
     }
 
-    /// A reply by its handle.
+    /// Takes ownership of a reply's handle.
     static Result<Reply> of(frisbee_reply *handle) {
         frisbee_outcome outcome;
         Reply reply(handle);
@@ -279,7 +280,7 @@ class Reply {
     detail::Owner<frisbee_reply, frisbee_reply_free> handle_;
 };
 
-/// Cancels calls, from any thread.
+/// A token that cancels calls, from any thread.
 class Cancel {
   public:
     static Result<Cancel> create() {
@@ -298,17 +299,17 @@ class Cancel {
 
 /// The settings of a call.
 struct CallOptions {
-    /// 0 for the default of the client.
+    /// The timeout; 0 for that of the client.
     std::chrono::milliseconds timeout{0};
-    /// Keys that end with `-bin` have bytes, all others text.
+    /// Keys that end with `-bin` have binary values, all others text.
     std::vector<std::pair<std::string, std::string>> metadata;
     const Cancel *cancel = nullptr;
 };
 
-/// Completed operations for event loops.
+/// A queue of completed operations, for event loops.
 class Queue {
   public:
-    /// A completed operation: its pointer, and the reply; nothing at the end of a stream.
+    /// A completed operation: its pointer, and its reply, which is empty at the end of a stream.
     struct Event {
         void *user;
         std::optional<Result<Reply>> reply;
@@ -320,9 +321,9 @@ class Queue {
         if (!made) return made.error();
         return Queue(handle);
     }
-    /// Readable while there may be events.
+    /// Returns a descriptor that is readable while there may be events.
     int descriptor() const noexcept { return frisbee_queue_descriptor(handle_.get()); }
-    /// Waits for an event: 0 does not wait, and a negative time waits without end.
+    /// Waits for an event. A timeout of 0 does not wait, and a negative one waits indefinitely.
     Result<Event> next(std::chrono::milliseconds timeout) {
         frisbee_event event;
         auto taken = detail::checked([&](auto *error) { return frisbee_queue_next(handle_.get(), timeout.count(), &event, error); });
@@ -337,11 +338,11 @@ class Queue {
     detail::Owner<frisbee_queue, frisbee_queue_free> handle_;
 };
 
-/// A call with streams. Its end cancels the call if that has not ended.
+/// A streaming call. Destroying it cancels the call if it has not ended.
 class Stream {
   public:
     explicit Stream(frisbee_stream *handle) noexcept : handle_(handle) {}
-    /// Sends a request. It waits while the server takes no more.
+    /// Sends a request. Blocks while the server does not accept more.
     Result<Unit> send(View data) {
         return detail::checked([&](auto *error) { return frisbee_stream_send(handle_.get(), data.data(), data.size(), error); });
     }
@@ -349,7 +350,7 @@ class Stream {
     Result<Unit> end() {
         return detail::checked([&](auto *error) { return frisbee_stream_end(handle_.get(), error); });
     }
-    /// Waits for the next reply; nothing after the last one.
+    /// Waits for the next reply. Returns an empty optional after the last one.
     Result<std::optional<Reply>> next() {
         frisbee_reply *next = frisbee_stream_next(handle_.get());
         if (next == nullptr) return std::optional<Reply>();
@@ -357,7 +358,7 @@ class Stream {
         if (!reply) return reply.error();
         return std::optional<Reply>(std::move(*reply));
     }
-    /// The next reply goes to a queue.
+    /// Adds the next reply to a queue.
     Result<Unit> submit_next(Queue &queue, void *user) {
         return detail::checked(
             [&](auto *error) { return frisbee_stream_submit_next(handle_.get(), queue.handle(), user, error); });
@@ -367,15 +368,16 @@ class Stream {
     detail::Owner<frisbee_stream, frisbee_stream_free> handle_;
 };
 
-/// The settings of a client. Texts are PEM.
+/// The settings of a client. Certificates and keys are PEM.
 struct ClientOptions {
-    /// 0 for the default.
+    /// Timeouts; 0 selects the default.
     std::chrono::milliseconds timeout{0}, connect_timeout{0};
     std::uint32_t body_max = 0;
     std::optional<std::string> authorities, certificate, key, server_name;
 };
 
-/// A client of one server. Any number of threads may call at once. After its end, calls that were sent continue.
+/// A client of a server, which may be used from any number of threads. Calls in progress continue after its
+/// destruction.
 class Client {
   public:
     static Result<Client> connect(std::string_view address, const ClientOptions &options = {}) {
@@ -394,20 +396,20 @@ class Client {
         return Client(handle);
     }
 
-    /// Names the schema of the server by the text of a `.proto` file, in place of reflection.
+    /// Sets the schema of the server from the text of a `.proto` file, instead of fetching it by reflection.
     Result<Unit> proto(std::string_view text, frisbee_codec codec = FRISBEE_CODEC_POLYGLOT) {
         return detail::checked(
             [&](auto *error) { return frisbee_client_proto(handle_.get(), detail::Terminated(text), codec, error); });
     }
 
-    /// Makes a unary call and waits for its end.
+    /// Makes a unary call and waits for its reply.
     Result<Reply> call(std::string_view method, Format format, View data, const CallOptions &options = {}) {
         const Settings settings(options);
         return Reply::of(
             frisbee_client_call(handle_.get(), detail::Terminated(method), format, data.data(), data.size(), settings.options));
     }
 
-    /// Makes a unary call with protobuf's own messages.
+    /// Makes a unary call with messages generated by protobuf.
     template <class Response, class Request>
     Result<Response> call(std::string_view method, const Request &request, const CallOptions &options = {}) {
         auto reply = call(method, FRISBEE_PROTOBUF, request.SerializeAsString(), options);
@@ -419,9 +421,8 @@ class Client {
         return response;
     }
 
-    /// Begins a unary call. `done`, a function of a `Result<Reply>`, gets the outcome in a thread of the library, where it
-    /// must not block. An exception ends there, with a line on
-    /// standard error.
+    /// Starts a unary call. `done`, a function of a `Result<Reply>`, receives the outcome on a thread of the library
+    /// and must not block. An exception that it throws is printed to standard error.
     template <class Done>
     Result<Unit> start(std::string_view method, Format format, View data, Done done, const CallOptions &options = {}) {
         static_assert(std::is_invocable_v<Done &, Result<Reply>>, "`done` takes a Result<Reply>");
@@ -435,7 +436,7 @@ class Client {
         return started;
     }
 
-    /// Begins a unary call whose reply goes to a queue.
+    /// Starts a unary call whose reply is added to a queue.
     Result<Unit> submit(std::string_view method, Format format, View data, Queue &queue, void *user,
                         const CallOptions &options = {}) {
         const Settings settings(options);
@@ -445,7 +446,7 @@ class Client {
         });
     }
 
-    /// Opens a call with streams. `data` is the request of a method that takes one.
+    /// Opens a streaming call. `data` is the request of a method with a single request.
     Result<Stream> open(std::string_view method, Format format, View data = {}, const CallOptions &options = {}) {
         const Settings settings(options);
         frisbee_stream *stream = nullptr;
@@ -468,7 +469,7 @@ class Client {
         (void)detail::caught([&] { done.get()(Reply::of(reply)); });
     }
 
-    /// Options in their form for C; NULL if all are defaults.
+    /// The options as a C struct; NULL if all are defaults.
     struct Settings {
         explicit Settings(const CallOptions &from) {
             if (from.timeout.count() == 0 && from.metadata.empty() && from.cancel == nullptr) return;
@@ -488,19 +489,21 @@ class Client {
     detail::Owner<frisbee_client, frisbee_client_free> handle_;
 };
 
-/// A call of a server. It is replied to exactly once, in the function or later; one that ends without a reply fails.
+/// A received call. It must be replied to exactly once, during the function or later. Destroying it without a reply
+/// fails the call.
 class Call {
   public:
     explicit Call(frisbee_call *handle) noexcept : handle_(handle) {}
 
-    /// The request in a format; of a stream the latest one.
+    /// Returns the request in a format; for a stream, the last received one.
     Result<View> data(Format format) const {
         frisbee_bytes data;
         auto read = detail::checked([&](auto *error) { return frisbee_call_data(handle_.get(), format, &data, error); });
         if (!read) return read.error();
         return detail::view(data);
     }
-    /// A parameter by its name, or its index in digits: an integer, a number, a truth value, or a view of text or bytes.
+    /// Returns a parameter by name or by its index in digits: an integer, a floating-point number, a boolean, or a view
+    /// of text or bytes.
     template <class T>
     Result<T> get(std::string_view of) const {
         const detail::Terminated name(of);
@@ -538,7 +541,7 @@ class Call {
     Result<Unit> reply(Format format, View data) {
         return ended([&](auto *error) { return frisbee_call_reply(handle_.get(), format, data.data(), data.size(), error); });
     }
-    /// Replies with the only field of the reply.
+    /// Replies with the value of the reply's only field.
     template <class T>
     Result<Unit> reply(const T &value) {
         return ended([&](auto *error) {
@@ -559,7 +562,7 @@ class Call {
     Result<Unit> fail(Code code, std::string_view message) {
         return ended([&](auto *error) { return frisbee_call_fail(handle_.get(), code, detail::Terminated(message), error); });
     }
-    /// Waits for the next request of a stream; whether there is one.
+    /// Waits for the next request of a stream. Returns whether there is one.
     Result<bool> next() {
         frisbee_error error;
         switch (frisbee_call_next(handle_.get(), &error)) {
@@ -568,19 +571,19 @@ class Call {
         default: return detail::taken(error);
         }
     }
-    /// Sends one reply of a stream.
+    /// Sends a message of a reply stream.
     Result<Unit> send(Format format, View data) {
         return detail::checked(
             [&](auto *error) { return frisbee_call_send(handle_.get(), format, data.data(), data.size(), error); });
     }
-    /// Ends a stream of replies.
+    /// Ends a reply stream.
     Result<Unit> finish() {
         return ended([&](auto *error) { return frisbee_call_finish(handle_.get(), error); });
     }
 
   private:
     friend class Server;
-    /// The call whose function runs in this thread, and the exceptions in flight at its begin.
+    /// The call whose function this thread is running, and the number of exceptions in flight when it began.
     struct Running {
         frisbee_call *handle;
         int exceptions;
@@ -589,7 +592,7 @@ class Call {
     static inline thread_local Running running_;
 
     static frisbee_code dropped(frisbee_call *handle) {
-        // An exception of its function fails it, with its text.
+        // An exception thrown by the function fails the call with its text.
         if (handle == running_.handle && std::uncaught_exceptions() > running_.exceptions) {
             running_.is_dropped = true;
             return FRISBEE_OK;
@@ -606,10 +609,10 @@ class Call {
     detail::Owner<frisbee_call, &Call::dropped> handle_;
 };
 
-/// A server of functions. Its end stops it, and waits for calls in flight.
+/// A server of functions. Destroying it stops it, and waits for calls in flight.
 class Server {
   public:
-    /// `service` is the full name of the service of functions with signatures.
+    /// Creates a server. `service` is the full name of the service for functions with signatures.
     static Result<Server> create(std::string_view service, const frisbee_server_options &options = {}) {
         frisbee_server *handle = nullptr;
         auto made = detail::checked(
@@ -618,7 +621,7 @@ class Server {
         return Server(handle);
     }
     Server(Server &&) noexcept = default;
-    /// The server that was here ends.
+    /// Stops the server that this object held.
     Server &operator=(Server &&other) noexcept {
         Server earlier(std::move(other));
         std::swap(functions_, earlier.functions_);
@@ -627,31 +630,31 @@ class Server {
     }
     ~Server() {
         if (handle_.get() == nullptr || frisbee_server_stop(handle_.get(), nullptr) != FRISBEE_FAILED_PRECONDITION) return;
-        // Within a function or a callback nothing can wait for the functions that run. A thread does, and frees them.
+        // A function or callback cannot wait for running functions. Another thread waits for them and frees them.
         std::thread([rest = std::move(*this)] {}).detach();
     }
 
-    /// Adds a function of a `Call` by its signature, such as `sum(int64 a, int64 b) -> int64`. It runs in several threads at
-    /// once. An exception fails the call with `INTERNAL` and its text, and goes to standard error.
+    /// Adds a function of a `Call` with a signature such as `sum(int64 a, int64 b) -> int64`. It runs concurrently on
+    /// several threads. An exception fails the call with `INTERNAL` and its text, and is printed to standard error.
     template <class Function>
     Result<Unit> add(std::string_view signature, Function function) {
         return kept(std::move(function), [&](auto *user, auto *error) {
             return frisbee_server_add(handle_.get(), detail::Terminated(signature), &Server::run_one, user, error);
         });
     }
-    /// Adds a schema by the text of a `.proto` file.
+    /// Adds a schema from the text of a `.proto` file.
     Result<Unit> proto(std::string_view text, frisbee_codec codec = FRISBEE_CODEC_POLYGLOT) {
         return detail::checked(
             [&](auto *error) { return frisbee_server_proto(handle_.get(), detail::Terminated(text), codec, error); });
     }
-    /// Adds the function of a method in a schema, as `add` does.
+    /// Adds the function of a method in a schema, like `add`.
     template <class Function>
     Result<Unit> handle(std::string_view method, Function function) {
         return kept(std::move(function), [&](auto *user, auto *error) {
             return frisbee_server_handle(handle_.get(), detail::Terminated(method), &Server::run_one, user, error);
         });
     }
-    /// Binds an address, and serves in threads of the library.
+    /// Binds an address, and serves on threads of the library.
     Result<Unit> start(std::string_view address) {
         return detail::checked([&](auto *error) { return frisbee_server_start(handle_.get(), detail::Terminated(address), error); });
     }
@@ -694,7 +697,7 @@ class Server {
         if (thrown && is_dropped) frisbee_call_fail(handle, FRISBEE_INTERNAL, thrown->c_str(), nullptr);
     }
 
-    // In this order: the server is freed before its functions.
+    // Declared first, so that the server is freed before its functions.
     std::vector<std::unique_ptr<AnyFunction>> functions_;
     detail::Owner<frisbee_server, frisbee_server_free> handle_;
 };

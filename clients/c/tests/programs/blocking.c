@@ -1,4 +1,4 @@
-/* Functions that block, more at once than the server has threads. */
+/* Blocking functions, more at once than the server has threads. */
 
 #include <frisbee.h>
 #include <pthread.h>
@@ -7,9 +7,9 @@
 #include "check.h"
 
 #define CALLERS 6
-/* The functions of streams that run at once. */
+/* The number of streaming functions that run concurrently. */
 #define THREADS 512
-/* Each has fewer streams open than a server allows a connection. */
+/* Each client has fewer open streams than the server permits per connection. */
 #define CLIENTS 4
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -25,7 +25,7 @@ static frisbee_client *connected(void) {
     return client;
 }
 
-/* Returns when all callers are here. */
+/* Waits until all callers have arrived. */
 static void meet(frisbee_call *call, void *user) {
     (void)user;
     pthread_mutex_lock(&lock);
@@ -50,7 +50,8 @@ static void *meet_others(void *unused) {
     return unused;
 }
 
-/* They took the threads of the library, of which there are at most four, and with them those of all its clients. */
+/* Regression test: blocked functions occupied the threads of the library, at most four, and thereby stalled all its
+ * clients. */
 static void blocked_functions_leave_threads_to_others(void) {
     pthread_t threads[CALLERS];
     for (int at = 0; at < CALLERS; at++)
@@ -59,7 +60,7 @@ static void blocked_functions_leave_threads_to_others(void) {
         CHECK(pthread_join(threads[at], NULL) == 0);
 }
 
-/* Blocks a thread of its own. */
+/* Blocks its own thread. */
 static void watch(frisbee_call *call, void *user) {
     (void)user;
     pthread_mutex_lock(&lock);
@@ -78,7 +79,7 @@ static frisbee_stream *open_watch(frisbee_client *client, const frisbee_call_opt
     return stream;
 }
 
-/* It ran once a thread was free, and its request stayed in memory until then. */
+/* Regression test: the call ran once a thread was free, and its request stayed in memory until then. */
 static void call_that_ends_before_it_has_a_thread_never_runs(void) {
     static frisbee_stream *streams[THREADS + 1];
     frisbee_client *clients[CLIENTS];
@@ -97,7 +98,7 @@ static void call_that_ends_before_it_has_a_thread_never_runs(void) {
     CHECK_CODE(reply, FRISBEE_DEADLINE_EXCEEDED);
     frisbee_reply_free(reply);
     frisbee_stream_free(hasty);
-    /* Replies after the cancellation: the server has taken note of it. */
+    /* Replies after the cancellation, which the server has processed by then. */
     call_meet(clients[0]);
     call_meet(clients[0]);
 

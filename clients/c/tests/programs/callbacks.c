@@ -1,4 +1,4 @@
-/* Completions that begin calls without end, that end calls of a server, and that outlive their client. */
+/* Completions that start calls endlessly, that end calls of a server, and that outlive their client. */
 
 #include <frisbee.h>
 #include <pthread.h>
@@ -21,7 +21,7 @@ static void echo(frisbee_call *call, void *user) {
     frisbee_call_reply_i64(call, a, NULL);
 }
 
-/* A call that fails before it is sent: its request is no JSON. */
+/* A call that fails before it is sent, because its request is not JSON. */
 static void begin(frisbee_completion completion) {
     CHECK(frisbee_client_start(client, "echo", FRISBEE_JSON, "{", 1, NULL, completion, NULL, NULL) == FRISBEE_OK);
 }
@@ -36,7 +36,8 @@ static void again(void *user, frisbee_reply *reply) {
         begin(again);
 }
 
-/* Calls that begin in completions left no thread to connections when each failed at once: this one never ended. */
+/* Regression test: calls started in completions that failed immediately starved connections, so this call never
+ * ended. */
 static void calls_of_completions_leave_time_to_others(void) {
     atomic_store(&chains, CHAINS);
     for (int at = 0; at < CHAINS; at++)
@@ -52,7 +53,7 @@ static void calls_of_completions_leave_time_to_others(void) {
 static atomic_int sent;
 static int seen, quiet_rounds;
 
-/* Fails once the function that sends has no room. */
+/* Fails once the sending function has to wait. */
 static void fail_when_full(void *user, frisbee_reply *reply) {
     frisbee_reply_free(reply);
     int now = atomic_load(&sent);
@@ -67,7 +68,7 @@ static void fail_when_full(void *user, frisbee_reply *reply) {
     atomic_store(&is_failed, true);
 }
 
-/* Sends messages until there is no room, and fails in a completion. */
+/* Sends messages until the buffer is full, and fails the call in a completion. */
 static void watch(frisbee_call *call, void *user) {
     (void)user;
     static char text[65536];
@@ -86,7 +87,7 @@ static void watch(frisbee_call *call, void *user) {
     }
 }
 
-/* The stream ended as if it were complete. */
+/* Regression test: the stream ended as if it were complete. */
 static void failure_in_a_completion_ends_the_stream(const char *request) {
     frisbee_stream *stream = NULL;
     CHECK_OK(frisbee_client_open(client, "t.Watcher/Watch", FRISBEE_JSON, request, strlen(request), NULL, &stream, &error),
@@ -116,7 +117,7 @@ static void store_code(void *user, frisbee_reply *reply) {
     frisbee_reply_free(reply);
 }
 
-/* The header said that it fails. */
+/* The header documents that it fails. */
 static void call_that_was_sent_outlives_its_client(frisbee_server *server) {
     frisbee_client *freed = NULL;
     CHECK_OK(frisbee_client_connect(frisbee_server_address(server), NULL, &freed, &error), error);

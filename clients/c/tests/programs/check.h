@@ -1,4 +1,4 @@
-/* The checks of test programs: a failed one ends the program. */
+/* Assertions for test programs: a failed one ends the program. */
 
 #ifndef CHECK_H
 #define CHECK_H

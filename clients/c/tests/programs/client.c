@@ -1,4 +1,4 @@
-/* Unary calls to a greeter that describes itself: bytes, JSON, failures, deadlines, metadata, cancelling. */
+/* Unary calls to a greeter with reflection: bytes, JSON, failures, deadlines, metadata, cancellation. */
 
 #include <frisbee.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@ static void completed(void *user, frisbee_reply *reply) {
     struct Done *done = user;
     CHECK_TEXT(frisbee_reply_data(reply).data, "{\"text\":\"Hello, Eve!\"}");
     frisbee_reply_free(reply);
-    /* A call that blocks is refused here. */
+    /* A blocking call is rejected here. */
     frisbee_reply *inner = greet(done->client, "{}", NULL);
     CHECK_CODE(inner, FRISBEE_FAILED_PRECONDITION);
     frisbee_reply_free(inner);
@@ -33,7 +33,7 @@ static void completed(void *user, frisbee_reply *reply) {
     pthread_mutex_unlock(&done->lock);
 }
 
-/* Begins two calls in each completion, until there were 15. One of them uses the task of the ended call. */
+/* Starts two calls in each completion, up to 15. One of them reuses the task of the ended call. */
 static void doubled(void *user, frisbee_reply *reply) {
     struct Done *done = user;
     CHECK_TEXT(frisbee_reply_data(reply).data, "{\"text\":\"Hello, Eve!\"}");
@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
     CHECK_TEXT(frisbee_reply_message(reply), "");
     CHECK(frisbee_reply_free(reply) == FRISBEE_OK);
 
-    /* The native bytes of a message with one string, and those of protobuf. */
+    /* The native encoding of a message with one string, and the protobuf encoding. */
     reply = frisbee_client_call(client, METHOD, FRISBEE_NATIVE, "\x08\x00\x05\x0a\x03""Ada", 8, NULL);
     CHECK_CODE(reply, FRISBEE_OK);
     CHECK(memmem(frisbee_reply_data(reply).data, frisbee_reply_data(reply).len, "Hello, Ada!", 11) != NULL);
@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
     CHECK(strstr(frisbee_reply_message(reply), "greet.Greeter/Greet") != NULL);
     frisbee_reply_free(reply);
 
-    /* The name "sleep" waits until the call is gone. */
+    /* The handler waits for the cancellation of the call if the name is "sleep". */
     frisbee_call_options late = {.timeout_ms = 50};
     reply = greet(client, "{\"name\":\"sleep\"}", &late);
     CHECK_CODE(reply, FRISBEE_DEADLINE_EXCEEDED);

@@ -1,5 +1,5 @@
-// Servers that stop when the process ends: by a function of atexit, or by the destructor of a static object. A function
-// that runs then has to end before its memory is freed. The argument names one, or `fork`.
+// Servers that stop at process exit, by a function of atexit or by the destructor of a static object. A running
+// function must end before its memory is freed. The argument selects one of the cases, or `fork`.
 
 #include <frisbee.hpp>
 #include <sys/wait.h>
@@ -64,7 +64,7 @@ static void destroy_at_exit() {
     begin(server.address().c_str());
 }
 
-// Calls in a child hung.
+// Regression test: calls in a child process hung.
 static void fork_is_refused() {
     auto server = frisbee::Server::create("t.Functions").value();
     server.add("now()", [](frisbee::Call call) { (void)call.reply(FRISBEE_JSON, "{}"); }).value();

@@ -1,4 +1,4 @@
-/* The first calls of a client, at once. The arguments are an address and their number. */
+/* The first calls of a client, made concurrently. The arguments are an address and the number of calls. */
 
 #include <frisbee.h>
 #include <stdatomic.h>

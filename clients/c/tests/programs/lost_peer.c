@@ -1,8 +1,9 @@
-/* Peers that go while bytes are sent to them, in a host with the system's action of SIGPIPE, which ends a process.
+/* Peers that disconnect while data is sent to them, in a process with the default action of SIGPIPE, which ends the
+ * process.
  *
- * `lost_peer serve ADDRESS [CERTIFICATE KEY]` serves until standard input ends. Its function prints a line, waits for a
- * byte of standard input, and replies with 4 MB. `lost_peer call ADDRESS COUNT [AUTHORITY]` makes calls with as
- * many, each on a connection of its own. */
+ * `lost_peer serve ADDRESS [CERTIFICATE KEY]` serves until the end of standard input. Its function prints a line,
+ * waits for a byte of standard input, and replies with 4 MB. `lost_peer call ADDRESS COUNT [AUTHORITY]` makes calls
+ * with 4 MB, each on its own connection. */
 
 #include <frisbee.h>
 #include <semaphore.h>

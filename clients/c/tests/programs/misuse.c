@@ -1,5 +1,5 @@
-/* Misuse of each function: NULL, freed handles, handles of another type, wrong numbers and wrong threads. Each is an
- * error, and none is a crash. */
+/* Misuse of each function: NULL, freed handles, handles of another type, invalid numbers and wrong threads. Each
+ * causes an error instead of a crash. */
 
 #include <frisbee.h>
 #include <pthread.h>
@@ -122,7 +122,7 @@ static void calls(frisbee_call *call) {
     REFUSED(frisbee_call_finish(call, &error));
 }
 
-/* NULL in place of results, texts and functions. */
+/* NULL instead of results, texts and functions. */
 static void arguments(frisbee_server *server, frisbee_client *client) {
     frisbee_client *made = NULL;
     frisbee_queue *queue = NULL;
@@ -153,7 +153,7 @@ static void arguments(frisbee_server *server, frisbee_client *client) {
     REFUSED(frisbee_client_start(client, "f", FRISBEE_JSON, "{}", 2, NULL, NULL, NULL, &error));
     REFUSED(frisbee_client_submit(client, "f", FRISBEE_JSON, "{}", 2, NULL, NULL, NULL, &error));
     REFUSED(frisbee_client_open(client, "f", FRISBEE_JSON, "{}", 2, NULL, NULL, &error));
-    /* A stream of requests is opened without one. */
+    /* A stream of requests is opened without an initial request. */
     CHECK_OK(frisbee_client_open(client, "f", FRISBEE_JSON, "[]", 2, NULL, &stream, &error), error);
     frisbee_reply *reply = frisbee_stream_next(stream);
     CHECK_CODE(reply, FRISBEE_INVALID_ARGUMENT);
@@ -201,7 +201,7 @@ static void stops(frisbee_call *call, void *user) {
     calls(call);
 }
 
-/* Two threads free one handle: one of them gets an error. */
+/* Two threads free one handle. One of them receives an error. */
 static void *frees(void *handle) {
     return frisbee_cancel_free(handle) == FRISBEE_OK ? handle : NULL;
 }
@@ -209,7 +209,8 @@ static void *frees(void *handle) {
 static frisbee_client *client_of_ended;
 static frisbee_queue *queue_of_ended;
 
-/* A destructor of a thread that has ended. The library caught a panic, and a call that was refused had an event. */
+/* A destructor of an exiting thread. Regression test: the library panicked and caught it, and a rejected call had an
+ * event. */
 static void after_end(void *user) {
     (void)user;
     frisbee_event event;
@@ -226,7 +227,7 @@ static void *ends(void *key) {
     frisbee_event event;
     CHECK(pthread_setspecific(*(pthread_key_t *)key, key) == 0);
     CHECK(frisbee_queue_next(queue_of_ended, 0, &event, NULL) == FRISBEE_DEADLINE_EXCEEDED);
-    /* Data of the thread that its destructors would make first is not freed by glibc. */
+    /* glibc does not free thread data that destructors create first. */
     expect_reply(frisbee_client_call(client_of_ended, "stops", FRISBEE_JSON, "{", 1, NULL), FRISBEE_INVALID_ARGUMENT);
     return NULL;
 }

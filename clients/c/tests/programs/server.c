@@ -1,5 +1,5 @@
-/* Serves functions by signatures, and a schema with all kinds of calls, until standard input ends. The argument is the
- * schema. */
+/* Serves functions with signatures and a schema with all kinds of calls, until the end of standard input. The
+ * argument is the schema. */
 
 #include <frisbee.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@ static void sum(frisbee_call *call, void *user) {
     frisbee_call_reply_i64(call, a + b, NULL);
 }
 
-/* Each type of parameters, and an optional one. */
+/* Parameters of each type, and an optional one. */
 static void describe(frisbee_call *call, void *user) {
     (void)user;
     frisbee_error error;
@@ -40,7 +40,7 @@ static void describe(frisbee_call *call, void *user) {
     char text[128];
     int len = snprintf(text, sizeof text, "%.*s %.1f %d %s", (int)name.len, (const char *)name.data, size, is_red,
                        has_age == FRISBEE_OK ? "aged" : "ageless");
-    /* A reply of another type is refused, and the call stays. */
+    /* A reply of another type is rejected, and the call stays open. */
     CHECK(frisbee_call_reply_i64(call, 1, &error) == FRISBEE_INVALID_ARGUMENT);
     CHECK_OK(frisbee_call_reply_text(call, text, (size_t)len, &error), error);
     CHECK(frisbee_call_reply_text(call, text, (size_t)len, &error) == FRISBEE_INVALID_ARGUMENT);
@@ -61,7 +61,7 @@ static void later(frisbee_call *call, void *user) {
     pthread_detach(thread);
 }
 
-/* A reply by JSON, with metadata. */
+/* Replies with JSON and metadata. */
 static void add(frisbee_call *call, void *user) {
     frisbee_error error;
     frisbee_bytes json;
@@ -82,7 +82,7 @@ static void add(frisbee_call *call, void *user) {
 static void send_number(frisbee_call *call, int64_t value) {
     char text[64];
     snprintf(text, sizeof text, "{\"value\":\"%" PRId64 "\"}", value);
-    /* Fails if the caller is gone. */
+    /* Fails if the caller has disconnected. */
     frisbee_call_send(call, FRISBEE_JSON, text, strlen(text), NULL);
 }
 

@@ -1,4 +1,4 @@
-/* The first call of a client, whose schema never comes. The argument is an address. */
+/* The first call of a client whose schema never arrives. The argument is an address. */
 
 #include <frisbee.h>
 #include <unistd.h>

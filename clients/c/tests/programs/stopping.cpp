@@ -1,4 +1,4 @@
-// Servers that end while their functions run: in C++ the functions are freed then.
+// Servers that are destroyed while their functions run. In C++ this also frees the functions.
 
 #include <frisbee.hpp>
 #include <unistd.h>
@@ -18,7 +18,7 @@ static frisbee_server_options hasty() {
     return options;
 }
 
-// A handler that takes longer than a server has to stop.
+// A handler that takes longer than the shutdown timeout.
 struct Work {
     std::atomic<bool> is_running{false}, may_end{false}, has_ended{false};
 
@@ -35,7 +35,7 @@ struct Work {
 
 static frisbee::Client connect(const Server &server) { return frisbee::Client::connect(server.address()).value(); }
 
-// `stop` returned at the shutdown timeout, and the end of the server freed the function that still ran.
+// Regression test: `stop` returned at the shutdown timeout, and destroying the server freed the running function.
 static void stop_waits_for_functions() {
     auto server = Server::create("t.Functions", hasty()).value();
     Work single, streaming;
@@ -51,7 +51,7 @@ static void stop_waits_for_functions() {
     server.start("127.0.0.1:0").value();
     auto client = connect(server);
     auto stream = client.open("t.S/Watch", FRISBEE_JSON, "{}").value();
-    streaming.wait(); // Before the other one holds the thread of the connection.
+    streaming.wait(); // Before the unary call occupies the connection's thread.
     client.start("work", FRISBEE_JSON, "{}", [](auto) {}).value();
     single.wait();
     single.may_end = streaming.may_end = true;
@@ -59,7 +59,7 @@ static void stop_waits_for_functions() {
     CHECK(single.has_ended && streaming.has_ended);
 }
 
-// Checks, when its function is freed, that its server has ended.
+// Checks, when its function is freed, that its server has been destroyed.
 struct Probe {
     std::string *address;
     ~Probe() { CHECK(!frisbee::Client::connect(*address)); }
@@ -81,7 +81,7 @@ static void function_that_ends_its_server_stays_valid() {
     std::weak_ptr<int> observed = captured;
     std::atomic<bool> is_valid{false};
     server->add("end()", [&, captured = std::move(captured)](Call call) {
-        auto watched = observed; // The captures may be gone below.
+        auto watched = observed; // The captures may be destroyed below.
         auto *valid = &is_valid;
         auto taken = std::move(call);
         server.reset();

@@ -1,5 +1,5 @@
-/* Calls a calculator with all kinds of streams, by waiting and by a queue. Arguments: the address, and its schema or
- * nothing. */
+/* Calls a calculator with all kinds of streams, by blocking and with a queue. The arguments are the address and,
+ * optionally, its schema. */
 
 #include <frisbee.h>
 #include <poll.h>
@@ -23,7 +23,7 @@ static void expect(frisbee_stream *stream, const char *json) {
     frisbee_reply_free(reply);
 }
 
-/* Takes an event as an event loop does. */
+/* Takes an event like an event loop. */
 static frisbee_event take(frisbee_queue *queue) {
     frisbee_event event;
     struct pollfd watched = {.fd = frisbee_queue_descriptor(queue), .events = POLLIN};
@@ -67,7 +67,7 @@ int main(int argc, char **argv) {
     CHECK(frisbee_stream_next(stream) == NULL);
     frisbee_stream_free(stream);
 
-    /* Cancelled by its request to cancel, and by being freed while it is open. */
+    /* Cancelled by its token, and by being freed while open. */
     frisbee_cancel *cancel = NULL;
     CHECK_OK(frisbee_cancel_new(&cancel, &error), error);
     frisbee_call_options options = {.cancel = cancel};
@@ -84,11 +84,12 @@ int main(int argc, char **argv) {
     stream = open(client, "RunningSum", "", NULL);
     frisbee_stream_free(stream);
 
-    /* Errors of a known schema come at once. The text named the methods of reflection and health, and no others. */
+    /* Errors of a known schema are returned immediately. Regression test: the text listed only the methods of
+     * reflection and health. */
     CHECK(frisbee_client_open(client, "Nothing", FRISBEE_JSON, NULL, 0, NULL, &stream, &error) == FRISBEE_UNIMPLEMENTED);
     CHECK(strstr(error.message, "quickstart.Calculator/RunningSum") != NULL);
 
-    /* An event loop: calls in flight, and a stream. */
+    /* An event loop with calls in flight and a stream. */
     frisbee_queue *queue = NULL;
     CHECK_OK(frisbee_queue_new(&queue, &error), error);
     int is_there[64] = {0};

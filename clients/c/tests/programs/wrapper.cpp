@@ -1,4 +1,5 @@
-// The C++ header: a server of functions, and a client with calls, streams, a queue and failures. The argument is a schema.
+// Tests the C++ header: a server of functions, and a client with calls, streams, a queue and failures. The argument is
+// a schema.
 
 #include <frisbee.hpp>
 
@@ -9,7 +10,7 @@
 
 using frisbee::Call;
 
-// Stands for a message of protobuf's C++ library: a field 1 with text.
+// Imitates a message of protobuf's C++ library with a text field numbered 1.
 struct Text {
     std::string text;
     std::string SerializeAsString() const { return std::string("\x0a") + static_cast<char>(text.size()) + text; }
@@ -21,7 +22,7 @@ struct Text {
     }
 };
 
-// Bytes of each type as requests, and the bytes of a reply.
+// Requests of each byte type, and the bytes of a reply.
 static void bytes(frisbee::Client &client) {
     const std::array<unsigned char, 5> text = {0x0a, 3, 'A', 'd', 'a'};
     const auto echo = [&](frisbee::View data) { return client.call("p.Echo/Say", FRISBEE_PROTOBUF, data).value(); };
@@ -52,7 +53,7 @@ int main(int argc, char **argv) {
         (void)call.reply("Hello " + std::string(name));
     }).value();
     server.add("drop()", [](Call) {}).value();
-    // Move-only, and of a number beyond the signed ones.
+    // A move-only function that returns a number beyond the signed range.
     server.add("next(uint64 number) -> uint64", [step = std::make_unique<std::uint64_t>(1)](Call call) {
         (void)call.reply(call.get<std::uint64_t>("number").value() + *step);
     }).value();
@@ -61,7 +62,7 @@ int main(int argc, char **argv) {
         (void)call.fail(FRISBEE_NOT_FOUND, std::string_view("gone, and more").substr(0, 4));
     }).value();
     server.add("later(bool is_kept)", [](Call call) {
-        // A call that another thread has is its own, whatever is thrown.
+        // A call held by another thread is not affected by an exception.
         if (call.get<bool>("is_kept").value()) std::thread([call = std::move(call)]() mutable { (void)call.fail(FRISBEE_ABORTED, "later"); }).detach();
         throw 7;
     }).value();
@@ -75,7 +76,7 @@ int main(int argc, char **argv) {
         }
         (void)call.finish();
     }).value();
-    // A service with the codec protobuf, whose bytes pass unchanged.
+    // A service with the protobuf codec, whose bytes pass through unchanged.
     server.proto("syntax = \"proto3\"; package p; service Echo { rpc Say(T) returns (T); } message T { string text = 1; }",
                  FRISBEE_CODEC_PROTOBUF).value();
     server.handle("p.Echo/Say", [](Call call) {
