@@ -1,12 +1,12 @@
-/* frisbee: calls of frpc, and functions of C served. The guide is docs/c.md.
+/* frisbee: an frpc client and server for C. The guide is docs/c.md.
  *
  * Handles (`frisbee_client *` and others) are numbers in the form of pointers. A handle that is NULL, freed or of another
- * type is an error and not a crash, and so is NULL for an argument that may not be NULL: `FRISBEE_INVALID_ARGUMENT`, and
- * nothing is stored, unless a comment says otherwise. Other pointers to memory have to be valid, as in any C library. Text
- * is UTF-8 and ends with a NUL. `error` stays with the caller, and is written by failures only. After fork() only the
- * parent may use the library: in the child, functions that need its threads return `FRISBEE_FAILED_PRECONDITION`.
+ * type causes the error `FRISBEE_INVALID_ARGUMENT` instead of a crash, and so does NULL for an argument that must not be
+ * NULL. Nothing is stored then, unless documented otherwise. Other pointers must be valid, as in any C library. Text is
+ * UTF-8 and ends with a NUL. `error` stays with the caller, and is written on failure only. After fork() only the parent
+ * may use the library. In the child, functions that need its threads return `FRISBEE_FAILED_PRECONDITION`.
  *
- * Made from the sources by `UPDATE_GOLDEN=1 cargo test -p frpc-c header`. */
+ * Generated from the sources by `UPDATE_GOLDEN=1 cargo test -p frpc-c header`. */
 
 #ifndef FRISBEE_H
 #define FRISBEE_H
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// The version of the header. The library of the same major and minor version serves it.
+/// The version of the header. It is compatible with libraries of the same major and minor version.
 #define FRISBEE_VERSION_MAJOR 0
 #define FRISBEE_VERSION_MINOR 1
 #define FRISBEE_VERSION_PATCH 0

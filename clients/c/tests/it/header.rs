@@ -1,4 +1,4 @@
-//! `include/frisbee.h` is made from the sources: `UPDATE_GOLDEN=1` writes it.
+//! Checks that `include/frisbee.h` matches the sources. `UPDATE_GOLDEN=1` regenerates it.
 
 use std::path::Path;
 use std::{env, fs};
@@ -16,30 +16,30 @@ const FILES: [&str; 9] = [
 ];
 
 const HEAD: &str = "\
-/* frisbee: calls of frpc, and functions of C served. The guide is docs/c.md.
+/* frisbee: an frpc client and server for C. The guide is docs/c.md.
  *
  * Handles (`frisbee_client *` and others) are numbers in the form of pointers. A handle that is NULL, freed or of another
- * type is an error and not a crash, and so is NULL for an argument that may not be NULL: `FRISBEE_INVALID_ARGUMENT`, and
- * nothing is stored, unless a comment says otherwise. Other pointers to memory have to be valid, as in any C library. Text
- * is UTF-8 and ends with a NUL. `error` stays with the caller, and is written by failures only. After fork() only the
- * parent may use the library: in the child, functions that need its threads return `FRISBEE_FAILED_PRECONDITION`.
+ * type causes the error `FRISBEE_INVALID_ARGUMENT` instead of a crash, and so does NULL for an argument that must not be
+ * NULL. Nothing is stored then, unless documented otherwise. Other pointers must be valid, as in any C library. Text is
+ * UTF-8 and ends with a NUL. `error` stays with the caller, and is written on failure only. After fork() only the parent
+ * may use the library. In the child, functions that need its threads return `FRISBEE_FAILED_PRECONDITION`.
  *
- * Made from the sources by `UPDATE_GOLDEN=1 cargo test -p frpc-c header`. */
+ * Generated from the sources by `UPDATE_GOLDEN=1 cargo test -p frpc-c header`. */
 ";
 
-/// The macros of the version.
+/// Returns the version macros.
 fn version() -> String {
     let [major, minor, patch] =
         [env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"), env!("CARGO_PKG_VERSION_PATCH")];
     format!(
-        "\n/// The version of the header. The library of the same major and minor version serves it.\n\
+        "\n/// The version of the header. It is compatible with libraries of the same major and minor version.\n\
          #define FRISBEE_VERSION_MAJOR {major}\n#define FRISBEE_VERSION_MINOR {minor}\n\
          #define FRISBEE_VERSION_PATCH {patch}\n#define FRISBEE_VERSION \"{}\"",
         env!("CARGO_PKG_VERSION"),
     )
 }
 
-/// The header as the sources have it.
+/// Generates the header from the sources.
 fn generated() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config {
@@ -51,7 +51,7 @@ fn generated() -> String {
         usize_is_size_t: true,
         documentation_style: cbindgen::DocumentationStyle::Cxx,
         export: cbindgen::ExportConfig {
-            // Parameters are integers, since C may pass any number.
+            // Parameters are integers, because C may pass any number.
             include: vec!["frisbee_format".to_owned(), "frisbee_codec".to_owned()],
             ..cbindgen::ExportConfig::default()
         },
@@ -61,17 +61,17 @@ fn generated() -> String {
     };
     let builder = FILES.iter().fold(cbindgen::Builder::new(), |builder, file| builder.with_src(root.join(file)));
     let mut text = Vec::new();
-    builder.with_config(config).generate().expect("the sources have a header").write(&mut text);
+    builder.with_config(config).generate().expect("header should be generated from the sources").write(&mut text);
     without_safety(&String::from_utf8(text).expect("bytes should be UTF-8"))
 }
 
-/// Leaves out the sections "Safety": they are for callers in Rust.
+/// Removes the "Safety" sections, which are for Rust callers.
 fn without_safety(header: &str) -> String {
     let mut out = String::new();
     let mut is_left_out = false;
     for line in header.lines() {
         if line.trim() == "/// # Safety" {
-            // And the empty line before it.
+            // Removes the empty line before it too.
             out.truncate(out.trim_end_matches("///\n").len());
             is_left_out = true;
         }
