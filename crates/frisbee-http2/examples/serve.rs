@@ -1,7 +1,7 @@
-//! A server for conformance suites and load generators: it answers every request with a body.
+//! A server for conformance suites and load generators, which replies to every request with a body.
 //!
-//! `cargo run -p frisbee-http2 --example serve -- 8080 60` serves on 127.0.0.1:8080 for a minute. `/bytes/N` has a body of N
-//! bytes. It is a driver in its simplest form: one task per connection, and one read and one write in each turn.
+//! `cargo run -p frisbee-http2 --example serve -- 8080 60` serves on 127.0.0.1:8080 for a minute. `/bytes/N` has a body
+//! of N bytes. This is a minimal driver: one task per connection, with one read and one write per turn.
 
 use bytes::{Bytes, BytesMut};
 use frisbee_core::ServerConfig;
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use tokio::io::{Interest, Ready};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The most bytes of a read.
+/// Maximum number of bytes per read.
 const READ_MAX: usize = 64 * 1024;
 
-/// The longest body of `/bytes/N`.
+/// Maximum body length of `/bytes/N`.
 const BODY_MAX: usize = 16 * 1024 * 1024;
 
 #[tokio::main(flavor = "current_thread")]
@@ -93,7 +93,7 @@ async fn wait(connection: &Connection, stream: &TcpStream, reads: bool, writes: 
     }
 }
 
-/// Handles received bytes. `lengths` has the length of the response to each open request.
+/// Handles received bytes. `lengths` maps each open request to the length of its response.
 fn handle_events(
     connection: &mut Connection,
     input: &mut Bytes,
@@ -133,7 +133,7 @@ fn handle_events(
     Ok(())
 }
 
-/// Writes as much as the socket accepts. Returns whether that is everything.
+/// Writes as much as the socket accepts. Returns whether everything was written.
 fn write(connection: &mut Connection, stream: &TcpStream) -> io::Result<bool> {
     loop {
         let mut slices = [IoSlice::new(&[]); 16];

@@ -1,11 +1,11 @@
-//! The state of a connection, and the reading of frames. Its other parts: `control` handles the frames of the connection,
-//! `messages` those of streams, `send` everything that leaves, `timeouts` the clock and the end.
+//! State of a connection, and reading of frames. Submodules: `control` handles frames of the connection, `messages`
+//! frames of streams, `send` all output, `timeouts` the timers and the shutdown.
 //!
 //! # Decisions
 //!
-//! **Most errors of streams are errors of the connection**, as RFC 9113, section 5.4.1, allows: a peer that can make this end
-//! reset streams can start work without a limit ("MadeYouReset", CVE-2025-8671). Malformed messages alone reset their
-//! stream, at a cost.
+//! **Most stream errors are treated as connection errors**, as RFC 9113, section 5.4.1, allows. A peer that can make
+//! this end reset streams can start unlimited work ("MadeYouReset", CVE-2025-8671). Only malformed messages reset their
+//! stream, and they are charged.
 
 mod control;
 mod messages;
@@ -32,22 +32,22 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use timeouts::Shutdown;
 
-/// The next part of the input.
+/// The next expected part of the input.
 #[derive(Debug)]
 enum Reading {
-    /// The preface, after so many of its bytes.
+    /// The preface, of which this many bytes have been read.
     Preface(usize),
-    /// The head of a frame.
+    /// A frame header.
     Head,
     /// The payload of a frame that is handled as a whole.
     Payload(FrameHead),
-    /// A frame of DATA, which is passed on as it arrives.
+    /// A DATA frame, whose payload is passed on as it arrives.
     Data(DataFrame),
-    /// So many bytes of no use.
+    /// This many bytes to discard.
     Skip(u32),
 }
 
-/// The outcome of a step of reading.
+/// Result of one step of reading.
 enum Step {
     Event(Event),
     Progress,
@@ -95,14 +95,14 @@ pub struct Connection {
     role: Role,
     is_local: bool,
     streams_max: usize,
-    /// The window of new streams, which SETTINGS announce, and the size that consumption restores.
+    /// Window of new streams, as announced by SETTINGS, and the size that consumption restores.
     initial_window: u32,
     stream_window: u32,
     reply_timeout: Duration,
     peer: Settings,
 
     reading: Reading,
-    /// The bytes of an incomplete frame head or payload.
+    /// Bytes of an incomplete frame header or payload.
     partial: Vec<u8>,
     block: Option<Block>,
     head: Head,
@@ -110,20 +110,20 @@ pub struct Connection {
     decoder: Decoder,
     encoder: Encoder,
     events: VecDeque<Event>,
-    /// The received bytes since the end of the last batch, and of the connection.
+    /// Bytes received since the end of the last batch, and since the start of the connection.
     batch: usize,
     received: u64,
 
     streams: StreamTable,
-    /// The greatest id of a stream that the peer has opened.
+    /// Highest id of a stream that the peer has opened.
     last_peer_id: u32,
-    /// The id of the next stream that this end opens.
+    /// Id of the next stream that this end opens.
     next_id: u32,
     receive_window: ConnectionWindow,
     send_window: SendWindow,
     output: Output,
     scheduler: Scheduler,
-    /// Streams whose callers wait for room.
+    /// Streams whose callers wait until they can send.
     waiting: VecDeque<StreamKey>,
 
     abuse: Abuse,
@@ -132,18 +132,18 @@ pub struct Connection {
     has_settings: bool,
     ping_acks: u32,
     settings_acks: u32,
-    /// The bytes written since the beginning, and their number when the latest acknowledgement will have been.
+    /// Total number of bytes written, and its value once the latest acknowledgement has been written.
     written: u64,
     acks_end: u64,
-    /// The length of the DATA frame that was read last, until it has been charged as a fragment.
+    /// Length of the last DATA frame, until it is charged as a fragment.
     fragment: Option<u32>,
     opened_by: Option<Instant>,
     acknowledged_by: Option<Instant>,
-    /// A reply has been queued since the last write.
+    /// Whether a reply has been queued since the last write.
     has_replies: bool,
     replies_checked_at: Option<Instant>,
     shutdown: Shutdown,
-    /// The last stream id of the latest GOAWAY sent, and received.
+    /// The last stream id in the latest GOAWAY sent, and in the latest received.
     announced_last: u32,
     peer_last: Option<u32>,
     has_pinged: bool,
@@ -151,7 +151,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Creates the end that accepted. Its SETTINGS are in the output.
+    /// Creates the server end of a connection. Its SETTINGS are in the output.
     pub fn server(config: &ServerConfig, now: Instant) -> Self {
         let streams_max = u32::try_from(config.common.streams_max).unwrap_or(u32::MAX);
         let (mut connection, credit) = Self::new(Role::Server, &config.common, now);
@@ -167,7 +167,7 @@ impl Connection {
         connection
     }
 
-    /// Creates the end that dialled. The preface and its SETTINGS are in the output.
+    /// Creates the client end of a connection. The preface and its SETTINGS are in the output.
     pub fn client(config: &ClientConfig, now: Instant) -> Self {
         let (mut connection, credit) = Self::new(Role::Client, &config.common, now);
         connection.opened_by = now.checked_add(config.peer_kind_timeout);
@@ -183,7 +183,7 @@ impl Connection {
     }
 
     fn new(role: Role, config: &Config, now: Instant) -> (Self, u32) {
-        // A smaller window than the initial one would hold only after the peer has acknowledged it.
+        // A smaller window would only take effect after the peer has acknowledged it.
         let stream_window = config.stream_credit.clamp(frame::WINDOW_INITIAL, frame::WINDOW_MAX);
         let (receive_window, credit) = ConnectionWindow::new(stream_window.saturating_mul(4).min(frame::WINDOW_MAX));
         let connection = Self {
@@ -234,7 +234,7 @@ impl Connection {
         (connection, credit)
     }
 
-    /// Puts the first frames into the output. `credit` extends the initial window of the connection.
+    /// Appends the first frames to the output. `credit` extends the initial window of the connection.
     fn begin(&mut self, settings: &[(u16, u32)], credit: u32) {
         frame::put_settings(self.output.framed(), settings);
         if credit > 0 {
@@ -242,7 +242,7 @@ impl Connection {
         }
     }
 
-    /// Accepts any printable `:authority`, because the transport is a Unix socket: some gRPC clients send its path.
+    /// Accepts any printable `:authority`, because the transport is a Unix socket and some gRPC clients send its path.
     #[must_use]
     pub fn local(mut self) -> Self {
         self.is_local = true;
@@ -259,17 +259,17 @@ impl Connection {
         &self.head
     }
 
-    /// Returns the id of a stream, unless it has closed.
+    /// Returns the id of a stream, unless the stream is closed.
     pub fn stream_id(&self, stream: StreamKey) -> Option<u32> {
         self.streams.get(stream).map(|slot| slot.id)
     }
 
-    /// Returns the number of streams that are not closed.
+    /// Returns the number of open streams.
     pub fn stream_count(&self) -> usize {
         self.streams.len()
     }
 
-    /// Returns the bytes that the connection holds, without bodies that wait to be sent.
+    /// Returns the memory of the connection in bytes, excluding bodies that wait to be sent.
     pub fn memory(&self) -> usize {
         [
             self.partial.capacity(),
@@ -285,7 +285,7 @@ impl Connection {
         .fold(size_of::<Self>(), usize::saturating_add)
     }
 
-    /// Frees memory that a burst needed.
+    /// Frees memory left over from a burst.
     pub fn release(&mut self) {
         self.output.release();
         self.streams.release();
@@ -295,25 +295,26 @@ impl Connection {
         }
     }
 
-    /// Whether the driver should read: the output is not too long, and the peer has not sent too many useless frames.
+    /// Returns whether the driver should read: the output is below its limit, and the peer is not paused for sending
+    /// useless frames.
     pub fn may_read(&self) -> bool {
         self.abuse.deadline().is_none() && !self.is_full()
     }
 
-    /// Whether too much waits to be written for handling more input.
+    /// Returns whether too much output is pending to handle more input.
     fn is_full(&self) -> bool {
         self.output.len() >= limits::OUTPUT_MAX
             || self.ping_acks >= limits::PING_ACKS_MAX
             || self.settings_acks >= limits::SETTINGS_ACKS_MAX
     }
 
-    /// Handles input until something is to be reported. `None`: the input is empty, or the output is so long that it has to
-    /// be written before the rest of the input is handled. Call it after [`handle_written`](Self::handle_written) and
-    /// [`handle_timeout`](Self::handle_timeout) too, even without input.
+    /// Handles input until there is an event. Returns `None` if the input is exhausted, or if the output is so long
+    /// that it must be written first. Call it after [`handle_written`](Self::handle_written) and
+    /// [`handle_timeout`](Self::handle_timeout) too, even without new input.
     ///
     /// # Errors
     ///
-    /// If the connection has to be closed. GOAWAY is in the output.
+    /// If the connection must be closed. The output contains a GOAWAY.
     pub fn poll_event(&mut self, input: &mut Bytes, now: Instant) -> Result<Option<Event>, ConnectionError> {
         if let Some(error) = self.failed {
             return Err(error);
@@ -339,7 +340,7 @@ impl Connection {
         self.abuse.end_batch(std::mem::take(&mut self.batch), now)
     }
 
-    /// Whether a frame or field block is incomplete.
+    /// Returns whether a frame or field block is incomplete.
     pub fn is_mid_frame(&self) -> bool {
         !matches!(self.reading, Reading::Head) || !self.partial.is_empty() || self.block.is_some()
     }
@@ -377,7 +378,7 @@ impl Connection {
             Reading::Skip(left) => {
                 let count = input.len().min(left as usize);
                 input.advance(count);
-                self.skip(left.saturating_sub(count as u32)); // At most as much.
+                self.skip(left.saturating_sub(count as u32)); // `count` is at most `left`.
                 Ok(Step::Progress)
             }
         }
@@ -402,7 +403,7 @@ impl Connection {
         Ok(Step::Progress)
     }
 
-    /// Takes `count` bytes of input, or keeps what there is until they are complete.
+    /// Splits off `count` bytes of input. If fewer are available, stores them and returns `None`.
     fn gather(&mut self, input: &mut Bytes, count: usize) -> Option<Bytes> {
         if self.partial.is_empty() && input.len() >= count {
             return Some(input.split_to(count));
@@ -413,7 +414,7 @@ impl Connection {
         (self.partial.len() >= count).then(|| Bytes::from(std::mem::take(&mut self.partial)))
     }
 
-    /// Handles the head of a frame: the rules that need no payload, so that nothing invalid is kept.
+    /// Handles a frame header. Checks all rules that do not depend on the payload, so that nothing invalid is buffered.
     fn handle_head(&mut self, head: FrameHead, now: Instant) -> Result<Step, ConnectionError> {
         if head.length > limits::FRAME_SIZE_MAX {
             return Err(ConnectionError::frame_size("frame exceeds SETTINGS_MAX_FRAME_SIZE"));
@@ -463,7 +464,7 @@ impl Connection {
             }
         }
         self.reading = Reading::Payload(head);
-        // A frame without payload is complete, although there may be no more input.
+        // A frame without payload is complete, even if there is no more input.
         if head.length == 0 {
             self.reading = Reading::Head;
             return self.handle_payload(head, &[], now);
@@ -485,7 +486,7 @@ impl Connection {
         Ok(Step::Progress)
     }
 
-    /// Ends the connection. Bodies that wait are not sent any more.
+    /// Fails the connection. Pending bodies are no longer sent.
     fn fail(&mut self, error: ConnectionError) {
         if self.failed.replace(error).is_none() {
             self.put_go_away(self.last_peer_id, error.code, error.reason);

@@ -1,8 +1,8 @@
-//! Error codes, and the end of a connection.
+//! Error codes and connection errors.
 
 use std::fmt;
 
-/// An error code of RST_STREAM and GOAWAY: RFC 9113, section 7.
+/// An error code in RST_STREAM and GOAWAY: RFC 9113, section 7.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ErrorCode(pub u32);
 
@@ -11,7 +11,7 @@ macro_rules! codes {
         impl ErrorCode {
             $($(#[$doc])* pub const $name: Self = Self($code);)*
 
-            /// Returns the name in RFC 9113, if it has one.
+            /// Returns the name in RFC 9113, if the code is defined there.
             pub fn name(self) -> Option<&'static str> {
                 match self {
                     $(Self::$name => Some(stringify!($name)),)*
@@ -23,33 +23,33 @@ macro_rules! codes {
 }
 
 codes! {
-    /// A graceful shutdown, or a request that needs no body.
+    /// Graceful shutdown, or a request whose body is not needed.
     NO_ERROR = 0;
-    /// A violation of the protocol without a code of its own.
+    /// Protocol violation without a more specific code.
     PROTOCOL_ERROR = 1;
-    /// An internal error.
+    /// Internal error.
     INTERNAL_ERROR = 2;
-    /// A violation of flow control.
+    /// Flow-control violation.
     FLOW_CONTROL_ERROR = 3;
-    /// SETTINGS that were not acknowledged in time.
+    /// SETTINGS were not acknowledged in time.
     SETTINGS_TIMEOUT = 4;
-    /// A frame for a stream that is closed in this direction.
+    /// Frame for a stream that is closed in this direction.
     STREAM_CLOSED = 5;
-    /// A frame of invalid length.
+    /// Frame of invalid length.
     FRAME_SIZE_ERROR = 6;
-    /// A stream that was not processed, and may be tried again.
+    /// The stream was not processed and may be retried.
     REFUSED_STREAM = 7;
-    /// A stream that is no longer needed.
+    /// The stream is no longer needed.
     CANCEL = 8;
-    /// A field block that cannot be decoded.
+    /// Field block that cannot be decoded.
     COMPRESSION_ERROR = 9;
-    /// A failed CONNECT.
+    /// Failed CONNECT.
     CONNECT_ERROR = 10;
-    /// A peer that causes too much work.
+    /// The peer causes excessive load.
     ENHANCE_YOUR_CALM = 11;
-    /// Insufficient security of the transport.
+    /// The transport does not meet the security requirements.
     INADEQUATE_SECURITY = 12;
-    /// A resource that requires HTTP/1.1.
+    /// The resource requires HTTP/1.1.
     HTTP_1_1_REQUIRED = 13;
 }
 
@@ -68,13 +68,13 @@ impl fmt::Debug for ErrorCode {
     }
 }
 
-/// Why this end closes a connection. GOAWAY with the code is in the output: write it, then close.
+/// Reason why this end closes a connection. The output contains a GOAWAY with the code: write it, then close.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ConnectionError {
-    /// The code.
+    /// Error code.
     pub code: ErrorCode,
-    /// The problem, for logs and for the peer's.
+    /// Description of the problem, for logs and for the peer.
     pub reason: &'static str,
 }
 

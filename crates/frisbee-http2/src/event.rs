@@ -1,4 +1,4 @@
-//! The events of a connection.
+//! Events of a connection.
 
 use crate::{ErrorCode, StreamKey};
 use bytes::Bytes;
@@ -7,46 +7,48 @@ use bytes::Bytes;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// The head of a request or response. [`Connection::head`](crate::Connection::head) returns it until the next event.
+    /// The head of a request or response. [`Connection::head`](crate::Connection::head) returns it until the next
+    /// event.
     Head {
-        /// A new stream for a server.
+        /// The stream, which is new at a server.
         stream: StreamKey,
-        /// The message has neither body nor trailers.
+        /// Whether the message has neither body nor trailers.
         is_end: bool,
     },
     /// A part of a body. Return its window by [`Connection::consume`](crate::Connection::consume).
     Data {
-        /// The stream.
+        /// The stream of the body.
         stream: StreamKey,
-        /// A slice of the input, which may be empty at the end.
+        /// A slice of the input. It may be empty at the end of the message.
         data: Bytes,
-        /// The message ends here.
+        /// Whether the message ends here.
         is_end: bool,
     },
-    /// The trailers, which end a message. [`Connection::head`](crate::Connection::head) returns them until the next event.
+    /// Trailers, which end a message. [`Connection::head`](crate::Connection::head) returns them until the next event.
     Trailers {
-        /// The stream.
+        /// The stream of the trailers.
         stream: StreamKey,
     },
-    /// The stream was reset, by the peer or because of its error. Its key finds nothing any more.
+    /// The stream was reset by the peer, or because of a stream error. Its key is no longer valid.
     Reset {
-        /// The stream.
+        /// The stream that was reset.
         stream: StreamKey,
-        /// The reason. After [`ErrorCode::REFUSED_STREAM`] the request may be repeated.
+        /// Reason of the reset. After [`ErrorCode::REFUSED_STREAM`] the request may be retried.
         code: ErrorCode,
     },
-    /// A stream may send, after [`Connection::poll_writable`](crate::Connection::poll_writable) returned false.
+    /// A stream can send again, after [`Connection::poll_writable`](crate::Connection::poll_writable) returned false.
     Writable {
-        /// The stream.
+        /// The stream that can send.
         stream: StreamKey,
     },
-    /// The peer accepts no further streams. Those that it has not processed are reset by events of their own.
+    /// The peer accepts no further streams. Each stream that it has not processed is reported by a separate reset
+    /// event.
     GoAway {
-        /// The reason, [`ErrorCode::NO_ERROR`] if the peer shuts down.
+        /// Reason of the shutdown, [`ErrorCode::NO_ERROR`] if it is graceful.
         code: ErrorCode,
-        /// The first 256 bytes of its explanation.
+        /// The first 256 bytes of the debug data.
         debug: Bytes,
     },
-    /// The answer to [`Connection::ping`](crate::Connection::ping).
+    /// The reply to [`Connection::ping`](crate::Connection::ping).
     Pong,
 }

@@ -1,4 +1,4 @@
-//! Frames: RFC 9113, sections 4 and 6. This file knows their layout; `connection` knows their meaning.
+//! Layout of frames: RFC 9113, sections 4 and 6. Their meaning is implemented in `connection`.
 
 use crate::ErrorCode;
 use crate::error::ConnectionError;
@@ -6,19 +6,19 @@ use crate::error::ConnectionError;
 /// "The client connection preface starts with a sequence of 24 octets": RFC 9113, section 3.4.
 pub(crate) const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// The length of a frame's head: RFC 9113, section 4.1.
+/// Length of a frame header: RFC 9113, section 4.1.
 pub(crate) const HEAD: usize = 9;
 
-/// The least and initial value of SETTINGS_MAX_FRAME_SIZE: RFC 9113, section 6.5.2.
+/// Minimum and initial value of SETTINGS_MAX_FRAME_SIZE: RFC 9113, section 6.5.2.
 pub(crate) const SIZE_LEAST: u32 = 1 << 14;
 
-/// The greatest value of SETTINGS_MAX_FRAME_SIZE.
+/// Maximum value of SETTINGS_MAX_FRAME_SIZE.
 const SIZE_MOST: u32 = (1 << 24) - 1;
 
-/// The greatest window: RFC 9113, section 6.9.1.
+/// Maximum window size: RFC 9113, section 6.9.1.
 pub(crate) const WINDOW_MAX: u32 = (1 << 31) - 1;
 
-/// The initial windows: RFC 9113, section 6.9.2.
+/// Initial window size: RFC 9113, section 6.9.2.
 pub(crate) const WINDOW_INITIAL: u32 = 65_535;
 
 pub(crate) mod kind {
@@ -42,7 +42,7 @@ pub(crate) mod flag {
     pub(crate) const PRIORITY: u8 = 0x20;
 }
 
-/// The head of a frame.
+/// A frame header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FrameHead {
     pub(crate) length: u32,
@@ -65,7 +65,7 @@ impl FrameHead {
         [a, b, c, self.kind, self.flags, d, e, f, g]
     }
 
-    /// The length of the whole frame.
+    /// Returns the length of the whole frame.
     pub(crate) fn size(self) -> u32 {
         self.length.saturating_add(HEAD as u32)
     }
@@ -75,12 +75,12 @@ impl FrameHead {
     }
 }
 
-/// The first four bytes of a payload as a number, if it has exactly so many.
+/// Parses a payload of exactly four bytes as a number.
 pub(crate) fn number(payload: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(payload.try_into().ok()?))
 }
 
-/// The block in a HEADERS frame: without padding and priority, and the stream that it depends on.
+/// Returns the field block of a HEADERS frame without padding and priority, and the stream it depends on.
 pub(crate) fn block(head: FrameHead, payload: &[u8]) -> Result<(&[u8], Option<u32>), ConnectionError> {
     const TOO_SHORT: ConnectionError = ConnectionError::frame_size("HEADERS frame is too short for its flags");
     let (mut rest, mut padding) = (payload, 0);
@@ -100,7 +100,7 @@ pub(crate) fn block(head: FrameHead, payload: &[u8]) -> Result<(&[u8], Option<u3
     Ok((rest.get(..length).unwrap_or_default(), dependency))
 }
 
-/// The settings of a peer: RFC 9113, section 6.5.2. Each is the initial value until the peer sends another.
+/// Settings of a peer: RFC 9113, section 6.5.2. Values are the initial ones until the peer changes them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) header_table_size: u32,
@@ -128,7 +128,7 @@ pub(crate) mod setting {
     pub(crate) const NO_RFC7540_PRIORITIES: u16 = 9;
 }
 
-/// The length of a setting: an identifier and a value.
+/// Length of a setting: an identifier and a value.
 pub(crate) const SETTING: usize = 6;
 
 impl Settings {
@@ -206,8 +206,8 @@ pub(crate) fn put_go_away(out: &mut Vec<u8>, last: u32, code: ErrorCode, debug: 
     out.extend_from_slice(debug.as_bytes());
 }
 
-/// Writes the head of HEADERS in front of the block that begins at `at + HEAD`. A block longer than a frame of the peer
-/// continues in CONTINUATION frames.
+/// Writes the header of HEADERS before the block that starts at `at + HEAD`. A block longer than the peer's maximum
+/// frame size continues in CONTINUATION frames.
 pub(crate) fn finish_headers(out: &mut Vec<u8>, at: usize, stream: u32, is_end: bool, frame_size_max: u32) {
     let start = at.saturating_add(HEAD);
     let (size_max, length) = (frame_size_max as usize, out.len().saturating_sub(start));
@@ -286,7 +286,8 @@ mod tests {
             finish_headers(&mut out, 3, 5, true, 16);
             let (mut at, mut block, mut heads) = (3, Vec::new(), Vec::new());
             while at < out.len() {
-                let head = FrameHead::parse(out[at..at + HEAD].try_into().expect("nine bytes"));
+                let head =
+                    FrameHead::parse(out[at..at + HEAD].try_into().expect("frame header should have nine bytes"));
                 block.extend_from_slice(&out[at + HEAD..at + HEAD + head.length as usize]);
                 at += HEAD + head.length as usize;
                 heads.push((head.kind, head.flags));

@@ -1,19 +1,20 @@
-//! Heads of messages, and trailers: lists of fields, and the rules of RFC 9113, sections 8.2 and 8.3, for received ones.
+//! Heads of messages and trailers: lists of fields, and the validation of received ones by RFC 9113, sections 8.2 and
+//! 8.3.
 //!
 //! # Decisions
 //!
-//! The text of all fields is in one buffer, and the offsets in another: two allocations for a head, which the
+//! The text of all fields is in one buffer and the offsets in another. A head therefore has two allocations, which the
 //! connection reuses for the next one.
 
 use crate::hpack;
 use std::fmt;
 use std::ops::Range;
 
-/// The greatest size of a received head, counted as SETTINGS_MAX_HEADER_LIST_SIZE counts it: the text and 32 bytes for
-/// each field. The default of grpc-java and Go's gRPC is 8 KiB; tokens and cookies may need more.
+/// Maximum size of a received head, counted like SETTINGS_MAX_HEADER_LIST_SIZE: the text and 32 bytes per field. The
+/// default of grpc-java and of Go's gRPC is 8 KiB, but tokens and cookies may need more.
 pub(crate) const SIZE_MAX: usize = 16 * 1024;
 
-/// The number of fields of a received head. Apache's default, since each costs time in every layer.
+/// Maximum number of fields in a received head, because each costs time in every layer. Equal to Apache's default.
 const FIELDS_MAX: usize = 100;
 
 /// A list of fields: the head of a request or response, or trailers.
@@ -36,7 +37,7 @@ pub struct Head {
     memo: Option<u64>,
 }
 
-/// The positions of a field in the text: its name is followed by its value.
+/// Position of a field in the text. The name is followed by the value.
 #[derive(Clone, Copy)]
 struct Offsets {
     start: usize,
@@ -59,7 +60,7 @@ impl Head {
     pub fn response(status: u16) -> Self {
         let mut head = Self::default();
         let (hundreds, tens, ones) = (status / 100 % 10, status / 10 % 10, status % 10);
-        head.push(":status", [hundreds, tens, ones].map(|digit| b'0'.saturating_add(digit as u8))); // Below ten.
+        head.push(":status", [hundreds, tens, ones].map(|digit| b'0'.saturating_add(digit as u8))); // Single digits.
         head
     }
 
@@ -68,13 +69,13 @@ impl Head {
         Self::default()
     }
 
-    /// Appends a field. Its name has to be in lower case, and its value without control characters and without spaces at
-    /// its ends.
+    /// Appends a field. The name must be in lower case. The value must not contain control characters or start or end
+    /// with a space.
     pub fn push(&mut self, name: &str, value: impl AsRef<[u8]>) {
         self.append(name.as_bytes(), value.as_ref(), false);
     }
 
-    /// Appends a field whose value is a secret: no hop may put it into a compression table.
+    /// Appends a field whose value is secret and must not be added to a compression table at any hop.
     pub fn push_sensitive(&mut self, name: &str, value: impl AsRef<[u8]>) {
         self.append(name.as_bytes(), value.as_ref(), true);
     }
@@ -91,16 +92,16 @@ impl Head {
         self.text.get(range).unwrap_or_default()
     }
 
-    /// Returns all fields, with the pseudo-fields first: name, value, and whether the value is a secret.
+    /// Returns the name and value of all fields, with pseudo-fields first, and whether the value is secret.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&[u8], &[u8], bool)> {
         self.fields
             .iter()
             .map(|field| (self.slice(field.start..field.value), self.slice(field.value..field.end), field.is_sensitive))
     }
 
-    /// Returns the fields without pseudo-fields, in their order.
+    /// Returns the regular fields in order.
     pub fn fields(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        // Names are ASCII: those of received fields have been checked.
+        // Names are ASCII, because those of received fields are validated.
         let text = |name| std::str::from_utf8(name).unwrap_or_default();
         self.all().skip_while(|(name, ..)| is_pseudo(name)).map(move |(name, value, _)| (text(name), value))
     }
@@ -121,17 +122,17 @@ impl Head {
         self.pseudo(":method")
     }
 
-    /// Returns the scheme of a request. CONNECT has none.
+    /// Returns the scheme of a request. CONNECT requests have none.
     pub fn scheme(&self) -> Option<&str> {
         self.pseudo(":scheme")
     }
 
-    /// Returns the authority of a request: a host and perhaps a port.
+    /// Returns the authority of a request: a host and an optional port.
     pub fn authority(&self) -> Option<&str> {
         self.pseudo(":authority")
     }
 
-    /// Returns the path and query of a request. CONNECT has none.
+    /// Returns the path and query of a request. CONNECT requests have none.
     pub fn path(&self) -> Option<&str> {
         self.pseudo(":path")
     }
@@ -141,23 +142,24 @@ impl Head {
         self.pseudo(":status")?.parse().ok()
     }
 
-    /// Whether fields are missing, because the sender's list exceeds 16 KiB or 100 fields. A server answers with status 431.
+    /// Returns whether fields are missing because the sender's list exceeds 16 KiB or 100 fields. A server replies with
+    /// status 431.
     pub fn is_truncated(&self) -> bool {
         self.is_truncated
     }
 
-    /// Returns the size as SETTINGS_MAX_HEADER_LIST_SIZE counts it: the text and 32 bytes for each field.
+    /// Returns the size, counted like SETTINGS_MAX_HEADER_LIST_SIZE: the text and 32 bytes per field.
     pub fn size(&self) -> usize {
         self.text.len().saturating_add(self.fields.len().saturating_mul(32))
     }
 
-    /// Returns the bytes that its buffers take.
+    /// Returns the memory of the buffers in bytes.
     pub fn memory(&self) -> usize {
         self.text.capacity().saturating_add(self.fields.capacity().saturating_mul(size_of::<Offsets>()))
     }
 
-    /// Returns a number that heads of one connection share if they were received as equal blocks, so that a driver finds what
-    /// it has derived from the first of them. Heads with secrets have none.
+    /// Returns a number shared by heads of a connection that were received as identical blocks, so that a driver can
+    /// cache what it derives from a head. Heads with secrets have none.
     pub fn memo(&self) -> Option<u64> {
         self.memo
     }
@@ -176,7 +178,7 @@ impl Head {
         self.fields.is_empty()
     }
 
-    /// Whether a value may not be kept for a later message: it is a secret.
+    /// Returns whether a value is secret and must not be cached.
     pub(crate) fn has_secrets(&self) -> bool {
         const SECRETS: [&[u8]; 3] = [b"authorization", b"cookie", b"proxy-authorization"];
         self.all().any(|(name, _, is_sensitive)| is_sensitive || SECRETS.contains(&name))
@@ -197,7 +199,7 @@ impl Clone for Head {
     }
 }
 
-/// Secrets are not shown.
+/// Hides secret values.
 impl fmt::Debug for Head {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let entries = self.all().map(|(name, value, is_sensitive)| {
@@ -218,10 +220,10 @@ fn is_pseudo(name: &[u8]) -> bool {
     name.first() == Some(&b':')
 }
 
-/// The kind of a received list of fields.
+/// Kind of a received list of fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HeadKind {
-    /// `is_local`: the transport is a Unix socket, so the authority may be a path.
+    /// A request. `is_local` is set on Unix sockets, where the authority may be a path.
     Request {
         is_local: bool,
     },
@@ -229,8 +231,8 @@ pub(crate) enum HeadKind {
     Trailers,
 }
 
-/// Collects the fields of a received block and checks them. The block of an invalid message has to be decoded too, since
-/// it changes the compression table.
+/// Collects and validates the fields of a received block. The block of an invalid message must be decoded to its end,
+/// because it changes the compression table.
 pub(crate) struct HeadReader<'a> {
     head: &'a mut Head,
     kind: HeadKind,
@@ -247,7 +249,7 @@ impl<'a> HeadReader<'a> {
     }
 
     pub(crate) fn field(&mut self, hpack::Field { name, value, is_sensitive, .. }: hpack::Field<'_>) {
-        // Limits before memory.
+        // Check limits before allocating.
         self.size = self.size.saturating_add(name.len()).saturating_add(value.len()).saturating_add(32);
         if self.fault.is_some() {
             return;
@@ -277,7 +279,7 @@ impl<'a> HeadReader<'a> {
             (HeadKind::Request { is_local }, b":authority") => is_authority(value, is_local),
             (HeadKind::Request { .. }, b":path") => is_path(value),
             (HeadKind::Response, b":status") => value.len() == 3 && value.iter().all(u8::is_ascii_digit),
-            // `:protocol` too: this end does not announce extended CONNECT.
+            // Includes `:protocol`, because extended CONNECT is not announced.
             _ => return Err("unknown pseudo-field"),
         };
         if self.head.all().any(|(other, ..)| other == name) {
@@ -353,12 +355,12 @@ impl<'a> HeadReader<'a> {
             HeadKind::Response => head.status().is_some_and(|status| status >= 100 && status != 101),
             HeadKind::Trailers => true,
         };
-        // The missing fields of a truncated list may be pseudo-fields.
+        // The missing fields of a truncated list may include pseudo-fields.
         if is_complete || head.is_truncated { Ok(self.content_length) } else { Err("incomplete pseudo-fields") }
     }
 }
 
-/// RFC 9110, section 5.6.2.
+/// Returns whether a byte may occur in a token: RFC 9110, section 5.6.2.
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
@@ -372,14 +374,15 @@ fn is_value(value: &[u8]) -> bool {
     value.iter().all(is_allowed) && !is_space(value.first()) && !is_space(value.last())
 }
 
-/// RFC 3986, section 3.1.
+/// Validates a scheme: RFC 3986, section 3.1.
 fn is_scheme(value: &[u8]) -> bool {
     let is_allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
     value.first().is_some_and(u8::is_ascii_alphabetic) && value.iter().all(is_allowed)
 }
 
-/// A host and perhaps a port. Section 8.3.1: "":authority" MUST NOT include the deprecated userinfo subcomponent for "http" or
-/// "https" schemed URIs." grpcio, grpc-java and Swift send the path of a Unix socket.
+/// Validates an authority, which is a host and an optional port. Section 8.3.1: "":authority" MUST NOT include the
+/// deprecated userinfo subcomponent for "http" or "https" schemed URIs." On Unix sockets, grpcio, grpc-java and Swift
+/// send the path of the socket.
 fn is_authority(value: &[u8], is_local: bool) -> bool {
     let is_allowed = |byte: &u8| match is_local {
         true => matches!(byte, b' '..=b'~'),
@@ -388,8 +391,9 @@ fn is_authority(value: &[u8], is_local: bool) -> bool {
     !value.is_empty() && value.iter().all(is_allowed)
 }
 
-/// Section 8.3.1: "This pseudo-header field MUST NOT be empty for "http" or "https" URIs". A fragment is not part of it. Of the
-/// characters that RFC 3986 excludes, browsers send some, and the crate `http` does not parse these.
+/// Validates a path. Section 8.3.1: "This pseudo-header field MUST NOT be empty for "http" or "https" URIs". It does
+/// not contain a fragment. Of the characters excluded by RFC 3986, browsers send some; those that the crate `http`
+/// cannot parse are rejected.
 fn is_path(value: &[u8]) -> bool {
     let is_allowed = |byte: &u8| matches!(byte, b'!'..=b'~') && !b"#<>`".contains(byte);
     value == b"*" || (value.first() == Some(&b'/') && value.iter().all(is_allowed))
@@ -409,7 +413,7 @@ mod tests {
             encoder.put(name.as_bytes(), value.as_bytes(), false, &mut block);
         }
         let mut reader = HeadReader::new(kind, &mut head);
-        hpack::Decoder::new().decode(&block, |field| reader.field(field)).expect("block should be valid");
+        hpack::Decoder::new().decode(&block, |field| reader.field(field)).expect("field block should be valid");
         reader.finish()
     }
 

@@ -1,8 +1,8 @@
-//! HTTP/2 without I/O: it turns bytes and time into requests, responses and bytes.
+//! HTTP/2 without I/O: converts bytes and time into requests, responses and bytes.
 //!
-//! A [`Connection`] is either end of RFC 9113, as pure state in the manner of `frisbee_core`: it owns no socket, reads no
-//! clock and spawns nothing. [`hpack`] is the header compression of RFC 7541. Left out are server push, priorities, the
-//! upgrade from HTTP/1.1, and extended CONNECT.
+//! A [`Connection`] is either end of RFC 9113 as a pure state machine, like `frisbee_core`: it owns no socket, reads no
+//! clock and spawns nothing. [`hpack`] implements the header compression of RFC 7541. Server push, priorities, the
+//! upgrade from HTTP/1.1, and extended CONNECT are not supported.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 

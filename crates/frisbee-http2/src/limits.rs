@@ -1,92 +1,95 @@
-//! Limits for hostile peers: the costs of frames that make work and carry nothing, and the counts that are not exceeded.
+//! Limits for hostile peers: costs of frames that cause work without carrying data, and maximum counts.
 //!
 //! # Decisions
 //!
-//! Costs are paid from one allowance, [`Config::waste_rate`](frisbee_core::Config::waste_rate), and useful bytes pay for as many
-//! others. A fixed number of resets or PINGs per second would disconnect honest peers: gRPC clients reset calls at their
-//! deadlines, and grpc-go sends a PING per round trip while it measures a link. A peer beyond its allowance is not read
-//! for a while, and one that never stops loses its connection.
+//! All costs are charged to one allowance, [`Config::waste_rate`](frisbee_core::Config::waste_rate), and useful bytes
+//! add to it. Fixed rates of resets or PINGs would disconnect legitimate peers: gRPC clients reset calls at their
+//! deadlines, and grpc-go sends a PING per round trip while it measures a link. A peer that exceeds its allowance is
+//! not read for a while, and one that never stops is disconnected.
 
 use crate::error::ConnectionError;
 use frisbee_core::{Bucket, WasteLimiter};
 use std::time::{Duration, Instant};
 
-/// The cost of a frame without use in addition to its length: PRIORITY, unknown frames, WINDOW_UPDATE beyond
-/// [`UPDATES_PER_DATA`], frames of closed streams; and of padding. Parsing one takes longer than sending it.
+/// Cost of padding and of a useless frame, in addition to its length: PRIORITY, unknown frames, WINDOW_UPDATE beyond
+/// [`UPDATES_PER_DATA`], and frames of closed streams. Parsing such a frame takes longer than sending it.
 pub(crate) const FRAME: u64 = 256;
 
-/// The cost of a stream that is refused because there are too many.
+/// Cost of a stream that is refused because of the limit.
 pub(crate) const REFUSED: u64 = 256;
 
-/// The cost of a reset before the reply: the request has been parsed, routed and perhaps begun ("rapid reset",
+/// Cost of a reset before the reply. The request has been parsed, routed and possibly started ("rapid reset",
 /// CVE-2023-44487).
 pub(crate) const RESET: u64 = 1024;
 
-/// The cost of a PING while nothing was sent since the last one (CVE-2019-9512).
+/// Cost of a PING if nothing was sent since the previous one (CVE-2019-9512).
 pub(crate) const PING: u64 = 1024;
 
-/// The cost of SETTINGS after the first (CVE-2019-9515), and for each open stream, whose window changes.
+/// Cost of each SETTINGS frame after the first (CVE-2019-9515), and additional cost per open stream, whose window
+/// changes.
 pub(crate) const SETTINGS: u64 = 4096;
 pub(crate) const SETTINGS_STREAM: u64 = 64;
 
-/// The cost of an error of a stream.
+/// Cost of a stream error.
 pub(crate) const STREAM_ERROR: u64 = 4096;
 
-/// The cost of an empty DATA frame that does not end its stream (CVE-2019-9518).
+/// Cost of an empty DATA frame that does not end its stream (CVE-2019-9518).
 pub(crate) const EMPTY_DATA: u64 = 1024;
 
-/// A DATA frame that completes no message is charged as if it had this length.
+/// Minimum length with which a DATA frame is charged that completes no message.
 pub(crate) const FRAGMENT: u64 = 256;
 
-/// The number of free WINDOW_UPDATE frames for each DATA frame sent: Envoy's default.
+/// Number of free WINDOW_UPDATE frames per DATA frame sent, equal to Envoy's default.
 pub(crate) const UPDATES_PER_DATA: u32 = 10;
 
-/// The frames of a field block after the first: nghttp2's limit.
+/// Maximum number of CONTINUATION frames per field block, equal to nghttp2's limit.
 pub(crate) const CONTINUATIONS_MAX: u32 = 8;
 
-/// The length of a field block before decoding: twice the list that is kept, because Huffman coding may lengthen it.
+/// Maximum length of an encoded field block: twice that of the decoded list, because Huffman coding may increase the
+/// length.
 pub(crate) const BLOCK_MAX: usize = 32 * 1024;
 
-/// The length of a frame that this end accepts, SETTINGS_MAX_FRAME_SIZE. DATA is passed on as it arrives, so longer frames take
-/// no memory.
+/// Maximum frame size accepted by this end, SETTINGS_MAX_FRAME_SIZE. DATA is passed on as it arrives, so longer frames
+/// take no memory.
 pub(crate) const FRAME_SIZE_MAX: u32 = 64 * 1024;
 
-/// The entries of a SETTINGS frame. RFC 9113 and its extensions define eleven.
+/// Maximum number of entries in a SETTINGS frame. RFC 9113 and its extensions define eleven settings.
 pub(crate) const SETTINGS_MAX: u32 = 32;
 
-/// The unsent acknowledgements of PING and SETTINGS at which reading stops.
+/// Number of unsent acknowledgements of PING and of SETTINGS at which reading stops.
 pub(crate) const PING_ACKS_MAX: u32 = 64;
 pub(crate) const SETTINGS_ACKS_MAX: u32 = 8;
 
-/// The framed output at which reading stops: h2o's limit.
+/// Length of the framed output at which reading stops, equal to h2o's limit.
 pub(crate) const OUTPUT_MAX: usize = 512 * 1024;
 
-/// What [`WasteLimiter`] adds to each charge.
+/// Points that [`WasteLimiter`] adds to each charge.
 const CHARGED_EACH: u64 = 64;
 
-/// How long the peer may take to acknowledge SETTINGS, as in nghttp2's programs.
+/// Timeout for the acknowledgement of SETTINGS, as in nghttp2's programs.
 pub(crate) const SETTINGS_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A reply has to move so many bytes in each idle time, though its window may be small: as for HTTP/1.1.
+/// Minimum progress of a reply in bytes per idle timeout, independent of its window, as for HTTP/1.1.
 pub(crate) const REPLY_PROGRESS: usize = 16 * 1024;
 
-/// The time over which rests are added up, and the sum at which the connection ends.
+/// Period over which pauses are summed, and the sum at which the connection is closed.
 const REST_WINDOW: Duration = Duration::from_secs(30);
 const REST_MAX: Duration = Duration::from_secs(5);
 
-/// The account of a peer's useless frames.
+/// Accounting of a peer's useless frames.
 #[derive(Debug)]
 pub(crate) struct Abuse {
     waste: WasteLimiter,
-    /// The charged points above the lengths of their frames. The limiter takes points for bytes of the batch.
+    /// Charged points in excess of the lengths of their frames, because the limiter counts points as bytes of the
+    /// batch.
     excess: usize,
-    /// A hundred errors of streams at once, and then a hundred in 33 s.
+    /// Limit of stream errors: a burst of a hundred, and then a hundred per 33 s.
     stream_errors: Bucket<100, 3>,
     rests_since: Instant,
     rested: Duration,
-    /// How many WINDOW_UPDATE frames are free.
+    /// Number of WINDOW_UPDATE frames that are still free.
     updates: u32,
-    /// HEADERS or DATA have been sent since the last PING.
+    /// Whether HEADERS or DATA were sent since the last PING.
     has_sent: bool,
 }
 
@@ -110,7 +113,7 @@ impl Abuse {
         self.excess = self.excess.saturating_add(points.saturating_sub(length as usize));
     }
 
-    /// Charges an error of a stream.
+    /// Charges a stream error. Fails if there are too many.
     pub(crate) fn charge_stream_error(&mut self, now: Instant) -> Result<(), ConnectionError> {
         self.charge(0, STREAM_ERROR);
         let is_allowed = self.stream_errors.take(now);
@@ -153,7 +156,7 @@ impl Abuse {
         if self.rested >= REST_MAX { Err(ConnectionError::calm("too many useless frames")) } else { Ok(()) }
     }
 
-    /// When the peer may be read again, if it may not now.
+    /// Returns when the peer may be read again, if it is paused.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.waste.deadline()
     }

@@ -1,21 +1,21 @@
-//! Heads that were received before: equal blocks skip decompression and checks.
+//! Cache of received heads, which skips decompression and validation of identical blocks.
 //!
 //! # Decisions
 //!
-//! The later calls of a gRPC client have blocks of 7 to 23 bytes that are equal for each method. A block means the same fields
-//! as before unless the dynamic table has changed in between, so every change empties the memo. Blocks with secrets are
-//! not kept.
+//! The later calls of a gRPC client have blocks of 7 to 23 bytes that are identical per method. A block decodes to the
+//! same fields unless the dynamic table has changed, so every change clears the cache. Blocks with secrets are not
+//! cached.
 
 use crate::Head;
 use crate::head::HeadKind;
 
-/// The number of heads. Most connections call few methods at a time.
+/// Number of cached heads. Most connections use few methods at a time.
 const ENTRIES: usize = 4;
 
-/// The longest block that is kept. Longer ones are first calls, which change the table.
+/// Maximum length of a cached block. Longer ones are first calls, which change the table.
 const BLOCK_MAX: usize = 128;
 
-/// The greatest size of a head that is kept.
+/// Maximum size of a cached head.
 const HEAD_MAX: usize = 2048;
 
 #[derive(Debug)]
@@ -26,12 +26,12 @@ struct Entry {
     content_length: Option<u64>,
 }
 
-/// The latest heads of a connection.
+/// Most recent heads of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
     entries: Vec<Entry>,
     oldest: usize,
-    /// The number of the latest entry.
+    /// Number of the latest entry.
     serial: u64,
 }
 
@@ -42,20 +42,21 @@ impl Memo {
         self.entries.iter().map(entry).fold(entries, usize::saturating_add)
     }
 
-    /// Forgets all heads: the table has changed.
+    /// Clears the cache because the table has changed.
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
         self.oldest = 0;
     }
 
-    /// Copies the fields of a block to `head`. Returns the length of the body that they declare, if the block is known.
+    /// Copies the fields of a cached block to `head` and returns the declared length of the body. Returns `None` if the
+    /// block is not cached.
     pub(crate) fn find(&self, kind: HeadKind, block: &[u8], head: &mut Head) -> Option<Option<u64>> {
         let entry = self.entries.iter().find(|entry| entry.kind == kind && entry.block == block)?;
         head.clone_from(&entry.head);
         Some(entry.content_length)
     }
 
-    /// Keeps a valid head, and numbers it.
+    /// Caches a valid head and assigns it a number.
     pub(crate) fn keep(&mut self, kind: HeadKind, block: &[u8], head: &mut Head, content_length: Option<u64>) {
         if block.len() > BLOCK_MAX || head.size() > HEAD_MAX || head.has_secrets() || head.is_truncated() {
             return;

@@ -1,39 +1,39 @@
-//! Unwritten bytes, and the order of bodies.
+//! Unwritten bytes, and the scheduling of bodies.
 //!
 //! # Decisions
 //!
-//! Control frames, heads and small bodies are copied into one buffer, so that a turn of the driver writes a single slice.
-//! Bodies from 16 KiB are gathered: a write has them as slices of their own.
+//! Control frames, heads and small bodies are copied into one buffer, so that a driver usually writes a single slice.
+//! Bodies of at least 16 KiB are not copied but written as separate slices.
 
 use bytes::{Buf, Bytes};
 use std::collections::VecDeque;
 use std::io::IoSlice;
 
-/// The shortest body that is gathered instead of copied. Below that, copying costs less than a further slice.
+/// Minimum size of a body that is written as a separate slice. Below it, copying is cheaper.
 pub(crate) const GATHERED_MIN: usize = 16 * 1024;
 
-/// The bytes that a stream sends in its turn, as in frisbee's connections.
+/// Number of bytes that a stream sends per turn, as in frisbee's connections.
 pub(crate) const QUANTUM: usize = 32 * 1024;
 
-/// Written bytes are removed from the front of the buffer when they are so many.
+/// Number of written bytes at which they are removed from the front of the buffer.
 const COMPACTED_MIN: usize = 64 * 1024;
 
-/// The capacity that an idle connection keeps.
+/// Maximum capacity that an idle connection keeps.
 const KEPT_MAX: usize = 16 * 1024;
 
-/// Framed bytes.
+/// Framed bytes to be written.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     framed: Vec<u8>,
-    /// The bytes of `framed` that have been written.
+    /// Number of bytes of `framed` that have been written.
     written: usize,
-    /// Bodies, each in front of a position of `framed`.
+    /// Body slices, each inserted at an offset of `framed`.
     bodies: VecDeque<(usize, Bytes)>,
     body_len: usize,
 }
 
 impl Output {
-    /// The bytes that have not been written.
+    /// Returns the number of unwritten bytes.
     pub(crate) fn len(&self) -> usize {
         self.framed.len().saturating_sub(self.written).saturating_add(self.body_len)
     }
@@ -42,7 +42,7 @@ impl Output {
         self.framed.capacity().saturating_add(self.body_len)
     }
 
-    /// The buffer, for frames at its end.
+    /// Returns the buffer to which frames are appended.
     pub(crate) fn framed(&mut self) -> &mut Vec<u8> {
         &mut self.framed
     }
@@ -57,7 +57,7 @@ impl Output {
         }
     }
 
-    /// Fills `slices` with unwritten bytes. Returns how many it has filled.
+    /// Fills `slices` with unwritten bytes and returns the number of slices filled.
     pub(crate) fn slices<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
         let mut filled = 0_usize;
         let mut room = slices.iter_mut();
@@ -107,7 +107,7 @@ impl Output {
         }
     }
 
-    /// Frees memory that a burst needed.
+    /// Frees memory left over from a burst.
     pub(crate) fn release(&mut self) {
         if self.len() == 0 && self.framed.capacity() > KEPT_MAX {
             self.framed = Vec::new();
@@ -115,8 +115,8 @@ impl Output {
     }
 }
 
-/// The streams whose bodies may be sent, in rounds. Each sends [`QUANTUM`] bytes in its turn; because bodies are cut at any
-/// byte, no deficit remains. Streams that had nothing to send go first, once.
+/// Round-robin queue of the streams whose bodies can be sent. Each sends [`QUANTUM`] bytes per turn. Bodies can be
+/// split at any byte, so no deficit has to be tracked. Streams that had nothing to send go first, once.
 #[derive(Debug, Default)]
 pub(crate) struct Scheduler {
     fresh: VecDeque<u32>,
@@ -147,7 +147,7 @@ impl Scheduler {
         self.fresh.pop_front().or_else(|| self.rounds.pop_front())
     }
 
-    /// Removes a stream that is closed.
+    /// Removes a closed stream.
     pub(crate) fn remove(&mut self, slot: u32) {
         self.fresh.retain(|other| *other != slot);
         self.rounds.retain(|other| *other != slot);

@@ -1,9 +1,9 @@
-//! The streams of a connection: their states, and the table that finds them by id.
+//! Streams of a connection: their states, and the table that looks them up by id.
 //!
 //! # Decisions
 //!
-//! Slots are reused, so a connection allocates for its largest number of concurrent streams only. A key has the generation
-//! of its slot: the key of a closed stream finds nothing. The table is addressed by the id itself, since ids are
+//! Slots are reused, so a connection allocates only for its maximum number of concurrent streams. A key contains the
+//! generation of its slot, so the key of a closed stream is invalid. The table hashes an id to itself, because ids are
 //! consecutive.
 
 use crate::Head;
@@ -12,22 +12,22 @@ use crate::window::{SendWindow, StreamWindow};
 use bytes::Bytes;
 use std::collections::VecDeque;
 
-/// The number of ids that are remembered after this end has reset their streams. The peer may have sent frames for them in
-/// the meantime; a peer with more than that in flight at once loses its connection.
+/// Maximum number of remembered ids of streams that this end has reset, for which the peer may have frames in flight. A
+/// peer with frames in flight for more of them is disconnected.
 const RESETS_MAX: usize = 256;
 
-/// The id of a slot without a stream.
+/// Id of a slot without a stream.
 const FREE: u32 = 0;
 
-/// Identifies a stream of one connection, also after it has closed.
+/// Identifies a stream of one connection, even after the stream has closed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct StreamKey {
     pub(crate) slot: u32,
     generation: u32,
 }
 
-/// The state of a stream: RFC 9113, section 5.1. Streams without a slot are idle or closed. There are no reserved ones,
-/// because neither end may push.
+/// State of a stream: RFC 9113, section 5.1. Streams without a slot are idle or closed. The reserved states do not
+/// occur, because push is disabled.
 ///
 /// ```text
 ///                 idle
@@ -45,11 +45,11 @@ pub struct StreamKey {
 pub(crate) enum State {
     /// Both ends may send.
     Open,
-    /// The peer alone may send.
+    /// Only the peer may send.
     HalfClosedLocal,
-    /// This end alone may send.
+    /// Only this end may send.
     HalfClosedRemote,
-    /// Neither may. The slot is freed once the last frame has been handled.
+    /// Neither end may send. The slot is freed once the last frame has been handled.
     Closed,
 }
 
@@ -62,7 +62,7 @@ impl State {
         matches!(self, Self::Open | Self::HalfClosedLocal)
     }
 
-    /// This end has sent END_STREAM.
+    /// Records that this end has sent END_STREAM.
     pub(crate) fn send_end(&mut self) -> Result<(), SendError> {
         *self = match self {
             Self::Open => Self::HalfClosedLocal,
@@ -72,7 +72,7 @@ impl State {
         Ok(())
     }
 
-    /// The peer has sent END_STREAM.
+    /// Records that the peer has sent END_STREAM.
     pub(crate) fn receive_end(&mut self) -> Result<(), ConnectionError> {
         *self = match self {
             Self::Open => Self::HalfClosedRemote,
@@ -85,15 +85,15 @@ impl State {
     }
 }
 
-/// Why nothing was sent.
+/// Reason why nothing was sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum SendError {
-    /// The stream has been closed or reset.
+    /// The stream is closed or was reset.
     Closed,
-    /// This end has ended the stream already.
+    /// This end has already ended the stream.
     Ended,
-    /// A head was sent twice, or data before the head.
+    /// A head was sent twice, or data was sent before the head.
     OutOfOrder,
 }
 
@@ -109,53 +109,53 @@ impl std::fmt::Display for SendError {
 
 impl std::error::Error for SendError {}
 
-/// Body and trailers that wait for windows, or for their turn.
+/// Body and trailers that wait for a window or for scheduling.
 #[derive(Debug, Default)]
 pub(crate) struct SendQueue {
     pub(crate) pieces: VecDeque<Bytes>,
-    /// The bytes of all pieces.
+    /// Total length of the pieces.
     pub(crate) len: usize,
     pub(crate) trailers: Option<Head>,
     pub(crate) is_ended: bool,
-    /// A reply, whose window must not stay closed: the bytes sent since the last check, if there was one.
+    /// Progress of a reply since its last check. Its stream is reset if the window stays closed.
     pub(crate) progress: Option<Progress>,
 }
 
-/// The progress of a reply.
+/// Progress of a reply.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) sent: usize,
     pub(crate) is_checked: bool,
 }
 
-/// A stream.
+/// An open stream.
 #[derive(Debug)]
 pub(crate) struct StreamSlot {
     pub(crate) id: u32,
     generation: u32,
     pub(crate) state: State,
-    /// The head of the peer's message has arrived.
+    /// Whether the head of the peer's message was received.
     pub(crate) has_received_head: bool,
-    /// The head of this end's message has been sent.
+    /// Whether the head of this end's message was sent.
     pub(crate) has_sent_head: bool,
-    /// A request whose response has no body in spite of its `content-length`.
+    /// Whether the response has no body despite its `content-length`.
     pub(crate) is_bodiless: bool,
-    /// The slot is in the scheduler.
+    /// Whether the slot is in the scheduler.
     pub(crate) is_scheduled: bool,
-    /// The caller wants to send and waits for room.
+    /// Whether the caller waits until it can send.
     pub(crate) is_waiting: bool,
     pub(crate) send: SendWindow,
     pub(crate) receive: StreamWindow,
-    /// The bytes of the body that are missing, if its length was declared.
+    /// Number of missing bytes of the body, if its length was declared.
     pub(crate) missing: Option<u64>,
     pub(crate) queue: Option<Box<SendQueue>>,
 }
 
-// A connection with a thousand waiting calls has as many.
+// A connection with a thousand calls in flight has a thousand slots, so their size matters.
 const _: () = assert!(size_of::<StreamSlot>() <= 128);
 
 impl StreamSlot {
-    /// Whether its queue may send now, as far as its own window is concerned.
+    /// Returns whether the queue can be sent, considering the stream's own window only.
     pub(crate) fn is_ready(&self) -> bool {
         self.queue.as_ref().is_some_and(|queue| queue.len == 0 || self.send.available() > 0)
     }
@@ -164,8 +164,8 @@ impl StreamSlot {
         StreamKey { slot, generation: self.generation }
     }
 
-    /// Accounts for received bytes of the body. RFC 9113, section 8.1.1: "A request or response is also malformed if the
-    /// value of a content-length header field does not equal the sum of the DATA frame payload lengths".
+    /// Accounts for received bytes of the body. RFC 9113, section 8.1.1: "A request or response is also malformed if
+    /// the value of a content-length header field does not equal the sum of the DATA frame payload lengths".
     pub(crate) fn receive_body(&mut self, count: usize, is_end: bool) -> Result<(), &'static str> {
         if let Some(missing) = &mut self.missing {
             *missing = missing.checked_sub(count as u64).ok_or("body exceeds its `content-length`")?;
@@ -177,15 +177,15 @@ impl StreamSlot {
     }
 }
 
-/// All streams of a connection.
+/// All open streams of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct StreamTable {
     slots: Vec<StreamSlot>,
     free: Vec<u32>,
-    /// Open addressing with linear probing: the number of a slot and one, or 0. At most half of it is used.
+    /// Hash table with open addressing and linear probing: slot numbers plus one, or 0. At most half of it is used.
     index: Vec<u32>,
     live: usize,
-    /// The generation of the latest stream.
+    /// Generation of the latest stream.
     generation: u32,
     resets: VecDeque<u32>,
 }
@@ -201,7 +201,7 @@ impl StreamTable {
         slots.saturating_add(indexes.saturating_mul(size_of::<u32>()))
     }
 
-    /// Frees memory that was needed for more streams.
+    /// Frees memory left over from a larger number of streams.
     pub(crate) fn release(&mut self) {
         if self.live == 0 {
             (self.slots, self.free, self.index) = Default::default();
@@ -216,7 +216,7 @@ impl StreamTable {
         at.wrapping_add(1) & self.index.len().saturating_sub(1)
     }
 
-    /// The position of an id in the index: its entry, or an empty one. The index is not empty.
+    /// Returns the position of an id in the index: its entry, or an empty one. The index must not be empty.
     fn probe(&self, id: u32) -> usize {
         let mut at = self.home(id);
         while let Some(slot) = self.index.get(at).and_then(|entry| entry.checked_sub(1)) {
@@ -228,7 +228,7 @@ impl StreamTable {
         at
     }
 
-    /// Returns the slot of a stream that is not closed.
+    /// Returns the slot of an open stream.
     pub(crate) fn find(&self, id: u32) -> Option<u32> {
         self.index.get(self.probe(id))?.checked_sub(1)
     }
@@ -250,12 +250,12 @@ impl StreamTable {
         self.slot(key.slot).filter(|slot| slot.generation == key.generation)
     }
 
-    /// Returns all streams that are not closed.
+    /// Returns all open streams.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut StreamSlot)> {
         (0..).zip(&mut self.slots).filter(|(_, slot)| slot.id != FREE)
     }
 
-    /// Adds a stream. Its id is not in the table.
+    /// Adds a stream. Its id must not be in the table.
     pub(crate) fn insert(&mut self, id: u32, send: u32, receive: u32) -> StreamKey {
         if self.live.saturating_mul(2) >= self.index.len() {
             self.grow();
@@ -275,7 +275,7 @@ impl StreamTable {
             missing: None,
             queue: None,
         };
-        let slot = self.free.pop().unwrap_or(self.slots.len() as u32); // Ids have 31 bits, so there are fewer streams.
+        let slot = self.free.pop().unwrap_or(self.slots.len() as u32); // Ids have 31 bits, so there are fewer slots.
         let key = new.key(slot);
         match self.slots.get_mut(slot as usize) {
             Some(free) => *free = new,
@@ -311,7 +311,7 @@ impl StreamTable {
         let id = removed.id;
         let mut hole = self.probe(id);
         let mut at = hole;
-        // Entries after the hole move into it, unless that is in front of their home.
+        // Backward-shift deletion: later entries move into the hole, unless it is before their home position.
         loop {
             at = self.next(at);
             let Some(entry) = self.index.get(at).copied().filter(|entry| *entry > 0) else { break };
@@ -335,7 +335,7 @@ impl StreamTable {
         self.live = self.live.saturating_sub(1);
     }
 
-    /// Remembers that this end has reset a stream.
+    /// Records that this end has reset a stream.
     pub(crate) fn remember_reset(&mut self, id: u32) {
         if self.resets.len() >= RESETS_MAX {
             self.resets.pop_front();
@@ -343,7 +343,7 @@ impl StreamTable {
         self.resets.push_back(id);
     }
 
-    /// Whether this end has reset a stream whose peer may not know it yet.
+    /// Returns whether this end has recently reset a stream, so that the peer may not know it yet.
     pub(crate) fn was_reset(&self, id: u32) -> bool {
         self.resets.contains(&id)
     }

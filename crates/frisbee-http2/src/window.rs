@@ -1,11 +1,11 @@
-//! Windows of flow control: RFC 9113, section 6.9. Functions of numbers and time alone.
+//! Flow-control windows: RFC 9113, section 6.9. Pure functions of numbers and time.
 
 use crate::error::ConnectionError;
 use crate::frame::{WINDOW_INITIAL, WINDOW_MAX};
 use frisbee_core::flow::Window;
 use std::time::Instant;
 
-/// The bytes that this end may send, below zero if the peer has reduced SETTINGS_INITIAL_WINDOW_SIZE.
+/// Number of bytes that this end may send. Negative if the peer has reduced SETTINGS_INITIAL_WINDOW_SIZE.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SendWindow(i32);
 
@@ -23,7 +23,7 @@ impl SendWindow {
         self.0 = self.0.saturating_sub(i32::try_from(count).unwrap_or(i32::MAX));
     }
 
-    /// Accounts for WINDOW_UPDATE, or for a change of SETTINGS_INITIAL_WINDOW_SIZE, which may be negative.
+    /// Applies a WINDOW_UPDATE, or a change of SETTINGS_INITIAL_WINDOW_SIZE, which may be negative.
     ///
     /// "A sender MUST NOT allow a flow-control window to exceed 2^31-1 octets."
     pub(crate) fn change(&mut self, by: i64) -> Result<(), ConnectionError> {
@@ -33,11 +33,11 @@ impl SendWindow {
     }
 }
 
-/// The bytes that the peer may send on a stream.
+/// Number of bytes that the peer may send on a stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StreamWindow {
     available: u32,
-    /// The bytes that have been received and not consumed.
+    /// Number of bytes received but not consumed.
     held: u32,
 }
 
@@ -55,8 +55,8 @@ impl StreamWindow {
         Ok(())
     }
 
-    /// Accounts for consumed bytes. Returns the credit to send, if it is worth a frame. `size` is the present size of the window:
-    /// after a reduction no credit is sent until enough has been consumed.
+    /// Accounts for consumed bytes. Returns the credit to send, if it is worth a frame. `size` is the current window
+    /// size. After a reduction no credit is sent until enough bytes have been consumed.
     pub(crate) fn consume(&mut self, count: usize, size: u32) -> Option<u32> {
         self.held = self.held.saturating_sub(u32::try_from(count).unwrap_or(u32::MAX));
         let credit = size.saturating_sub(self.held).saturating_sub(self.available);
@@ -68,11 +68,11 @@ impl StreamWindow {
     }
 }
 
-/// The bytes that the peer may send on the connection.
+/// Number of bytes that the peer may send on the connection.
 ///
-/// They are returned as they arrive, because the windows of streams hold back the senders whose bytes are not consumed. A
-/// window that was returned only then would let a few unread streams block all others. It only has to cover the bytes in
-/// flight, so it grows while that raises the rate.
+/// Credit is returned as bytes arrive, because stream windows already limit unconsumed bytes. If it were returned on
+/// consumption, a few unread streams would block all others. The window only has to cover the bytes in flight, so it
+/// grows while that increases the throughput.
 #[derive(Debug)]
 pub(crate) struct ConnectionWindow {
     available: u64,
@@ -80,7 +80,7 @@ pub(crate) struct ConnectionWindow {
 }
 
 impl ConnectionWindow {
-    /// Returns the window, and the credit to send at the beginning.
+    /// Creates a window. Also returns the credit to send initially.
     pub(crate) fn new(size: u32) -> (Self, u32) {
         let size = size.max(WINDOW_INITIAL);
         let growth = Window::new(size.into());
@@ -135,7 +135,7 @@ mod tests {
         let start = Instant::now();
         let (mut window, credit) = ConnectionWindow::new(1 << 20);
         assert_eq!(credit, (1 << 20) - WINDOW_INITIAL);
-        // A sender whose round trip takes 20 ms, and which always fills the window.
+        // A sender with a round-trip time of 20 ms that always fills the window.
         let (mut available, mut largest) = (1_u64 << 20, 0);
         for round in 0..200 {
             let now = start + Duration::from_millis(20 * round);

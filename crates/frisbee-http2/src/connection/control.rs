@@ -1,4 +1,4 @@
-//! Frames of the connection, and those that change streams without being part of a message.
+//! Frames of the connection, and frames that change streams without being part of a message.
 
 use super::timeouts::Shutdown;
 use super::{Connection, Step};
@@ -9,7 +9,7 @@ use crate::{ErrorCode, Event, limits};
 use bytes::Bytes;
 use frisbee_core::Role;
 
-/// The part of a GOAWAY's explanation that is kept.
+/// Maximum number of bytes kept of the debug data in a GOAWAY.
 const DEBUG_MAX: usize = 256;
 
 impl Connection {
@@ -86,7 +86,7 @@ impl Connection {
             self.abuse.charge(9, limits::FRAME);
         }
         if self.role == Role::Client {
-            // The others have not been processed.
+            // Streams above the last id have not been processed.
             let refused: Vec<_> = self.streams.iter_mut().filter(|(_, slot)| slot.id > last).collect();
             let refused: Vec<_> = refused.into_iter().map(|(number, slot)| slot.key(number)).collect();
             for stream in refused {
@@ -116,7 +116,7 @@ impl Connection {
         let Some(slot) = self.streams.slot(number) else { return Ok(()) };
         if let Err(error) = slot.send.change(credit.into()) {
             // Section 6.9.1: "For streams, the sender sends a RST_STREAM with an error code of FLOW_CONTROL_ERROR". The
-            // connection ends as well, because such resets cost the peer nothing.
+            // connection is closed too, because such resets would cost the peer nothing.
             frame::put_reset(self.output.framed(), head.stream, error.code);
             return Err(error);
         }
@@ -134,7 +134,7 @@ impl Connection {
     pub(super) fn handle_reset(&mut self, head: FrameHead, payload: &[u8]) -> Result<Step, ConnectionError> {
         let code = ErrorCode(frame::number(payload).unwrap_or(0));
         let Some(number) = self.streams.find(head.stream) else {
-            // The reset of a stream that has ended crossed its last frame.
+            // The RST_STREAM of a closed stream crossed its last frame.
             self.abuse.charge(head.size(), limits::FRAME);
             return self.expect_closed(head.stream).map(|()| Step::Progress);
         };
@@ -147,7 +147,7 @@ impl Connection {
         Ok(Step::Event(Event::Reset { stream, code }))
     }
 
-    /// Section 6.3: priorities are deprecated, and frames with them have no effect.
+    /// Section 6.3: priorities are deprecated. Frames with them are validated and ignored.
     pub(super) fn handle_priority(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), ConnectionError> {
         self.abuse.charge(head.size(), limits::FRAME.saturating_add(head.size().into()));
         let dependency = payload.get(..4).and_then(frame::number).unwrap_or(0) & frame::WINDOW_MAX;
@@ -162,14 +162,15 @@ impl Connection {
         Ok(())
     }
 
-    /// Whether a stream without a slot is closed. The other possibility is idle: section 5.1, "Receiving any frame other
-    /// than HEADERS or PRIORITY on a stream in this state MUST be treated as a connection error of type PROTOCOL_ERROR."
+    /// Fails if a stream without a slot is idle. Section 5.1: "Receiving any frame other than HEADERS or PRIORITY on a
+    /// stream in this state MUST be treated as a connection error of type PROTOCOL_ERROR." Otherwise the stream is
+    /// closed.
     pub(super) fn expect_closed(&self, id: u32) -> Result<(), ConnectionError> {
         if self.is_idle(id) { Err(ConnectionError::protocol("frame for an idle stream")) } else { Ok(()) }
     }
 
     pub(super) fn is_idle(&self, id: u32) -> bool {
-        // Clients have odd ids. No other stream of this end's exists, since it does not push, nor of a server's.
+        // Streams opened by clients have odd ids. There are no others, because push is disabled.
         match (self.role, id % 2 == 1) {
             (Role::Server, true) => id > self.last_peer_id,
             (Role::Client, true) => id >= self.next_id,
@@ -177,7 +178,7 @@ impl Connection {
         }
     }
 
-    /// Removes a stream that is closed.
+    /// Removes a closed stream.
     pub(super) fn remove(&mut self, number: u32) {
         if self.streams.slot(number).is_some_and(|slot| slot.is_scheduled) {
             self.scheduler.remove(number);

@@ -11,7 +11,7 @@ use bytes::{Buf, Bytes};
 use frisbee_core::Role;
 use std::time::Instant;
 
-/// A field block that continues.
+/// A field block that continues in further frames.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) stream: u32,
@@ -24,27 +24,28 @@ pub(super) struct Block {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DataFrame {
     stream: StreamKey,
-    /// The bytes of the body that are missing, with the padding while its length is unknown.
+    /// Number of missing payload bytes, including the padding until its length is known.
     left: u32,
-    /// The padding after them, if its length is known.
+    /// Length of the padding, once it is known.
     padding: Option<u32>,
     is_end: bool,
-    /// The bytes of the body in this frame.
+    /// Length of the body part in this frame.
     length: u32,
 }
 
-/// The message that a field block belongs to.
+/// The message to which a field block belongs.
 #[derive(Clone, Copy)]
 enum Target {
     New,
-    /// A refused stream, or one that this end has reset: the block is decoded and ignored.
+    /// A stream that was refused or reset by this end. The block is decoded, because it changes the compression state,
+    /// and then ignored.
     Discarded,
     Response(u32),
     Trailers(u32),
 }
 
 impl Connection {
-    /// Limits the length of a field block before its next part is kept.
+    /// Checks the length of a field block before its next part is buffered.
     pub(super) fn reserve_block(&mut self, head: FrameHead) -> Result<(), ConnectionError> {
         let before = self.block.as_ref().map_or(0, |block| block.bytes.len());
         if before.saturating_add(head.length as usize) > limits::BLOCK_MAX {
@@ -62,7 +63,7 @@ impl Connection {
         let (block, dependency) = frame::block(head, payload)?;
         self.check_dependency(head.stream, dependency)?;
         if head.has(flag::PADDED) {
-            let padding = payload.len().saturating_sub(block.len()) as u32; // At most a frame.
+            let padding = payload.len().saturating_sub(block.len()) as u32; // At most the size of a frame.
             self.abuse.charge(padding, limits::FRAME.saturating_add(padding.into()));
         }
         let is_end = head.has(flag::END_STREAM);
@@ -92,7 +93,7 @@ impl Connection {
         Ok(Step::Progress)
     }
 
-    /// Finds the message of a field block.
+    /// Determines the message to which a field block belongs.
     fn target(&mut self, id: u32, is_end: bool) -> Result<Target, ConnectionError> {
         if let Some(number) = self.streams.find(id) {
             let Some(slot) = self.streams.slot(number) else { return Ok(Target::Discarded) };
@@ -112,7 +113,7 @@ impl Connection {
         if !self.is_idle(id) {
             return Err(ConnectionError::closed("HEADERS for a closed stream"));
         }
-        // Section 5.1.1: "Streams initiated by a client MUST use odd-numbered stream identifiers". A server opens none,
+        // Section 5.1.1: "Streams initiated by a client MUST use odd-numbered stream identifiers". Servers open none,
         // because push is disabled.
         if self.role == Role::Client || id.is_multiple_of(2) {
             return Err(ConnectionError::protocol("peer may not open this stream"));
@@ -145,7 +146,7 @@ impl Connection {
         let length = self.decode(kind, block)?;
         match target {
             Target::Discarded => {
-                self.abuse.charge(block.len() as u32, limits::FRAME); // At most 32 KiB.
+                self.abuse.charge(block.len() as u32, limits::FRAME); // A block has at most 32 KiB.
                 Ok(Step::Progress)
             }
             Target::New => self.handle_request(id, is_end, length, now),
@@ -166,7 +167,8 @@ impl Connection {
         }
     }
 
-    /// Decodes a block into the head. Returns the declared length of the body, or why the message is malformed.
+    /// Decodes a block into the head. Returns the declared length of the body, or the reason why the message is
+    /// malformed.
     fn decode(&mut self, kind: HeadKind, block: &[u8]) -> Result<Result<Option<u64>, &'static str>, ConnectionError> {
         if let Some(length) = self.memo.find(kind, block, &mut self.head) {
             return Ok(Ok(length));
@@ -194,7 +196,7 @@ impl Connection {
         length: Result<Option<u64>, &'static str>,
         now: Instant,
     ) -> Result<Step, ConnectionError> {
-        // A body that is declared has to follow.
+        // A declared body must follow.
         let is_complete = |length: &Option<u64>| !is_end || length.is_none_or(|length| length == 0);
         let Some(length) = length.ok().filter(is_complete) else {
             return self.reject(id, now).map(|()| Step::Progress);
@@ -220,7 +222,7 @@ impl Connection {
     ) -> Result<Step, ConnectionError> {
         let Some(slot) = self.streams.slot(number) else { return Ok(Step::Progress) };
         let Ok(length) = length else { return self.stream_error(number, now) };
-        // It may be missing from a truncated list.
+        // The status may be missing from a truncated list.
         let Some(status) = self.head.status() else { return self.stream_error(number, now) };
         if status < 200 {
             // Section 8.1: "A HEADERS frame with the END_STREAM flag set that carries an informational status code is
@@ -232,8 +234,8 @@ impl Connection {
             return Ok(Step::Progress);
         }
         slot.has_received_head = true;
-        // RFC 9110, section 8.6: responses to HEAD, and those with status 304, declare the length of a body that they do not
-        // have.
+        // RFC 9110, section 8.6: responses to HEAD, and responses with status 304, declare the length of a body that
+        // they do not contain.
         slot.missing = length.filter(|_| !slot.is_bodiless && status != 304);
         if is_end && !self.end_body(number) {
             return self.stream_error(number, now);
@@ -243,7 +245,7 @@ impl Connection {
         Ok(Step::Event(Event::Head { stream, is_end }))
     }
 
-    /// Whether a body that ends without further DATA has the declared length.
+    /// Checks that a body that ends without further DATA has the declared length.
     fn end_body(&mut self, number: u32) -> bool {
         self.streams.slot(number).is_some_and(|slot| slot.receive_body(0, true).is_ok())
     }
@@ -255,7 +257,7 @@ impl Connection {
         }
     }
 
-    /// Ends a stream for a malformed message, and reports it.
+    /// Resets a stream because of a malformed message, and reports it.
     fn stream_error(&mut self, number: u32, now: Instant) -> Result<Step, ConnectionError> {
         let Some(slot) = self.streams.slot(number) else { return Ok(Step::Progress) };
         let (id, stream) = (slot.id, slot.key(number));
@@ -264,7 +266,7 @@ impl Connection {
         Ok(Step::Event(Event::Reset { stream, code: ErrorCode::PROTOCOL_ERROR }))
     }
 
-    /// Resets a stream for a malformed message. Section 8.1.1: "Malformed requests or responses that are detected MUST be
+    /// Resets a stream without reporting it. Section 8.1.1: "Malformed requests or responses that are detected MUST be
     /// treated as a stream error of type PROTOCOL_ERROR."
     fn reject(&mut self, id: u32, now: Instant) -> Result<(), ConnectionError> {
         frame::put_reset(self.output.framed(), id, ErrorCode::PROTOCOL_ERROR);
@@ -272,10 +274,11 @@ impl Connection {
         self.abuse.charge_stream_error(now)
     }
 
-    /// Begins a DATA frame: windows and states are checked before any of it is read.
+    /// Begins a DATA frame. Windows and states are checked before its payload is read.
     pub(super) fn begin_data(&mut self, head: FrameHead, now: Instant) -> Result<Step, ConnectionError> {
-        // Section 6.9: "The receiver of a frame always accounts for its contribution against the connection flow-control
-        // window, unless the receiver treats this as a connection error." Its bytes are returned at once.
+        // Section 6.9: "The receiver of a frame always accounts for its contribution against the connection
+        // flow-control window, unless the receiver treats this as a connection error." The credit is returned
+        // immediately.
         if let Some(credit) = self.receive_window.receive(head.length, now)? {
             frame::put_window_update(self.output.framed(), 0, credit);
         }
@@ -308,10 +311,10 @@ impl Connection {
         Ok(Step::Progress)
     }
 
-    /// Begins the body in a DATA frame. Its length is known, and its padding too.
+    /// Begins the body part of a DATA frame, once the lengths of body and padding are known.
     fn begin_body(&mut self, data: DataFrame, now: Instant) -> Result<Step, ConnectionError> {
         let padding = data.padding.unwrap_or(0);
-        // The stream may have been reset since the head of the frame.
+        // The stream may have been reset since the frame header.
         let Some(slot) = self.streams.get_mut(data.stream) else {
             self.skip(data.left.saturating_add(padding));
             return Ok(Step::Progress);
@@ -361,7 +364,7 @@ impl Connection {
         Ok(Step::Event(Event::Data { stream: data.stream, data: bytes, is_end }))
     }
 
-    /// Accounts for `count` bytes of a body. Returns whether they are its last.
+    /// Accounts for `count` bytes of a body. Returns whether the body is complete.
     fn advance_body(&mut self, mut data: DataFrame, count: usize) -> Result<bool, ConnectionError> {
         data.left = data.left.saturating_sub(u32::try_from(count).unwrap_or(u32::MAX));
         if data.left > 0 {
@@ -377,9 +380,9 @@ impl Connection {
         Ok(data.is_end)
     }
 
-    /// Returns the stream whose body continues in the next bytes of the input, and how many of them belong to it. A driver may
-    /// read so many directly into the buffer of the body, and pass them to [`handle_body`](Self::handle_body) instead of
-    /// [`poll_event`](Self::poll_event).
+    /// Returns the stream to which the next bytes of the input belong, and their number. A driver may read up to this
+    /// number directly into the buffer of the body and report them to [`handle_body`](Self::handle_body) instead of
+    /// passing them to [`poll_event`](Self::poll_event).
     pub fn body_missing(&self) -> Option<(StreamKey, usize)> {
         match self.reading {
             Reading::Data(data) if data.padding.is_some() && self.failed.is_none() && self.events.is_empty() => {
@@ -389,17 +392,17 @@ impl Connection {
         }
     }
 
-    /// Accounts for bytes of a body that the driver has read by itself, at most as many as
+    /// Accounts for bytes of a body that the driver has read itself, at most as many as
     /// [`body_missing`](Self::body_missing) returned. Returns whether they end the message.
     pub fn handle_body(&mut self, count: usize) -> bool {
         let Reading::Data(data) = self.reading else { return false };
         self.received = self.received.saturating_add(count as u64);
         self.batch = self.batch.saturating_add(count);
-        // The state was checked at the head of the frame, and no frame has followed.
+        // The state was checked by the frame header, and no frame has followed.
         self.advance_body(data, count).unwrap_or(false)
     }
 
-    /// Returns the window of a body's bytes to the peer, because the caller has processed them.
+    /// Returns flow-control credit for bytes of a body that the caller has processed.
     pub fn consume(&mut self, stream: StreamKey, count: usize) {
         let size = self.stream_window;
         if let Some(slot) = self.streams.get_mut(stream).filter(|slot| slot.state.may_receive())
@@ -409,13 +412,14 @@ impl Connection {
         }
     }
 
-    /// Changes the window size that consumption restores, for example while memory is short. It is at least 64 KiB. New streams begin with the window of the configuration.
+    /// Changes the window size that consumption restores, for example while memory is short. The minimum is 64 KiB. New
+    /// streams start with the configured window.
     pub fn set_stream_window(&mut self, size: u32) {
         self.stream_window = size.clamp(frame::WINDOW_INITIAL, frame::WINDOW_MAX);
     }
 
-    /// Charges the latest DATA frame because it is short and has completed no message: a peer could split a body into frames
-    /// of a byte each.
+    /// Charges the last DATA frame if it is short. Call this if the frame has completed no message, because a peer
+    /// could split a body into frames of one byte.
     pub fn charge_fragment(&mut self) {
         if let Some(length) = self.fragment.take() {
             let missing = limits::FRAGMENT.saturating_sub(length.into());

@@ -1,4 +1,4 @@
-//! Everything that leaves: heads, bodies and trailers, and the turns of bodies.
+//! Sending of heads, bodies and trailers, and the scheduling of bodies.
 
 use super::Connection;
 use super::timeouts::Shutdown;
@@ -14,23 +14,23 @@ use std::fmt;
 use std::io::IoSlice;
 use std::time::Instant;
 
-/// The payload of the PING that [`Connection::ping`] sends.
+/// Payload of the PING sent by [`Connection::ping`].
 pub(super) const PING: [u8; 8] = *b"frisbee1";
 
-/// Bodies are added while the framed output is shorter: two writes of a usual socket buffer.
+/// Maximum length of the framed output for which bodies are added, equal to two writes of a usual socket buffer.
 const FRAMED_MAX: usize = 256 * 1024;
 
-/// The streams that a client opens before the server's SETTINGS have arrived: the least limit that RFC 9113, section
-/// 6.5.2, recommends.
+/// Number of streams that a client opens before it knows the server's SETTINGS. RFC 9113, section 6.5.2, recommends
+/// that servers permit at least as many.
 const STREAMS_ASSUMED: u32 = 100;
 
-/// Why no stream was opened.
+/// Reason why no stream was opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The server accepts no more concurrent streams. Try again when one has ended.
+    /// The server's limit of concurrent streams is reached. Retry when a stream has ended.
     Busy,
-    /// The connection is about to close. Use another one.
+    /// The connection is shutting down. Use another one.
     ShutDown,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for OpenError {
 
 impl std::error::Error for OpenError {}
 
-/// Appends a field block in its frames.
+/// Appends a field block, split into frames.
 fn put_block(output: &mut Output, encoder: &mut Encoder, peer: &Settings, id: u32, head: &Head, is_end: bool) {
     let framed = output.framed();
     let at = framed.len();
@@ -58,11 +58,11 @@ fn put_block(output: &mut Output, encoder: &mut Encoder, peer: &Settings, id: u3
 }
 
 impl Connection {
-    /// Opens a stream by sending the head of a request. `is_end`: the request has no body.
+    /// Opens a stream by sending the head of a request. `is_end` is set if the request has no body.
     ///
     /// # Errors
     ///
-    /// If the server's limit is reached, or the connection shuts down.
+    /// If the server's limit of streams is reached, or the connection is shutting down.
     pub fn open(&mut self, head: &Head, is_end: bool) -> Result<StreamKey, OpenError> {
         let is_open = matches!(self.shutdown, Shutdown::Open) && self.peer_last.is_none() && self.failed.is_none();
         if self.role == Role::Server || !is_open || self.next_id > frame::WINDOW_MAX {
@@ -85,7 +85,7 @@ impl Connection {
         Ok(stream)
     }
 
-    /// Returns how many streams a client may open now.
+    /// Returns how many streams a client may open at present.
     pub fn open_max(&self) -> usize {
         let max = self.peer.streams_max.unwrap_or(STREAMS_ASSUMED) as usize;
         max.saturating_sub(self.streams.len())
@@ -96,11 +96,12 @@ impl Connection {
         self.abuse.handle_sent_head();
     }
 
-    /// Sends the head of a response, or an informational one. `is_end`: the response has neither body nor trailers.
+    /// Sends the head of a response or an informational response. `is_end` is set if the response has neither body nor
+    /// trailers.
     ///
     /// # Errors
     ///
-    /// If the stream is closed or has a head already.
+    /// If the stream is closed, or its head was already sent.
     pub fn send_head(&mut self, stream: StreamKey, head: &Head, is_end: bool) -> Result<(), SendError> {
         let slot = self.streams.get_mut(stream).ok_or(SendError::Closed)?;
         if std::mem::replace(&mut slot.has_sent_head, head.status().is_none_or(|status| status >= 200)) {
@@ -112,11 +113,11 @@ impl Connection {
         if is_end { self.end(stream) } else { Ok(()) }
     }
 
-    /// Sends a part of a body. It waits while windows are closed, or other streams have their turn.
+    /// Queues a part of a body. It is sent when the windows are open and the stream is scheduled.
     ///
     /// # Errors
     ///
-    /// If the stream is closed, ended, or has no head.
+    /// If the stream is closed or ended, or its head was not sent.
     pub fn send_data(&mut self, stream: StreamKey, data: Bytes, is_end: bool) -> Result<(), SendError> {
         self.expect_body(stream)?;
         let length = data.len();
@@ -134,11 +135,11 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends trailers, which end the message, after all of its data.
+    /// Queues trailers, which end the message after all of its data.
     ///
     /// # Errors
     ///
-    /// If the stream is closed, ended, or has no head.
+    /// If the stream is closed or ended, or its head was not sent.
     pub fn send_trailers(&mut self, stream: StreamKey, trailers: &Head) -> Result<(), SendError> {
         if trailers.is_empty() {
             return self.send_data(stream, Bytes::new(), true);
@@ -153,14 +154,14 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends a whole response: head, message and trailers. `message` appends the body to the output itself, so it is not
-    /// copied if it fits into one frame and the windows. If `message` returns false nothing is sent.
+    /// Sends a complete response: head, message and trailers. `message` appends the body directly to the output, which
+    /// avoids a copy if the body fits into one frame and the windows. If `message` returns false, nothing is sent.
     ///
-    /// A reply has to make progress: if its window stays closed, its stream is reset.
+    /// The stream of a reply is reset if its window stays closed.
     ///
     /// # Errors
     ///
-    /// If the stream is closed or has a head already.
+    /// If the stream is closed, or its head was already sent.
     pub fn reply(
         &mut self,
         stream: StreamKey,
@@ -173,7 +174,7 @@ impl Connection {
             return Err(SendError::OutOfOrder);
         }
         let id = slot.id;
-        // At this length reading stops, so few replies exceed it.
+        // Reading stops at this length, so few replies exceed it.
         let has_room = self.output.len() < limits::OUTPUT_MAX;
         let (start, mark) = (self.output.framed().len(), self.encoder.mark());
         put_block(&mut self.output, &mut self.encoder, &self.peer, id, head, false);
@@ -202,7 +203,7 @@ impl Connection {
             return Ok(true);
         }
         let flags = if trailers.is_empty() { flag::END_STREAM } else { 0 };
-        let length = length as u32; // At most a frame.
+        let length = length as u32; // A body has at most the size of a frame here.
         let head = frame::FrameHead { length, kind: kind::DATA, flags, stream: id }.encode();
         if let Some(room) = self.output.framed().get_mut(data_head..body) {
             room.copy_from_slice(&head);
@@ -214,7 +215,7 @@ impl Connection {
         self.end(stream).map(|()| true)
     }
 
-    /// Resets a stream. Frames that are under way to this end are discarded.
+    /// Resets a stream. Frames of the stream that are in flight to this end are discarded.
     pub fn reset(&mut self, stream: StreamKey, code: ErrorCode) {
         if let Some(id) = self.stream_id(stream) {
             frame::put_reset(self.output.framed(), id, code);
@@ -223,14 +224,15 @@ impl Connection {
         }
     }
 
-    /// Sends a PING, whose answer is [`Event::Pong`](crate::Event::Pong). Nothing happens while one has no answer yet.
+    /// Sends a PING, whose reply is reported by [`Event::Pong`](crate::Event::Pong). Does nothing while a reply is
+    /// outstanding.
     pub fn ping(&mut self) {
         if !std::mem::replace(&mut self.has_pinged, true) {
             frame::put_ping(self.output.framed(), 0, PING);
         }
     }
 
-    /// Whether a stream may send without waiting. If not, [`Event::Writable`](crate::Event::Writable) follows.
+    /// Returns whether a stream can send without waiting. If not, [`Event::Writable`](crate::Event::Writable) follows.
     ///
     /// # Errors
     ///
@@ -254,7 +256,7 @@ impl Connection {
         has_room && self.streams.get(stream).is_some_and(is_open)
     }
 
-    /// Reports the waiting streams that may send now.
+    /// Reports the waiting streams that can send now.
     pub(super) fn wake_waiting(&mut self) {
         for _ in 0..self.waiting.len() {
             let Some(stream) = self.waiting.pop_front() else { return };
@@ -278,8 +280,8 @@ impl Connection {
         if is_ended || !slot.state.may_send() { Err(SendError::Ended) } else { Ok(()) }
     }
 
-    /// Whether a body of `length` bytes may be framed now: it fits into a frame and the windows, no other body waits, and the
-    /// output is shorter than `output_max`.
+    /// Returns whether a body of `length` bytes can be framed immediately: it fits into a frame and the windows, no
+    /// other body is queued, and the output is shorter than `output_max`.
     fn is_free(&self, stream: StreamKey, length: usize, output_max: usize) -> bool {
         let Some(slot) = self.streams.get(stream).filter(|slot| slot.queue.is_none()) else { return false };
         // The end of a body needs no window.
@@ -316,7 +318,7 @@ impl Connection {
         }
     }
 
-    /// This end has sent END_STREAM.
+    /// Records that this end has sent END_STREAM.
     fn end(&mut self, stream: StreamKey) -> Result<(), SendError> {
         let slot = self.streams.get_mut(stream).ok_or(SendError::Closed)?;
         slot.state.send_end()?;
@@ -331,19 +333,19 @@ impl Connection {
         Ok(())
     }
 
-    /// Frames the bodies whose turn it is, and fills `slices` with unwritten bytes. Returns how many it has filled.
+    /// Frames the scheduled bodies and fills `slices` with unwritten bytes. Returns the number of slices filled.
     pub fn output<'a>(&'a mut self, slices: &mut [IoSlice<'a>]) -> usize {
         self.frame_bodies();
         self.output.slices(slices)
     }
 
-    /// Whether nothing is to be written.
+    /// Returns whether there is nothing to write.
     pub fn is_flushed(&mut self) -> bool {
         self.frame_bodies();
         self.output.len() == 0
     }
 
-    /// Returns the output as if all of it was written, for transports that take whole buffers.
+    /// Returns the output and marks it as written, for transports that accept whole buffers.
     pub fn take_output(&mut self, now: Instant) -> Bytes {
         self.frame_bodies();
         let mut slices = [IoSlice::new(&[]); 64];
@@ -354,11 +356,11 @@ impl Connection {
         bytes.into()
     }
 
-    /// Records that the transport has accepted `count` bytes of the output, 0 if it accepts none at the moment.
+    /// Records that the transport has accepted `count` bytes of the output, or 0 if it currently accepts none.
     pub fn handle_written(&mut self, count: usize, now: Instant) {
         self.output.advance(count);
         let waits = self.output.len() > 0;
-        // At the end that dialled, the bytes that the server sends count: it may have stopped reading.
+        // Received bytes count at the client only, where the server may have stopped reading.
         let received = if self.role == Role::Client { self.received } else { 0 };
         self.write_progress.handle_written(count, waits, received, now);
         self.written = self.written.saturating_add(count as u64);
@@ -382,8 +384,8 @@ impl Connection {
         }
     }
 
-    /// Frames up to a quantum of a stream's body. Returns whether others may have their turn: the window of the connection
-    /// is open.
+    /// Frames up to a quantum of a stream's body. Returns whether other streams may be scheduled, because the window of
+    /// the connection is open.
     fn take_turn(&mut self, number: u32) -> bool {
         let mut quantum = QUANTUM;
         let Some(slot) = self.streams.slot(number) else { return true };
@@ -404,7 +406,7 @@ impl Connection {
                 .min(quantum)
                 .min(self.peer.frame_size_max as usize);
             if length == 0 {
-                // A stream whose own window is closed is scheduled by its WINDOW_UPDATE.
+                // A stream whose own window is closed is scheduled again by its WINDOW_UPDATE.
                 slot.is_scheduled = window > 0;
                 match (window > 0, quantum > 0) {
                     (true, true) => self.scheduler.return_to_front(number),
@@ -433,7 +435,7 @@ impl Connection {
         }
     }
 
-    /// Ends a queue without data: by trailers, by an empty DATA frame, or because its caller has not sent more yet.
+    /// Ends a drained queue, by trailers or by an empty DATA frame. Does nothing if the message continues.
     fn end_queue(&mut self, stream: StreamKey) {
         let Some(slot) = self.streams.get_mut(stream) else { return };
         let (id, Some(queue)) = (slot.id, slot.queue.take()) else { return };
@@ -469,7 +471,7 @@ fn move_body(queue: &mut SendQueue, mut length: usize, output: &mut Output) {
 }
 
 impl Connection {
-    /// Resets replies whose windows have hardly moved since the last check, if it is time.
+    /// Resets replies whose windows have hardly moved since the last check. Does nothing before the check is due.
     pub(super) fn check_replies(&mut self, now: Instant) {
         let Some(at) = self.replies_checked_at else { return };
         if now < at {

@@ -11,14 +11,14 @@ use bytes::Bytes;
 use frisbee_core::{ClientConfig, Config, ServerConfig};
 use std::time::Instant;
 
-/// A frame.
+/// Encodes a frame.
 fn frame(kind: u8, flags: u8, stream: u32, payload: impl AsRef<[u8]>) -> Vec<u8> {
     let payload = payload.as_ref();
     let head = FrameHead { length: payload.len() as u32, kind, flags, stream };
     [&head.encode()[..], payload].concat()
 }
 
-/// A field block without entries of the dynamic table.
+/// Encodes a field block without entries of the dynamic table.
 fn block(fields: &[(&str, &str)]) -> Vec<u8> {
     let mut block = Vec::new();
     for (name, value) in fields {
@@ -60,14 +60,14 @@ fn settings(entries: &[(u16, u32)]) -> Vec<u8> {
     out
 }
 
-/// A connection, and the time that passes for it.
+/// A connection and its current time.
 struct End {
     connection: Connection,
     now: Instant,
 }
 
 impl End {
-    /// A server that has received the preface, SETTINGS and their acknowledgement.
+    /// Creates a server that has received the preface, SETTINGS and their acknowledgement.
     fn server() -> Self {
         Self::server_with(&Config::default())
     }
@@ -82,7 +82,7 @@ impl End {
         end
     }
 
-    /// A client that has received the server's SETTINGS.
+    /// Creates a client that has received the server's SETTINGS.
     fn client() -> Self {
         let now = Instant::now();
         let mut end = Self { connection: Connection::client(&ClientConfig::default(), now), now };
@@ -101,7 +101,7 @@ impl End {
         Ok(events)
     }
 
-    /// Feeds bytes that have to be an error of the connection; GOAWAY has the same code.
+    /// Feeds bytes that must fail the connection, and checks that GOAWAY has the same code.
     #[track_caller]
     fn fails(&mut self, bytes: &[u8], code: ErrorCode) {
         self.frames();
@@ -110,12 +110,14 @@ impl End {
         assert_eq!((last.0.kind, &last.1[4..8]), (kind::GOAWAY, &code.0.to_be_bytes()[..]));
     }
 
-    /// The frames in the output.
+    /// Returns the frames in the output.
     fn frames(&mut self) -> Vec<(FrameHead, Bytes)> {
         let mut output = self.connection.take_output(self.now);
         let mut frames = Vec::new();
         while !output.is_empty() {
-            let head = FrameHead::parse(output.split_to(frame::HEAD)[..].try_into().expect("nine bytes"));
+            let head = FrameHead::parse(
+                output.split_to(frame::HEAD)[..].try_into().expect("frame header should have nine bytes"),
+            );
             frames.push((head, output.split_to(head.length as usize)));
         }
         frames
@@ -138,11 +140,13 @@ fn bytes(count: usize) -> Bytes {
     Bytes::from(vec![b'x'; count])
 }
 
-/// Reads the blocks of HEADERS frames.
+/// Decodes the fields of a block.
 fn fields(decoder: &mut hpack::Decoder, block: &[u8]) -> Vec<(String, String)> {
     let mut fields = Vec::new();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    decoder.decode(block, |field| fields.push((text(field.name), text(field.value)))).expect("block should be valid");
+    decoder
+        .decode(block, |field| fields.push((text(field.name), text(field.value))))
+        .expect("field block should be valid");
     fields
 }
 
@@ -298,7 +302,7 @@ fn early_response_asks_the_client_to_stop() {
     let frames = end.frames();
     assert_eq!(frames[1].0.kind, kind::RST_STREAM);
     assert_eq!(frames[1].1, ErrorCode::NO_ERROR.0.to_be_bytes()[..]);
-    // Its body is discarded, and counts for the window of the connection.
+    // The body is discarded, but counts towards the window of the connection.
     for _ in 0..20 {
         assert_eq!(end.feed(&data(1, 0, [0; 16_384])), Ok(Vec::new()));
     }
@@ -328,7 +332,7 @@ fn shutdown_does_not_wait_for_a_silent_peer() {
     let mut end = End::server();
     end.connection.shut_down(end.now);
     end.frames();
-    end.now = end.connection.next_timeout().expect("a second should be timed");
+    end.now = end.connection.next_timeout().expect("shutdown should be timed");
     assert_eq!(end.connection.handle_timeout(end.now), Ok(()));
     assert_eq!(end.kinds(), [kind::GOAWAY]);
     assert!(end.connection.is_shut_down());

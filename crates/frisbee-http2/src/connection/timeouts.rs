@@ -1,4 +1,4 @@
-//! The clock of a connection, and its graceful end.
+//! Timers and graceful shutdown of a connection.
 
 use super::Connection;
 use crate::ErrorCode;
@@ -7,16 +7,16 @@ use crate::frame;
 use frisbee_core::{Role, earlier};
 use std::time::{Duration, Instant};
 
-/// The payload of the PING after the first GOAWAY.
+/// Payload of the PING after the first GOAWAY.
 pub(super) const SHUTDOWN_PING: [u8; 8] = *b"shutdown";
 
-/// How long a server waits for the answer to that PING.
+/// Time for which a server waits for the reply to that PING.
 const ANNOUNCED: Duration = Duration::from_secs(1);
 
-/// A server shuts down when a client has used three quarters of the stream ids, as grpc-go does.
+/// Stream id at which a server shuts down: three quarters of all ids, as in grpc-go.
 const ID_MAX: u32 = (1 << 29) * 3;
 
-/// The graceful end of a connection: RFC 9113, section 6.8.
+/// Progress of a graceful shutdown: RFC 9113, section 6.8.
 ///
 /// ```text
 /// Open --shut_down--> Announced --PING answered, or 1 s--> Final
@@ -26,15 +26,15 @@ const ID_MAX: u32 = (1 << 29) * 3;
 pub(super) enum Shutdown {
     /// New streams are accepted.
     Open,
-    /// "A server that is attempting to gracefully shut down a connection SHOULD send an initial GOAWAY frame with the last
-    /// stream identifier set to 2^31-1 and a NO_ERROR code." Streams that were under way are still accepted.
+    /// "A server that is attempting to gracefully shut down a connection SHOULD send an initial GOAWAY frame with the
+    /// last stream identifier set to 2^31-1 and a NO_ERROR code." Streams that were in flight are still accepted.
     Announced { until: Option<Instant> },
-    /// The last stream id is known.
+    /// The last stream id is fixed.
     Final,
 }
 
 impl Connection {
-    /// Begins a graceful shutdown: no further streams, while open ones continue.
+    /// Starts a graceful shutdown. No new streams are accepted, but open ones continue.
     pub fn shut_down(&mut self, now: Instant) {
         if self.shutdown != Shutdown::Open {
             return;
@@ -59,19 +59,19 @@ impl Connection {
         }
     }
 
-    /// Whether a graceful shutdown has ended: no stream is left, and none can be opened.
+    /// Returns whether a graceful shutdown is complete: no stream is open and none can be opened.
     pub fn is_shut_down(&self) -> bool {
         self.shutdown == Shutdown::Final && self.streams.len() == 0
     }
 
-    /// Sends GOAWAY because the caller closes the connection at once.
+    /// Sends GOAWAY because the caller closes the connection immediately.
     pub fn go_away(&mut self, code: ErrorCode) {
         if self.failed.is_none() {
             self.fail(ConnectionError::new(code, ""));
         }
     }
 
-    /// Returns when [`handle_timeout`](Self::handle_timeout) should be called.
+    /// Returns when [`handle_timeout`](Self::handle_timeout) must be called.
     pub fn next_timeout(&self) -> Option<Instant> {
         let announced = match self.shutdown {
             Shutdown::Announced { until } => until,
@@ -90,11 +90,11 @@ impl Connection {
         .fold(None, earlier)
     }
 
-    /// Applies expired timeouts.
+    /// Handles expired timeouts.
     ///
     /// # Errors
     ///
-    /// If the peer is too slow. GOAWAY is in the output.
+    /// If the peer is too slow. The output contains a GOAWAY.
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), ConnectionError> {
         if let Some(error) = self.failed {
             return Err(error);
@@ -106,7 +106,7 @@ impl Connection {
         let is_due = |time: Option<Instant>| time.is_some_and(|time| now >= time);
         if self.abuse.deadline().is_some() {
             self.abuse.handle_timeout(now);
-            // The peer was not read, so nothing could arrive.
+            // Nothing could arrive while the peer was not being read.
             self.read_progress.complete();
             if self.is_mid_frame() {
                 self.read_progress.waiting(self.received, now);

@@ -1,49 +1,48 @@
-//! From a field block to fields.
+//! Decoding of field blocks.
 //!
 //! # Decisions
 //!
-//! Each block is decoded whole, because every field changes the state for later blocks. A limit of the decoded size
-//! bounds the work, since one byte can repeat an entry of 4 KiB. The receiver of the fields decides which to keep.
+//! Each block is decoded completely, because every field changes the state for later blocks. A limit on the decoded
+//! size bounds the work, since a single byte can repeat an entry of 4 KiB. The caller decides which fields to keep.
 
 use super::table::Table;
 use super::{TABLE_SIZE, form, huffman};
 use std::fmt;
 
-/// The greatest decoded size of a block, counted as in RFC 7541, section 4.1: four times the size of the fields that are
-/// kept, so that an honest peer with a long list is answered instead of disconnected.
+/// Maximum decoded size of a block, counted by RFC 7541, section 4.1. It is four times the size of the fields that are
+/// kept, so that a legitimate peer with a long list gets a reply instead of being disconnected.
 const DECODED_MAX: usize = 64 * 1024;
 
-/// The updates of the table's size that a block may have. RFC 7541, section 4.2, allows two: the smallest and the final
-/// size.
+/// Maximum number of table size updates per block. RFC 7541, section 4.2, allows two: the smallest and the final size.
 const UPDATES_MAX: u32 = 2;
 
-/// A field of a block.
+/// A decoded field.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Field<'a> {
-    /// The name.
+    /// Name of the field.
     pub name: &'a [u8],
-    /// The value.
+    /// Value of the field.
     pub value: &'a [u8],
-    /// The sender forbids indexing it, because its value is a secret: RFC 7541, section 7.1.3.
+    /// Whether the sender forbids indexing the field, because its value is secret: RFC 7541, section 7.1.3.
     pub is_sensitive: bool,
 }
 
-/// An invalid block. The states of the two ends differ from then on, so its connection has to be closed.
+/// An invalid block. The compression states of the two ends then differ, so the connection must be closed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// The block ends in the middle of a field.
+    /// The block ends within a field.
     Truncated,
-    /// An integer above 2^28.
+    /// An integer exceeds 2^28.
     Integer,
-    /// An index of no entry.
+    /// An index refers to no entry.
     Index(u32),
     /// Invalid Huffman coding.
     Huffman,
-    /// An update of the table's size above the limit, after a field, or repeated.
+    /// A table size update exceeds the limit, follows a field, or is repeated.
     SizeUpdate,
-    /// A decoded size above 64 KiB.
+    /// The decoded size exceeds 64 KiB.
     TooLarge,
 }
 
@@ -69,11 +68,11 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// Decodes the blocks of one direction of a connection.
+/// Decoder of the blocks of one direction of a connection.
 #[derive(Debug)]
 pub struct Decoder {
     table: Table,
-    /// The greatest size that the peer may choose for the table.
+    /// Maximum size that the peer may choose for the table.
     size_max: usize,
     name: Vec<u8>,
     value: Vec<u8>,
@@ -95,17 +94,17 @@ impl Decoder {
         Self { table: Table::new(size_max), size_max, name: Vec::new(), value: Vec::new() }
     }
 
-    /// Returns the bytes that it holds.
+    /// Returns the memory of the decoder in bytes.
     pub fn memory(&self) -> usize {
         self.table.memory().saturating_add(self.name.capacity()).saturating_add(self.value.capacity())
     }
 
-    /// Decodes a block and passes each field to `each`. Returns whether the block has changed the dynamic table: if not,
-    /// the same bytes mean the same fields until another block changes it.
+    /// Decodes a block and passes each field to `each`. Returns whether the block has changed the dynamic table. If
+    /// not, the same bytes decode to the same fields until another block changes the table.
     ///
     /// # Errors
     ///
-    /// If the block is invalid, or is larger than 64 KiB when decoded. The decoder cannot be used any further.
+    /// If the block is invalid or its decoded size exceeds 64 KiB. The decoder must not be used afterwards.
     pub fn decode(&mut self, block: &[u8], mut each: impl FnMut(Field<'_>)) -> Result<bool, DecodeError> {
         let mut rest = block;
         let (mut updates, mut decoded) = (0_u32, 0_usize);
@@ -135,7 +134,7 @@ impl Decoder {
         Ok(has_changed)
     }
 
-    /// Decodes the field whose first byte is `first`. Returns its size, and whether it was inserted.
+    /// Decodes the field whose first byte is `first`. Returns its size and whether it was inserted.
     fn field(
         &mut self,
         first: u8,
@@ -154,7 +153,7 @@ impl Decoder {
         let name = if index == 0 {
             string(rest, &mut self.name)?
         } else {
-            // A copy, because an insertion may evict the entry of the name.
+            // Copied because an insertion may evict the entry that contains the name.
             let (name, _) = self.table.get(index as usize).ok_or(DecodeError::Index(index))?;
             self.name.clear();
             self.name.extend_from_slice(name);
@@ -187,14 +186,14 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Decodes an integer whose first byte has been taken: RFC 7541, section 5.1.
+/// Decodes an integer after its first byte: RFC 7541, section 5.1.
 fn integer(rest: &mut &[u8], first: u8, bits: u32) -> Result<u32, DecodeError> {
     let mask = u8::MAX.checked_shr(8_u32.saturating_sub(bits)).unwrap_or(0);
     let mut value = u32::from(first & mask);
     if first & mask < mask {
         return Ok(value);
     }
-    // Four bytes of seven bits suffice for each length and index that fits into a block.
+    // Four bytes of seven bits suffice for every length and index that occurs in a block.
     for shift in [0, 7, 14, 21] {
         let (&byte, tail) = rest.split_first().ok_or(DecodeError::Truncated)?;
         *rest = tail;
@@ -206,7 +205,7 @@ fn integer(rest: &mut &[u8], first: u8, bits: u32) -> Result<u32, DecodeError> {
     Err(DecodeError::Integer)
 }
 
-/// Decodes a string literal: RFC 7541, section 5.2. `buffer` holds the text of a coded one.
+/// Decodes a string literal: RFC 7541, section 5.2. `buffer` receives the text of a Huffman-coded one.
 fn string<'a, 'b: 'a>(rest: &mut &'b [u8], buffer: &'a mut Vec<u8>) -> Result<&'a [u8], DecodeError> {
     let (&first, tail) = rest.split_first().ok_or(DecodeError::Truncated)?;
     *rest = tail;

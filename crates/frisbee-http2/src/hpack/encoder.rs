@@ -1,19 +1,18 @@
-//! From fields to a field block.
+//! Encoding of field blocks.
 //!
 //! # Decisions
 //!
-//! **The table is frozen once it is full.** Fields that are the same for all messages of a connection are inserted the first
-//! time. Before the first eviction insertions stop, so an entry never moves away, and the block of a reply is a few
-//! constant bytes. All other fields are literals without Huffman coding, because the time to code them is worth more than
-//! the bytes.
+//! **The table is frozen once it is full.** Fields that are the same for all messages of a connection are inserted on
+//! first use. Insertions stop before the first eviction, so entries never move, and the block of a reply consists of a
+//! few constant bytes. Other fields are literals without Huffman coding, because coding them costs more than it saves.
 
 use super::table::{STATIC, Table};
 use super::{TABLE_SIZE, form, huffman};
 
-/// The longest value that is inserted. Eight of these fit into the table.
+/// Maximum size of an inserted value. Eight such entries fit into the table.
 const INSERTED_MAX: usize = 480;
 
-/// The fields whose values repeat for all messages of a connection.
+/// Fields whose values are usually the same for all messages of a connection.
 const REPEATED: [&[u8]; 14] = [
     b":authority",
     b":path",
@@ -31,15 +30,15 @@ const REPEATED: [&[u8]; 14] = [
     b"vary",
 ];
 
-/// Encodes the blocks of one direction of a connection.
+/// Encoder of the blocks of one direction of a connection.
 #[derive(Debug)]
 pub struct Encoder {
     table: Table,
-    /// The size of the table has changed and the peer has not been notified.
+    /// Whether the size of the table has changed since the last block.
     has_resized: bool,
 }
 
-/// The state of an [`Encoder`] before a block that may be withdrawn.
+/// State of an [`Encoder`] before a block that may be withdrawn.
 #[derive(Clone, Copy, Debug)]
 pub struct EncoderMark {
     len: usize,
@@ -58,12 +57,12 @@ impl Encoder {
         Self { table: Table::new(TABLE_SIZE), has_resized: false }
     }
 
-    /// Returns the bytes that it holds.
+    /// Returns the memory of the encoder in bytes.
     pub fn memory(&self) -> usize {
         self.table.memory()
     }
 
-    /// Limits the table to the size that the peer accepts, SETTINGS_HEADER_TABLE_SIZE. More than 4 KiB are not used.
+    /// Limits the table to the size that the peer accepts, SETTINGS_HEADER_TABLE_SIZE. At most 4 KiB are used.
     pub fn set_size_max(&mut self, size_max: u32) {
         let size_max = TABLE_SIZE.min(size_max as usize);
         if size_max != self.table.size_max() {
@@ -73,12 +72,12 @@ impl Encoder {
         }
     }
 
-    /// Returns the present state, for [`withdraw`](Self::withdraw).
+    /// Returns the current state, for [`withdraw`](Self::withdraw).
     pub fn mark(&self) -> EncoderMark {
         EncoderMark { len: self.table.len(), has_resized: self.has_resized }
     }
 
-    /// Undoes all blocks since `mark`, because their bytes will not be sent.
+    /// Reverts all blocks since `mark`, because their bytes will not be sent.
     pub fn withdraw(&mut self, mark: EncoderMark) {
         self.table.truncate(mark.len);
         self.has_resized = mark.has_resized;
@@ -94,7 +93,7 @@ impl Encoder {
         }
     }
 
-    /// Appends a field. A sensitive one is sent as a literal that no hop may index.
+    /// Appends a field. A sensitive field is sent as a literal that must not be indexed at any hop.
     pub fn put(&mut self, name: &[u8], value: &[u8], is_sensitive: bool, block: &mut Vec<u8>) {
         if !is_sensitive && let Some(index) = self.index_of(name, value) {
             return put_integer(block, form::INDEXED, index);
@@ -117,12 +116,12 @@ impl Encoder {
         }
     }
 
-    /// The index of a field in either table.
+    /// Returns the index of a field in either table.
     fn index_of(&self, name: &[u8], value: &[u8]) -> Option<usize> {
         let dynamic = |age: &usize| STATIC.len().checked_add(*age);
         let mut inserted = (1..=self.table.len()).filter_map(|age| dynamic(&age));
         let found = inserted.find(|index| self.table.get(*index) == Some((name, value)));
-        // Empty values of the static table denote names alone.
+        // An empty value in the static table stands for the name alone.
         let is_same = |(a, b): &(&str, &str)| !b.is_empty() && a.as_bytes() == name && b.as_bytes() == value;
         found.or_else(|| STATIC.iter().position(is_same)?.checked_add(1))
     }

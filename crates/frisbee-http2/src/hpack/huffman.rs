@@ -2,22 +2,22 @@
 //!
 //! # Decisions
 //!
-//! The code is canonical: codes of one length are consecutive numbers in the order of their symbols. All tables are therefore
-//! computed from the lengths when this crate is compiled. A byte of input selects most symbols; the few codes longer
-//! than eight bits are found by comparing with the last code of each length.
+//! The code is canonical: codes of the same length are consecutive numbers in the order of their symbols. All tables
+//! are therefore computed from the lengths at compile time. Most symbols are looked up by one byte of input. The few
+//! codes longer than eight bits are found by comparison with the last code of each length.
 
 use super::DecodeError;
 
-/// The number of symbols: all bytes, and EOS.
+/// Number of symbols: all bytes, and EOS.
 const SYMBOLS: usize = 257;
 
-/// The end-of-string symbol. Its first bits pad the last byte; a string that contains all of it is invalid.
+/// The end-of-string symbol. Its first bits pad the last byte. A string that contains the whole code is invalid.
 const EOS: u16 = 256;
 
-/// The longest code, in bits.
+/// Maximum length of a code in bits.
 const LONGEST: usize = 30;
 
-/// The length of each symbol's code in bits, from RFC 7541, appendix B.
+/// Length of each symbol's code in bits: RFC 7541, appendix B.
 const LENGTHS: [u8; SYMBOLS] = [
     13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28,
     28, 28, 28, 6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7, 8, 15, 6, 12,
@@ -31,17 +31,18 @@ const LENGTHS: [u8; SYMBOLS] = [
 ];
 
 struct Tables {
-    /// The code of each symbol, in the low bits.
+    /// Code of each symbol, in the low bits.
     codes: [u32; SYMBOLS],
-    /// The symbols in the order of their codes.
+    /// Symbols in the order of their codes.
     sorted: [u16; SYMBOLS],
-    /// For each length the first number, aligned to the left, that is above all codes of this length.
+    /// For each length, the first left-aligned number above all codes of this length.
     ends: [u32; LONGEST + 1],
-    /// For each length its first code.
+    /// For each length, its first code.
     first: [u32; LONGEST + 1],
-    /// For each length the position of its first symbol in `sorted`.
+    /// For each length, the index of its first symbol in `sorted`.
     offsets: [usize; LONGEST + 1],
-    /// For each byte the symbol whose code begins it, and the length; length 0 if the code is longer than a byte.
+    /// For each byte, the symbol whose code it starts with, and the length of the code. The length is 0 if the code is
+    /// longer than a byte.
     short: [(u8, u8); 256],
 }
 
@@ -79,27 +80,28 @@ const fn tables() -> Tables {
             }
             symbol += 1;
         }
-        // The last code of the longest length is all ones, so its end does not fit: comparisons fall through to it.
+        // The last code of the maximum length is all ones, so its end does not fit in 32 bits. Comparisons fall through
+        // to it.
         tables.ends[length] = if length == LONGEST { u32::MAX } else { code << (32 - length) };
         length += 1;
     }
     tables
 }
 
-/// The symbol whose code begins `bits`, which are aligned to the left, and the length of the code.
+/// Returns the symbol at the start of the left-aligned `bits`, and the length of its code.
 #[inline]
 fn symbol(bits: u64) -> (u16, u32) {
     let [byte, ..] = bits.to_be_bytes();
     match TABLES.short.get(usize::from(byte)) {
         Some(&(symbol, length)) if length > 0 => (symbol.into(), length.into()),
-        _ => long_symbol((bits >> 32) as u32), // The first half.
+        _ => long_symbol((bits >> 32) as u32), // The upper half.
     }
 }
 
 #[cold]
 fn long_symbol(bits: u32) -> (u16, u32) {
     let is_below = |end: &u32| bits < *end;
-    // No code is shorter than five bits, so the ends below that are zero.
+    // No code is shorter than five bits, so the ends of shorter lengths are zero.
     let length = TABLES.ends.iter().position(is_below).unwrap_or(LONGEST);
     let code = bits.checked_shr(32_u32.saturating_sub(length as u32)).unwrap_or(0);
     let first = TABLES.first.get(length).copied().unwrap_or(0);
@@ -108,11 +110,11 @@ fn long_symbol(bits: u32) -> (u16, u32) {
     (TABLES.sorted.get(at).copied().unwrap_or(EOS), length as u32)
 }
 
-/// Appends the text of a coded string.
+/// Decodes a string and appends its text.
 pub(super) fn decode(coded: &[u8], text: &mut Vec<u8>) -> Result<(), DecodeError> {
     // No code is shorter than five bits.
     text.reserve(coded.len().saturating_mul(8) / 5);
-    // The next bits, aligned to the left, and how many there are.
+    // The next bits, left-aligned, and their number.
     let (mut window, mut held) = (0_u64, 0_u32);
     let mut input = coded.iter();
     loop {
@@ -141,15 +143,15 @@ pub(super) fn decode(coded: &[u8], text: &mut Vec<u8>) -> Result<(), DecodeError
     }
 }
 
-/// The length of the coded string in bytes.
+/// Returns the length of the encoded string in bytes.
 pub(super) fn encoded_len(text: &[u8]) -> usize {
     let bits = |byte: &u8| usize::from(LENGTHS.get(usize::from(*byte)).copied().unwrap_or(0));
     text.iter().map(bits).fold(0_usize, usize::saturating_add).div_ceil(8)
 }
 
-/// Appends the coded string.
+/// Encodes a string and appends it.
 pub(super) fn encode(text: &[u8], coded: &mut Vec<u8>) {
-    // The bits that do not fill a byte yet, aligned to the left.
+    // Bits that do not fill a byte yet, left-aligned.
     let (mut window, mut held) = (0_u64, 0_u32);
     for byte in text {
         let at = usize::from(*byte);

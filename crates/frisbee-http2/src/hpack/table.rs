@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-/// The cost of an entry in addition to its text: RFC 7541, section 4.1.
+/// Overhead of an entry in addition to its text: RFC 7541, section 4.1.
 pub(super) const ENTRY_COST: usize = 32;
 
-/// RFC 7541, appendix A. The first entry has index 1.
+/// The static table: RFC 7541, appendix A. The first entry has index 1.
 pub(super) const STATIC: [(&str, &str); 61] = [
     (":authority", ""),
     (":method", "GET"),
@@ -72,21 +72,21 @@ pub(super) const STATIC: [(&str, &str); 61] = [
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Its position in the text, which holds the name and then the value.
+    /// Position of the entry in the text buffer, which contains the name followed by the value.
     at: usize,
     name: usize,
     value: usize,
 }
 
-/// A dynamic table: first in, first out.
+/// A dynamic table with FIFO eviction.
 ///
-/// The text of all entries is in one buffer, which new entries extend. Evicted text is removed when the buffer is twice
-/// as long as the table may be, so each byte moves about once.
+/// The text of all entries is in one buffer, to which new entries are appended. Evicted text is removed when the buffer
+/// is twice the maximum size of the table, so each byte is moved about once.
 #[derive(Debug)]
 pub(super) struct Table {
     text: Vec<u8>,
     entries: VecDeque<Entry>,
-    /// The size of all entries as RFC 7541, section 4.1, counts it.
+    /// Size of all entries, counted by RFC 7541, section 4.1.
     size: usize,
     size_max: usize,
 }
@@ -104,13 +104,14 @@ impl Table {
         self.entries.len()
     }
 
-    /// The bytes that its buffers take.
+    /// Returns the memory of the buffers in bytes.
     pub(super) fn memory(&self) -> usize {
         let entries = self.entries.capacity().saturating_mul(size_of::<Entry>());
         self.text.capacity().saturating_add(entries)
     }
 
-    /// The name and value of an index of either table. "The dynamic table is indexed from 62": RFC 7541, section 2.3.3.
+    /// Returns the name and value at an index of either table. "The dynamic table is indexed from 62": RFC 7541,
+    /// section 2.3.3.
     pub(super) fn get(&self, index: usize) -> Option<(&[u8], &[u8])> {
         let at = index.checked_sub(1)?;
         if let Some((name, value)) = STATIC.get(at) {
@@ -124,20 +125,20 @@ impl Table {
         Some((name, text.get(..entry.value)?))
     }
 
-    /// The size of an entry as RFC 7541, section 4.1, counts it.
+    /// Returns the size of an entry, counted by RFC 7541, section 4.1.
     pub(super) fn cost(name: &[u8], value: &[u8]) -> usize {
         name.len().saturating_add(value.len()).saturating_add(ENTRY_COST)
     }
 
-    /// Whether an entry fits without evicting another.
+    /// Returns whether an entry fits without an eviction.
     pub(super) fn has_room(&self, name: &[u8], value: &[u8]) -> bool {
         self.size.saturating_add(Self::cost(name, value)) <= self.size_max
     }
 
-    /// Inserts an entry and evicts the oldest ones until all fit.
+    /// Inserts an entry and evicts the oldest ones as needed.
     ///
-    /// "An attempt to add an entry larger than the maximum size causes the table to be emptied of all existing entries and
-    /// results in an empty table": RFC 7541, section 4.4.
+    /// "An attempt to add an entry larger than the maximum size causes the table to be emptied of all existing entries
+    /// and results in an empty table": RFC 7541, section 4.4.
     pub(super) fn insert(&mut self, name: &[u8], value: &[u8]) {
         let cost = Self::cost(name, value);
         self.evict(self.size_max.saturating_sub(cost));
@@ -169,7 +170,7 @@ impl Table {
         }
     }
 
-    /// Changes the size limit, and evicts entries above it.
+    /// Changes the maximum size and evicts entries beyond it.
     pub(super) fn resize(&mut self, size_max: usize) {
         self.size_max = size_max;
         self.evict(size_max);

@@ -1,4 +1,4 @@
-//! The examples of RFC 7541, appendix C, round trips, and public vectors of other implementations.
+//! Examples of RFC 7541, appendix C, round trips, and public test vectors of other implementations.
 
 use super::{DecodeError, Decoder, Encoder};
 use proptest::prelude::*;
@@ -8,7 +8,8 @@ use std::{env, fs};
 
 fn unhex(text: &str) -> Vec<u8> {
     let digits: String = text.split_whitespace().collect();
-    let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).expect("two hexadecimal digits");
+    let byte =
+        |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).expect("text should consist of hexadecimal digits");
     (0..digits.len()).step_by(2).map(byte).collect()
 }
 
@@ -23,7 +24,7 @@ fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
     list.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-/// The table's entries, the newest first.
+/// Returns the entries of the dynamic table, newest first.
 fn table(decoder: &Decoder) -> Vec<(String, String)> {
     let entries = (62..).map_while(|index| decoder.table().get(index));
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -132,7 +133,7 @@ fn truncated_block_never_yields_other_fields() {
     for (name, value) in [(":path", "/a/b"), ("te", "trailers"), ("x-other", "long value"), ("user-agent", "grpc-go")] {
         encoder.put(name.as_bytes(), value.as_bytes(), false, &mut block);
     }
-    let whole = decoded(&mut Decoder::new(), &block).expect("block should be valid");
+    let whole = decoded(&mut Decoder::new(), &block).expect("field block should be valid");
     for cut in 0..block.len() {
         let mut fields = Vec::new();
         let result = Decoder::new().decode(&block[..cut], |field| fields.push(field.name.to_vec()));
@@ -227,11 +228,11 @@ proptest! {
     }
 }
 
-/// Folders of encoders that follow early drafts, whose static table differs, and one without encoded blocks.
+/// Folders to skip: encoders for early drafts with a different static table, and one without encoded blocks.
 const SKIPPED: [&str; 4] = ["hyper-hpack", "node-http2-protocol", "raw-data", "twitter-hpack"];
 
-/// Stories of other encoders: files `NAME/story_NN.json` in the folder that `HPACK_TESTS` names. The npm package `hpack`
-/// has them in `test/hpack-test-case`.
+/// Test vectors of other encoders: files `NAME/story_NN.json` in the folder given by `HPACK_TESTS`. The npm package
+/// `hpack` contains them in `test/hpack-test-case`.
 #[test]
 fn vectors_of_other_encoders_decode() {
     let Some(root) = env::var_os("HPACK_TESTS") else {
@@ -245,8 +246,8 @@ fn vectors_of_other_encoders_decode() {
             folders(&folder).into_iter().filter(|path| path.extension().is_some_and(|is| is == "json")).collect();
         encoders += u32::from(!files.is_empty());
         for file in files {
-            let text = fs::read(&file).expect("story should be readable");
-            let story: Value = serde_json::from_slice(&text).expect("story should be JSON");
+            let text = fs::read(&file).expect("test vector file should be readable");
+            let story: Value = serde_json::from_slice(&text).expect("test vector file should be JSON");
             stories += 1;
             blocks += story_decodes(&story, &file);
         }
@@ -257,7 +258,7 @@ fn vectors_of_other_encoders_decode() {
 
 fn folders(folder: &Path) -> Vec<std::path::PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut paths: Vec<_> = entries.map(|entry| entry.expect("folder should be listed").path()).collect();
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("folder should be readable").path()).collect();
     paths.sort();
     paths
 }
@@ -267,7 +268,7 @@ fn story_decodes(story: &Value, file: &Path) -> u32 {
     let mut encoder = Encoder::new();
     let mut second = Decoder::new();
     let mut blocks = 0;
-    for case in story["cases"].as_array().expect("story should have cases") {
+    for case in story["cases"].as_array().expect("test vector should have cases") {
         let Some(wire) = case["wire"].as_str() else { continue };
         if let Some(size) = case["header_table_size"].as_u64() {
             decoder.set_size_max(size as usize);

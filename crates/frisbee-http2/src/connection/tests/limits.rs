@@ -1,21 +1,21 @@
-//! Attacks: each with its bytes, and the answer.
+//! Attacks, with the bytes sent and the expected reaction.
 
 use super::*;
 use crate::limits;
 use std::time::Duration;
 
-/// How a flood ends.
+/// Reaction to a flood.
 #[derive(PartialEq, Eq, Debug)]
 enum Answer {
     /// The peer is not read for a while.
     Rest,
     /// The connection is closed with this code.
     Close(ErrorCode),
-    /// Nothing happens in a thousand turns.
+    /// Nothing happens within a thousand rounds.
     None,
 }
 
-/// Repeats a turn until it has consequences. `turn` gets the number of the turn.
+/// Repeats a round until there is a reaction. `turn` receives the number of the round.
 fn flood(end: &mut End, mut turn: impl FnMut(&mut End, u32) -> Vec<u8>) -> Answer {
     for number in 0..1000 {
         let bytes = turn(end, number);
@@ -28,12 +28,12 @@ fn flood(end: &mut End, mut turn: impl FnMut(&mut End, u32) -> Vec<u8>) -> Answe
     Answer::None
 }
 
-/// The id of the stream that is opened in a turn's step.
+/// Returns the id of the stream opened in a round.
 fn id(number: u32) -> u32 {
     2 * number + 1
 }
 
-/// Ten repetitions, with fewer bytes than their cost.
+/// Repeats bytes ten times. They are fewer than their cost.
 fn repeated(bytes: &[u8]) -> Vec<u8> {
     bytes.repeat(10)
 }
@@ -61,7 +61,7 @@ fn flood_of_useless_frames_makes_the_peer_rest() {
         let skipped = end.open(5, END_STREAM);
         assert_eq!(end.connection.send_head(skipped, &Head::response(200), true), Ok(()));
         end.frames();
-        // The acknowledgements of a turn stay below the limit of unsent ones.
+        // The acknowledgements of one round stay below the limit of unsent ones.
         let turn = if name == "SETTINGS" { bytes.repeat(7) } else { repeated(&bytes) };
         assert_eq!(flood(&mut end, |_, _| turn.clone()), Answer::Rest, "{name}");
     }
@@ -111,7 +111,7 @@ fn malformed_messages_are_limited() {
     let mut end = End::server();
     let answer = flood(&mut end, |_, number| headers(id(number), END_STREAM, &REQUEST[1..]));
     assert_eq!(answer, Answer::Rest);
-    // Even if their bytes would pay for them.
+    // The limit applies even if useful bytes would pay for the errors.
     let mut end = End::server();
     let answer = flood(&mut end, |_, number| {
         let head = headers(id(2 * number), 0, &REQUEST);
@@ -242,14 +242,14 @@ fn reply_to_a_closed_window_is_cancelled() {
     assert_eq!(end.connection.reply(stream, &Head::response(200), &Head::trailers(), put), Ok(true));
     end.frames();
     for _ in 0..3 {
-        // 20 KiB in each idle time are enough.
-        end.now = end.connection.next_timeout().expect("replies should be timed");
+        // 20 KiB per idle timeout are sufficient.
+        end.now = end.connection.next_timeout().expect("reply should be timed");
         assert_eq!(end.connection.handle_timeout(end.now), Ok(()));
         assert_eq!(end.feed(&window_update(1, 20_000)), Ok(Vec::new()));
         end.frames();
     }
     for _ in 0..2 {
-        end.now = end.connection.next_timeout().expect("replies should be timed");
+        end.now = end.connection.next_timeout().expect("reply should be timed");
         assert_eq!(end.connection.handle_timeout(end.now), Ok(()));
     }
     assert_eq!(end.feed(&[]), Ok(vec![Event::Reset { stream, code: ErrorCode::CANCEL }]));
@@ -309,7 +309,7 @@ fn slow_preface_block_and_frame_end_the_connection() {
     let now = Instant::now();
     let mut end = End { connection: Connection::server(&ServerConfig::default(), now), now };
     assert!(end.feed(&frame::PREFACE[..20]).is_ok());
-    end.now = end.connection.next_timeout().expect("the preface should be timed");
+    end.now = end.connection.next_timeout().expect("preface should be timed");
     assert!(end.connection.handle_timeout(end.now).is_err());
     for begun in [&request(1, 0)[..12], &frame(kind::HEADERS, 0, 1, block(&REQUEST)), &data(1, 0, [0; 100])[..50]] {
         let mut end = End::server();
@@ -317,7 +317,7 @@ fn slow_preface_block_and_frame_end_the_connection() {
             end.open(1, 0);
         }
         assert!(end.feed(begun).is_ok());
-        end.now = end.connection.next_timeout().expect("the frame should be timed");
+        end.now = end.connection.next_timeout().expect("frame should be timed");
         assert!(end.connection.handle_timeout(end.now).is_err(), "{begun:?}");
     }
 }

@@ -1,10 +1,10 @@
-//! A client and a server against each other, and inputs that are cut anywhere.
+//! A client and a server against each other, and inputs split at arbitrary positions.
 
 use super::*;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Feeds bytes in pieces. Bodies in several pieces are joined, since their events depend on the cuts.
+/// Feeds bytes in pieces. Consecutive body parts are joined, because they depend on the split positions.
 fn feed_in_pieces(stream: &[u8], sizes: &[usize]) -> (Vec<String>, Option<ConnectionError>, Vec<u8>) {
     let now = Instant::now();
     let mut connection = Connection::server(&ServerConfig::default(), now);
@@ -81,7 +81,7 @@ fn any_cut_of_the_input_gives_equal_events() {
     }
 }
 
-/// A step of a world with a client and a server.
+/// A step of a simulation with a client and a server.
 #[derive(Clone, Copy, Debug)]
 enum Action {
     Open {
@@ -96,7 +96,7 @@ enum Action {
         which: usize,
         by_server: bool,
     },
-    /// Moves bytes of either end to the other, at most so many.
+    /// Transfers at most `count` bytes in each direction.
     Move {
         count: usize,
     },
@@ -114,7 +114,7 @@ fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
-/// A message that one end has sent or the other received: its number, its body's length, and whether it has ended.
+/// Messages sent by one end or received by the other: number, length of the body, and whether it has ended.
 type Messages = BTreeMap<usize, (usize, bool)>;
 
 #[derive(Default)]
@@ -128,7 +128,7 @@ struct World {
     now: Instant,
     client: Connection,
     server: Connection,
-    /// Bytes under way.
+    /// Bytes in flight.
     up: Vec<u8>,
     down: Vec<u8>,
     calls: Vec<StreamKey>,
@@ -195,7 +195,7 @@ impl World {
             return;
         }
         let at = which % self.requests.len();
-        let (stream, number) = self.requests.remove(at).expect("index should be below the length");
+        let (stream, number) = self.requests.remove(at).expect("request index should be in range");
         let mut trailers = Head::trailers();
         if which.is_multiple_of(2) {
             trailers.push("grpc-status", "0");
@@ -225,12 +225,14 @@ impl World {
         self.up.extend_from_slice(&self.client.take_output(self.now));
         self.down.extend_from_slice(&self.server.take_output(self.now));
         let mut input: Bytes = self.up.drain(..self.up.len().min(count)).collect::<Vec<_>>().into();
-        while let Some(event) = self.server.poll_event(&mut input, self.now).expect("client should obey the rules") {
+        while let Some(event) = self.server.poll_event(&mut input, self.now).expect("client should follow the protocol")
+        {
             self.handle_at_server(event);
         }
         assert!(input.is_empty());
         let mut input: Bytes = self.down.drain(..self.down.len().min(count)).collect::<Vec<_>>().into();
-        while let Some(event) = self.client.poll_event(&mut input, self.now).expect("server should obey the rules") {
+        while let Some(event) = self.client.poll_event(&mut input, self.now).expect("server should follow the protocol")
+        {
             self.handle_at_client(event);
         }
         assert!(input.is_empty());
@@ -243,7 +245,10 @@ impl World {
         match event {
             Event::Head { stream, .. } => {
                 let text = self.server.head().get("number").expect("request should have a number");
-                let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).expect("a number");
+                let number = std::str::from_utf8(text)
+                    .ok()
+                    .and_then(|text| text.parse().ok())
+                    .expect("request number should be valid");
                 self.server_streams.insert(number, stream);
                 self.requests.push_back((stream, number));
                 self.up_side.received.insert(number, (0, false));
@@ -281,7 +286,8 @@ impl World {
         }
     }
 
-    /// Answers all calls and moves all bytes. Every message that was not reset has arrived whole.
+    /// Replies to all calls and transfers all bytes. Checks that every message that was not reset has arrived
+    /// completely.
     fn finish(mut self) {
         for _ in 0..200 {
             self.respond(0, 10);

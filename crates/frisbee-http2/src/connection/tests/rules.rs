@@ -1,8 +1,8 @@
-//! Violations of RFC 9113, and the error that each of them is.
+//! Violations of RFC 9113 and the resulting errors.
 
 use super::*;
 
-/// The error of frames that follow the preface, or the head of an open request with id 1.
+/// Checks the error of frames sent after the preface.
 #[track_caller]
 fn server_fails(bytes: &[u8], code: ErrorCode) {
     End::server().fails(bytes, code);
@@ -67,7 +67,7 @@ fn frames_with_the_wrong_stream_id_are_rejected() {
         (kind::GOAWAY, 1, 8),
         (kind::PUSH_PROMISE, 1, 4),
         (kind::HEADERS, 2, 1),
-        // Idle streams.
+        // Frames on idle streams.
         (kind::DATA, 3, 1),
         (kind::RST_STREAM, 3, 4),
         (kind::WINDOW_UPDATE, 3, 4),
@@ -134,11 +134,11 @@ fn ended_and_closed_streams_accept_no_messages() {
     };
     closed(&data(1, 0, "x"));
     closed(&request(1, END_STREAM));
-    // A stream that was skipped is closed as well.
+    // A skipped id counts as closed.
     let mut end = End::server();
     end.open(5, 0);
     end.fails(&request(3, 0), ErrorCode::STREAM_CLOSED);
-    // One that the peer has reset.
+    // A stream that the peer has reset.
     let mut end = End::server();
     end.open(1, 0);
     assert!(end.feed(&reset(1, ErrorCode::CANCEL)).is_ok());
@@ -195,7 +195,7 @@ fn malformed_messages_reset_their_stream() {
         [request(1, 0), headers(1, END_STREAM, &[("connection", "close")])].concat(),
     ] {
         let mut end = End::server();
-        let events = end.feed(&message).expect("stream alone should fail");
+        let events = end.feed(&message).expect("only the stream should fail");
         let expected = |event: &Event| matches!(event, Event::Reset { code: ErrorCode::PROTOCOL_ERROR, .. });
         assert!(events.is_empty() || events.last().is_some_and(expected), "{events:?}");
         let frames = end.frames();
