@@ -1,7 +1,8 @@
-//! Calls of [frpc](https://docs.rs/frpc-rs) for programs without async: each call blocks its thread until it has ended.
+//! Blocking [frpc](https://docs.rs/frpc-rs) clients, for programs without async code.
 //!
-//! A separate thread drives the connection, unless the channel has other workers. It answers PINGs and receives
-//! messages of streams while the caller does other work. The clients are the generated ones:
+//! Each call blocks its thread until it completes. A background thread drives the connection, unless the channel has
+//! other workers. It replies to PINGs and receives stream messages while the caller does other work. Generated clients
+//! are used as they are:
 //!
 //! ```no_run
 //! # mod echo {
@@ -29,38 +30,39 @@ use std::{fmt, io};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// How long a connection may take to close when its last client is dropped: it writes the rest and waits for the peer's
-/// end, at most a second.
+/// Maximum time for which dropping the last client blocks. Closing flushes the remaining bytes and waits up to a second
+/// for the peer to close.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The interval between two looks whether the connection has ended.
+/// Interval at which closing is polled.
 const CLOSE_INTERVAL: Duration = Duration::from_millis(1);
 
-/// A client whose calls block.
+/// A client whose calls block the calling thread.
 ///
-/// Clones and [other clients](Self::client) share the connection, and may call from any number of threads at once.
-/// Dropping the last of them closes the connection and waits for that, 2 s at most.
+/// Clones and [other clients](Self::client) share the connection and can be used from any number of threads. Dropping
+/// the last of them closes the connection and blocks until it is closed, at most 2 s.
 #[derive(Clone)]
 pub struct Blocking<C> {
-    // In this order: the connection is dropped before its thread is stopped.
+    // Fields are dropped in this order: the connection before the thread that drives it.
     client: C,
     channel: Channel,
     background: Arc<BackgroundThread>,
 }
 
-/// Connects to an address as [`Channel::connect`] takes it, such as `localhost:9090` or `unix:/run/service.sock`; `make` is
-/// the `new` of a generated client.
+/// Connects to an address in the format of [`Channel::connect`], such as `localhost:9090` or `unix:/run/service.sock`.
+/// `make` is the `new` function of a generated client.
 ///
 /// # Errors
-/// As [`Channel::connect`], and if the system cannot start a thread.
+/// Like [`Channel::connect`]. Also fails if no thread can be started.
 ///
 /// # Panics
-/// If it is called in async code, which must not block.
+/// If called from async code, which must not block.
 pub fn connect<C>(address: impl Into<String>, make: impl FnOnce(Channel) -> C) -> Result<Blocking<C>, Error> {
     connect_using(|| Channel::connect(address), make)
 }
 
-/// Connects by `connect`, which makes a channel of any kind: to several servers, a lazy one, or one over a transport.
+/// Connects by a function that creates any kind of channel: one to several servers, a lazy one, or one over a custom
+/// transport.
 ///
 /// ```no_run
 /// # #[derive(Clone)] struct EchoClient;
@@ -73,10 +75,10 @@ pub fn connect<C>(address: impl Into<String>, make: impl FnOnce(Channel) -> C) -
 /// ```
 ///
 /// # Errors
-/// Those of `connect`, and if the system cannot start a thread.
+/// Returns the error of `connect`. Also fails if no thread can be started.
 ///
 /// # Panics
-/// If it is called in async code, which must not block.
+/// If called from async code, which must not block.
 pub fn connect_using<C, F>(connect: impl FnOnce() -> F, make: impl FnOnce(Channel) -> C) -> Result<Blocking<C>, Error>
 where
     F: Future<Output = Result<Channel, Error>>,
@@ -87,20 +89,20 @@ where
 }
 
 impl<C> Blocking<C> {
-    /// Makes a call and waits for its end. `call` gets the client and returns the future of the call, or any other
-    /// future, such as that of sending on a stream.
+    /// Makes a call and blocks until it completes. `call` receives the client and returns the future of the call. It
+    /// may return any other future, such as sending on a stream.
     ///
     /// # Panics
-    /// If it is called in async code, which must not block.
+    /// If called from async code, which must not block.
     pub fn call<'a, F: Future>(&'a self, call: impl FnOnce(&'a C) -> F) -> F::Output {
-        // The connection's thread drives sockets and timers; the future itself is polled here.
+        // The background thread drives sockets and timers. Only the future itself is polled here.
         self.background.runtime.block_on(async { call(&self.client).await })
     }
 
-    /// An iterator over the messages of a stream, which waits for each.
+    /// Returns an iterator over the messages of a stream, which blocks until each arrives.
     ///
     /// # Panics
-    /// The iterator panics in async code, which must not block.
+    /// The iterator panics if used in async code, which must not block.
     pub fn messages<M: Message>(&self, stream: Streaming<M>) -> Messages<M> {
         Messages { stream: Some(stream), background: self.background.clone() }
     }
@@ -112,7 +114,7 @@ impl<C> Blocking<C> {
     }
 }
 
-/// The messages of a stream; see [`Blocking::messages`]. The iterator ends after an error.
+/// Iterator over the messages of a stream; see [`Blocking::messages`]. Ends after an error.
 pub struct Messages<M> {
     stream: Option<Streaming<M>>,
     background: Arc<BackgroundThread>,
@@ -131,10 +133,10 @@ impl<M: Message> Iterator for Messages<M> {
     }
 }
 
-/// The thread that drives a connection.
+/// The background thread that drives a connection.
 struct BackgroundThread {
     runtime: Handle,
-    /// Dropping it ends the thread.
+    /// Stops the thread when dropped.
     running: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -155,7 +157,7 @@ impl BackgroundThread {
                 }
             });
         })?;
-        // Before this, a caller of `block_on` would wait for sockets that no thread drives yet.
+        // Wait for the thread to start. Otherwise `block_on` could wait for sockets that no thread drives yet.
         is_started.recv().map_err(io::Error::other)?;
         Ok(Self { runtime: handle, running: Some(running), thread: Some(thread) })
     }
@@ -164,7 +166,8 @@ impl BackgroundThread {
 impl Drop for BackgroundThread {
     fn drop(&mut self) {
         self.running = None;
-        // A task of the connection may hold the last client, which then is dropped on the thread itself.
+        // A task of the connection may hold the last client. It is then dropped on the thread itself, which must not
+        // join itself.
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != thread::current().id()
         {

@@ -1,7 +1,7 @@
-//! The details of errors that gRPC's programs exchange: the types of `google/rpc/error_details.proto`.
+//! Standard gRPC error details: the types of `google/rpc/error_details.proto`.
 //!
-//! [`StatusExt::with_detail`] adds a detail to a status of [frpc](https://docs.rs/frpc-rs), and [`StatusExt::detail`] reads it
-//! at the other end.
+//! [`StatusExt::with_detail`] adds a detail to a status of [frpc](https://docs.rs/frpc-rs), and [`StatusExt::detail`]
+//! extracts it on the other side.
 //!
 //! ```
 //! use frpc::{Code, Status};
@@ -25,7 +25,7 @@ pub use status::StatusExt;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// Declares a message of `google.rpc`.
+/// Declares messages of the package `google.rpc`.
 macro_rules! details {
     ($($(#[$doc:meta])* $name:ident { $($(#[$field:meta])* $of:ident: $type:ty,)* })*) => {
         $(
@@ -44,150 +44,150 @@ macro_rules! details {
 }
 
 details! {
-    /// Why a call failed, for programs: a reason that is unique within its domain.
+    /// Machine-readable reason of a failure, unique within its domain.
     ErrorInfo {
-        /// The reason, in upper snake case, such as `QUOTA_EXCEEDED`.
+        /// Reason in upper snake case, such as `QUOTA_EXCEEDED`.
         #[prost(string, tag = "1")]
         reason: String,
-        /// The service that gives the reason, such as `pubsub.example.com`.
+        /// Service that defines the reason, such as `pubsub.example.com`.
         #[prost(string, tag = "2")]
         domain: String,
-        /// Further values.
+        /// Additional values.
         #[prost(map = "string, string", tag = "3")]
         metadata: HashMap<String, String>,
     }
 
-    /// When a client may try again.
+    /// Time after which a client may retry.
     RetryInfo {
-        /// How long the client waits at least.
+        /// Minimum delay before a retry.
         #[prost(message, optional, tag = "1")]
         retry_delay: Option<prost_types::Duration>,
     }
 
-    /// Information for a developer to find the fault. It is not for users.
+    /// Debugging information for developers, not intended for users.
     DebugInfo {
-        /// The calls that led to the fault, the innermost first.
+        /// Stack trace, innermost call first.
         #[prost(string, repeated, tag = "1")]
         stack_entries: Vec<String>,
-        /// Further text.
+        /// Additional debugging text.
         #[prost(string, tag = "2")]
         detail: String,
     }
 
-    /// Which quotas were exceeded.
+    /// Exceeded quotas.
     QuotaFailure {
-        /// The quotas.
+        /// Violated quotas.
         #[prost(message, repeated, tag = "1")]
         violations: Vec<QuotaViolation>,
     }
 
-    /// Which preconditions were not met.
+    /// Failed preconditions.
     PreconditionFailure {
-        /// The preconditions.
+        /// Violated preconditions.
         #[prost(message, repeated, tag = "1")]
         violations: Vec<PreconditionViolation>,
     }
 
-    /// Which fields of a request were wrong.
+    /// Invalid fields of a request.
     BadRequest {
-        /// The fields.
+        /// Invalid fields with their errors.
         #[prost(message, repeated, tag = "1")]
         field_violations: Vec<FieldViolation>,
     }
 
-    /// Which request failed, for reports to its service.
+    /// Identifies a failed request, for bug reports.
     RequestInfo {
-        /// An id that the service recognises.
+        /// Id that the service recognizes.
         #[prost(string, tag = "1")]
         request_id: String,
-        /// Values that help to find the request, such as an encrypted stack trace.
+        /// Opaque data that helps to find the request, such as an encrypted stack trace.
         #[prost(string, tag = "2")]
         serving_data: String,
     }
 
-    /// Which resource the failure is about.
+    /// The resource that the failure refers to.
     ResourceInfo {
-        /// The type of the resource, such as `sql table`.
+        /// Type of the resource, such as `sql table`.
         #[prost(string, tag = "1")]
         resource_type: String,
-        /// The name of the resource.
+        /// Name of the resource.
         #[prost(string, tag = "2")]
         resource_name: String,
-        /// The owner of the resource.
+        /// Owner of the resource.
         #[prost(string, tag = "3")]
         owner: String,
-        /// What failed about the resource.
+        /// Problem with the resource.
         #[prost(string, tag = "4")]
         description: String,
     }
 
-    /// Where help is found.
+    /// Links to documentation.
     Help {
-        /// The links.
+        /// Links with descriptions.
         #[prost(message, repeated, tag = "1")]
         links: Vec<HelpLink>,
     }
 
-    /// A message for users, in one language.
+    /// A localized message for users.
     LocalizedMessage {
-        /// The language, such as `fr-CH`.
+        /// Locale of the message, such as `fr-CH`.
         #[prost(string, tag = "1")]
         locale: String,
-        /// The message.
+        /// Text of the message.
         #[prost(string, tag = "2")]
         message: String,
     }
 }
 
-/// One quota of a [`QuotaFailure`].
+/// An exceeded quota in a [`QuotaFailure`].
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct QuotaViolation {
-    /// The subject of the quota, such as `clientip:192.0.2.1`.
+    /// Subject of the quota, such as `clientip:192.0.2.1`.
     #[prost(string, tag = "1")]
     pub subject: String,
-    /// How the quota was exceeded.
+    /// Description of how the quota was exceeded.
     #[prost(string, tag = "2")]
     pub description: String,
 }
 
-/// One precondition of a [`PreconditionFailure`].
+/// A failed precondition in a [`PreconditionFailure`].
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct PreconditionViolation {
-    /// The type of the precondition, such as `TOS`.
+    /// Type of the precondition, such as `TOS`.
     #[prost(string, tag = "1")]
     pub r#type: String,
-    /// The subject that does not meet the precondition.
+    /// Subject that does not meet the precondition.
     #[prost(string, tag = "2")]
     pub subject: String,
-    /// How the precondition is not met.
+    /// Description of how the precondition failed.
     #[prost(string, tag = "3")]
     pub description: String,
 }
 
-/// One field of a [`BadRequest`].
+/// An invalid field in a [`BadRequest`].
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct FieldViolation {
-    /// The path of the field in the request, such as `basket.fruit[2]`.
+    /// Path of the field in the request, such as `basket.fruit[2]`.
     #[prost(string, tag = "1")]
     pub field: String,
-    /// The error of the field.
+    /// Description of the error.
     #[prost(string, tag = "2")]
     pub description: String,
 }
 
-/// One link of a [`Help`].
+/// A link in [`Help`].
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct HelpLink {
-    /// The contents of the link.
+    /// Description of what the link offers.
     #[prost(string, tag = "1")]
     pub description: String,
-    /// The address.
+    /// URL of the link.
     #[prost(string, tag = "2")]
     pub url: String,
 }
 
 impl ErrorInfo {
-    /// A reason within a domain, without further values.
+    /// Creates a detail with a reason and a domain, without additional values.
     ///
     /// ```
     /// use frpc_details::ErrorInfo;
@@ -201,7 +201,7 @@ impl ErrorInfo {
 }
 
 impl RetryInfo {
-    /// The client may try again after `delay`. A delay beyond the range of protobuf's durations is left out.
+    /// Creates a detail that permits a retry after `delay`. A delay beyond the range of protobuf durations is omitted.
     ///
     /// ```
     /// use frpc_details::RetryInfo;
@@ -213,7 +213,7 @@ impl RetryInfo {
         Self { retry_delay: delay.try_into().ok() }
     }
 
-    /// How long the client waits at least; `None` if that is missing or negative.
+    /// Returns the minimum delay before a retry, or `None` if it is missing or negative.
     ///
     /// ```
     /// use frpc_details::RetryInfo;
@@ -227,7 +227,7 @@ impl RetryInfo {
 }
 
 impl BadRequest {
-    /// The fields that are wrong, each with a description.
+    /// Creates a detail from invalid fields, each with a description.
     ///
     /// ```
     /// use frpc::Status;

@@ -1,10 +1,10 @@
-//! The details of a status in gRPC's form.
+//! Details of a status in gRPC's encoding.
 
 use frpc::Status;
 use prost::{Message, Name};
 use prost_types::Any;
 
-/// `google.rpc.Status`: gRPC's form of the details of a status.
+/// `google.rpc.Status`, gRPC's encoding of status details.
 #[derive(Clone, PartialEq, prost::Message)]
 struct RpcStatus {
     #[prost(int32, tag = "1")]
@@ -15,13 +15,14 @@ struct RpcStatus {
     details: Vec<Any>,
 }
 
-/// Details of a [`Status`] in gRPC's form: an encoded `google.rpc.Status`, which gRPC carries as `grpc-status-details-bin`.
+/// Access to the details of a [`Status`] in gRPC's encoding, a `google.rpc.Status`, which gRPC transmits as
+/// `grpc-status-details-bin`.
 ///
-/// With frpc's feature `tonic` they are exchanged with gRPC's programs unchanged. A compat peer gets the message of a status
-/// alone. Together with the metadata, details have to fit into 64 KiB; longer ones are not sent.
+/// frpc's feature `tonic` exchanges them with gRPC programs unchanged. Compat peers receive only the message of a
+/// status. Details and metadata together are limited to 64 KiB; longer ones are not sent.
 pub trait StatusExt: Sized {
-    /// Appends a detail: one of gRPC's, which this crate has, or a message of your own with [`prost::Name`].
-    /// [Details](Status::with_details) that are no `google.rpc.Status` are replaced.
+    /// Appends a detail, either a type of this crate or a custom message with [`prost::Name`]. Existing
+    /// [details](Status::with_details) that are not a `google.rpc.Status` are replaced.
     ///
     /// ```
     /// use frpc::Status;
@@ -33,8 +34,7 @@ pub trait StatusExt: Sized {
     #[must_use]
     fn with_detail<D: Message + Name>(self, detail: &D) -> Self;
 
-    /// All details of a type, such as one `LocalizedMessage` for each language. Those that cannot be read are left
-    /// out.
+    /// Returns all details of a type, for example a `LocalizedMessage` per language. Malformed details are skipped.
     ///
     /// ```
     /// use frpc::Status;
@@ -47,7 +47,7 @@ pub trait StatusExt: Sized {
     /// ```
     fn all_details<D: Message + Name + Default>(&self) -> impl Iterator<Item = D> + use<D, Self>;
 
-    /// The first detail of a type; `None` if there is none, or it cannot be read.
+    /// Returns the first detail of a type, or `None` if there is none or it is malformed.
     ///
     /// ```
     /// use frpc::Status;
@@ -77,7 +77,7 @@ impl StatusExt for Status {
     }
 }
 
-/// All details; none if they have another form.
+/// Decodes all details. Returns none if they have another encoding.
 fn details(status: &Status) -> Vec<Any> {
     RpcStatus::decode(status.details()).map_or_else(|_| Vec::new(), |status| status.details)
 }
@@ -86,7 +86,7 @@ fn type_url<D: Name>() -> String {
     format!("type.googleapis.com/{}", D::full_name())
 }
 
-/// Whether a URL names the type. Its host does not matter.
+/// Returns whether a type URL refers to this type. Its host is ignored.
 fn is_of<D: Name>(url: &str) -> bool {
     url.rsplit('/').next() == Some(&D::full_name())
 }

@@ -1,4 +1,4 @@
-//! Layers of [tower](https://docs.rs/tower) around the calls of [frpc](https://docs.rs/frpc-rs), at servers and channels.
+//! [tower](https://docs.rs/tower) layers as middleware of [frpc](https://docs.rs/frpc-rs) servers and channels.
 //!
 //! ```
 //! use frpc_tower::Tower;
@@ -22,12 +22,12 @@ use tower::load_shed::error::Overloaded;
 use tower::timeout::error::Elapsed;
 use tower::{Layer, Service};
 
-/// A layer of tower as [`Middleware`], such as one that limits how many calls run at a time.
+/// Middleware that applies a tower [`Layer`], for example one that limits the number of concurrent calls.
 ///
 /// The layer is applied once, to a service of [`Exchange`]s, and the resulting service is cloned for each call. Its
-/// errors become statuses: a [`Status`] is unchanged, tower's timeout is
-/// [`DeadlineExceeded`](frpc::Code::DeadlineExceeded), its load shedding
-/// [`ResourceExhausted`](frpc::Code::ResourceExhausted), and any other error is [`Internal`](frpc::Code::Internal)
+/// errors are converted to statuses: a [`Status`] is unchanged, tower's timeout becomes
+/// [`DeadlineExceeded`](frpc::Code::DeadlineExceeded), load shedding becomes
+/// [`ResourceExhausted`](frpc::Code::ResourceExhausted), and any other error becomes [`Internal`](frpc::Code::Internal)
 /// with its text.
 ///
 /// ```
@@ -39,15 +39,15 @@ use tower::{Layer, Service};
 /// ```
 pub struct Tower<S>(Mutex<S>);
 
-/// The request type of the services in a [`Tower`]: a call, and the rest of its chain.
+/// Request type of the services in a [`Tower`]: a call, and the rest of its middleware chain.
 #[derive(Debug)]
 pub struct Exchange {
-    /// The call.
+    /// The call to be made.
     pub call: Call,
     next: Next,
 }
 
-/// The innermost service of a [`Tower`], which continues the call.
+/// Innermost service of a [`Tower`], which continues the call.
 #[derive(Clone, Copy, Debug)]
 pub struct TowerNext(());
 
@@ -85,7 +85,7 @@ where
     }
 }
 
-/// The status of a layer's error.
+/// Converts the error of a layer to a status.
 fn status(error: impl Into<Box<dyn Error + Send + Sync>>) -> Status {
     match error.into().downcast::<Status>() {
         Ok(status) => *status,
