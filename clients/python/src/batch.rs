@@ -1,4 +1,4 @@
-//! [`Batch`]: calls of many clients become one call of a function, which takes lists and returns a list.
+//! [`Batch`]: combines calls of many clients into one call of a function, which takes lists and returns a list.
 
 use crate::buffer::introduce_thread;
 use crate::drive::{in_handler, in_pool};
@@ -14,28 +14,28 @@ use std::thread;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// How a function takes calls together.
+/// The batching settings of a function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
-    /// The most calls of a batch.
+    /// Maximum number of calls in a batch.
     pub(crate) size_max: usize,
-    /// How long the first call of a batch waits for others.
+    /// Maximum time that the first call of a batch waits for others.
     pub(crate) delay_max: Duration,
 }
 
-/// The calls that wait for a function.
+/// The queue of calls to a batched function.
 pub(crate) struct Batch(Batcher<Payload, Payload, Status>);
 
 type Outcomes = Vec<Result<Payload, Status>>;
 
 impl Batch {
-    /// Starts the thread that calls the function. It ends with the batch.
+    /// Starts the thread that calls the function. It exits when the batch is dropped.
     pub(crate) fn new(function: Arc<Function>, terms: Terms) -> PyResult<Self> {
         let (batches, coming) = mpsc::channel::<(Vec<Payload>, oneshot::Sender<Outcomes>)>();
         thread::Builder::new().name("frisbee-rpc-batch".to_owned()).spawn(move || {
             introduce_thread();
             while let Ok((batch, reply)) = coming.recv() {
-                // An error says that the server has ended.
+                // The send fails only if the server has shut down.
                 let _ = reply.send(serve(&function, &batch));
             }
         })?;
@@ -43,13 +43,13 @@ impl Batch {
         Ok(Self(builder.build(move |batch: Vec<Payload>| {
             let count = batch.len();
             let (reply, replied) = oneshot::channel();
-            // A batch that the thread does not take is answered below.
+            // A batch that the thread does not receive is answered below.
             let _ = batches.send((batch, reply));
             async move { replied.await.unwrap_or_else(|_| ending(count)) }
         })))
     }
 
-    /// Adds a call to the next batch, and waits for its part of the outcome.
+    /// Adds a call to the next batch, and waits for its outcome.
     pub(crate) fn call(
         &self,
         request: Request<Payload>,
@@ -63,14 +63,14 @@ fn ending(count: usize) -> Outcomes {
     (0..count).map(|_| Err(Status::unavailable("the server is ending"))).collect()
 }
 
-/// Calls the function with the arguments of all calls: a list for each parameter.
+/// Calls the function with the arguments of all calls: a list per parameter.
 fn serve(function: &Function, batch: &[Payload]) -> Outcomes {
     let serve = |py: Python<'_>| {
         let read: Vec<_> = batch.iter().map(|request| function.arguments(py, request)).collect();
         let rows: Vec<_> = read.iter().filter_map(|row| row.as_ref().ok().cloned()).collect();
         let mut results = results(function, &rows).map(Vec::into_iter);
         let outcome = |(request, row): (&Payload, Result<_, Status>)| {
-            // One that cannot be read fails alone.
+            // An unreadable request fails only its own call.
             row?;
             match &mut results {
                 Ok(results) => match results.next() {
@@ -82,12 +82,12 @@ fn serve(function: &Function, batch: &[Payload]) -> Outcomes {
         };
         batch.iter().zip(read).map(outcome).collect()
     };
-    // The thread is one of the batch, which may wait.
+    // The batch thread counts as a pool thread, which may block.
     let served = in_pool(|| in_handler(&function.pool, || Python::try_attach(serve)));
     served.unwrap_or_else(|| ending(batch.len()))
 }
 
-/// The outcome of a call whose function has returned this for it.
+/// Converts the value that the function returned for a call.
 fn outcome(function: &Function, value: &Bound<'_, PyAny>, encoding: Encoding) -> Result<Payload, Status> {
     match value.cast::<PyBaseException>() {
         Ok(error) => Err(function.raised(value.py(), &PyErr::from_value(error.clone().into_any()))),

@@ -1,5 +1,5 @@
-//! Memory that Rust and Python share: the buffers of Python's objects as [`Bytes`], and [`Bytes`] as an object with a
-//! buffer; and memory that is read into. All unsafe code of the crate that concerns memory is here.
+//! Memory shared between Rust and Python: buffers of Python objects as [`Bytes`], and [`Bytes`] as objects with a
+//! buffer, and reading into uninitialized memory. All unsafe code of the crate that concerns memory is here.
 #![allow(unsafe_code)]
 
 use bytes::Bytes;
@@ -14,8 +14,8 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use tokio::io::ReadBuf;
 
-/// The memory of an object with a contiguous buffer, without a copy. The object lives, and cannot be resized, as long
-/// as the bytes do. A change of its content in this time changes the bytes that are sent.
+/// Returns the memory of an object with a contiguous buffer, without copying it. The object stays alive and cannot be
+/// resized while the bytes exist. If its content changes in this time, the sent bytes change too.
 pub(crate) fn shared(object: &Bound<'_, PyAny>) -> PyResult<Bytes> {
     if let Ok(bytes) = object.cast::<PyBytes>() {
         return Ok(Bytes::from_owner(PyBackedBytes::from(bytes.clone())));
@@ -27,7 +27,7 @@ pub(crate) fn shared(object: &Bound<'_, PyAny>) -> PyResult<Bytes> {
     Ok(Bytes::from_owner(Exported(buffer)))
 }
 
-/// The buffer of an object.
+/// An exported buffer of an object.
 struct Exported(PyUntypedBuffer);
 
 impl AsRef<[u8]> for Exported {
@@ -36,25 +36,25 @@ impl AsRef<[u8]> for Exported {
         if length == 0 {
             return &[];
         }
-        // SAFETY: the buffer is contiguous, holds `length` bytes from this pointer, and is exported until `self` is
-        // dropped. Python may write to it at the same time, as the documentation says: the bytes are only copied, by
-        // the kernel or `memcpy`, and nothing relies on their values.
+        // SAFETY: The buffer is contiguous, holds `length` bytes from this pointer, and is exported until `self` is
+        // dropped. Python may write to it concurrently, as documented. The bytes are only copied, by the kernel or
+        // `memcpy`, and nothing relies on their values.
         unsafe { std::slice::from_raw_parts(self.0.buf_ptr().cast::<u8>(), length) }
     }
 }
 
-/// Reads as much as a buffer has room for. Uninitialized memory needs no content before.
+/// Reads as much as fits into a buffer. The memory need not be initialized.
 pub(crate) fn read_into(from: BorrowedFd<'_>, into: &mut ReadBuf<'_>) -> io::Result<usize> {
-    // SAFETY: only the kernel writes to this memory, so initialized bytes stay initialized.
+    // SAFETY: Only the kernel writes to this memory, so initialized bytes stay initialized.
     let room = unsafe { into.unfilled_mut() };
     let count = rustix::io::read(from, room)?.0.len();
-    // SAFETY: the kernel has written so many bytes.
+    // SAFETY: The kernel has written `count` bytes.
     unsafe { into.assume_init(count) };
     into.advance(count);
     Ok(count)
 }
 
-/// Bytes that were received, as a read-only buffer of Python.
+/// Received bytes as a read-only Python buffer.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 #[derive(Debug)]
 pub(crate) struct View {
@@ -69,14 +69,14 @@ impl View {
 
 #[pymethods]
 impl View {
-    /// Where the memory begins.
+    /// Returns the address of the memory.
     #[getter]
     fn address(&self) -> usize {
         self.bytes.as_ptr() as usize
     }
 
-    // SAFETY: Python calls it with a buffer to fill, which `PyBuffer_FillInfo` does; the object that it refers to owns
-    // the bytes, which never change or move.
+    // SAFETY: Python calls this with a buffer to fill, which `PyBuffer_FillInfo` does. The buffer refers to an object
+    // that owns the bytes, which never change or move.
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         if view.is_null() {
             return Err(PyBufferError::new_err("there is no buffer to fill"));
@@ -84,12 +84,12 @@ impl View {
         let bytes = &slf.get().bytes;
         let length = ffi::Py_ssize_t::try_from(bytes.len())?;
         let start = bytes.as_ptr().cast_mut().cast();
-        // SAFETY: `view` is valid, and with the flag 1 for read-only nothing is written through the pointer.
+        // SAFETY: `view` is valid. With the read-only flag 1, nothing is written through the pointer.
         let filled = unsafe { ffi::PyBuffer_FillInfo(view, slf.as_ptr(), start, length, 1, flags) };
         if filled == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
     }
 
-    // SAFETY: there is nothing to release.
+    // SAFETY: There is nothing to release.
     unsafe fn __releasebuffer__(&self, _view: *mut ffi::Py_buffer) {}
 }
 
@@ -97,15 +97,16 @@ thread_local! {
     static IS_KNOWN: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Lets Python know the current thread for good, so that attaching to the interpreter makes no thread state each time.
+/// Registers the current thread with Python permanently, so that attaching to the interpreter does not create a thread
+/// state each time.
 pub(crate) fn introduce_thread() {
     if IS_KNOWN.get() {
         return;
     }
     IS_KNOWN.set(true);
     let introduced = Python::try_attach(|_| {
-        // SAFETY: the thread is attached, so its state exists; the count of its uses is raised and never lowered, so
-        // that it stays until the interpreter ends.
+        // SAFETY: The thread is attached, so its state exists. Its use count is incremented and never decremented, so
+        // that it lives until the interpreter exits.
         unsafe { ffi::PyGILState_Ensure() };
     });
     IS_KNOWN.set(introduced.is_some());

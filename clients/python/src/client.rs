@@ -1,4 +1,4 @@
-//! [`Channel`]: calls to a server, for callers that block and for event loops.
+//! [`Channel`]: calls to a server, for blocking callers and for event loops.
 
 use crate::decode;
 use crate::drive::{BlockingRuntime, Waiter};
@@ -26,32 +26,32 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
-/// Functions that a client serves: they, what reports their exceptions, whether callers see those, how many threads there
-/// are, and the event loop of coroutines.
+/// Functions that a client serves: the functions, the callback that reports their exceptions, whether callers see
+/// exception texts, the number of threads, and the event loop of coroutines.
 pub(crate) type Offered = (Vec<Described>, Py<PyAny>, bool, usize, Option<(Py<Inbox>, Py<PyAny>)>);
 
-/// A channel to one server, which replaces its connection when that is lost.
+/// A channel to a server. Lost connections are replaced.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Channel {
-    /// `None` once it is dropped.
+    /// `None` only during drop.
     parts: Option<Parts>,
     made: fork::Generation,
 }
 
 enum Parts {
-    /// Its callers block.
+    /// Callers block.
     Blocking(frpc::Channel, BlockingRuntime),
-    /// Its callers are tasks of event loops.
+    /// Callers are tasks of event loops.
     Async(Lanes),
-    /// It serves functions as well, so that threads of its own drive it.
+    /// The client also serves functions, so dedicated threads drive the connection.
     Serving(Serving),
-    /// The caller of a handler.
+    /// A channel to the caller of a handler.
     Caller(frpc::Channel, Handle),
 }
 
 #[pymethods]
 impl Channel {
-    /// A channel to `host:port` or `unix:PATH`, which connects at the first call.
+    /// Creates a channel to `host:port` or `unix:PATH`, which connects at the first call.
     #[new]
     #[pyo3(signature = (address, blocking, tls = None, server_name = None, timeout = None, serves = None, body_max = None))]
     #[allow(clippy::too_many_arguments)] // Python's class has a default for each.
@@ -80,23 +80,24 @@ impl Channel {
         Ok(Self { parts: Some(parts), made: fork::Generation::current() })
     }
 
-    /// Ends the connection. Calls in flight fail. That of a parent process stays open.
+    /// Closes the connection. Calls in flight fail. A connection of the parent process stays open.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         if self.made.check().is_err() {
             return Ok(());
         }
         match self.parts()? {
             Parts::Blocking(channel, _) => channel.close(),
-            // The loop may be blocked afterwards, as by a server that stops and waits for its connections.
+            // Runs the loop now, because it may be blocked afterwards, for example by a server that waits for its
+            // connections.
             Parts::Async(lanes) => lanes.close().iter().try_for_each(|loop_runtime| loop_runtime.run_batch(py))?,
             Parts::Serving(serving) => serving.close(),
-            // The connection is that of the caller.
+            // The connection belongs to the caller.
             Parts::Caller(..) => {}
         }
         Ok(())
     }
 
-    /// The schema of the server, by its reflection.
+    /// Fetches the schema of the server by reflection.
     fn reflect(&self, py: Python<'_>) -> PyResult<Schema> {
         let (channel, drive) = self.blocking()?;
         let shown = drive.wait(py, ServerSchema::fetch(channel))?;
@@ -123,7 +124,7 @@ impl Channel {
         decoded(py, &api.plans, endpoint, reply.map(Response::into_inner))
     }
 
-    /// Makes a call whose replies are a stream.
+    /// Makes a server-streaming call.
     #[pyo3(signature = (api, index, value, timeout = None, metadata = None))]
     fn server_streaming(
         slf: &Bound<'_, Self>,
@@ -142,7 +143,7 @@ impl Channel {
         Messages::new(slf, &api.get().plans, endpoint, stream, None)
     }
 
-    /// Makes a call with the requests of an iterable.
+    /// Makes a client-streaming call with the requests of an iterable.
     #[pyo3(signature = (api, index, values, timeout = None, metadata = None))]
     fn client_streaming<'py>(
         &self,
@@ -162,7 +163,7 @@ impl Channel {
         decoded(py, &api.plans, endpoint, reply.map(Response::into_inner))
     }
 
-    /// Makes a call with streams in both directions and the requests of an iterable.
+    /// Makes a bidirectional streaming call with the requests of an iterable.
     #[pyo3(signature = (api, index, values, timeout = None, metadata = None))]
     fn streaming(
         slf: &Bound<'_, Self>,
@@ -181,7 +182,7 @@ impl Channel {
         Messages::new(slf, &api.get().plans, endpoint, stream, Some(source))
     }
 
-    /// Begins [`reflect`](Self::reflect) for a future of asyncio.
+    /// Starts [`reflect`](Self::reflect) for an asyncio future.
     fn start_reflect(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
         let lane = self.lane(py, inbox)?;
         let channel = lane.channel.clone();
@@ -192,7 +193,7 @@ impl Channel {
         })
     }
 
-    /// Begins a unary call for a future of asyncio.
+    /// Starts a unary call for an asyncio future.
     #[pyo3(signature = (api, index, value, inbox, future, timeout = None, metadata = None))]
     #[allow(clippy::too_many_arguments)] // They are those of the call, and where its reply goes.
     fn start_unary(
@@ -217,7 +218,7 @@ impl Channel {
         })
     }
 
-    /// Begins a call whose replies are a stream.
+    /// Opens a server-streaming call.
     #[pyo3(signature = (api, index, value, timeout = None, metadata = None))]
     fn open_server_streaming(
         slf: &Bound<'_, Self>,
@@ -235,7 +236,7 @@ impl Channel {
         Ok(AsyncMessages::new(slf, plans, endpoint, Box::new(open)))
     }
 
-    /// Begins a call whose requests are sent one by one.
+    /// Starts a client-streaming call whose requests are sent individually.
     #[pyo3(signature = (api, index, inbox, future, timeout = None, metadata = None))]
     #[allow(clippy::too_many_arguments)] // They are those of the call, and where its reply goes.
     fn start_client_streaming(
@@ -264,7 +265,7 @@ impl Channel {
         Ok((started, requests))
     }
 
-    /// Begins a call with streams in both directions, whose requests are sent one by one.
+    /// Opens a bidirectional streaming call whose requests are sent individually.
     #[pyo3(signature = (api, index, inbox, timeout = None, metadata = None))]
     fn open_streaming(
         slf: &Bound<'_, Self>,
@@ -286,7 +287,7 @@ impl Channel {
 }
 
 impl Channel {
-    /// A channel to the caller of a handler.
+    /// Creates a channel to the caller of a handler.
     pub(crate) fn of_caller(channel: frpc::Channel, runtime: Handle) -> Self {
         Self { parts: Some(Parts::Caller(channel, runtime)), made: fork::Generation::current() }
     }
@@ -305,7 +306,7 @@ impl Channel {
         }
     }
 
-    /// The connection for the loop of this thread.
+    /// Returns the connection for the event loop of this thread.
     fn lane(&self, py: Python<'_>, inbox: &Inbox) -> PyResult<Lane> {
         match self.parts()? {
             Parts::Async(lanes) => lanes.lane(py, inbox),
@@ -331,7 +332,8 @@ impl Drop for Channel {
             Parts::Caller(..) => {}
             Parts::Blocking(channel, drive) => {
                 drop(channel);
-                // Its thread may release the memory of a message, which needs the GIL. Without an interpreter nothing does.
+                // The thread may release the memory of a message, which requires the GIL. Without an interpreter
+                // nothing needs it.
                 let mut drive = Some(drive);
                 Python::try_attach(|py| py.detach(|| drop(drive.take())));
             }
@@ -339,7 +341,7 @@ impl Drop for Channel {
     }
 }
 
-/// The time of an argument, in seconds.
+/// Converts an argument in seconds to a duration.
 pub(crate) fn duration(name: &str, seconds: f64) -> PyResult<Duration> {
     let text = || format!("{name}: {seconds:?} s is not a time from 0 to {:e} s", u64::MAX as f64);
     Duration::try_from_secs_f64(seconds).map_err(|_| PyValueError::new_err(text()))
@@ -372,21 +374,21 @@ fn decoded<'py>(
     })
 }
 
-/// The replies of a call, for a caller that blocks.
+/// The replies of a streaming call, for a blocking caller.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Messages {
     channel: Py<Channel>,
     plans: Arc<Plans>,
     endpoint: Endpoint,
     stream: Mutex<ReplyStream>,
-    /// Ends the wait of a thread for a reply.
+    /// Wakes a thread that waits for a reply.
     closing: Notify,
     source: Option<IterableSource>,
 }
 
 enum ReplyStream {
     Open(Box<Forkable<Streaming<Payload>>>),
-    /// A thread has it, and waits for a reply.
+    /// A thread holds the stream and waits for a reply.
     InUse,
     Over,
 }
@@ -413,7 +415,7 @@ impl Messages {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        // Taken out, so that another thread does not wait for it with the GIL.
+        // Taken out, so that no other thread waits for the lock while it holds the GIL.
         let mut place = self.stream.lock();
         let mut stream = match std::mem::replace(&mut *place, ReplyStream::InUse) {
             ReplyStream::Open(stream) => stream,
@@ -436,7 +438,7 @@ impl Messages {
         reply
     }
 
-    /// Cancels the call, and ends an iteration in another thread.
+    /// Cancels the call, and ends an iteration on another thread.
     fn close(&self) {
         let stream = std::mem::replace(&mut *self.stream.lock(), ReplyStream::Over);
         if matches!(stream, ReplyStream::InUse) {
@@ -469,20 +471,20 @@ impl Messages {
 
 type Opening = std::pin::Pin<Box<dyn Future<Output = Result<Response<Streaming<Payload>>, Status>> + Send>>;
 
-/// Opens a call on a connection.
+/// Function that opens a call on a channel.
 type Open = Box<dyn FnOnce(frpc::Channel) -> Opening + Send>;
 
-/// The replies of a call, for an event loop.
+/// The replies of a streaming call, for an event loop.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct AsyncMessages {
     channel: Py<Channel>,
     plans: Arc<Plans>,
     endpoint: Endpoint,
-    /// What opens the call, with the first message that is waited for.
+    /// Opens the call when the first message is awaited.
     open: Mutex<Option<Open>>,
     site: Mutex<Option<Site>>,
     slot: Forkable<ReadySlot<OpenMessages, Result<Option<Payload>, Status>>>,
-    /// Ends the wait for a message.
+    /// Wakes a task that waits for a message.
     closing: Arc<Notify>,
 }
 
@@ -491,7 +493,7 @@ struct OpenMessages {
     closing: Arc<Notify>,
 }
 
-/// How far a call has come.
+/// The progress of a call.
 enum Stage {
     Opening(Opening),
     Open(Box<Streaming<Payload>>),
@@ -512,12 +514,12 @@ impl AsyncMessages {
         }
     }
 
-    /// Where the call runs. It begins if it has not.
+    /// Returns where the call runs, and starts the call if necessary.
     fn site(&self, py: Python<'_>, inbox: &Inbox) -> PyResult<Site> {
         if let Some(site) = &*self.site.lock() {
             return Ok(site.clone());
         }
-        // Code of Python may run here, so without the lock.
+        // Must not hold the lock, because Python code may run here.
         let lane = self.channel.get().lane(py, inbox)?;
         let mut site = self.site.lock();
         if let (Some(open), Ok(mut messages)) = (self.open.lock().take(), self.slot.get()?.stream().try_lock()) {
@@ -529,20 +531,20 @@ impl AsyncMessages {
 
 #[pymethods]
 impl AsyncMessages {
-    /// Begins to wait for the next message.
+    /// Starts waiting for the next message.
     fn start_next(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
         let site = self.site(py, inbox)?;
         self.slot.get()?.start(py, &site, inbox, future)
     }
 
-    /// Takes the message that has come, as a tuple of it; `None` if another task has it.
+    /// Takes the received message as a 1-tuple. Returns `None` if another task took it.
     fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let Some(next) = self.slot.get()?.take() else { return Ok(None) };
         let message = next.transpose().ok_or_else(|| PyStopAsyncIteration::new_err(()))?;
         PyTuple::new(py, [decoded(py, &self.plans, self.endpoint, message)?]).map(Some)
     }
 
-    /// Cancels the call, but not that of a parent process, and ends the waits of tasks for a message.
+    /// Cancels the call, unless it belongs to the parent process, and wakes tasks that wait for a message.
     fn close(&self) {
         let Ok(slot) = self.slot.get() else { return };
         self.open.lock().take();
@@ -561,7 +563,7 @@ impl AsyncMessages {
 
 impl Drop for AsyncMessages {
     fn drop(&mut self) {
-        // The driver that cancels the call may wait for its turn.
+        // The driver, which cancels the call, may be waiting for a turn.
         self.close();
     }
 }
@@ -580,7 +582,7 @@ impl NextItem<Result<Option<Payload>, Status>> for OpenMessages {
 }
 
 impl Stage {
-    /// The next message. Dropping the future loses nothing.
+    /// Waits for the next message. Cancel safe.
     async fn next(&mut self) -> Result<Option<Payload>, Status> {
         if let Self::Opening(opening) = self {
             let response = opening.as_mut().await?;
@@ -593,7 +595,7 @@ impl Stage {
     }
 }
 
-/// Something that runs for a future of asyncio.
+/// An operation that runs for an asyncio future.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Started {
     task: AbortHandle,
@@ -602,7 +604,7 @@ pub(crate) struct Started {
 
 #[pymethods]
 impl Started {
-    /// Cancels it; the server receives the cancellation of a call.
+    /// Cancels the operation. The server is notified if it is a call.
     fn cancel(&self) {
         if !self.task.is_finished() {
             self.task.abort();
@@ -611,7 +613,7 @@ impl Started {
     }
 }
 
-/// Runs `work`, and ends a future of asyncio with what `finish` makes of its output.
+/// Runs `work`, and completes an asyncio future with the result of `finish`.
 pub(crate) fn start<T: Send + 'static>(
     py: Python<'_>,
     site: &Site,
@@ -621,7 +623,7 @@ pub(crate) fn start<T: Send + 'static>(
     finish: impl for<'py> FnOnce(Python<'py>, T) -> PyResult<Bound<'py, PyAny>> + Send + 'static,
 ) -> PyResult<Started> {
     let sender = inbox.sender();
-    // In a box of its own, since tasks are moved several times on their way.
+    // Boxed because tasks are moved several times.
     let work = Box::pin(work);
     let task = site.spawn(async move {
         let output = work.await;

@@ -1,7 +1,7 @@
-//! The wire to Python's values, by their plans.
+//! Decodes the wire format to Python values, according to their plans.
 //!
-//! Bodies are untrusted: [`Decoder`] compares lengths with the available bytes, and the memory of a value takes in
-//! Python is charged before it is made.
+//! Bodies are untrusted: [`Decoder`] checks lengths against the available bytes, and the memory of a Python value is
+//! charged before it is allocated.
 
 use crate::encode::refused;
 use crate::image;
@@ -16,12 +16,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
-/// The bytes of a slot in a list or dict, with the small object that it refers to.
+/// Memory of a list or dict slot, including a small object that it refers to.
 const SLOT_BYTES: usize = 40;
-/// The bytes of an object without its fields.
+/// Memory of an object without its fields.
 const OBJECT: usize = 64;
 
-/// Reads a body. Up to `appended` fields at its end may be missing.
+/// Decodes a body. Up to `appended` trailing fields may be missing.
 pub(crate) fn body<'py>(
     py: Python<'py>,
     plans: &Plans,
@@ -40,11 +40,11 @@ pub(crate) fn body<'py>(
 
 struct Reader<'a> {
     plans: &'a Plans,
-    /// The memory that is left.
+    /// Remaining memory in bytes.
     memory: usize,
-    /// How many levels may still begin.
+    /// Remaining nesting levels.
     levels: u32,
-    /// How many fields at the end of the root may be missing.
+    /// Number of trailing fields of the root that may be missing.
     appended: u32,
 }
 
@@ -73,7 +73,7 @@ impl Reader<'_> {
         Ok(value)
     }
 
-    /// Reads the fields, in the order of the wire.
+    /// Decodes the fields in wire order.
     fn fields<'py>(
         &mut self,
         py: Python<'py>,
@@ -82,10 +82,10 @@ impl Reader<'_> {
         is_root: bool,
     ) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
         let mut values = vec![None; plan.fields.len()];
-        // The oneofs that have been read in the rich form.
+        // Whether each oneof was decoded in the extended form.
         let mut is_rich = vec![false; plan.oneofs.len()];
         for (at, field) in plan.fields.iter().enumerate() {
-            // All of such a oneof has been read at its first member.
+            // A oneof in the extended form is decoded completely at its first member.
             if matches!(field.kind, Kind::Member { oneof, .. } if is_rich.get(oneof) == Some(&true)) {
                 continue;
             }
@@ -103,7 +103,7 @@ impl Reader<'_> {
                             None => continue,
                         }
                     } else {
-                        // In the flat form the last member that is not its default is the one that is set.
+                        // In the flat form, the last member that is not its default is the set one.
                         let value = self.optional(py, of, from).map_err(|error| in_field(py, error, field))?;
                         let Some(value) = value else { continue };
                         if matches!(of, Item::Scalar(_)) && !value.is_truthy().unwrap_or(true) {
@@ -160,7 +160,7 @@ impl Reader<'_> {
         converted(field, value).map(Some)
     }
 
-    /// Reads the value of a oneof of the rich form, and says which field it is.
+    /// Decodes a oneof in the extended form. Returns the value and its field.
     fn member<'py>(
         &mut self,
         py: Python<'py>,
@@ -212,7 +212,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The default message, which peers write as nil.
+    /// Returns the default message, which peers encode as nil.
     fn absent_message<'py>(&mut self, py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyAny>> {
         self.charge(OBJECT)?;
         match plan.form {
@@ -238,7 +238,7 @@ fn clear(values: &mut [Option<Bound<'_, PyAny>>], plan_index: usize) {
     }
 }
 
-/// Makes Python's value of the fields, which are in the order of the wire.
+/// Creates the Python value of a message from its fields in wire order.
 pub(crate) fn finish<'py>(
     py: Python<'py>,
     plan: &Plan,
@@ -274,7 +274,7 @@ pub(crate) fn finish<'py>(
     }
 }
 
-/// The value of a field, as its hint says.
+/// Converts the value of a field according to its type hint.
 pub(crate) fn converted<'py>(field: &FieldPlan, value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     match &field.convert {
         Some(convert) => convert.bind(value.py()).call1((value,)),
@@ -282,7 +282,7 @@ pub(crate) fn converted<'py>(field: &FieldPlan, value: Bound<'py, PyAny>) -> PyR
     }
 }
 
-/// The value of a field that was not sent; nothing if it is required.
+/// Returns the value of a missing field, or `None` if the field is required.
 fn absent<'py>(py: Python<'py>, field: &FieldPlan) -> PyResult<Option<Bound<'py, PyAny>>> {
     let default = match &field.absent {
         Absent::Value(value) => return Ok(Some(value.bind(py).clone())),
@@ -304,7 +304,7 @@ fn absent<'py>(py: Python<'py>, field: &FieldPlan) -> PyResult<Option<Bound<'py,
     converted(field, default).map(Some)
 }
 
-/// Names the field in an error of a peer's bytes.
+/// Adds the field name to an error in a peer's bytes.
 #[cold]
 fn in_field(py: Python<'_>, error: PyErr, field: &FieldPlan) -> PyErr {
     PyValueError::new_err(format!("{}: {}", field.text, error.value(py)))

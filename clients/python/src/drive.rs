@@ -1,6 +1,7 @@
-//! Who drives the connections of a client. One that blocks drives them itself: a caller waits in the runtime of its client,
-//! so that a call wakes no other thread. After some time without calls, a thread of the client answers PINGs until the
-//! next call comes. Connections of clients of asyncio are driven by their loops, as `loop_runtime.rs` says, or share one thread.
+//! Drives the connections of clients. A blocking client drives its own connection: the caller waits in the runtime of
+//! its client, so a call wakes no other thread. After some time without calls, a thread of the client answers PINGs
+//! until the next call. Connections of asyncio clients are driven by their event loops (see `loop_runtime.rs`) or by a
+//! shared thread.
 
 use crate::fork;
 use parking_lot::{Condvar, Mutex};
@@ -18,26 +19,27 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::{Notify, Semaphore};
 
-/// How often a caller that waits looks for signals, such as that of Ctrl-C. The thread of the client wakes it for that: a
-/// timer in each call would have the kernel set its clock twice for each call.
+/// Interval at which a waiting caller checks for signals, such as Ctrl-C. The client's thread wakes it, because a timer
+/// per call would make the kernel program its clock twice for each call.
 const SIGNALS: Duration = Duration::from_millis(50);
 
-/// How many of these intervals without a call pass until the thread of the client takes over. PINGs are due within seconds.
+/// Number of these intervals without a call before the client's thread takes over. PINGs must be answered within
+/// seconds.
 const IDLE: u32 = 4;
 
 thread_local! {
-    /// The pool of the server whose handler the thread runs, by its address. Where the handler runs on the thread that
-    /// drives its connection, it must not wait in another runtime.
+    /// Address of the pool of the server whose handler this thread is running. A handler that runs on the thread
+    /// driving its connection must not wait in another runtime.
     static HANDLER_OF: Cell<Option<usize>> = const { Cell::new(None) };
 
-    /// Whether the thread is one of the pool, which may wait also within a handler.
+    /// Whether the thread belongs to the pool, where handlers may block.
     static IN_POOL: Cell<bool> = const { Cell::new(false) };
 
-    /// Whether this thread handles signals of Python, and the process of that answer.
+    /// Whether this thread handles Python signals, and the process for which that was determined.
     static HAS_SIGNALS: Cell<Option<(fork::Generation, bool)>> = const { Cell::new(None) };
 }
 
-/// Returns whether this thread handles signals of Python.
+/// Returns whether this thread handles Python signals.
 fn has_signals(py: Python<'_>) -> PyResult<bool> {
     if let Some((found, has_signals)) = HAS_SIGNALS.get()
         && found.check().is_ok()
@@ -50,7 +52,7 @@ fn has_signals(py: Python<'_>) -> PyResult<bool> {
     Ok(has_signals)
 }
 
-/// Marks the thread as one that runs a handler of the server with this pool.
+/// Marks the thread as running a handler of the server with this pool.
 pub(crate) fn in_handler<T>(pool: &Arc<Semaphore>, run: impl FnOnce() -> T) -> T {
     let before = HANDLER_OF.replace(Some(Arc::as_ptr(pool).addr()));
     let outcome = run();
@@ -58,12 +60,12 @@ pub(crate) fn in_handler<T>(pool: &Arc<Semaphore>, run: impl FnOnce() -> T) -> T
     outcome
 }
 
-/// Whether the thread runs a handler of the server with this pool.
+/// Returns whether the thread is running a handler of the server with this pool.
 pub(crate) fn is_in_handler(pool: &Arc<Semaphore>) -> bool {
     HANDLER_OF.get() == Some(Arc::as_ptr(pool).addr())
 }
 
-/// Marks the thread as one of the pool, where handlers may wait.
+/// Marks the thread as a pool thread, where handlers may block.
 pub(crate) fn in_pool<T>(run: impl FnOnce() -> T) -> T {
     let before = IN_POOL.replace(true);
     let outcome = run();
@@ -71,24 +73,24 @@ pub(crate) fn in_pool<T>(run: impl FnOnce() -> T) -> T {
     outcome
 }
 
-/// Whether the thread drives a connection at the moment, and must not wait.
+/// Returns whether the thread is driving a connection and must not block.
 fn drives() -> bool {
     HANDLER_OF.get().is_some() && !IN_POOL.get()
 }
 
-/// Where a caller that blocks waits for a call.
+/// Determines how a blocking caller waits for a call.
 pub(crate) enum Waiter<'a> {
-    /// It drives the connection itself.
+    /// The caller drives the connection itself.
     Here(&'a BlockingRuntime),
-    /// Another thread does.
+    /// Another thread drives the connection.
     Other(&'a Handle),
-    /// Another thread does, on behalf of a handler whose caller is called. Where the handler is on that thread, the call
-    /// would wait for itself.
+    /// Another thread drives the connection, which belongs to the caller of the current handler. If the handler runs on
+    /// that thread, the call would wait for itself.
     Caller(&'a Handle),
 }
 
 impl Waiter<'_> {
-    /// Waits for a future, and ends it if a signal raises an exception.
+    /// Waits for a future. Stops if a signal handler raises an exception.
     pub(crate) fn wait<F>(&self, py: Python<'_>, future: F) -> PyResult<F::Output>
     where
         F: Future + Send,
@@ -104,7 +106,7 @@ impl Waiter<'_> {
     }
 }
 
-/// Waits for a future that is polled here, and whose connection another thread drives.
+/// Waits for a future whose connection another thread drives.
 fn wait_for_other<F>(py: Python<'_>, handle: &Handle, future: F) -> PyResult<F::Output>
 where
     F: Future + Send,
@@ -129,9 +131,9 @@ where
     }
 }
 
-/// The runtime of a client that blocks.
+/// The runtime of a blocking client.
 pub(crate) struct BlockingRuntime {
-    /// `None` once it is dropped.
+    /// `None` only during drop.
     shared: Option<Arc<Shared>>,
     keeper: Option<JoinHandle<()>>,
     made: fork::Generation,
@@ -139,17 +141,17 @@ pub(crate) struct BlockingRuntime {
 
 struct Shared {
     runtime: RuntimeGuard,
-    /// How many calls have begun.
+    /// Number of started calls.
     calls: AtomicU64,
-    /// How many callers are waiting.
+    /// Number of waiting callers.
     waiting: AtomicUsize,
-    /// Whether the keeper drives.
+    /// Whether the keeper thread is driving the runtime.
     has_keeper: AtomicBool,
-    /// Has the keeper leave the runtime to a caller.
+    /// Asks the keeper to release the runtime to a caller.
     leave: Notify,
-    /// The caller that is to look for signals now and then.
+    /// The caller to wake for signal checks.
     looking: Mutex<Option<Waker>>,
-    /// Whether it is to look now.
+    /// Whether that caller should check now.
     looks: AtomicBool,
     is_over: Mutex<bool>,
     over: Condvar,
@@ -175,16 +177,16 @@ impl BlockingRuntime {
         Ok(Self { shared: Some(shared), keeper: Some(keeper), made: fork::Generation::current() })
     }
 
-    /// The runtime context for new channels.
+    /// Returns the runtime handle for new channels.
     pub(crate) fn handle(&self) -> &Handle {
         self.shared().runtime.handle()
     }
 
     fn shared(&self) -> &Arc<Shared> {
-        self.shared.as_ref().expect("it is taken only when it is dropped")
+        self.shared.as_ref().expect("runtime should exist until drop")
     }
 
-    /// Waits for a future, and ends it if a signal raises an exception.
+    /// Waits for a future. Stops if a signal handler raises an exception.
     pub(crate) fn wait<F>(&self, py: Python<'_>, future: F) -> PyResult<F::Output>
     where
         F: Future + Send,
@@ -204,7 +206,7 @@ impl BlockingRuntime {
     }
 }
 
-/// Runs what is due, such as the driver of a connection.
+/// Runs ready tasks, such as the driver of a connection.
 pub(crate) async fn flush() {
     for _ in 0..4 {
         tokio::task::yield_now().await;
@@ -230,14 +232,14 @@ impl Shared {
             if let Err(error) = Python::attach(|py| py.check_signals()) {
                 future = None;
                 drop(future);
-                // The CANCEL leaves at once.
+                // Sends the CANCEL immediately.
                 self.block_on(flush());
                 return Err(error);
             }
         }
     }
 
-    /// Polls a future; ready without its output when it is time to look for signals.
+    /// Polls a future. Ready without an output if it is time to check for signals.
     fn poll_until_woken<F: Future>(&self, future: Pin<&mut F>, context: &mut Context<'_>) -> Poll<Option<F::Output>> {
         if let Poll::Ready(output) = future.poll(context) {
             return Poll::Ready(Some(output));
@@ -250,7 +252,7 @@ impl Shared {
         if self.looks.swap(false, Ordering::SeqCst) { Poll::Ready(None) } else { Poll::Pending }
     }
 
-    /// Wakes a waiting caller so that it checks for signals.
+    /// Wakes a waiting caller to check for signals.
     fn wake_for_signals(&self) {
         self.looks.store(true, Ordering::SeqCst);
         let waker = self.looking.lock().clone();
@@ -294,7 +296,7 @@ impl Shared {
                 continue;
             }
             self.has_keeper.store(true, Ordering::SeqCst);
-            // A caller that came before the store is seen here, and one that comes later notifies.
+            // A caller that arrived before the store is seen here, and a later one notifies.
             if self.waiting.load(Ordering::SeqCst) == 0 {
                 self.runtime.block_on(async {
                     let mut left = pin!(self.leave.notified());
@@ -310,7 +312,7 @@ impl Drop for BlockingRuntime {
     fn drop(&mut self) {
         let (keeper, Some(shared)) = (self.keeper.take(), self.shared.take()) else { return };
         if self.made.check().is_err() {
-            // The sockets and the poller are those of the parent process, and the threads are not here.
+            // The sockets and the poller belong to the parent process, and the threads do not exist here.
             std::mem::forget((keeper, shared));
             return;
         }
@@ -318,20 +320,20 @@ impl Drop for BlockingRuntime {
         shared.over.notify_one();
         shared.leave.notify_one();
         if let Some(keeper) = keeper {
-            // It never waits for Python, except to leave the runtime.
+            // The keeper never waits for Python, except to release the runtime.
             let _ = keeper.join();
         }
     }
 }
 
-/// A runtime that may be dropped in any context.
+/// A runtime that can be dropped in any context.
 struct RuntimeGuard(Option<Runtime>);
 
 impl Deref for RuntimeGuard {
     type Target = Runtime;
 
     fn deref(&self) -> &Runtime {
-        self.0.as_ref().expect("it is taken only when it is dropped")
+        self.0.as_ref().expect("runtime should exist until drop")
     }
 }
 
@@ -343,10 +345,10 @@ impl Drop for RuntimeGuard {
     }
 }
 
-/// The thread that drives connections which no event loop can drive. It never runs Python.
+/// The thread that drives connections which no event loop can drive. It never runs Python code.
 static BACKGROUND: Mutex<Option<(fork::Generation, Handle)>> = Mutex::new(None);
 
-/// The runtime of this thread, which lives as long as the process.
+/// Returns the runtime of this thread, which lives as long as the process.
 pub(crate) fn background() -> PyResult<Handle> {
     let mut background = BACKGROUND.lock();
     if let Some((made, handle)) = &*background
@@ -363,7 +365,7 @@ pub(crate) fn background() -> PyResult<Handle> {
             std::future::pending::<()>().await;
         });
     })?;
-    // Before this, spawned tasks would not be driven.
+    // Spawned tasks would not run before the thread has started.
     is_started.recv().map_err(|_| PyOSError::new_err("the thread of the connections did not start"))?;
     *background = Some((fork::Generation::current(), handle.clone()));
     Ok(handle)

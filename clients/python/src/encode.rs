@@ -1,4 +1,4 @@
-//! Python's values to the wire, by their plans.
+//! Encodes Python values to the wire format, according to their plans.
 
 use crate::buffer;
 use crate::image;
@@ -13,7 +13,7 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
-/// The value of a message: an object of its class, the arguments of a call, or the value itself.
+/// Encodes the value of a message: an object of its class, the arguments of a call, or the value itself.
 pub(crate) fn payload(plans: &Plans, index: usize, value: &Bound<'_, PyAny>) -> PyResult<Payload> {
     let plan = plans.get(index)?;
     let mut views = ArrayViews::default();
@@ -27,9 +27,9 @@ pub(crate) fn payload(plans: &Plans, index: usize, value: &Bound<'_, PyAny>) -> 
 
 struct Written {
     message: EncodedMessage,
-    /// Whether the presence of a field is lost.
+    /// Whether the flat form loses the presence of a field.
     is_lossy: bool,
-    /// Whether the other form has other bytes.
+    /// Whether the two forms differ.
     has_other_form: bool,
 }
 
@@ -51,9 +51,9 @@ fn write(
 struct Writer<'a> {
     plans: &'a Plans,
     views: &'a mut ArrayViews,
-    /// The number of messages around the current value.
+    /// The current nesting depth.
     depth: u32,
-    /// Whether a oneof, or an absent scalar, has been written: they have other bytes in the other form.
+    /// Whether a oneof or an absent scalar was written, whose encoding differs between the forms.
     has_other_form: bool,
 }
 
@@ -120,20 +120,20 @@ impl Writer<'_> {
                 if let Ok(list) = value.cast::<PyList>() {
                     let length = list.len();
                     to.list(of.wire(), length).map_err(refused)?;
-                    // Code of an element, and other threads, may shorten it.
+                    // Python code of an element, or another thread, may shorten the list.
                     let changed = |_| PyValueError::new_err("the list has changed while it was sent");
                     return (0..length).try_for_each(|at| self.item(of, &list.get_item(at).map_err(changed)?, to));
                 }
                 if value.cast::<PyString>().is_ok() || value.cast::<PyBytes>().is_ok() {
                     return Err(expected("a list", value));
                 }
-                // Counted first, since the length precedes them.
+                // Collected first, because the length precedes the elements.
                 let elements: Vec<Bound<'_, PyAny>> = value.try_iter()?.collect::<PyResult<_>>()?;
                 to.list(of.wire(), elements.len()).map_err(refused)?;
                 elements.iter().try_for_each(|value| self.item(of, value, to))
             }
             Kind::Map(key, of) => {
-                // Code of a value, and other threads, may change it, which an iteration does not bear.
+                // Copied, because Python code of a value or another thread may change the dict during iteration.
                 let map = value.cast::<PyDict>().map_err(|_| expected("a dict", value))?.copy()?;
                 to.map(key.wire(), of.wire(), map.len()).map_err(refused)?;
                 for (name, value) in map {
@@ -160,7 +160,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes a oneof of the rich form.
+    /// Encodes a oneof in the extended form.
     fn oneof(&mut self, plan: &Plan, oneof: usize, message: &Bound<'_, PyAny>, to: &mut Encoder<'_>) -> PyResult<()> {
         let mut set = None;
         let members = plan.oneofs.get(oneof).map(Vec::as_slice).unwrap_or_default();
@@ -222,7 +222,7 @@ impl Writer<'_> {
     }
 }
 
-/// The value of a field, and the message that it is of.
+/// The value of a field and the message that contains it.
 struct MessageValue<'py> {
     value: Bound<'py, PyAny>,
     message: Bound<'py, PyAny>,
@@ -260,7 +260,7 @@ fn field_value<'py>(
     Ok(MessageValue { value, message: message.clone() })
 }
 
-/// A tuple, or a list, with a value for each field.
+/// Returns a tuple or list of the field values as a tuple.
 pub(crate) fn row<'py>(plan: &Plan, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
     let row = match value.cast::<PyTuple>() {
         Ok(row) => row.clone(),
@@ -272,7 +272,7 @@ pub(crate) fn row<'py>(plan: &Plan, value: &Bound<'py, PyAny>) -> PyResult<Bound
     Err(PyValueError::new_err(format!("a tuple of {} values expected, not of {}", plan.declared.len(), row.len())))
 }
 
-/// Writes an absent value in the flat form.
+/// Encodes an absent value in the flat form.
 fn default(of: &Element, to: &mut Encoder<'_>) {
     match of {
         Element::Bool => to.bool(false),
@@ -282,7 +282,7 @@ fn default(of: &Element, to: &mut Encoder<'_>) {
         Element::U64 => to.u64(0),
         Element::F32 => to.f32(0.0),
         Element::F64 => to.f64(0.0),
-        // Nothing is too long in them.
+        // Cannot fail, because the values are empty.
         Element::String => to.string("").unwrap_or_default(),
         Element::Bytes => to.bytes(&[]).unwrap_or_default(),
         Element::Enum(indexes) => to.u32(indexes.index_of(0).unwrap_or(0)),
@@ -290,7 +290,7 @@ fn default(of: &Element, to: &mut Encoder<'_>) {
     }
 }
 
-/// A bool, also of NumPy.
+/// Converts a bool, including NumPy's.
 pub(crate) fn truth(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     value.extract().map_err(|_| expected("a bool", value))
 }
@@ -323,7 +323,7 @@ pub(crate) fn refused(error: impl ToString) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Puts the name of the field in front of the text of an error of this file.
+/// Prepends the field name to an error of this module.
 #[cold]
 pub(crate) fn named(py: Python<'_>, error: PyErr, field: &str) -> PyErr {
     let text = error.value(py).to_string();

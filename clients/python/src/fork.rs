@@ -1,13 +1,14 @@
-//! Objects that were made before a fork and must not be used in the child: connections, pollers and threads.
+//! Protects objects that were created before a fork and must not be used in the child: connections, pollers and
+//! threads.
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many forks lie between the first process and this one.
+/// Number of forks between the first process and this one.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
-/// The process in which an object was made.
+/// Identifies the process in which an object was created.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Generation(u64);
 
@@ -16,7 +17,7 @@ impl Generation {
         Self(FORKS.load(Ordering::Relaxed))
     }
 
-    /// Fails in a process that was forked afterwards.
+    /// Fails in a child process that was forked later.
     pub(crate) fn check(self) -> PyResult<()> {
         if self.0 == FORKS.load(Ordering::Relaxed) {
             return Ok(());
@@ -25,9 +26,10 @@ impl Generation {
     }
 }
 
-/// A value that a process forked afterwards neither uses nor drops: its tasks are not there, and they may hold its locks.
+/// A value that is neither used nor dropped in a child process. Its tasks do not exist there, and may have held its
+/// locks.
 pub(crate) struct Forkable<T> {
-    /// `None` while it is dropped.
+    /// `None` only during drop.
     value: Option<T>,
     made: Generation,
 }
@@ -60,7 +62,7 @@ impl<T> Drop for Forkable<T> {
     }
 }
 
-/// Says that this process has just been forked.
+/// Records that this process was just forked.
 #[pyfunction]
 pub(crate) fn forked() {
     FORKS.fetch_add(1, Ordering::Relaxed);

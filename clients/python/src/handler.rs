@@ -1,4 +1,4 @@
-//! Functions of Python that serve methods: a request becomes the arguments of a function, and its outcome a reply.
+//! Python functions that serve methods: a request becomes the arguments of a function, and its result a reply.
 
 use crate::buffer::introduce_thread;
 use crate::client::Channel;
@@ -30,19 +30,20 @@ use tokio::sync::{Semaphore, oneshot};
 /// A function that serves a method.
 pub(crate) struct Function {
     pub(crate) endpoint: Endpoint,
-    /// The messages of requests and of replies.
+    /// The types of requests and replies.
     pub(crate) descriptors: (MessageDescriptor, MessageDescriptor),
     pub(crate) plans: Arc<Plans>,
     pub(crate) call: Py<PyAny>,
-    /// The parameter that takes the context of the call.
+    /// The parameter that receives the context of the call, if any.
     pub(crate) context: Option<ContextParameter>,
-    /// Takes the name of the method and an exception that a function has raised.
+    /// Callback for exceptions. Takes the name of the method and the exception.
     pub(crate) report: Py<PyAny>,
     /// Whether callers see the text of exceptions.
     pub(crate) shows_errors: bool,
-    /// The free threads of the pool of its server.
+    /// Permits for the threads of the server's pool.
     pub(crate) pool: Arc<Semaphore>,
-    /// Whether the request and the reply have [types](Plans::has_well_known) whose JSON only frpc-dynamic knows.
+    /// Whether the request and the reply contain [well-known types](Plans::has_well_known) whose JSON only frpc-dynamic
+    /// supports.
     pub(crate) has_well_known: (bool, bool),
 }
 
@@ -51,11 +52,11 @@ pub(crate) struct Function {
 pub(crate) enum ContextParameter {
     /// The position among all parameters.
     Position(usize),
-    /// The name of a parameter without a position.
+    /// The name of a keyword-only parameter.
     Name(String),
 }
 
-/// A context of Python's module `contextvars` for one call, so that no call sees the variables that another one sets.
+/// A context of Python's module `contextvars` per call, so that variables set by one call are not visible to others.
 pub(crate) struct Variables(Py<PyAny>);
 
 impl Variables {
@@ -64,7 +65,7 @@ impl Variables {
         COPY.import(py, "contextvars", "copy_context")?.call0().map(|context| Self(context.unbind()))
     }
 
-    /// Calls the first of these with the others.
+    /// Calls the first argument with the others, within the context.
     fn run<'py>(
         &self,
         py: Python<'py>,
@@ -79,34 +80,34 @@ impl Variables {
     }
 }
 
-/// The context of a call for its handler.
+/// The context of a call, as passed to its handler.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Context {
-    /// The metadata of the request that is text.
+    /// Text metadata of the request.
     #[pyo3(get)]
     metadata: Py<PyDict>,
-    /// The metadata of the request that is bytes.
+    /// Binary metadata of the request.
     #[pyo3(get)]
     binary_metadata: Py<PyDict>,
-    /// The address of the caller, if it has one.
+    /// The remote address of the caller, if any.
     #[pyo3(get)]
     remote_address: Option<String>,
-    /// How many seconds the caller waited when the call came, if it has said so.
+    /// The caller's timeout in seconds when the call arrived, if any.
     #[pyo3(get)]
     timeout: Option<f64>,
-    /// The caller, with the runtime of the call.
+    /// A channel to the caller, and the runtime of the call.
     caller: Option<(frpc::Channel, Handle)>,
 }
 
 #[pymethods]
 impl Context {
-    /// Calls the functions that the caller serves, for a function that may block.
+    /// Returns a client of the functions that the caller serves, for a blocking function.
     #[getter]
     fn client<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.client_of(py, "Client")
     }
 
-    /// Calls the functions that the caller serves, for a coroutine.
+    /// Returns a client of the functions that the caller serves, for a coroutine.
     #[getter]
     fn async_client<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.client_of(py, "AsyncClient")
@@ -123,7 +124,7 @@ impl Context {
     }
 }
 
-/// The parts of a request without its message.
+/// The parts of a request except its message.
 pub(crate) struct RequestContext {
     metadata: Option<Metadata>,
     remote: Option<SocketAddr>,
@@ -140,26 +141,26 @@ impl RequestContext {
     }
 }
 
-/// The status of calls that come while Python ends.
+/// Returns the status of calls that arrive while Python exits.
 #[cold]
 fn ending() -> Status {
     Status::unavailable("the interpreter is ending")
 }
 
-/// The status of calls whose event loop is closed.
+/// Returns the status of calls whose event loop is closed.
 #[cold]
 fn loop_closed() -> Status {
     Status::unavailable("the event loop of the handler is closed")
 }
 
-/// Attaches the current thread, for good, to run a part of a function.
+/// Attaches the current thread permanently, and runs a part of a function.
 fn attached<T>(function: &Function, run: impl FnOnce(Python<'_>) -> Result<T, Status>) -> Result<T, Status> {
     introduce_thread();
     in_handler(&function.pool, || Python::try_attach(run).unwrap_or_else(|| Err(ending())))
 }
 
 impl Function {
-    /// A request as its value in Python.
+    /// Decodes a request to its Python value.
     pub(crate) fn read<'py>(&self, py: Python<'py>, request: &Payload) -> Result<Bound<'py, PyAny>, Status> {
         let (plans, index, body) = (&self.plans, self.endpoint.request, request.received());
         let read = match request.encoding {
@@ -178,16 +179,16 @@ impl Function {
         read.map_err(|error| Status::invalid_argument(invalid(&error)))
     }
 
-    /// The arguments of a call.
+    /// Returns the arguments of a call.
     pub(crate) fn arguments<'py>(&self, py: Python<'py>, request: &Payload) -> Result<Bound<'py, PyTuple>, Status> {
         match self.read(py, request)?.cast_into::<PyTuple>() {
             Ok(arguments) => Ok(arguments),
-            // A function that takes a whole message.
+            // The function takes the whole message.
             Err(error) => PyTuple::new(py, [error.into_inner()]).map_err(|error| self.raised(py, &error)),
         }
     }
 
-    /// Calls the function among the variables of the call.
+    /// Calls the function within the context variables of the call.
     pub(crate) fn invoke<'py>(
         &self,
         variables: &Variables,
@@ -215,12 +216,12 @@ impl Function {
         call().map_err(|error| self.raised(py, &error))
     }
 
-    /// The variables of a call.
+    /// Creates the context variables of a call.
     pub(crate) fn variables(&self, py: Python<'_>) -> Result<Variables, Status> {
         Variables::new(py).map_err(|error| self.raised(py, &error))
     }
 
-    /// A reply in the encoding of its request, or in both if that is not known yet.
+    /// Encodes a reply like its request, or in all encodings if that of the request is not known yet.
     pub(crate) fn reply(&self, value: &Bound<'_, PyAny>, encoding: Option<Encoding>) -> Result<Payload, Status> {
         let (plans, index) = (&self.plans, self.endpoint.reply);
         let native = || encode::payload(plans, index, value);
@@ -242,7 +243,7 @@ impl Function {
         payload.map_err(|error| self.raised(value.py(), &error))
     }
 
-    /// The status of an exception. Any other exception is reported here, and callers do not see it.
+    /// Converts an exception to a status. Unexpected exceptions are reported here and hidden from callers.
     #[cold]
     pub(crate) fn raised(&self, py: Python<'_>, error: &PyErr) -> Status {
         let invalid;
@@ -254,7 +255,7 @@ impl Function {
                 &invalid
             }
         };
-        // With its traceback, which the value of an error lacks before Python 3.12.
+        // Keeps the traceback, which the value of an error lacks before Python 3.12.
         let raised = error.clone_ref(py).into_value(py);
         let reported = self.report.call1(py, (self.endpoint.method.to_string(), raised));
         if let Err(error) = reported {
@@ -278,7 +279,7 @@ impl Function {
         })
     }
 
-    /// The arguments of a call.
+    /// Returns the arguments of a call, including its context.
     fn handler_arguments<'py>(
         &self,
         py: Python<'py>,
@@ -294,7 +295,7 @@ impl Function {
     }
 }
 
-/// The arguments of a call, and its context.
+/// The arguments and the context of a call.
 pub(crate) struct Call {
     handler_arguments: HandlerArguments,
     about: Option<RequestContext>,
@@ -305,10 +306,10 @@ enum HandlerArguments {
     Stream(Incoming, Arc<OnceLock<Encoding>>),
 }
 
-/// The encoding that a caller speaks.
+/// The encoding used by a caller.
 pub(crate) enum CallerEncoding {
     Known(Encoding),
-    /// That of its first request.
+    /// The encoding of the first request.
     Of(Arc<OnceLock<Encoding>>),
 }
 
@@ -318,7 +319,7 @@ impl Call {
         Self { handler_arguments: HandlerArguments::Message(request.into_inner()), about }
     }
 
-    /// A call whose requests are a stream.
+    /// Creates a call with a stream of requests.
     pub(crate) fn streaming(function: &Arc<Function>, request: Request<Streaming<Payload>>, is_in_loop: bool) -> Self {
         let about = RequestContext::of(&request, function);
         let spoken = Arc::default();
@@ -362,12 +363,12 @@ impl RequestContext {
     }
 }
 
-/// The messages of a generator, each made when there is room for it.
+/// The messages of a generator, each produced when the caller has space for it.
 pub(crate) struct Generated {
     pub(crate) function: Arc<Function>,
     spoken: CallerEncoding,
     iterator: Py<PyIterator>,
-    /// Its method for the next message.
+    /// The method that returns the next message.
     step: Py<PyAny>,
     variables: Variables,
 }
@@ -390,7 +391,7 @@ impl Generated {
         Ok(Self { function, spoken, iterator, step, variables })
     }
 
-    /// The next message, made on this thread.
+    /// Produces the next message on this thread.
     pub(crate) fn next(&mut self) -> Option<Result<Payload, Status>> {
         let next = attached(&self.function, |py| match self.variables.run(py, [self.step.bind(py).clone()], None) {
             Ok(value) => self.function.reply(&value, self.spoken.get()).map(Some),
@@ -404,9 +405,9 @@ impl Generated {
 impl Drop for Generated {
     fn drop(&mut self) {
         introduce_thread();
-        // Without an interpreter there is nothing to end.
+        // Without an interpreter there is nothing to close.
         Python::try_attach(|py| {
-            // An iterator that is no generator has nothing to close.
+            // Only generators have a `close` method.
             let close = self.iterator.bind(py).getattr_opt("close");
             let closed = close.and_then(|close| close.map(|close| self.variables.run(py, [close], None)).transpose());
             if let Err(error) = closed {
@@ -427,15 +428,15 @@ impl futures_core::Stream for Generated {
     }
 }
 
-/// The outcome of a coroutine, or of a step of an asynchronous generator; `None` is the end of the generator.
+/// The outcome of a coroutine, or of a step of an asynchronous generator. `None` is the end of the generator.
 type Outcome = Result<Option<Payload>, Status>;
 
-/// Receives the outcome of a coroutine. One that is dropped without an outcome fails its call.
+/// Receives the outcome of a coroutine. Dropping it without an outcome fails the call.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Completion {
     function: Arc<Function>,
     spoken: CallerEncoding,
-    /// Whether the coroutine is a step of a generator, which `StopAsyncIteration` ends.
+    /// Whether the coroutine is a step of a generator, for which `StopAsyncIteration` means the end.
     is_step: bool,
     reply: Mutex<Option<oneshot::Sender<Outcome>>>,
     task: Arc<Mutex<Option<Py<PyAny>>>>,
@@ -443,19 +444,19 @@ pub(crate) struct Completion {
 
 #[pymethods]
 impl Completion {
-    /// The task of the coroutine, which is cancelled with the call.
+    /// Sets the task of the coroutine, which is cancelled with the call.
     fn set_task(&self, task: Py<PyAny>) {
-        // The last reference to the task before must not be dropped under the lock, since that runs code of Python.
+        // The previous task must not be dropped under the lock, because that may run Python code.
         let before = self.task.lock().replace(task);
         drop(before);
     }
 
-    /// The coroutine has returned.
+    /// Reports that the coroutine has returned.
     fn finish(&self, value: &Bound<'_, PyAny>) {
         self.end(self.function.reply(value, self.spoken.get()).map(Some));
     }
 
-    /// The coroutine has raised an exception.
+    /// Reports that the coroutine has raised an exception.
     fn fail(&self, py: Python<'_>, error: &Bound<'_, PyAny>) {
         if self.is_step && error.is_instance_of::<PyStopAsyncIteration>() {
             return self.end(Ok(None));
@@ -469,7 +470,7 @@ impl Completion {
         let task = self.task.lock().take();
         drop(task);
         if let Some(reply) = self.reply.lock().take() {
-            // An error says that the call was cancelled.
+            // The send fails only if the call was cancelled.
             let _ = reply.send(outcome);
         }
     }
@@ -500,14 +501,14 @@ impl Drop for Guard {
         }
         let task = self.task.clone();
         self.sender.leave(Box::new(move |py| {
-            // Code of Python runs without the lock.
+            // Python code must run without the lock.
             let task = task.lock().as_ref().map(|task| task.clone_ref(py));
             task.map_or(Ok(()), |task| task.call_method0(py, "cancel").map(drop))
         }));
     }
 }
 
-/// Calls a coroutine function in an event loop. `begin` makes a task of its arguments and completion there.
+/// Calls a coroutine function in an event loop. `begin` creates a task from the arguments and the completion.
 pub(crate) async fn run_in_loop(
     function: Arc<Function>,
     sender: Sender,
@@ -520,7 +521,7 @@ pub(crate) async fn run_in_loop(
     let mut guard = Guard { sender: sender.clone(), task: task.clone(), is_over: false };
     sender.leave(Box::new(move |py| {
         if reply.is_closed() {
-            return Ok(()); // The call was cancelled before it began.
+            return Ok(()); // The call was cancelled before it started.
         }
         let reply = Mutex::new(Some(reply));
         let completion =
@@ -542,12 +543,12 @@ pub(crate) async fn run_in_loop(
     single(outcome.unwrap_or_else(|_| Err(loop_closed())))
 }
 
-/// The outcome of a method with one reply.
+/// Returns the outcome of a method with a single reply.
 fn single(outcome: Outcome) -> Result<Response<Payload>, Status> {
     outcome?.map(Response::new).ok_or_else(|| Status::internal("the handler ended without a reply"))
 }
 
-/// Cancels the Python task of a cancelled call.
+/// Cancels the Python task of a cancelled call when dropped.
 struct CancelOnDrop {
     task: Arc<Mutex<Option<Py<PyAny>>>>,
 }
@@ -565,7 +566,7 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Has a function called elsewhere: the function of the method takes a completion before the arguments, and returns what
+/// Calls a function that completes elsewhere: it takes a completion before the arguments, and returns an object that
 /// can be cancelled.
 pub(crate) async fn run_elsewhere(function: Arc<Function>, call: Call) -> Result<Response<Payload>, Status> {
     let (reply, replied) = oneshot::channel();
@@ -590,19 +591,19 @@ pub(crate) async fn run_elsewhere(function: Arc<Function>, call: Call) -> Result
     single(outcome.unwrap_or_else(|_| Err(ending())))
 }
 
-/// The messages of an asynchronous generator, each requested when there is room for it.
+/// The messages of an asynchronous generator, each requested when the caller has space for it.
 pub(crate) struct AsyncGenerated {
     pub(crate) function: Arc<Function>,
     pub(crate) sender: Sender,
     pub(crate) begin: Arc<Py<PyAny>>,
-    /// Set when it has been called.
+    /// Set after the function was called.
     spoken: Arc<OnceLock<Encoding>>,
     generator: Arc<Mutex<Option<Arc<OpenGenerator>>>>,
-    /// The task of the step that runs.
+    /// The task of the current step.
     task: Arc<Mutex<Option<Py<PyAny>>>>,
 }
 
-/// A generator, and the variables of its call.
+/// A generator and the context variables of its call.
 struct OpenGenerator {
     generator: Py<PyAny>,
     variables: Variables,
@@ -624,7 +625,7 @@ impl AsyncGenerated {
         GeneratorStream { state: Some((this, Some(call))), step: None }
     }
 
-    /// The next message, or nothing at the end.
+    /// Returns the next message, or `None` at the end.
     async fn next(&self, first: Option<Call>) -> Result<Option<Payload>, Status> {
         let (reply, replied) = oneshot::channel();
         let task = self.task.clone();
@@ -633,7 +634,7 @@ impl AsyncGenerated {
         let spoken = CallerEncoding::Of(self.spoken.clone());
         self.sender.leave(Box::new(move |py| {
             if reply.is_closed() {
-                return Ok(()); // The call was cancelled before this step began.
+                return Ok(()); // The call was cancelled before this step started.
             }
             let reply = Mutex::new(Some(reply));
             let completion = Completion { function: function.clone(), spoken, is_step: true, reply, task };
@@ -675,9 +676,9 @@ impl Drop for AsyncGenerated {
         let (method, task) = (self.function.endpoint.method, self.task.clone());
         sender.leave(Box::new(move |py| {
             let Some(open) = generator.lock().take() else { return Ok(()) };
-            // An iterator that is no generator has nothing to close.
+            // Only generators have an `aclose` method.
             let Some(close) = open.generator.bind(py).getattr_opt("aclose")? else { return Ok(()) };
-            // A step that was cancelled may have more to do, and a generator that runs cannot be closed.
+            // A cancelled step may still be running, and a running generator cannot be closed.
             let running = task.lock().take();
             begin.call1(py, (close, method.to_string(), open.variables.of_task(py), running)).map(drop)
         }));
@@ -686,7 +687,7 @@ impl Drop for AsyncGenerated {
 
 type Step = std::pin::Pin<Box<dyn Future<Output = (AsyncGenerated, Result<Option<Payload>, Status>)> + Send>>;
 
-/// The stream of a generator.
+/// The stream of a generator's messages.
 struct GeneratorStream {
     state: Option<(AsyncGenerated, Option<Call>)>,
     step: Option<Step>,
@@ -719,7 +720,7 @@ impl futures_core::Stream for GeneratorStream {
     }
 }
 
-/// Ends a future of asyncio from a thread of the server, with an exception if the server failed.
+/// Completes an asyncio future from a thread of the server, with an exception if the server failed.
 pub(crate) fn announce(sender: &Sender, future: Py<PyAny>, outcome: Result<(), String>) {
     sender.leave(Box::new(move |py| {
         let outcome = outcome.map_err(PyRuntimeError::new_err);

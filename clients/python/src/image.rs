@@ -1,4 +1,4 @@
-//! `frpc.Image` as images of Pillow: a picture is sent as a file, whose format the package's `_images` module chooses.
+//! `frpc.Image` as Pillow images. An image is sent as a file whose format is chosen by the package's `_images` module.
 
 use crate::buffer::shared;
 use crate::encode::refused;
@@ -21,14 +21,14 @@ fn function<'py>(
     found.map(|found| found.bind(py))
 }
 
-/// An image as a file. Pillow writes it without loss.
+/// Encodes an image as a file, losslessly by Pillow.
 pub(crate) fn file(value: &Bound<'_, PyAny>) -> PyResult<Image> {
     let written = function(value.py(), &WRITE, "write")?.call1((value,))?;
     let (media_type, data): (String, Bound<'_, PyAny>) = written.extract()?;
     Ok(Image { media_type, data: shared(&data)? })
 }
 
-/// The image of a file received from a peer.
+/// Decodes a file received from a peer to an image.
 pub(crate) fn picture<'py>(py: Python<'py>, file: &Image) -> PyResult<Bound<'py, PyAny>> {
     function(py, &READ, "read")?.call1((own(py, &file.data),))
 }

@@ -1,4 +1,4 @@
-//! [`Inbox`]: work from other threads for an event loop. They ring once for all work since the loop looked last,
+//! [`Inbox`]: callbacks from other threads for an event loop. Senders wake the loop once until it runs all callbacks,
 //! and never wait for Python.
 
 use crate::loop_runtime::LoopRuntime;
@@ -15,18 +15,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// A callback that runs on the thread of the event loop.
 pub(crate) type LoopCallbackFn = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
 
-/// The inbox of an event loop, which watches its file descriptor and opens it when something has come. The loop owns it, so
-/// it is dropped when the loop is closed.
+/// The inbox of an event loop, which watches its file descriptor and runs the callbacks when it is readable. Owned by
+/// the loop, so it is dropped when the loop is closed.
 #[pyclass(frozen, weakref, module = "frisbee_rpc._native")]
 pub(crate) struct Inbox {
     shared: Arc<Shared>,
     /// A weak reference to the loop.
     event_loop: Py<PyAny>,
-    /// The runtime that the loop drives; made with the first connection that it watches.
+    /// The runtime driven by the loop. Created with the first connection that the loop watches.
     loop_runtime: Mutex<Option<Arc<LoopRuntime>>>,
 }
 
-/// The end at which callbacks are left.
+/// The sending end of an inbox.
 #[derive(Clone)]
 pub(crate) struct Sender(Arc<Shared>);
 
@@ -42,13 +42,13 @@ struct CallbackQueue {
     left: Vec<LoopCallbackFn>,
     /// Whether the loop will check without a wake-up.
     is_quiet: bool,
-    /// Whether the loop is closed. Callbacks are dropped then, so that their calls fail.
+    /// Whether the loop is closed. Callbacks are then dropped, so that their calls fail.
     is_closed: bool,
 }
 
 #[pymethods]
 impl Inbox {
-    /// The inbox of a loop, given by a weak reference.
+    /// Creates the inbox of a loop, given by a weak reference.
     #[new]
     fn new(event_loop: Py<PyAny>) -> PyResult<Self> {
         let (bell, ear) = UnixStream::pair()?;
@@ -58,14 +58,14 @@ impl Inbox {
         Ok(Self { shared, event_loop, loop_runtime: Mutex::new(None) })
     }
 
-    /// The descriptor that the loop watches for reading.
+    /// Returns the descriptor that the loop watches for reading.
     fn fileno(&self) -> i32 {
         self.shared.ear.as_raw_fd()
     }
 
-    /// Does the work.
+    /// Runs the callbacks.
     fn open(&self, py: Python<'_>) -> PyResult<()> {
-        // One byte announces all callbacks. An error here says that there is none.
+        // One byte announces all callbacks. The read fails only if there is none.
         let _ = (&self.shared.ear).read(&mut [0; 16]);
         self.shared.is_rung.store(false, Ordering::SeqCst);
         let loop_runtime = self.loop_runtime.lock().clone();
@@ -81,7 +81,7 @@ impl Inbox {
         Sender(self.shared.clone())
     }
 
-    /// The runtime that the loop drives. To be called in its thread.
+    /// Returns the runtime driven by the loop. Must be called on the loop's thread.
     pub(crate) fn loop_runtime(&self, py: Python<'_>) -> PyResult<Arc<LoopRuntime>> {
         let mut loop_runtime = self.loop_runtime.lock();
         if let Some(loop_runtime) = &*loop_runtime {
@@ -99,7 +99,7 @@ impl Drop for Inbox {
         callbacks.is_closed = true;
         let left = callbacks.take();
         drop(callbacks);
-        // Dropping them may leave callbacks.
+        // Dropping them may queue further callbacks.
         drop(left);
     }
 }
@@ -112,7 +112,7 @@ impl CallbackQueue {
 }
 
 impl Sender {
-    /// Leaves a callback.
+    /// Queues a callback.
     pub(crate) fn leave(&self, callback: LoopCallbackFn) {
         let mut callbacks = self.0.callbacks.lock();
         if callbacks.is_closed {
@@ -128,10 +128,10 @@ impl Sender {
         }
     }
 
-    /// Has the loop look.
+    /// Wakes the loop.
     pub(crate) fn ring(&self) {
         if !self.0.is_rung.swap(true, Ordering::SeqCst) {
-            // A full pipe has rung already, and a closed loop is not woken.
+            // A full pipe has already woken the loop, and a closed loop is not woken.
             let _ = (&self.0.bell).write(&[1]);
         }
     }
@@ -141,12 +141,12 @@ impl Sender {
         self.0.callbacks.lock().is_quiet = true;
     }
 
-    /// The number of queued callbacks.
+    /// Returns the number of queued callbacks.
     pub(crate) fn waiting(&self) -> usize {
         self.0.callbacks.lock().left.len()
     }
 
-    /// Does the work, in the thread of the loop. An exception that ends the program is returned.
+    /// Runs the callbacks on the loop's thread. Returns an exception that exits the program.
     pub(crate) fn deliver(&self, py: Python<'_>) -> PyResult<()> {
         let left = self.0.callbacks.lock().take();
         let mut ending = Ok(());
@@ -162,7 +162,7 @@ impl Sender {
     }
 }
 
-/// Ends a reply, or a future of asyncio, unless it has been cancelled.
+/// Completes a reply or an asyncio future, unless it was cancelled.
 pub(crate) fn settle(future: &Bound<'_, PyAny>, outcome: PyResult<Bound<'_, PyAny>>) -> PyResult<()> {
     if let Ok(reply) = future.cast::<Reply>() {
         return Reply::settle(reply, outcome);

@@ -1,5 +1,5 @@
-//! [`Incoming`]: the requests of a call at a server, for a function that reads them one by one: with `for` in a thread of the
-//! pool, and with `async for` in an event loop.
+//! [`Incoming`]: the requests of a call at a server, for a function that reads them individually: with `for` on a pool
+//! thread, or with `async for` in an event loop.
 
 use crate::client::Started;
 use crate::handler::Function;
@@ -16,7 +16,7 @@ use pyo3::types::PyTuple;
 use std::sync::{Arc, OnceLock};
 use tokio::runtime::Handle;
 
-/// The requests of a call.
+/// The stream of a call's requests.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Incoming {
     function: Arc<Function>,
@@ -27,13 +27,13 @@ pub(crate) struct Incoming {
 }
 
 struct Requests {
-    /// `None` once it has ended.
+    /// `None` after the end of the stream.
     stream: Option<Streaming<Payload>>,
     spoken: Arc<OnceLock<Encoding>>,
 }
 
 impl Incoming {
-    /// To be made in the runtime of the server. `spoken` gets the encoding of the first request.
+    /// Creates the stream. Must be called in the server's runtime. `spoken` receives the encoding of the first request.
     pub(crate) fn new(
         function: Arc<Function>,
         stream: Streaming<Payload>,
@@ -51,7 +51,7 @@ impl NextItem<Result<Option<Payload>, Status>> for Requests {
         let next = open.message().await;
         match &next {
             Ok(Some(payload)) => {
-                let _ = self.spoken.set(payload.encoding); // It is the same for all.
+                let _ = self.spoken.set(payload.encoding); // The encoding is the same for all requests.
             }
             _ => self.stream = None,
         }
@@ -60,7 +60,7 @@ impl NextItem<Result<Option<Payload>, Status>> for Requests {
 }
 
 impl Incoming {
-    /// The request that has come, `None` at the end of the requests.
+    /// Converts a received request. Returns `None` at the end of the requests.
     fn value<'py>(
         &self,
         py: Python<'py>,
@@ -93,7 +93,7 @@ impl Incoming {
         slf
     }
 
-    /// A coroutine.
+    /// Returns a coroutine.
     fn __anext__<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         static NEXT_ITEM: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         if !slf.get().is_in_loop {
@@ -102,12 +102,12 @@ impl Incoming {
         NEXT_ITEM.import(slf.py(), "frisbee_rpc._client", "_next_item")?.call1((slf,))
     }
 
-    /// Begins to wait for the next request.
+    /// Starts waiting for the next request.
     fn start_next(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
         self.slot.start(py, &Site::Thread(self.runtime.clone()), inbox, future)
     }
 
-    /// Takes the request that has come, as a tuple of it; `None` if another task has it.
+    /// Takes the received request as a 1-tuple. Returns `None` if another task took it.
     fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let Some(next) = self.slot.take() else { return Ok(None) };
         let value = self.value(py, next)?.ok_or_else(|| PyStopAsyncIteration::new_err(()))?;

@@ -1,4 +1,4 @@
-//! Python's values from JSON and to JSON, by their plans and the JSON mapping of proto3.
+//! Converts Python values from and to JSON, according to their plans and proto3's JSON mapping.
 
 use crate::decode::{converted, finish};
 use crate::encode::{expected, float, integer, named, refused, row, truth};
@@ -17,10 +17,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
 
-/// The memory of a value in Python without the bytes of its text.
+/// Memory of a Python value without the bytes of its text.
 const VALUE: usize = 64;
 
-/// Reads a message; if `positional`, from an array of its fields in the order of declaration.
+/// Reads a message. If `positional`, reads an array of its fields in the order of declaration.
 pub(crate) fn read<'py>(
     py: Python<'py>,
     plans: &Plans,
@@ -114,7 +114,7 @@ impl<'py> FromJson<'py, '_> {
         finish(self.py, plan, &mut values).map_err(|error| decode_error(at, &error))
     }
 
-    /// Reads the value of a field; `null` is an absent one.
+    /// Reads the value of a field. `null` means absent.
     fn field(&self, field: &FieldPlan, from: &mut Reader<'_>) -> Result<Option<Bound<'py, PyAny>>, DecodeError> {
         let at = from.value_offset();
         if from.peek() == Some(b'n') {
@@ -151,7 +151,7 @@ impl<'py> FromJson<'py, '_> {
         value.map(Some).map_err(|error| decode_error(at, &error))
     }
 
-    /// Reads an array whose elements have the type of a hint. Lists of numbers have no type of their own.
+    /// Reads an array whose elements have the type of a hint. Plain lists of numbers have no element type.
     fn array(&self, field: &FieldPlan, from: &mut Reader<'_>) -> Read<'py> {
         let at = from.value_offset();
         from.charge_bytes(4 * VALUE)?;
@@ -280,8 +280,7 @@ impl ToJson<'_> {
         Ok(())
     }
 
-    /// Whether a field is left out, as proto3's mapping says: one that is absent, or has the default of a type without
-    /// presence.
+    /// Returns whether proto3's mapping omits a field: an absent one, or one without presence that has its default.
     fn is_omitted(&self, field: &FieldPlan, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         match &field.kind {
             Kind::Optional(_) | Kind::Member { .. } => Ok(value.is_none()),
@@ -293,7 +292,7 @@ impl ToJson<'_> {
                 Element::I64 => integer::<i64>(value)? == 0,
                 Element::U32 => integer::<u32>(value)? == 0,
                 Element::U64 => integer::<u64>(value)? == 0,
-                // Not the negative zero.
+                // Negative zero is not a default.
                 Element::F32 | Element::F64 => float(value)?.to_bits() == 0,
                 Element::String | Element::Bytes => value.len().is_ok_and(|length| length == 0),
                 Element::Enum(indexes) => self.plans.number(indexes, value)? == 0,

@@ -1,5 +1,6 @@
-//! [`Lanes`]: the connections of a client of asyncio, one for each event loop. The loop drives it, so that calls wake no other
-//! thread; with TLS, and for callers within a handler, a thread of the process drives one for all loops.
+//! [`Lanes`]: the connections of an asyncio client, one per event loop. Each loop drives its connection, so calls wake
+//! no other thread. With TLS, and for callers within a handler, a thread of the process drives one connection for all
+//! loops.
 
 use crate::client::duration;
 use crate::drive;
@@ -19,7 +20,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
-/// Certificates of authorities, and of the client with its key, as PEM.
+/// PEM of the authorities' certificates, and of the client's certificate and key.
 pub(crate) type Tls = (Vec<u8>, Option<(Vec<u8>, Vec<u8>)>);
 
 /// The settings of a channel.
@@ -28,7 +29,7 @@ pub(crate) struct Settings {
     tls: Option<ClientTls>,
     server_name: Option<String>,
     pub(crate) timeout: Option<f64>,
-    /// The longest body in bytes, if it is not the default.
+    /// Maximum length of bodies in bytes; `None` for the default.
     body_max: Option<u32>,
 }
 
@@ -70,12 +71,12 @@ impl Settings {
         })
     }
 
-    /// A channel that the current runtime drives.
+    /// Creates a channel driven by the current runtime.
     pub(crate) fn channel(&self) -> PyResult<frpc::Channel> {
         self.channel_of(self.builder()?)
     }
 
-    /// As [`channel`](Self::channel), with services.
+    /// Like [`channel`](Self::channel), but offers services.
     pub(crate) fn channel_with(
         &self,
         add: impl FnOnce(frpc::ChannelBuilder) -> frpc::ChannelBuilder,
@@ -83,7 +84,7 @@ impl Settings {
         self.channel_of(add(self.builder()?))
     }
 
-    /// The settings for connections of other protocols.
+    /// Returns the settings for connections of other protocols.
     pub(crate) fn frisbee_builder(&self) -> frpc::frisbee::ClientBuilder {
         let mut builder = frpc::frisbee::Client::builder();
         if let Some(tls) = &self.tls {
@@ -113,7 +114,7 @@ impl Settings {
         channel.map_err(failed)
     }
 
-    /// A channel that a loop drives.
+    /// Creates a channel driven by an event loop.
     fn channel_in(&self, loop_runtime: &Arc<LoopRuntime>) -> PyResult<frpc::Channel> {
         let _context = loop_runtime.handle().enter();
         let (address, weak, sender) =
@@ -123,7 +124,7 @@ impl Settings {
     }
 }
 
-/// Connects in the thread of the process, which has a poller and looks names up.
+/// Connects on the thread of the process, which has a poller and resolves names.
 async fn connected(address: String, loop_runtime: Weak<LoopRuntime>, sender: Sender) -> io::Result<Socket> {
     let (mut done, connected) = oneshot::channel();
     drive::background().map_err(io::Error::other)?.spawn(async move {
@@ -139,7 +140,7 @@ async fn connected(address: String, loop_runtime: Weak<LoopRuntime>, sender: Sen
     Ok(Socket::new(stream, loop_runtime))
 }
 
-/// An error of connecting, with the address.
+/// Adds the address to a connection error.
 fn named(address: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{address}: {error}"))
 }
@@ -153,20 +154,20 @@ async fn connect(address: &str) -> io::Result<Stream> {
     Ok(Stream::Tcp(stream.into_std()?))
 }
 
-/// The connections of a client of asyncio.
+/// The connections of an asyncio client.
 pub(crate) struct Lanes {
     settings: Settings,
-    /// Driven by the thread of the process.
+    /// The channel driven by the thread of the process.
     shared: frpc::Channel,
     by_loop: Mutex<Vec<(Weak<LoopRuntime>, frpc::Channel)>>,
     is_closed: AtomicBool,
 }
 
-/// The connection for a loop.
+/// The connection for an event loop.
 pub(crate) struct Lane {
     pub(crate) channel: frpc::Channel,
     pub(crate) site: Site,
-    /// The time that calls have by default, in seconds.
+    /// Default timeout of calls in seconds.
     pub(crate) timeout: Option<f64>,
 }
 
@@ -178,11 +179,11 @@ impl Lanes {
         Ok(Self { settings, shared, by_loop: Mutex::default(), is_closed: AtomicBool::new(false) })
     }
 
-    /// The connection for the loop of this thread.
+    /// Returns the connection for the loop of this thread.
     pub(crate) fn lane(&self, py: Python<'_>, inbox: &Inbox) -> PyResult<Lane> {
         let timeout = self.settings.timeout;
-        // Within a handler the thread is in the runtime of its server, and no other one can run. A closed client makes no
-        // further connection, and its calls fail.
+        // Within a handler, the thread has entered the runtime of its server and cannot run another one. A closed
+        // client makes no further connection, and its calls fail.
         let is_closed = self.is_closed.load(Ordering::Relaxed);
         if is_closed || self.settings.tls.is_some() || Handle::try_current().is_ok() {
             return Ok(Lane { channel: self.shared.clone(), site: Site::Thread(drive::background()?), timeout });
@@ -203,7 +204,8 @@ impl Lanes {
         Ok(Lane { channel, site: Site::Loop(loop_runtime), timeout })
     }
 
-    /// Ends the connections. Calls in flight fail. Those that the loops of other threads drive end when these have a turn.
+    /// Closes the connections. Calls in flight fail. Connections driven by loops of other threads close at the next
+    /// turn of these loops.
     pub(crate) fn close(&self) -> Vec<Arc<LoopRuntime>> {
         self.is_closed.store(true, Ordering::Relaxed);
         self.shared.close();
@@ -222,14 +224,14 @@ impl Lanes {
 /// Where the parts of a call run.
 #[derive(Clone)]
 pub(crate) enum Site {
-    /// In turns that the loop gives.
+    /// In turns of the event loop.
     Loop(Arc<LoopRuntime>),
-    /// In the thread of the process.
+    /// On the thread of the process.
     Thread(Handle),
 }
 
 impl Site {
-    /// Runs a part of a call for a waiting loop. [`begin`](Self::begin) has to follow.
+    /// Spawns a part of a call for a waiting loop. [`begin`](Self::begin) must follow.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         match self {
             Self::Loop(loop_runtime) => loop_runtime.spawn(work),
@@ -237,7 +239,7 @@ impl Site {
         }
     }
 
-    /// Begins the spawned work.
+    /// Starts the spawned work.
     pub(crate) fn begin(&self, py: Python<'_>) -> PyResult<()> {
         match self {
             Self::Loop(loop_runtime) => loop_runtime.begin(py),
@@ -258,7 +260,7 @@ impl Site {
         }
     }
 
-    /// Has a deadline noticed in time. Those of a second and more are noticed late by the time between two turns.
+    /// Ensures that a deadline is noticed in time. Deadlines of a second or more are noticed at the next periodic turn.
     pub(crate) fn expect(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
         match (self, timeout) {
             (Self::Loop(loop_runtime), Some(timeout)) if timeout < 1.0 => loop_runtime.run_after(py, timeout + 0.001),

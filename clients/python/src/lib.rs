@@ -1,10 +1,10 @@
-//! The native half of the Python package `frisbee_rpc`: channels and servers of frpc for Python.
+//! The native module of the Python package `frisbee_rpc`: frpc channels and servers for Python.
 //!
-//! Messages go between Python's objects and the wire without a tree of values in between: [`plan`] says for each
-//! message its form in Python and on the wire, and `encode`, `decode` and `json` follow it. `client` makes calls, which
-//! `drive` runs for callers that block, and `loop_runtime` for event loops, whose tasks wait for a `reply`; `server` serves
-//! functions of Python, which `handler` calls, and `serving` those of a client. Parts in Python alone, such as schemas
-//! of type hints, are in the Python files of the package.
+//! Messages are converted directly between Python objects and the wire format. A [`plan`] describes the Python form and
+//! the wire form of each message, and `encode`, `decode` and `json` follow it. `client` makes calls. `drive` runs them
+//! for blocking callers, and `loop_runtime` for event loops, whose tasks wait for a `reply`. `server` serves Python
+//! functions, which `handler` calls, and `serving` serves those of a client. Features implemented in Python, such as
+//! schemas from type hints, are in the Python files of the package.
 
 mod batch;
 mod buffer;
@@ -39,7 +39,7 @@ mod untyped;
 
 use pyo3::prelude::*;
 
-/// The native half of `frisbee_rpc`.
+/// The native module of `frisbee_rpc`.
 #[pymodule(gil_used = false)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<buffer::View>()?;

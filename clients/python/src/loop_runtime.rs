@@ -1,8 +1,8 @@
-//! [`LoopRuntime`]: a runtime that an event loop drives, so that calls of asyncio wake no other thread. It has a turn when a call
-//! has begun, when a socket has become ready, and now and then for its timers.
+//! [`LoopRuntime`]: a runtime driven by an event loop, so that asyncio calls wake no other thread. It gets a turn when
+//! a call has started, when a socket is ready, and periodically for its timers.
 //!
-//! The runtime has no poller: its transports are those of `socket.rs`, which the loop watches with its own. Work of other threads
-//! comes through the inbox of the loop, which gives a turn then.
+//! The runtime has no poller. Its transports are those of `socket.rs`, which the event loop watches together with its
+//! own. Work of other threads arrives through the loop's inbox, which triggers a turn.
 
 use crate::drive;
 use crate::fork;
@@ -19,20 +19,21 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::AbortHandle;
 
-/// After how long without a turn sockets are read before a call is sent: the loop may have been away, and the server too.
+/// Time without a turn after which sockets are read before a call is sent, because the server may have closed the
+/// connection.
 const AWAY: Duration = Duration::from_millis(10);
 
-/// How late timers may be. The thread of other clients gives a turn then, since a timer of the loop would have the kernel
-/// set its clock for each call.
+/// Maximum delay of timers. The thread of other clients triggers the turn, because a timer of the loop would make the
+/// kernel program its clock for each call.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How many of these times a loop without calls has to wait for a turn. PINGs are due within seconds.
+/// Number of these intervals between turns of a loop without calls. PINGs must be answered within seconds.
 const TICKS_IDLE: u32 = 20;
 
-/// The number of successive turns for tasks that continue and call again. Then the loop runs others first.
+/// Maximum number of consecutive turns for tasks that continue and call again. The loop then runs other tasks first.
 const SUCCESSIVE_POLLS_MAX: u32 = 4;
 
-/// A number that no other running thread has.
+/// Returns a number that is unique among running threads.
 fn this_thread() -> usize {
     thread_local! {
         static OWN: u8 = const { 0 };
@@ -40,9 +41,9 @@ fn this_thread() -> usize {
     OWN.with(|own| std::ptr::from_ref(own).addr())
 }
 
-/// A runtime in turns.
+/// A runtime that runs in turns.
 pub(crate) struct LoopRuntime {
-    /// `None` once it is dropped.
+    /// `None` only during drop.
     runtime: Option<Runtime>,
     pauses: Arc<Pauses>,
     sockets: Mutex<Vec<Weak<socket::Shared>>>,
@@ -50,28 +51,29 @@ pub(crate) struct LoopRuntime {
     sender: Sender,
     /// A weak reference to the loop.
     event_loop: Py<PyAny>,
-    /// The thread in which the loop runs, as `this_thread` has it. A loop may continue in another one.
+    /// The thread of the loop, as returned by `this_thread`. A loop may move to another thread.
     thread: AtomicUsize,
-    /// Whether the loop is going to give a turn.
+    /// Whether the loop is about to run a turn.
     is_due: AtomicBool,
-    /// Whether several tasks are going on with their replies, one after the other. Another turn follows if one of them calls.
+    /// Whether several tasks are continuing with their replies one after the other. Another turn follows if one of them
+    /// makes a call.
     is_shared: AtomicBool,
-    /// Whether one has called.
+    /// Whether one of them has made a call.
     is_wanted: AtomicBool,
     calls: Arc<Calls>,
     made: fork::Generation,
 }
 
-/// When all tasks have to wait, the turn is over.
+/// Ends a turn when all tasks are waiting.
 #[derive(Default)]
 struct Pauses {
-    /// How often they had to in this turn.
+    /// Number of pauses in this turn.
     count: AtomicUsize,
-    /// Ends the turn.
+    /// Wakes the future that ends the turn.
     waker: Mutex<Option<Waker>>,
 }
 
-/// Counts of calls.
+/// Counters of calls.
 #[derive(Default)]
 struct Calls {
     started: AtomicU64,
@@ -79,17 +81,17 @@ struct Calls {
 }
 
 impl LoopRuntime {
-    /// A runtime for the loop of this thread.
+    /// Creates a runtime for the loop of this thread.
     pub(crate) fn new(sender: Sender, event_loop: Py<PyAny>) -> PyResult<Arc<Self>> {
         let pauses = Arc::new(Pauses::default());
         let counted = pauses.clone();
         let runtime = Builder::new_current_thread()
             .enable_time()
-            // Calls are made outside the runtime. All begun ones run before the driver, which writes them at once.
+            // Calls are made outside the runtime. All started calls run before the driver, which writes them together.
             .global_queue_interval(1)
             .on_thread_park(move || {
                 counted.count.fetch_add(1, Ordering::Relaxed);
-                // So that the runtime does not wait here.
+                // Prevents the runtime from blocking here.
                 if let Some(waker) = &*counted.waker.lock() {
                     waker.wake_by_ref();
                 }
@@ -114,7 +116,7 @@ impl LoopRuntime {
         Ok(loop_runtime)
     }
 
-    /// Whether the loop has called in this thread before. Elsewhere the loop is woken.
+    /// Returns whether the loop has run on this thread before. On other threads the loop must be woken.
     fn is_in_loop(&self) -> bool {
         self.thread.load(Ordering::Relaxed) == this_thread()
     }
@@ -123,19 +125,19 @@ impl LoopRuntime {
         &self.sender
     }
 
-    /// The runtime context for new channels.
+    /// Returns the runtime handle for new channels.
     pub(crate) fn handle(&self) -> &Handle {
-        self.runtime.as_ref().expect("it is taken only when it is dropped").handle()
+        self.runtime.as_ref().expect("runtime should exist until drop").handle()
     }
 
-    /// The loop, unless it is gone or closed.
+    /// Returns the loop, or `None` if it is gone or closed.
     pub(crate) fn event_loop<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let event_loop = self.event_loop.bind(py).call0()?;
         let is_over = event_loop.is_none() || event_loop.call_method0("is_closed")?.is_truthy()?;
         Ok((!is_over).then_some(event_loop))
     }
 
-    /// Runs a part of a call, which ends with a callback. A turn has to follow: [`begin`](Self::begin).
+    /// Spawns a part of a call, which ends with a callback. [`begin`](Self::begin) must follow.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         self.calls.started.fetch_add(1, Ordering::Relaxed);
         self.calls.in_flight.fetch_add(1, Ordering::Relaxed);
@@ -147,8 +149,8 @@ impl LoopRuntime {
         task.abort_handle()
     }
 
-    /// Schedules a turn for the spawned work: now for the first call in flight, and else once for all that begin before
-    /// the loop continues, or while others handle their replies.
+    /// Schedules a turn for the spawned work: immediately for the first call in flight, otherwise once for all calls
+    /// that start before the loop continues or while others handle their replies.
     pub(crate) fn begin(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
         if !self.is_in_loop() {
             self.sender.ring();
@@ -173,7 +175,7 @@ impl LoopRuntime {
         Ok(())
     }
 
-    /// Has a turn after so many seconds, for a deadline.
+    /// Schedules a turn after `seconds` seconds, for a deadline.
     pub(crate) fn run_after(self: &Arc<Self>, py: Python<'_>, seconds: f64) -> PyResult<()> {
         if let Some(event_loop) = self.event_loop(py)? {
             event_loop.call_method1("call_later", (seconds, LoopCallback(self.clone())))?;
@@ -181,7 +183,7 @@ impl LoopRuntime {
         Ok(())
     }
 
-    /// Runs the ready tasks, and does the work of the inbox, within a task of the loop.
+    /// Runs the ready tasks and the callbacks of the inbox, within a task of the loop.
     pub(crate) fn run_batch(&self, py: Python<'_>) -> PyResult<()> {
         if !self.is_in_loop() {
             self.sender.ring();
@@ -193,7 +195,7 @@ impl LoopRuntime {
         called_by_loop(false, || self.sender.deliver(py))
     }
 
-    /// As [`run_batch`](Self::run_batch), where the loop itself has called: tasks continue with their results.
+    /// Like [`run_batch`](Self::run_batch), but called by the loop itself: tasks continue with their results.
     pub(crate) fn run_from_loop(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
         self.thread.store(this_thread(), Ordering::Relaxed);
         self.made.check()?;
@@ -214,7 +216,7 @@ impl LoopRuntime {
         delivered
     }
 
-    /// Has sockets read if there was no turn for some time.
+    /// Reads the sockets if there was no turn for some time.
     pub(crate) fn catch_up(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
         if self.last.lock().elapsed() < AWAY || !self.is_in_loop() {
             return Ok(());
@@ -223,7 +225,7 @@ impl LoopRuntime {
         self.run_batch(py)
     }
 
-    /// Takes note of a socket.
+    /// Registers a socket.
     pub(crate) fn add(&self, socket: Weak<socket::Shared>) {
         self.sockets.lock().push(socket);
     }
@@ -234,14 +236,14 @@ impl LoopRuntime {
         *self.last.lock() = Instant::now();
         self.pauses.count.store(0, Ordering::Relaxed);
         runtime.block_on(poll_fn(|context| {
-            // After the first pause the runtime has looked at its timers, and after the second their tasks have run.
+            // The runtime has checked its timers after the first pause, and their tasks have run after the second.
             if self.pauses.count.load(Ordering::Relaxed) >= 2 {
                 return Poll::Ready(());
             }
             *self.pauses.waker.lock() = Some(context.waker().clone());
             Poll::Pending
         }));
-        // It refers to the runtime.
+        // The waker refers to the runtime.
         self.pauses.waker.lock().take();
     }
 }
@@ -257,7 +259,7 @@ impl Drop for LoopRuntime {
     }
 }
 
-/// Counts a call as ended when it is dropped.
+/// Counts a call as ended when dropped.
 struct Ended(Arc<Calls>);
 
 impl Drop for Ended {
@@ -266,7 +268,7 @@ impl Drop for Ended {
     }
 }
 
-/// Rings for a turn when calls have waited for a time, and seldom without any.
+/// Triggers a turn after calls have waited for some time, and rarely without calls.
 async fn tick(loop_runtime: Weak<LoopRuntime>, calls: Arc<Calls>, sender: Sender) {
     let (mut started_before, mut ticks) = (0, 0);
     while loop_runtime.strong_count() > 0 {
@@ -281,7 +283,7 @@ async fn tick(loop_runtime: Weak<LoopRuntime>, calls: Arc<Calls>, sender: Sender
     }
 }
 
-/// Gives a turn when the loop calls it.
+/// Runs a turn when the loop calls it.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct LoopCallback(Arc<LoopRuntime>);
 

@@ -1,5 +1,5 @@
-//! JSON Schemas of messages, for the document that answers `rpc.discover`. They describe the replies of `json.rs`, and refer
-//! to each other at `#/components/schemas/`.
+//! JSON Schemas of messages for the reply to `rpc.discover`. They describe the JSON written by `json.rs`, and refer to
+//! each other at `#/components/schemas/`.
 
 use frpc_dynamic::MessageDescriptor;
 use prost_reflect::{FieldDescriptor, Kind, MethodDescriptor};
@@ -15,7 +15,7 @@ const BYTES: &str = r#""type":"string","contentEncoding":"base64""#;
 const TIMESTAMP: &str = r#""type":"string","format":"date-time""#;
 const DURATION: &str = r#""type":"string","pattern":"^-?[0-9]+(\\.[0-9]+)?s$""#;
 
-/// The comment of a method in the schema.
+/// Returns the comment of a method in the schema.
 pub(crate) fn comment(method: &MethodDescriptor) -> String {
     let file = method.parent_file();
     let info = file.file_descriptor_proto().source_code_info.iter().flat_map(|info| &info.location);
@@ -25,7 +25,7 @@ pub(crate) fn comment(method: &MethodDescriptor) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// The schemas of the messages of a method and of those within, by their full names.
+/// Returns the schemas of a method's messages, including nested ones, by full name.
 pub(crate) fn schemas(method: &MethodDescriptor) -> Vec<(&'static str, &'static str)> {
     let mut open = vec![method.input(), method.output()];
     let mut found: BTreeMap<String, String> = BTreeMap::new();
@@ -45,9 +45,9 @@ fn message_schema(message: &MessageDescriptor, open: &mut Vec<MessageDescriptor>
         "google.protobuf.FieldMask" => Some(r#""type":"string""#.to_owned()),
         "google.protobuf.Any" | "google.protobuf.Struct" => Some(r#""type":"object""#.to_owned()),
         "google.protobuf.ListValue" => Some(r#""type":"array""#.to_owned()),
-        // Anything.
+        // Accepts any value.
         "google.protobuf.Value" => Some(String::new()),
-        // A wrapper is the value in it.
+        // A wrapper is its value.
         name if name.starts_with("google.protobuf.") && name.ends_with("Value") && message.fields().len() == 1 => {
             message.get_field(1).map(|field| field_schema(&field, open))
         }
@@ -63,7 +63,7 @@ fn message_schema(message: &MessageDescriptor, open: &mut Vec<MessageDescriptor>
         if at > 0 {
             properties.push(',');
         }
-        // A name of a field has no character that JSON escapes, unless `json_name` sets one.
+        // Field names contain no characters that JSON escapes, unless `json_name` sets one.
         let name = field.json_name().replace('\\', "\\\\").replace('"', "\\\"");
         let _ = write!(properties, "\"{name}\":{{{}}}", field_schema(&field, open)); // A String takes all.
     }

@@ -1,5 +1,5 @@
-//! [`Payload`]: a message for calls, which the codecs of this crate have written or are going to read. It keeps long
-//! bytes where they are, and knows nothing of Python.
+//! [`Payload`]: an encoded message, written or to be read by the codecs of this crate. Long bytes are not copied.
+//! Independent of Python.
 
 use bytes::Bytes;
 use frpc::Status;
@@ -8,16 +8,16 @@ use frpc::polyglot::{
     Bulk, DecodeError, Decoder, EncodeError, Encoder, Fields, Form, Message, Nesting, Root, Undecoded,
 };
 
-/// A message in an encoding.
+/// An encoded message.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Payload {
     pub(crate) written: EncodedMessage,
-    /// The rich form, if the flat one is another.
+    /// The extended form, if it differs from the flat one.
     pub(crate) extended: Option<EncodedMessage>,
-    /// Whether the flat form has lost the presence of a field.
+    /// Whether the flat form lost the presence of a field.
     pub(crate) is_lossy: bool,
     pub(crate) encoding: Encoding,
-    /// The message in the other encodings, of a reply whose caller has not yet shown which one it speaks.
+    /// The message in the other encodings, for a reply whose caller's encoding is not known yet.
     pub(crate) alternatives: Option<Alternatives>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Alternatives {
     pub(crate) protobuf: Bytes,
 }
 
-/// How the bytes of a payload are to be read.
+/// The encoding of a payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Encoding {
     #[default]
@@ -39,7 +39,7 @@ pub(crate) enum Encoding {
     Protobuf,
 }
 
-/// Encoded bytes, without long values, which are kept separately.
+/// Encoded bytes, without long values, which are stored separately.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EncodedMessage {
     pub(crate) bytes: Bytes,
@@ -47,28 +47,28 @@ pub(crate) struct EncodedMessage {
 }
 
 impl Payload {
-    /// Bytes in another encoding than the native one.
+    /// Creates a payload in an encoding other than the native one.
     fn other_encoding(bytes: &Bytes, encoding: Encoding) -> Self {
         Self { written: EncodedMessage { bytes: bytes.clone(), bulk: Vec::new() }, encoding, ..Self::default() }
     }
 
-    /// A reply in JSON.
+    /// Creates a JSON reply.
     pub(crate) fn json(bytes: Vec<u8>) -> Self {
         Self::other_encoding(&bytes.into(), Encoding::Json(Nesting::default()))
     }
 
-    /// A reply in protobuf's encoding.
+    /// Creates a protobuf-encoded reply.
     pub(crate) fn protobuf(bytes: Bytes) -> Self {
         Self::other_encoding(&bytes, Encoding::Protobuf)
     }
 
-    /// The bytes of a payload that was received.
+    /// Returns the bytes of a received payload.
     pub(crate) fn received(&self) -> &Bytes {
         &self.written.bytes
     }
 }
 
-/// The format of callers that speak JSON. Requests are read by the handler, which knows their type.
+/// The format of callers that use JSON. Requests are decoded by the handler, which knows their type.
 pub(crate) const fn json_format(fields: &'static [&'static str]) -> Format<Payload, Payload> {
     let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
         Ok(payload.alternatives.as_ref().map_or(&payload.written.bytes, |alternatives| &alternatives.json).clone())
@@ -80,7 +80,8 @@ pub(crate) const fn json_format(fields: &'static [&'static str]) -> Format<Paylo
         })
 }
 
-/// The format of callers that speak protobuf, such as those of gRPC. Requests are read by the handler, as those in JSON.
+/// The format of callers that use protobuf, such as gRPC clients. Requests are decoded by the handler, like those in
+/// JSON.
 pub(crate) const fn protobuf_format() -> Format<Payload, Payload> {
     let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
         Ok(payload.alternatives.as_ref().map_or(&payload.written.bytes, |alternatives| &alternatives.protobuf).clone())
@@ -122,7 +123,7 @@ impl EncodedMessage {
         }
         let mut done = 0;
         for Bulk { at, bytes } in &self.bulk {
-            // `shared` writes the head again, so it is left out here.
+            // `shared` writes the head again, so it is skipped here.
             let head = head_length(bytes.len());
             to.encoded(self.bytes.get(done..at.saturating_sub(head)).unwrap_or_default());
             to.shared(bytes)?;
@@ -133,7 +134,7 @@ impl EncodedMessage {
     }
 }
 
-/// The length of the head of a bytes value: its kind, and its length as a u32, which has 7 bits in a byte.
+/// Returns the length of the head of a bytes value: its kind, and its length as a varint.
 fn head_length(length: usize) -> usize {
     let bits = usize::BITS - length.leading_zeros();
     2 + (bits.max(1) as usize).div_ceil(7)
@@ -151,7 +152,7 @@ impl Fields for Opaque {
     }
 
     fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
-        // Nothing calls it: a payload is read by the codec of its plan.
+        // Never called, because the codec of a plan decodes payloads.
         from.nil().map(|()| Self)
     }
 }

@@ -1,5 +1,5 @@
-//! [`Plans`]: for each message of a schema, its value in Python and its form on the wire. The codecs in
-//! `encode.rs`, `decode.rs` and `json.rs` follow them, without a tree of values between Python and the wire.
+//! [`Plans`]: for each message of a schema, its Python value and its wire format. The codecs in `encode.rs`,
+//! `decode.rs` and `json.rs` follow them, without an intermediate representation.
 
 use crate::encode::integer;
 use crate::schema::enum_of;
@@ -12,7 +12,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyInt, PyString, PyType};
 use std::collections::{HashMap, HashSet};
 
-/// `DarkBlue` as `DARK_BLUE`.
+/// Converts `DarkBlue` to `DARK_BLUE`.
 fn screaming(name: &str) -> String {
     let mut out = String::new();
     let mut was_lower = false;
@@ -26,7 +26,7 @@ fn screaming(name: &str) -> String {
     out
 }
 
-/// The words that are no names in Python, of those that fields may have. An underscore makes them such.
+/// Python keywords that can be field names. They get a trailing underscore.
 const KEYWORDS: [&str; 35] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
     "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
@@ -38,18 +38,18 @@ const KEYWORDS: [&str; 35] = [
 pub(crate) struct Plans {
     messages: Vec<Plan>,
     by_name: HashMap<String, usize>,
-    /// The enums, by full name.
+    /// The enums by full name.
     enums: HashMap<String, Names>,
 }
 
 /// The values of an enum.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    /// The names in the schema, with their numbers.
+    /// The names and numbers in the schema.
     names: Vec<(String, i32)>,
-    /// The members of its class in Python, if it has one.
+    /// The members of its Python class, if it has one.
     members: HashMap<i32, Py<PyAny>>,
-    /// Whether numbers without a member are refused.
+    /// Whether numbers without a member are rejected.
     is_closed: bool,
 }
 
@@ -59,34 +59,34 @@ pub(crate) struct Plan {
     /// The full name.
     pub(crate) name: String,
     pub(crate) form: PyForm,
-    /// In the order of the wire.
+    /// The fields in wire order.
     pub(crate) fields: Vec<FieldPlan>,
     /// For each field in the order of declaration, its index in `fields`.
     pub(crate) declared: Vec<usize>,
-    /// For each oneof, the indices of its members in `fields`, in the order of declaration.
+    /// For each oneof, the indexes of its members in `fields`, in the order of declaration.
     pub(crate) oneofs: Vec<Vec<usize>>,
 }
 
-/// The value of a message in Python.
+/// The Python form of a message.
 #[derive(Debug)]
 pub(crate) enum PyForm {
-    /// An object with the fields as attributes, which its class makes of them in the order of declaration.
+    /// An object with the fields as attributes. Its class takes them in the order of declaration.
     Object(Py<PyAny>),
     /// The arguments of a function, in the order of declaration.
     Arguments,
     /// The value of the only field.
     Value,
-    /// An array of NumPy.
+    /// A NumPy array.
     Tensor,
-    /// An image of Pillow.
+    /// A Pillow image.
     Image,
     /// A `datetime` or a `timedelta`.
     Time(Time),
-    /// A value of any type, in one member of a oneof.
+    /// A value of any type, stored in a member of a oneof.
     Any,
 }
 
-/// The value in Python of a message with `seconds` and `nanos`.
+/// The Python form of a message with `seconds` and `nanos`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Time {
     Timestamp,
@@ -98,31 +98,31 @@ pub(crate) enum Time {
 pub(crate) struct FieldPlan {
     pub(crate) name: Py<PyString>,
     pub(crate) text: String,
-    /// The name in JSON.
+    /// The JSON name.
     pub(crate) json: String,
     pub(crate) kind: Kind,
-    /// The value in Python of an absent field.
+    /// The Python value if the field is absent.
     pub(crate) absent: Absent,
-    /// The type that the elements of an array must have.
+    /// The required element type of an array.
     pub(crate) dtype: Option<String>,
-    /// Makes the value of the hint of the one that was read, or refuses it.
+    /// Converts the decoded value to the type of the hint, or rejects it.
     pub(crate) convert: Option<Py<PyAny>>,
 }
 
-/// The value of an absent field.
+/// The Python value of an absent field.
 #[derive(Debug)]
 pub(crate) enum Absent {
     /// The default of the type.
     Default,
     /// This value.
     Value(Py<PyAny>),
-    /// What this function returns.
+    /// The return value of this function.
     Factory(Py<PyAny>),
-    /// Nothing: the caller has to send it.
+    /// None, because callers must send the field.
     Required,
 }
 
-/// The form of a field on the wire, as [`Shape`], with messages as indices into [`Plans`].
+/// The wire format of a field, like [`Shape`], with messages as indexes into [`Plans`].
 #[derive(Debug)]
 pub(crate) enum Kind {
     Plain(Item),
@@ -140,7 +140,7 @@ pub(crate) enum Item {
 }
 
 impl FieldPlan {
-    /// The index of the message that a value is, or an element.
+    /// Returns the index of the message type of the value or its elements.
     fn message(&self) -> Option<usize> {
         match &self.kind {
             Kind::Plain(of) | Kind::Optional(of) | Kind::List(of) | Kind::Map(_, of) | Kind::Member { of, .. } => {
@@ -163,10 +163,10 @@ impl Item {
 }
 
 impl Plans {
-    /// The plans of all messages that can be reached from `roots`. `forms` has the value of a message by its full name: a
-    /// class, "arguments", "value", "tensor", "image", "datetime", "timedelta" or "any"; of an enum, the class, or a dict of
-    /// its members by their numbers. `fields` holds, for `message.field`, the value of an absent field, the type of an
-    /// array's elements, and a function that converts the value.
+    /// Creates the plans of all messages reachable from `roots`. `forms` contains the Python form of a message by full
+    /// name: a class, "arguments", "value", "tensor", "image", "datetime", "timedelta" or "any"; for an enum, its class
+    /// or a dict of its members by number. `fields` contains, for `message.field`, the value if absent, the element
+    /// type of an array, and a function that converts the value.
     pub(crate) fn new(
         roots: impl Iterator<Item = MessageDescriptor>,
         forms: &Bound<'_, PyDict>,
@@ -223,7 +223,8 @@ impl Plans {
             None => PyForm::Object(form.unbind()),
         };
         let declared = &message.descriptor_proto().field;
-        // A dataclass lists its attributes in the order of declaration. Generated ones differ from the names of fields.
+        // A dataclass lists its attributes in the order of declaration. Attributes of generated classes may differ from
+        // field names.
         let attributes = match &form {
             PyForm::Object(class) => {
                 class.bind(py).getattr("__match_args__").and_then(|names| names.extract::<Vec<String>>())
@@ -277,7 +278,7 @@ impl Plans {
         Ok(Plan { name: name.to_owned(), form, fields: planned, declared, oneofs: layout.oneofs.clone() })
     }
 
-    /// Takes the names of an enum, and the members of its class if `forms` has it.
+    /// Records the names of an enum, and the members of its class if `forms` contains it.
     fn name_members(&mut self, descriptor: &EnumDescriptor, forms: &Bound<'_, PyDict>) -> PyResult<()> {
         let name = descriptor.full_name();
         if self.enums.contains_key(name) {
@@ -301,7 +302,7 @@ impl Plans {
         Ok(())
     }
 
-    /// A value of an enum: the member of its class, if it has one, and else the number.
+    /// Returns an enum value: the member of its class if there is one, otherwise the number.
     pub(crate) fn member<'py>(&self, py: Python<'py>, indexes: &Indexes, number: i32) -> PyResult<Bound<'py, PyAny>> {
         let names = self.enums.get(&indexes.name);
         match names.and_then(|names| names.members.get(&number)) {
@@ -313,8 +314,8 @@ impl Plans {
         }
     }
 
-    /// The number of a member of an enum, of its name, or of the value of a member that is text. Members of another class
-    /// count by their names.
+    /// Returns the number of an enum member, of a name, or of the text value of a member. Members of other classes are
+    /// matched by name.
     pub(crate) fn number(&self, indexes: &Indexes, value: &Bound<'_, PyAny>) -> PyResult<i32> {
         static ENUM: PyOnceLock<Py<PyType>> = PyOnceLock::new();
         if value.is_exact_instance_of::<PyInt>() {
@@ -351,20 +352,20 @@ impl Plans {
         }
     }
 
-    /// The name of a number of an enum.
+    /// Returns the name of an enum number.
     pub(crate) fn enum_name(&self, indexes: &Indexes, number: i32) -> Option<&str> {
         let names = self.enums.get(&indexes.name)?;
         names.names.iter().find(|(_, own)| *own == number).map(|(name, _)| &name[..])
     }
 
-    /// The value of an absent field of this kind, unless the schema states one.
+    /// Returns the default value of an absent field of this kind.
     fn absent(&self, py: Python<'_>, kind: &Kind) -> Absent {
         match kind {
-            // `None` where the wire knows absence.
+            // `None` if the wire format represents absence.
             Kind::Optional(_) | Kind::Member { .. } => Absent::Value(py.None()),
             Kind::Plain(Item::Scalar(Element::Enum(indexes))) => match self.member(py, indexes, 0) {
                 Ok(member) => Absent::Value(member.unbind()),
-                // An enum of Python without a member for 0.
+                // The Python enum has no member for 0.
                 Err(_) => Absent::Required,
             },
             _ => Absent::Default,
@@ -381,7 +382,7 @@ impl Plans {
         })
     }
 
-    /// Whether an object of Python within a message, or the message, is a well-known type with a form of its own in JSON.
+    /// Returns whether a message is or contains, as a Python object, a well-known type with its own JSON form.
     pub(crate) fn has_well_known(&self, index: usize) -> bool {
         let (mut open, mut seen) = (vec![index], HashSet::from([index]));
         while let Some(plan) = open.pop().and_then(|index| self.messages.get(index)) {
@@ -394,12 +395,12 @@ impl Plans {
         false
     }
 
-    /// The index of a message.
+    /// Returns the index of a message.
     pub(crate) fn index_of(&self, name: &str) -> PyResult<usize> {
         self.by_name.get(name).copied().ok_or_else(|| PyKeyError::new_err(name.to_owned()))
     }
 
-    /// The plan at an index of this schema.
+    /// Returns the plan at an index.
     pub(crate) fn get(&self, index: usize) -> PyResult<&Plan> {
         self.messages.get(index).ok_or_else(|| PyKeyError::new_err(index))
     }

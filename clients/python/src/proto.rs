@@ -1,5 +1,5 @@
-//! Messages in protobuf's encoding, for callers of gRPC, and in the JSON of well-known types: they pass through the messages
-//! of prost-reflect, to the encoding that `decode.rs` and `encode.rs` know.
+//! Protobuf-encoded messages for gRPC callers, and JSON of well-known types. Both are converted through prost-reflect
+//! messages to the encoding of `decode.rs` and `encode.rs`.
 
 use crate::encode::refused;
 use crate::payload::{Encoding, Payload};
@@ -10,7 +10,7 @@ use frpc_dynamic::{Codec, DynamicMessage, MessageDescriptor, from_json, from_jso
 use prost_reflect::prost::Message as _;
 use pyo3::prelude::*;
 
-/// A request in the native encoding. The memory that it takes on the way is bounded before it is decoded.
+/// Converts a request to the native encoding. The memory needed for the conversion is limited before decoding.
 pub(crate) fn to_native(descriptor: &MessageDescriptor, encoding: Encoding, bytes: &Bytes) -> Result<Bytes, Status> {
     let (name, codec) = (descriptor.full_name(), Codec::new());
     let invalid =
@@ -27,12 +27,12 @@ pub(crate) fn to_native(descriptor: &MessageDescriptor, encoding: Encoding, byte
     Ok(native.into())
 }
 
-/// A reply in protobuf's encoding.
+/// Converts a reply to protobuf's encoding.
 pub(crate) fn to_protobuf(descriptor: &MessageDescriptor, payload: &Payload) -> PyResult<Bytes> {
     Ok(message(descriptor, payload)?.encode_to_vec().into())
 }
 
-/// A reply in JSON.
+/// Converts a reply to JSON.
 pub(crate) fn to_json(descriptor: &MessageDescriptor, payload: &Payload) -> PyResult<Vec<u8>> {
     frpc_dynamic::to_json(&message(descriptor, payload)?).map(String::into_bytes).map_err(refused)
 }

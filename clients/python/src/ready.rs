@@ -1,5 +1,5 @@
-//! [`ReadySlot`]: the next item of a stream, which stays here until its task takes it. A task that is cancelled after an item
-//! has come leaves it to the next one.
+//! [`ReadySlot`]: holds the next item of a stream until a task takes it. If a task is cancelled after an item has
+//! arrived, the next task takes it.
 
 use crate::client::{Started, start};
 use crate::inbox::Inbox;
@@ -8,16 +8,16 @@ use parking_lot::Mutex;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// A stream of any kind, and its next item if that has come.
+/// A stream of any kind, and its next item once it has arrived.
 pub(crate) struct ReadySlot<S, T> {
     stream: Arc<tokio::sync::Mutex<S>>,
-    /// Written with the stream locked.
+    /// Written while the stream is locked.
     ready: Arc<Mutex<Option<T>>>,
 }
 
-/// The way to the next item of a stream.
+/// A stream whose items can be awaited.
 pub(crate) trait NextItem<T>: Send + 'static {
-    /// Waits for it. Dropping the future loses nothing.
+    /// Waits for the next item. Cancel safe.
     fn next_item(&mut self) -> impl Future<Output = T> + Send;
 }
 
@@ -32,7 +32,7 @@ impl<S: NextItem<T>, T: Send + 'static> ReadySlot<S, T> {
         Self { stream: Arc::new(tokio::sync::Mutex::new(stream)), ready: Arc::default() }
     }
 
-    /// The stream, to be locked.
+    /// Returns the stream, which the caller must lock.
     pub(crate) fn stream(&self) -> &Arc<tokio::sync::Mutex<S>> {
         &self.stream
     }
@@ -46,12 +46,12 @@ impl<S: NextItem<T>, T: Send + 'static> ReadySlot<S, T> {
         }
     }
 
-    /// Takes the item, unless another task has.
+    /// Takes the item, unless another task took it.
     pub(crate) fn take(&self) -> Option<T> {
         self.ready.lock().take()
     }
 
-    /// Begins [`fill`](Self::fill) for a future of asyncio.
+    /// Starts [`fill`](Self::fill) for an asyncio future.
     pub(crate) fn start(&self, py: Python<'_>, site: &Site, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
         start(py, site, inbox, future, self.clone().fill(), |py, ()| Ok(py.None().into_bound(py)))
     }

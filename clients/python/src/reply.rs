@@ -1,5 +1,5 @@
-//! [`Reply`]: the future that a task of an event loop awaits, in place of one of asyncio. Where the loop itself
-//! has called, the task continues at once and not after one more round of the loop.
+//! [`Reply`]: the future that a task of an event loop awaits, instead of an asyncio future. If the loop itself
+//! completes it, the task continues immediately instead of in the next iteration of the loop.
 
 use parking_lot::Mutex;
 use pyo3::exceptions::PyStopIteration;
@@ -14,11 +14,11 @@ pyo3::import_exception!(asyncio, CancelledError);
 pyo3::import_exception!(asyncio, InvalidStateError);
 
 thread_local! {
-    /// Whether the loop of this thread has called what runs, rather than a task.
+    /// Whether the current code was called by the loop of this thread instead of a task.
     static IS_CALLED_BY_LOOP: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs something that the loop has called, or a task.
+/// Runs code that was called by the loop or by a task.
 pub(crate) fn called_by_loop<T>(is_called_by_loop: bool, run: impl FnOnce() -> T) -> T {
     let before = IS_CALLED_BY_LOOP.replace(is_called_by_loop);
     let outcome = run();
@@ -26,7 +26,7 @@ pub(crate) fn called_by_loop<T>(is_called_by_loop: bool, run: impl FnOnce() -> T
     outcome
 }
 
-/// The outcome of something that runs for a task. It is what asyncio takes for a future, to be awaited by one task.
+/// The outcome of an operation that runs for a task. Implements asyncio's future protocol for a single waiting task.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Reply {
     event_loop: Py<PyAny>,
@@ -38,7 +38,7 @@ pub(crate) struct Reply {
 #[derive(Default)]
 struct State {
     outcome: Option<Outcome>,
-    /// The callbacks for the outcome, and their contexts.
+    /// The callbacks for the outcome, with their contexts.
     callbacks: Vec<Callback>,
 }
 
@@ -46,9 +46,10 @@ type Callback = (Py<PyAny>, Option<Py<PyAny>>);
 
 enum Outcome {
     Value(Py<PyAny>),
-    /// `None` once it was raised: its traceback refers to the frame of the task, which refers to the reply.
+    /// `None` after the exception was raised, to break a cycle: its traceback refers to the task's frame, which refers
+    /// to the reply.
     Failed(Option<PyErr>),
-    /// With a message.
+    /// Cancelled, with an optional message.
     Cancelled(Option<Py<PyAny>>),
 }
 
@@ -80,7 +81,7 @@ impl Reply {
         slf
     }
 
-    /// Itself while there is no outcome, for the task to wait; then the outcome.
+    /// Yields itself until there is an outcome, so that the task waits.
     fn __next__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
         let py = slf.py();
         let outcome = slf.get().state.lock().outcome.as_mut().map(|outcome| outcome.result(py));
@@ -131,7 +132,7 @@ impl Reply {
         Self::call_soon(&slf, (callback, context))
     }
 
-    /// The task does not wait any longer.
+    /// Called when the task stops waiting.
     #[pyo3(signature = (msg = None))]
     fn cancel(slf: Bound<'_, Self>, msg: Option<Py<PyAny>>) -> PyResult<bool> {
         let Some(callbacks) = slf.get().end(Outcome::Cancelled(msg)) else { return Ok(false) };
@@ -160,7 +161,7 @@ impl Reply {
 }
 
 impl Reply {
-    /// Has the outcome, and wakes the task.
+    /// Sets the outcome, and wakes the task.
     pub(crate) fn settle(slf: &Bound<'_, Self>, outcome: PyResult<Bound<'_, PyAny>>) -> PyResult<()> {
         let outcome = match outcome {
             Ok(value) => Outcome::Value(value.unbind()),
@@ -177,11 +178,11 @@ impl Reply {
         Ok(())
     }
 
-    /// Ends it, unless it has ended; whom to call.
+    /// Completes the reply unless it is complete. Returns the callbacks to call.
     fn end(&self, outcome: Outcome) -> Option<Vec<Callback>> {
         let mut state = self.state.lock();
         if state.outcome.is_some() {
-            // Dropping it may run code of Python.
+            // Dropping the outcome may run Python code.
             drop(state);
             return None;
         }
@@ -189,7 +190,7 @@ impl Reply {
         Some(std::mem::take(&mut state.callbacks))
     }
 
-    /// Whether a task may continue here: the loop has called, and no other task is continuing here.
+    /// Returns whether a task may continue here: the loop is the caller, and no other task is continuing here.
     fn may_go_on(&self, py: Python<'_>) -> PyResult<bool> {
         static CURRENT_TASK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         if !IS_CALLED_BY_LOOP.get() {

@@ -1,4 +1,4 @@
-//! The requests of a call that streams: pulled from an iterable where a caller blocks, or sent one by one.
+//! The requests of a streaming call: pulled from an iterable by a blocking caller, or sent individually.
 
 use crate::client::{Started, start};
 use crate::drive::{self, Waiter};
@@ -18,13 +18,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use tokio::sync::Notify;
 
-/// How many requests may wait to be sent.
+/// Number of buffered requests.
 const REQUESTS_AHEAD: usize = 16;
 
-/// The messages of an iterable, each read when the send queue has room. [`IterableSource`] reads them.
+/// The messages of an iterable, each read when the send queue has space. [`IterableSource`] reads them.
 pub(crate) struct IterableMessages(Arc<Shared>);
 
-/// An iterable, read by the thread that waits for the call, where it may make calls itself.
+/// An iterable, read by the thread that waits for the call. The iterable may itself make calls.
 pub(crate) struct IterableSource {
     values: Py<PyIterator>,
     plans: Arc<Plans>,
@@ -35,7 +35,7 @@ pub(crate) struct IterableSource {
 #[derive(Default)]
 struct Shared {
     slot: Mutex<Slot>,
-    /// Notified when a message is wanted.
+    /// Notified when a message is requested.
     wanted: Notify,
 }
 
@@ -43,7 +43,7 @@ struct Shared {
 struct Slot {
     /// The next message, or the end.
     next: Option<Option<Payload>>,
-    /// The task that wants it.
+    /// The task that requested it.
     waker: Option<Waker>,
 }
 
@@ -73,8 +73,8 @@ impl IterableSource {
         Ok((IterableMessages(shared.clone()), Self { values, plans: plans.clone(), index, shared }))
     }
 
-    /// Waits for a part of the call, and meanwhile reads the messages that it wants. An exception of the iterable ends the
-    /// wait, and its call is cancelled, rather than ended as if all had been sent.
+    /// Waits for a part of the call, and reads the messages that it requests. An exception of the iterable stops the
+    /// wait and cancels the call, so that the server does not treat the requests as complete.
     pub(crate) fn wait<F>(&self, py: Python<'_>, waiter: &Waiter<'_>, part: F) -> PyResult<F::Output>
     where
         F: Future + Send,
@@ -101,15 +101,15 @@ impl IterableSource {
         };
         if outcome.is_err() {
             drop(part);
-            // The CANCEL leaves at once. The first error is the outcome.
+            // Sends the CANCEL immediately. The first error is the outcome.
             let _ = waiter.wait(py, drive::flush());
         }
         outcome
     }
 
-    /// Reads the next message, if it is wanted.
+    /// Reads the next message if it was requested.
     fn supply(&self, py: Python<'_>) -> PyResult<()> {
-        // A waker that was taken says that the last message still waits in the slot.
+        // Without a waker, the previous message is still in the slot.
         let Some(waker) = self.shared.slot.lock().waker.take() else { return Ok(()) };
         let next = self.values.bind(py).clone().next();
         let next = next.map(|value| encode::payload(&self.plans, self.index, &value?)).transpose()?;
@@ -122,7 +122,7 @@ impl IterableSource {
 /// The requests of a call of an event loop.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Requests {
-    /// `None` once all are sent.
+    /// `None` after all were sent.
     sender: Mutex<Option<RequestSender<Payload>>>,
     plans: Arc<Plans>,
     index: usize,
@@ -138,7 +138,7 @@ impl Requests {
 
 #[pymethods]
 impl Requests {
-    /// Begins to send a request, which waits for room.
+    /// Starts sending a request, waiting for space.
     fn start_send(&self, value: &Bound<'_, PyAny>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
         let py = value.py();
         let payload = encode::payload(&self.plans, self.index, value)?;
@@ -155,7 +155,7 @@ impl Requests {
         })
     }
 
-    /// Says that all requests are sent.
+    /// Ends the requests.
     fn close(&self) {
         let sender = self.sender.lock().take();
         drop(sender);

@@ -1,5 +1,5 @@
-//! [`Schema`]: descriptors, and the layout of each service on the wire. Its source is the text of `.proto` files, files,
-//! or a server that describes itself; [`Api`] binds it to classes of Python.
+//! [`Schema`]: descriptors and the wire layout of each service. Loaded from the text of `.proto` files, from files, or
+//! from a server's reflection. [`Api`] binds it to Python classes.
 
 use crate::decode;
 use crate::encode::{self, refused};
@@ -21,7 +21,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A schema.
+/// A schema, not bound to Python classes.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Schema {
     /// An encoded `FileDescriptorSet`.
@@ -29,14 +29,14 @@ pub(crate) struct Schema {
     pub(crate) methods: Vec<Callable>,
 }
 
-/// A method on the wire.
+/// The wire properties of a method.
 pub(crate) struct Callable {
     pub(crate) descriptor: MethodDescriptor,
     pub(crate) layout: &'static Layout,
     pub(crate) method: &'static Method,
 }
 
-/// The layout of a service on the wire.
+/// The wire layout of a service.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct ServiceDescription {
     service: String,
@@ -45,7 +45,7 @@ struct ServiceDescription {
     methods: Vec<MethodDescription>,
 }
 
-/// The layout of a method on the wire.
+/// The wire layout of a method.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct MethodDescription {
     name: String,
@@ -54,14 +54,14 @@ struct MethodDescription {
     idempotent: bool,
 }
 
-/// A service of a generated module: its name, fingerprint and compatible fingerprints, and of each method its name,
-/// operation, how many fields of its request and of its reply are new, and whether it is idempotent.
+/// A service of a generated module: its name, fingerprint and compatible fingerprints, and for each method its name,
+/// operation, numbers of appended request and reply fields, and whether it is idempotent.
 type Embedded = (String, u64, Vec<u64>, Vec<(String, u16, u32, u32, bool)>);
 
 #[pymethods]
 impl Schema {
-    /// Reads the text of `.proto` files. The last one is the root. Its methods have operations from 10 on, or from
-    /// `first`.
+    /// Parses the text of `.proto` files. The last one is the root. Its methods have operations from `first` on, 10 by
+    /// default.
     #[staticmethod]
     #[pyo3(signature = (sources, first = None))]
     fn parse(sources: Vec<(String, String)>, first: Option<u16>) -> PyResult<Self> {
@@ -81,14 +81,14 @@ impl Schema {
         Self::loaded(loaded.map_err(refused)?)
     }
 
-    /// Reads `.proto` files and the locks next to them.
+    /// Loads `.proto` files and the locks next to them.
     #[staticmethod]
     #[pyo3(signature = (paths, includes))]
     fn load(paths: Vec<PathBuf>, includes: Vec<PathBuf>) -> PyResult<Self> {
         Self::loaded(configured().load_protos(&paths, &includes).map_err(refused)?)
     }
 
-    /// The schema of a generated module: files, and its services on the wire.
+    /// Creates the schema of a generated module from its files and the wire properties of its services.
     #[staticmethod]
     fn embedded(files: Vec<u8>, services: Vec<Embedded>) -> PyResult<Self> {
         let pool = DescriptorPool::decode(&*files).map_err(refused)?;
@@ -96,7 +96,7 @@ impl Schema {
         Ok(Self::of(&pool, files, &known))
     }
 
-    /// The methods: service, name, whether requests and replies are streams, and the names of the messages.
+    /// Returns the methods: service, name, whether requests and replies are streams, and the names of the messages.
     fn methods(&self) -> Vec<(String, String, bool, bool, String, String)> {
         let shown = |callable: &Callable| {
             let method = &callable.descriptor;
@@ -112,7 +112,7 @@ impl Schema {
         self.methods.iter().map(shown).collect()
     }
 
-    /// The enums of the messages that methods can reach: full names, and names and numbers of their values.
+    /// Returns the enums reachable from methods: full names, and the names and numbers of their values.
     fn enums(&self) -> Vec<(String, Vec<(String, i32)>)> {
         let (mut found, mut seen) = (Vec::new(), HashSet::new());
         for message in self.reached() {
@@ -128,14 +128,14 @@ impl Schema {
         found.iter().map(|descriptor| (descriptor.full_name().to_owned(), values(descriptor))).collect()
     }
 
-    /// The messages that methods can reach, with their fields: name, shape (`plain`, `optional`, `list` or `map`), and the
-    /// types of the value and of the key.
+    /// Returns the messages reachable from methods, with their fields: name, shape (`plain`, `optional`, `list` or
+    /// `map`), and the types of the value and of the key.
     fn messages(&self) -> Vec<(String, Vec<FieldSummary>)> {
         self.reached().iter().map(|message| (message.full_name().to_owned(), shown(message))).collect()
     }
 }
 
-/// The enum of a field, or of the values of a map.
+/// Returns the enum of a field, or of a map's values.
 pub(crate) fn enum_of(field: &FieldDescriptor) -> Option<EnumDescriptor> {
     match field.kind() {
         Kind::Enum(descriptor) => Some(descriptor),
@@ -145,7 +145,7 @@ pub(crate) fn enum_of(field: &FieldDescriptor) -> Option<EnumDescriptor> {
 }
 
 impl Schema {
-    /// The messages that methods can reach.
+    /// Returns the messages reachable from methods.
     fn reached(&self) -> Vec<MessageDescriptor> {
         let mut open: Vec<MessageDescriptor> = self.roots().collect();
         let (mut found, mut seen) = (Vec::new(), HashSet::new());
@@ -170,10 +170,10 @@ impl Schema {
     }
 }
 
-/// A field: its name, its shape, and the types of its value and of its key.
+/// A field: its name, its shape, and the types of its value and key.
 type FieldSummary = (String, &'static str, String, String);
 
-/// The fields of a message, in the order of declaration.
+/// Returns the fields of a message in the order of declaration.
 fn shown(message: &MessageDescriptor) -> Vec<FieldSummary> {
     let declared = message.descriptor_proto().field.iter();
     let fields = declared.filter_map(|field| message.get_field(u32::try_from(field.number()).ok()?));
@@ -194,7 +194,7 @@ fn shown(message: &MessageDescriptor) -> Vec<FieldSummary> {
     fields.map(field).collect()
 }
 
-/// The type in Python: a word for a scalar, or the full name of a message.
+/// Returns the Python type: a word for a scalar, or the full name of a message.
 fn type_name(kind: &Kind) -> String {
     match kind {
         Kind::Message(message) => return message.full_name().to_owned(),
@@ -208,7 +208,7 @@ fn type_name(kind: &Kind) -> String {
     .to_owned()
 }
 
-/// Files that are in memory.
+/// Resolves files in memory.
 struct Sources(HashMap<String, String>);
 
 impl FileResolver for Sources {
@@ -230,7 +230,7 @@ impl Schema {
         Ok(Self::of(&pool, loaded.descriptors, &known))
     }
 
-    /// The schema of a server, by its reflection.
+    /// Creates a schema from a server's reflection.
     pub(crate) fn of_server(shown: &ServerSchema) -> PyResult<Self> {
         let pool = frpc_dynamic::schema::pool(&shown.files).map_err(refused)?;
         let readable = shown.services.iter().filter(|service| service.codec() == v1::Codec::Polyglot);
@@ -273,7 +273,7 @@ impl ServiceDescription {
         let method = |(name, operation): (&str, u16)| {
             let method = declared.get(name);
             let appended = method.map_or((0, 0), |method| (added(&method.input()), added(&method.output())));
-            // `IDEMPOTENT` and `NO_SIDE_EFFECTS`.
+            // Both `IDEMPOTENT` and `NO_SIDE_EFFECTS` count as idempotent.
             let options = method.and_then(|method| method.method_descriptor_proto().options.clone());
             let idempotent = options.is_some_and(|options| options.idempotency_level() as i32 > 0);
             MethodDescription { name: name.to_owned(), operation, appended, idempotent }
@@ -296,7 +296,7 @@ impl ServiceDescription {
         Self { service, fingerprint, compatible, methods: methods.into_iter().map(method).collect() }
     }
 
-    /// The layout of a service, by reflection; `None` if a number is out of range.
+    /// Converts the layout of a service from reflection. Returns `None` if a number is out of range.
     fn described(service: &v1::Service) -> Option<Self> {
         let fingerprint = |digits: &String| u64::from_str_radix(digits, 16).ok();
         let method = |method: &v1::Method| {
@@ -310,19 +310,19 @@ impl ServiceDescription {
         Some(Self {
             service: service.name.clone(),
             fingerprint: fingerprint(&service.fingerprint)?,
-            // As many as a lock keeps.
+            // At most as many as a lock keeps.
             compatible: service.compatible.iter().take(32).map(fingerprint).collect::<Option<_>>()?,
             methods: service.methods.iter().map(method).collect::<Option<_>>()?,
         })
     }
 }
 
-/// The constants of services that have been met. Channels and servers take them as generated code has them.
+/// Constants of known services. Channels and servers require them in the form of generated code.
 static CONSTANTS: Mutex<Option<HashMap<ServiceDescription, Constants>>> = Mutex::new(None);
 
 type Constants = (&'static Layout, &'static [Method]);
 
-/// The constants of a service, which live as long as the process: once for each layout, however often it is met.
+/// Returns the constants of a service. They are leaked, once per layout.
 fn leak(known: &ServiceDescription) -> Constants {
     let mut constants = CONSTANTS.lock();
     *constants.get_or_insert_default().entry(known.clone()).or_insert_with(|| {
@@ -340,7 +340,7 @@ fn leak(known: &ServiceDescription) -> Constants {
     })
 }
 
-/// A schema whose messages are bound to classes of Python.
+/// A schema whose messages are bound to Python classes.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Api {
     pub(crate) schema: Py<Schema>,
@@ -352,7 +352,7 @@ pub(crate) struct Api {
 #[derive(Clone, Copy)]
 pub(crate) struct Endpoint {
     pub(crate) method: &'static Method,
-    /// The indices of the plans.
+    /// The indexes of the plans.
     pub(crate) request: usize,
     pub(crate) reply: usize,
 }
@@ -374,7 +374,7 @@ impl Api {
         Ok(Self { schema, plans: Arc::new(plans), endpoints })
     }
 
-    /// Writes a message for a topic.
+    /// Encodes a message for a topic.
     fn encode<'py>(&self, name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let payload = encode::payload(&self.plans, self.plans.index_of(name)?, value)?;
         let mut out = Vec::new();
@@ -383,14 +383,14 @@ impl Api {
         Ok(PyBytes::new(value.py(), &out))
     }
 
-    /// Reads a message of a topic.
+    /// Decodes a message of a topic.
     fn decode<'py>(&self, py: Python<'py>, name: &str, body: Vec<u8>) -> PyResult<Bound<'py, PyAny>> {
         decode::body(py, &self.plans, self.plans.index_of(name)?, &body.into(), 0)
     }
 }
 
 impl Api {
-    /// The method at an index of [`Schema::methods`].
+    /// Returns the method at an index of [`Schema::methods`].
     pub(crate) fn endpoint(&self, index: usize) -> PyResult<Endpoint> {
         self.endpoints.get(index).copied().ok_or_else(|| refused("the schema has no such method"))
     }

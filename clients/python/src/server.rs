@@ -1,4 +1,4 @@
-//! [`Server`]: functions of Python as services, called natively and through the gateway.
+//! [`Server`]: Python functions as services, called natively and through the gateway.
 
 use crate::batch::{Batch, Terms};
 use crate::client::duration;
@@ -28,24 +28,24 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Semaphore, oneshot, watch};
 
-/// How long a server that stops waits for the threads of handlers.
+/// Maximum time that a server waits for the threads of handlers when it stops.
 const STOP: Duration = Duration::from_secs(2);
 
-/// A server of functions.
+/// A server of Python functions.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Server {
     runtime: Mutex<Option<Runtime>>,
     address: String,
     stop: Mutex<Option<oneshot::Sender<()>>>,
-    /// Its outcome, once it has ended: the text of an error, if it could not serve.
+    /// The outcome once the server has ended: an error text if it failed.
     ended: watch::Receiver<Option<Result<(), String>>>,
-    /// The broker of its topics, if it has any.
+    /// The broker of its topics, if any.
     broker: Option<Broker>,
     pool: Arc<Semaphore>,
     made: fork::Generation,
 }
 
-/// The settings of a server, as Python's class has them.
+/// The settings of a server, as passed by the Python class.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Settings {
@@ -57,11 +57,11 @@ pub(crate) struct Settings {
     origins: Vec<String>,
     tls: Option<Tls>,
     has_topics: bool,
-    /// Patterns, how many messages of each topic the broker keeps, and for how many seconds.
+    /// Topic patterns, with the number of messages that the broker keeps per topic and their maximum age in seconds.
     history: Vec<(String, usize, Option<f64>)>,
     body_max: Option<u32>,
     memory_max: Option<usize>,
-    /// In seconds.
+    /// Shutdown timeout in seconds.
     shutdown_timeout: f64,
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct Functions {
     served: Vec<Served>,
 }
 
-/// What documents state about a service. It lives as long as the process, once for each schema, as methods take it.
+/// The documentation of a service. Leaked once per schema, because methods require static references.
 struct Documents {
     layout: &'static Layout,
     files: &'static [u8],
@@ -112,7 +112,7 @@ impl Documents {
     }
 }
 
-/// A function, and what documents state about its method.
+/// A function, and the documentation of its method.
 struct Served {
     function: Arc<Function>,
     mode: Mode,
@@ -124,28 +124,28 @@ struct Served {
 enum Mode {
     /// On the thread that drives the connection.
     Here,
-    /// In the pool of threads.
+    /// On a pool thread.
     Pool,
     /// In an event loop.
     Loop(crate::inbox::Sender, Arc<Py<PyAny>>),
-    /// On the thread that drives the connection, a message at a time.
+    /// On the thread that drives the connection, one message at a time.
     Generator,
-    /// In the pool of threads.
+    /// On a pool thread.
     PoolGenerator,
     /// In an event loop.
     AsyncGenerator(crate::inbox::Sender, Arc<Py<PyAny>>),
     Batch(Arc<Batch>),
     /// In another process.
     Process,
-    /// As these, with a stream of requests.
+    /// Like the inner mode, with a stream of requests.
     Requests(Box<Mode>),
 }
 
-/// A function as Python describes it: the schema, the index of its method there, the function, the word for its mode, the parameter for the
-/// context, and the most calls and the seconds of a batch.
+/// A function as described by Python: the schema, the index of its method, the function, its mode, the parameter for
+/// the context, and the maximum size and delay of a batch.
 pub(crate) type Described = (Py<Api>, usize, Py<PyAny>, String, Option<ContextParameter>, Option<(usize, f64)>);
 
-/// A broker with histories.
+/// Creates a broker with histories.
 fn broker(histories: Vec<(String, usize, Option<f64>)>) -> PyResult<Broker> {
     let mut builder = Broker::builder();
     for (pattern, count, seconds) in histories {
@@ -162,7 +162,7 @@ fn broker(histories: Vec<(String, usize, Option<f64>)>) -> PyResult<Broker> {
     Ok(builder.build())
 }
 
-/// PEM of a chain of certificates, of the key, and of the authorities of clients.
+/// PEM of the certificate chain, of the key, and of the client authorities.
 type Tls = (Vec<u8>, Vec<u8>, Option<Vec<u8>>);
 
 #[pymethods]
@@ -194,7 +194,7 @@ impl Server {
         } = settings;
         let runtime = Builder::new_multi_thread()
             .worker_threads(2)
-            // One more looks up names.
+            // The additional thread resolves names.
             .max_blocking_threads(threads.saturating_add(1))
             .thread_name("frisbee-rpc-server")
             .enable_all()
@@ -231,7 +231,7 @@ impl Server {
         let (stop, stopped) = oneshot::channel::<()>();
         let (ending, ended) = watch::channel(None);
         let until = async {
-            // A server that was dropped stops as well.
+            // A dropped server stops too.
             let _ = stopped.await;
         };
         let bound = py.detach(|| {
@@ -268,26 +268,26 @@ impl Server {
         })
     }
 
-    /// The address that it has bound, with its port.
+    /// Returns the bound address, including the port.
     #[getter]
     fn address(&self) -> &str {
         &self.address
     }
 
-    /// The topics of its broker, for publishing and subscribing in its own process.
+    /// Returns the topics of the broker, for publishing and subscribing within this process.
     fn topics(&self) -> PyResult<Topics> {
         self.made.check()?;
         let broker = self.broker.as_ref().ok_or_else(|| PyRuntimeError::new_err("the server has no topics"))?;
         Topics::in_process(broker.clone())
     }
 
-    /// Whether this thread runs one of its functions, which its shutdown would wait for.
+    /// Returns whether this thread is running one of the server's functions, for which a shutdown would wait.
     fn is_in_function(&self) -> bool {
         drive::is_in_handler(&self.pool)
     }
 
-    /// Begins the shutdown, and ends a future of asyncio, or returns, when the calls have ended, or after `limit` seconds.
-    /// The server of a parent process continues.
+    /// Starts the shutdown. Completes an asyncio future, or returns, when the calls have ended or after `limit`
+    /// seconds. A server of the parent process is not affected.
     #[pyo3(signature = (inbox = None, future = None, limit = None))]
     fn stop(
         &self,
@@ -320,7 +320,7 @@ impl Server {
         Ok(())
     }
 
-    /// Ends its threads, once it has stopped.
+    /// Joins the threads of a stopped server.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.made.check()?;
         py.detach(|| self.end());
@@ -356,7 +356,7 @@ impl Drop for Server {
     }
 }
 
-/// Enables the protocols of these names.
+/// Enables the protocols with these names.
 fn opened(
     builder: ServerBuilder,
     protocols: &[String],
@@ -381,7 +381,7 @@ fn opened(
                 http = http.grpc();
             }
             "websocket" => {
-                // It has the hosts and origins of HTTP.
+                // The setting includes the allowed hosts and origins of HTTP.
                 has_http = true;
                 gateway = gateway.web_socket();
             }
@@ -403,7 +403,7 @@ fn opened(
     Ok(builder.gateway(gateway))
 }
 
-/// The services that the functions make up.
+/// Creates the services of all functions.
 pub(crate) fn services(
     py: Python<'_>,
     functions: Vec<Described>,
@@ -532,8 +532,8 @@ fn add(builder: MethodsBuilder<()>, function: Arc<Function>, mode: Mode) -> Meth
     }
 }
 
-/// Adds the method of a function that takes a stream of requests. One that is no coroutine has a thread of the pool as long
-/// as it runs, since it waits for them.
+/// Adds the method of a function that takes a stream of requests. Unless it is a coroutine, it occupies a pool thread
+/// while it runs, because it waits for requests.
 fn add_with_requests(builder: MethodsBuilder<()>, function: Arc<Function>, mode: Mode) -> MethodsBuilder<()> {
     let method = *function.endpoint.method;
     type Stream = Request<Streaming<Payload>>;
@@ -574,8 +574,8 @@ fn add_with_requests(builder: MethodsBuilder<()>, function: Arc<Function>, mode:
     }
 }
 
-/// Runs a function in the pool of threads. It waits for a thread before the call is given to one, so that a call that is
-/// cancelled before then does not run.
+/// Runs a function on a pool thread. The call is passed on only after a thread is available, so that a call cancelled
+/// before does not run.
 async fn in_pool(function: Arc<Function>, call: Call) -> Outcome {
     let taken = function.pool.clone().acquire_owned().await;
     let run = move || {
@@ -587,11 +587,10 @@ async fn in_pool(function: Arc<Function>, call: Call) -> Outcome {
     ran.unwrap_or_else(|_| Err(Status::internal("the thread of the handler has ended")))
 }
 
-/// How many messages a generator in the pool may be ahead of its caller.
+/// Number of buffered messages of a generator that runs in the pool.
 const MESSAGES_AHEAD: usize = 16;
 
-/// The messages of a generator that has a thread of the pool as long as it runs, and waits for one as
-/// [`in_pool`] does.
+/// Returns the messages of a generator that occupies a pool thread while it runs. Waits for a thread like [`in_pool`].
 async fn pooled(function: Arc<Function>, call: Call) -> ResponseStream<Payload> {
     let taken = function.pool.clone().acquire_owned().await;
     let (sender, stream) = ResponseStream::channel(MESSAGES_AHEAD);
@@ -602,7 +601,7 @@ async fn pooled(function: Arc<Function>, call: Call) -> ResponseStream<Payload> 
             let mut generated = match Generated::new(function, call) {
                 Ok(generated) => generated,
                 Err(status) => {
-                    // An error says that the call was cancelled.
+                    // The send fails only if the call was cancelled.
                     let _ = handle.block_on(sender.send(Err(status)));
                     return;
                 }

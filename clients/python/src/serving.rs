@@ -1,5 +1,5 @@
-//! [`Serving`]: a client that serves functions as well, so that its server can call it. Threads of its own drive its
-//! connection, since calls come at any time; it connects at once, and again when the connection is lost.
+//! [`Serving`]: a client that also serves functions to its server. Dedicated threads drive its connection, because
+//! calls can arrive at any time. It connects immediately, and reconnects when the connection is lost.
 
 use crate::client::Offered;
 use crate::lanes::{Lane, Settings, Site};
@@ -14,9 +14,9 @@ use tokio::task::AbortHandle;
 /// A channel with services.
 pub(crate) struct Serving {
     channel: frpc::Channel,
-    /// `None` once it is dropped.
+    /// `None` only during drop.
     runtime: Option<Runtime>,
-    /// Stays connected.
+    /// The task that keeps the channel connected.
     staying: AbortHandle,
     timeout: Option<f64>,
 }
@@ -26,7 +26,7 @@ impl Serving {
         let (functions, report, shows_errors, threads, event_loop) = offered;
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
-            // One more looks up names.
+            // The additional thread resolves names.
             .max_blocking_threads(threads.saturating_add(1))
             .thread_name("frisbee-rpc-client")
             .enable_all()
@@ -48,7 +48,7 @@ impl Serving {
     }
 
     pub(crate) fn handle(&self) -> &Handle {
-        self.runtime.as_ref().expect("it is taken only when it is dropped").handle()
+        self.runtime.as_ref().expect("runtime should exist until drop").handle()
     }
 
     pub(crate) fn lane(&self) -> Lane {
@@ -56,7 +56,7 @@ impl Serving {
         Lane { channel: self.channel.clone(), site, timeout: self.timeout }
     }
 
-    /// Ends the connection. Calls in flight fail.
+    /// Closes the connection. Calls in flight fail.
     pub(crate) fn close(&self) {
         self.staying.abort();
         self.channel.close();

@@ -1,4 +1,4 @@
-//! [`Socket`]: a transport that an event loop watches together with its own. Its readiness is a callback of the loop, which
+//! [`Socket`]: a transport watched by an event loop together with its own. When it is ready, the loop calls back and
 //! gives the runtime a turn.
 
 use crate::buffer;
@@ -16,10 +16,10 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// How often a socket is read in a row. Then the loop sees to others first.
+/// Maximum number of consecutive reads of a socket. The loop then runs other callbacks first.
 const READS: u32 = 64;
 
-/// A connected socket that does not block.
+/// A connected, nonblocking socket.
 pub(crate) enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
@@ -28,7 +28,7 @@ pub(crate) enum Stream {
 impl Stream {
     fn write(&self, from: &[IoSlice<'_>]) -> io::Result<usize> {
         match (self, from) {
-            // A call of its own, since it is the cheaper one.
+            // A single buffer uses `write`, which is cheaper.
             (Self::Tcp(stream), [one]) => (&*stream).write(one),
             (Self::Unix(stream), [one]) => (&*stream).write(one),
             #[cfg(target_os = "linux")]
@@ -62,20 +62,20 @@ pub(crate) struct Socket {
     loop_runtime: Weak<LoopRuntime>,
 }
 
-/// The state that a transport and the callbacks of the loop share.
+/// State shared by a transport and the callbacks of the loop.
 pub(crate) struct Shared {
     stream: Stream,
-    /// For reading, and for writing.
+    /// The state for reading and for writing.
     sides: [Mutex<Side>; 2],
 }
 
 /// One direction of a socket.
 #[derive(Default)]
 struct Side {
-    /// Whether the last attempt found it blocked.
+    /// Whether the last attempt would have blocked.
     is_blocked: bool,
     is_watched: bool,
-    /// How often it was read since the loop has called.
+    /// Number of reads since the last callback of the loop.
     reads: u32,
     waker: Option<Waker>,
 }
@@ -86,7 +86,7 @@ const WRITING: usize = 1;
 impl Socket {
     pub(crate) fn new(stream: Stream, loop_runtime: Weak<LoopRuntime>) -> Self {
         let sides: [Mutex<Side>; 2] = Default::default();
-        // Nothing can have come yet.
+        // No data can have arrived yet.
         sides[READING].lock().is_blocked = true;
         let shared = Arc::new(Shared { stream, sides });
         if let Some(loop_runtime) = loop_runtime.upgrade() {
@@ -95,7 +95,7 @@ impl Socket {
         Self { shared, loop_runtime }
     }
 
-    /// Attempts something, unless it is known to block.
+    /// Attempts an operation, unless it is known to block.
     fn attempt<T>(
         &self,
         side: usize,
@@ -127,14 +127,14 @@ impl Socket {
         Poll::Pending
     }
 
-    /// The next read blocks, as the last one has brought all there was.
+    /// Records that the last read returned all data, so the next one would block.
     fn drained(&self) {
         self.shared.sides[READING].lock().is_blocked = true;
     }
 }
 
 impl Shared {
-    /// Has a side attempted again; returns whether a task waits for it.
+    /// Allows another attempt on a side. Returns whether a task is waiting for it.
     fn free(&self, side: usize) -> bool {
         let mut state = self.sides[side].lock();
         state.is_blocked = false;
@@ -144,13 +144,13 @@ impl Shared {
         waker.map(Waker::wake).is_some()
     }
 
-    /// Makes the socket readable again, since data may have arrived.
+    /// Marks the socket as readable, because data may have arrived.
     pub(crate) fn mark_readable(&self) {
         self.free(READING);
     }
 }
 
-/// Has the loop call when a side is ready.
+/// Registers a callback of the loop for the readiness of a side.
 fn watch(py: Python<'_>, shared: Arc<Shared>, side: usize, loop_runtime: &Weak<LoopRuntime>) -> PyResult<()> {
     let Some(loop_runtime) = loop_runtime.upgrade() else { return Ok(()) };
     let Some(event_loop) = loop_runtime.event_loop(py)? else { return Ok(()) };
@@ -172,7 +172,7 @@ impl Drop for Socket {
     fn drop(&mut self) {
         let Some(loop_runtime) = self.loop_runtime.upgrade() else { return };
         let (shared, weak) = (self.shared.clone(), Arc::downgrade(&loop_runtime));
-        // The loop has to forget the number of the socket before it is closed and given to another.
+        // The loop must remove the descriptor before it is closed, because its number can be reused.
         loop_runtime.sender().leave(Box::new(move |py| {
             let Some(loop_runtime) = weak.upgrade() else { return Ok(()) };
             unwatch(py, &shared, READING, &loop_runtime)?;
@@ -218,7 +218,7 @@ impl AsyncWrite for Socket {
     }
 }
 
-/// The callback of the loop for a side of a socket that is ready.
+/// The callback of the loop for a ready side of a socket.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Ready {
     shared: Arc<Shared>,
@@ -230,7 +230,7 @@ pub(crate) struct Ready {
 impl Ready {
     fn __call__(&self, py: Python<'_>) -> PyResult<()> {
         let is_awaited = self.shared.free(self.side);
-        // No task waits for room once there is some, and the loop would call again and again for bytes that are not read yet.
+        // A ready side without a waiting task is removed from the loop, which would otherwise call back continuously.
         if self.side == WRITING || !is_awaited {
             unwatch(py, &self.shared, self.side, &self.loop_runtime)?;
         }

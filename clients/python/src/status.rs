@@ -1,4 +1,4 @@
-//! [`Status`] and metadata of the Rust library as Python has them, and the other way round.
+//! Conversions between [`Status`] and metadata and their Python counterparts.
 
 use frpc::{Code, Metadata, Status};
 use pyo3::exceptions::{PyConnectionError, PyTypeError, PyValueError};
@@ -12,7 +12,7 @@ fn class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     STATUS.import(py, "frisbee_rpc._status", "Status")
 }
 
-/// The exception of a status.
+/// Returns the exception for a status.
 pub(crate) fn raised(py: Python<'_>, status: &Status) -> PyErr {
     exception(py, status).map_or_else(|error| error, PyErr::from_value)
 }
@@ -28,7 +28,7 @@ pub(crate) fn exception<'py>(py: Python<'py>, status: &Status) -> PyResult<Bound
     class(py)?.call1((status.code() as i32, status.message(), details, metadata, status.may_have_run()))
 }
 
-/// The status of an exception of Python's class, or nothing for others. Parts that no status can have are an error.
+/// Returns the status of an exception of Python's class, or `None` for other exceptions. Fails if a part is invalid.
 pub(crate) fn of_exception(py: Python<'_>, error: &PyErr) -> PyResult<Option<Status>> {
     let value = error.value(py);
     if !value.is_instance(class(py)?)? {
@@ -43,11 +43,11 @@ pub(crate) fn of_exception(py: Python<'_>, error: &PyErr) -> PyResult<Option<Sta
     Ok(Some(if all.is_empty() { status } else { status.with_metadata(all) }))
 }
 
-/// Metadata as two dicts: that of texts, and that of bytes, whose keys end with `-bin`.
+/// Returns metadata as two dicts: text, and binary values, whose keys end with `-bin`.
 pub(crate) fn shown<'py>(py: Python<'py>, metadata: &Metadata) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
     let (texts, binary) = (PyDict::new(py), PyDict::new(py));
     for (key, value) in metadata.iter() {
-        // Of several values of a key the first counts, as for access rules.
+        // The first of several values counts, as in access rules.
         if texts.contains(key)? || binary.contains(key)? {
             continue;
         }
@@ -59,7 +59,7 @@ pub(crate) fn shown<'py>(py: Python<'py>, metadata: &Metadata) -> PyResult<(Boun
     Ok((texts, binary))
 }
 
-/// Metadata of a dict.
+/// Converts a dict to metadata.
 pub(crate) fn metadata(entries: &Bound<'_, PyAny>) -> PyResult<Metadata> {
     let mut metadata = Metadata::new();
     put_metadata(&mut metadata, entries)?;
@@ -85,7 +85,7 @@ fn put_metadata(metadata: &mut Metadata, entries: &Bound<'_, PyAny>) -> PyResult
     Ok(())
 }
 
-/// An error of connecting or binding.
+/// Returns the exception for an error of connecting or binding.
 pub(crate) fn failed(error: frpc::Error) -> PyErr {
     PyConnectionError::new_err(error.to_string())
 }

@@ -1,4 +1,4 @@
-//! `frpc.Tensor` as arrays of NumPy, without copies of the elements.
+//! `frpc.Tensor` as NumPy arrays, without copying the elements.
 
 use crate::buffer::{View, shared};
 use crate::encode::{expected, refused};
@@ -12,7 +12,7 @@ use pyo3::types::{PyBytes, PyTuple};
 
 static NUMPY: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
-/// NumPy, when the first array is met.
+/// Returns NumPy, imported at the first array.
 fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     NUMPY.get_or_try_init(py, || py.import("numpy").map(Bound::unbind)).map(|numpy| numpy.bind(py))
 }
@@ -20,7 +20,7 @@ fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
 /// The element type, shape and memory of an array.
 type Parts = (String, Vec<u32>, bytes::Bytes);
 
-/// The arrays of a message that was written in another form before, in their order.
+/// The arrays of a message that was already encoded in another form, in order.
 #[derive(Default)]
 pub(crate) struct ArrayViews {
     arrays: Vec<(Py<PyAny>, Parts)>,
@@ -28,7 +28,7 @@ pub(crate) struct ArrayViews {
 }
 
 impl ArrayViews {
-    /// Before the message is written once more.
+    /// Restarts before the message is encoded again.
     pub(crate) fn again(&mut self) {
         self.next = 0;
     }
@@ -48,8 +48,7 @@ impl ArrayViews {
     }
 }
 
-/// Writes the fields of a tensor: `dtype`, `shape` and `data` are in this order on the wire as `dtype`, `data`, `shape`,
-/// as the plan says.
+/// Encodes the fields of a tensor. Their wire order is `dtype`, `data`, `shape`.
 pub(crate) fn encode(
     plan: &Plan,
     value: &Bound<'_, PyAny>,
@@ -70,7 +69,7 @@ pub(crate) fn encode(
     Ok(())
 }
 
-/// An array as its parts; one that is not contiguous or has its bytes in the other order is copied.
+/// Returns the parts of an array. An array that is not contiguous or has another byte order is copied.
 pub(crate) fn parts(value: &Bound<'_, PyAny>) -> PyResult<Parts> {
     let py = value.py();
     let numpy = numpy(py)?;
@@ -86,7 +85,7 @@ pub(crate) fn parts(value: &Bound<'_, PyAny>) -> PyResult<Parts> {
         if !value.is_instance(&numpy.getattr("ndarray")?)? {
             return Err(error);
         }
-        // Subclasses have more than elements, such as a mask, which would be lost.
+        // Subclasses have additional state, such as a mask, which would be lost.
         return Err(PyTypeError::new_err(format!("{}: pass numpy.asarray of it", error.value(py))));
     };
     let dtype = value.getattr("dtype")?;
@@ -103,16 +102,17 @@ pub(crate) fn parts(value: &Bound<'_, PyAny>) -> PyResult<Parts> {
     };
     let mut array = numpy.call_method1("ascontiguousarray", (array,))?;
     if named.element == ElementType::Bfloat16 {
-        // It is a type of another package, and has no callback in the buffer protocol.
+        // The type belongs to another package and does not support the buffer protocol.
         array = array.call_method1("view", ("uint16",))?;
     }
     Ok((name, shape, shared(&array)?))
 }
 
-/// The numbers of NumPy's own types are below this one. Types of other packages may share kinds and sizes with these.
+/// Upper bound of the numbers of NumPy's own types. Types of other packages may have the same kinds and sizes.
 const OTHERS: i32 = 256;
 
-/// NumPy's name of an element type. NumPy composes it in Python each time, so those of its numbers are made here.
+/// Returns NumPy's name of an element type. NumPy builds names in Python each time, so those of its numeric types are
+/// created here.
 fn name_of(dtype: &Bound<'_, PyAny>) -> PyResult<String> {
     let is_own = (0..OTHERS).contains(&dtype.getattr("num")?.extract()?);
     let kind = match dtype.getattr("kind")?.extract::<char>()? {
@@ -128,7 +128,7 @@ fn name_of(dtype: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(format!("{kind}{}", 8 * size))
 }
 
-/// Reads a tensor, whose array is a view of the input if that is long.
+/// Decodes a tensor. The array is a view of the input if it is long.
 pub(crate) fn decode<'py>(py: Python<'py>, plan: &Plan, from: &mut Decoder<'_>) -> PyResult<Bound<'py, PyAny>> {
     let mut tensor = Tensor::default();
     for field in &plan.fields {
@@ -136,7 +136,7 @@ pub(crate) fn decode<'py>(py: Python<'py>, plan: &Plan, from: &mut Decoder<'_>) 
             "dtype" => tensor.dtype = from.string().map_err(refused)?,
             "shape" => {
                 let length = from.list(Kind::U32).map_err(refused)?;
-                // Checked against the received bytes, four bytes for each at most.
+                // At most four times the number of received bytes.
                 tensor.shape = (0..length).map(|_| from.u32().map_err(refused)).collect::<PyResult<_>>()?;
             }
             _ => tensor.data = from.bytes().map_err(refused)?,
@@ -145,11 +145,11 @@ pub(crate) fn decode<'py>(py: Python<'py>, plan: &Plan, from: &mut Decoder<'_>) 
     array(py, &tensor)
 }
 
-/// The array of a tensor, once its parts fit each other.
+/// Returns the array of a tensor after checking that its parts match.
 pub(crate) fn array<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
     let numpy = numpy(py)?;
     if tensor.dtype.is_empty() && tensor.data.is_empty() {
-        // The default message is no array.
+        // The default message has no type.
         return Err(PyValueError::new_err("the tensor has no type"));
     }
     let dtype = tensor.check().map_err(refused)?;
@@ -157,7 +157,7 @@ pub(crate) fn array<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py
     let described = match numpy.call_method1("dtype", (name,)) {
         Ok(described) => described,
         Err(_) if dtype.element == ElementType::Bfloat16 => {
-            // Its name is known to NumPy if the package that has the type is loaded.
+            // NumPy knows the type's name only if the package that defines it is imported.
             return Err(PyTypeError::new_err("arrays of bfloat16 need the package ml_dtypes, imported"));
         }
         Err(error) => return Err(error),
@@ -169,14 +169,14 @@ pub(crate) fn array<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py
     } else {
         numpy.call_method1("frombuffer", (view, described))?
     };
-    // The length of the data has been checked.
+    // The length of the data was checked.
     if tensor.shape.len() == 1 {
         return Ok(flat);
     }
     flat.call_method1("reshape", (PyTuple::new(py, &tensor.shape)?,))
 }
 
-/// Refuses an array whose elements have another type than the schema of the function says.
+/// Rejects an array whose element type differs from the function's schema.
 pub(crate) fn check_dtype(field: &FieldPlan, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let Some(wanted) = &field.dtype else { return Ok(()) };
     if value.is_none() {
@@ -189,13 +189,13 @@ pub(crate) fn check_dtype(field: &FieldPlan, value: &Bound<'_, PyAny>) -> PyResu
     Err(PyTypeError::new_err(format!("an array of {wanted} expected, not of {found}")))
 }
 
-/// The data of a tensor for callers that speak JSON.
+/// Returns the tensor of an array for callers that use JSON.
 pub(crate) fn for_json(value: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     let (dtype, shape, data) = parts(value)?;
     Ok(Tensor { dtype, shape, data })
 }
 
-/// Bytes as Python's own.
+/// Copies bytes to a Python `bytes` object.
 pub(crate) fn own<'py>(py: Python<'py>, bytes: &[u8]) -> Bound<'py, PyAny> {
     PyBytes::new(py, bytes).into_any()
 }

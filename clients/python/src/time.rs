@@ -1,5 +1,5 @@
-//! `google.protobuf.Timestamp` as `datetime`, and `google.protobuf.Duration` as `timedelta`: the package's `_times` module
-//! counts in microseconds, which both have.
+//! `google.protobuf.Timestamp` as `datetime`, and `google.protobuf.Duration` as `timedelta`. The package's `_times`
+//! module converts through microseconds, the resolution of both.
 
 use crate::encode::refused;
 use crate::plan::{Plan, Time};
@@ -14,7 +14,7 @@ fn module(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     module.map(|module| module.bind(py))
 }
 
-/// The value of these parts.
+/// Returns the Python value of these parts.
 pub(crate) fn read(py: Python<'_>, time: Time, seconds: i64, nanos: i32) -> PyResult<Bound<'_, PyAny>> {
     let name = match time {
         Time::Timestamp => "read_timestamp",
@@ -23,7 +23,7 @@ pub(crate) fn read(py: Python<'_>, time: Time, seconds: i64, nanos: i32) -> PyRe
     module(py)?.call_method1(name, (seconds, nanos))
 }
 
-/// The parts of a value.
+/// Returns the parts of a Python value.
 pub(crate) fn parts(time: Time, value: &Bound<'_, PyAny>) -> PyResult<(i64, i32)> {
     let name = match time {
         Time::Timestamp => "write_timestamp",
@@ -32,7 +32,7 @@ pub(crate) fn parts(time: Time, value: &Bound<'_, PyAny>) -> PyResult<(i64, i32)
     module(value.py())?.call_method1(name, (value,))?.extract()
 }
 
-/// Writes the fields.
+/// Encodes the fields.
 pub(crate) fn encode(plan: &Plan, time: Time, value: &Bound<'_, PyAny>, to: &mut Encoder<'_>) -> PyResult<()> {
     let (seconds, nanos) = parts(time, value)?;
     for field in &plan.fields {
@@ -44,7 +44,7 @@ pub(crate) fn encode(plan: &Plan, time: Time, value: &Bound<'_, PyAny>, to: &mut
     Ok(())
 }
 
-/// Reads the fields.
+/// Decodes the fields.
 pub(crate) fn decode<'py>(
     py: Python<'py>,
     plan: &Plan,

@@ -1,4 +1,4 @@
-//! [`Topics`]: publishing and subscribing, over a connection of its own, which the thread of the process drives.
+//! [`Topics`]: publishing and subscribing over a separate connection, which the thread of the process drives.
 
 use crate::client::{Started, start};
 use crate::drive::{self, Waiter};
@@ -20,11 +20,11 @@ use tokio::net::UnixStream;
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex, watch};
 
-/// How long a caller waits for the connection in the place of one that was lost: 5 s in all.
+/// Maximum number of attempts to replace a lost connection, 5 s in total.
 const RECONNECT_ATTEMPTS: u32 = 250;
 const RECONNECT_PAUSE: Duration = Duration::from_millis(20);
 
-/// The first message of a subscription: a word, or the epoch and the offset of the message in front of it.
+/// The start of a subscription: a word, or the epoch and offset of the preceding message.
 #[derive(FromPyObject)]
 pub(crate) enum Begin {
     Word(String),
@@ -56,12 +56,12 @@ pub(crate) struct Topics {
 
 struct Shared {
     from: From,
-    /// The connection, made when it is used, and again when it has ended.
+    /// The connection. Established when it is used, and again after it has closed.
     client: Mutex<Option<Client>>,
     is_closed: watch::Sender<bool>,
 }
 
-/// Where the broker is.
+/// The location of the broker.
 enum From {
     Server(Settings),
     /// In this process.
@@ -70,19 +70,19 @@ enum From {
 
 #[pymethods]
 impl Topics {
-    /// The topics of a server.
+    /// Creates the topics of a server.
     #[new]
     #[pyo3(signature = (address, tls = None, server_name = None))]
     fn new(address: &str, tls: Option<Tls>, server_name: Option<String>) -> PyResult<Self> {
         Self::of(From::Server(Settings::new(address, tls, server_name, None, None)?))
     }
 
-    /// Publishes a message. It is on its way when this returns.
+    /// Publishes a message. Returns when it is being sent.
     fn publish(&self, py: Python<'_>, topic: String, payload: Vec<u8>) -> PyResult<()> {
         self.wait(py, publish(self.shared()?, topic, payload.into()))
     }
 
-    /// Begins [`publish`](Self::publish) for a future of asyncio.
+    /// Starts [`publish`](Self::publish) for an asyncio future.
     fn start_publish(
         &self,
         py: Python<'_>,
@@ -94,17 +94,17 @@ impl Topics {
         self.begin(py, inbox, future, publish(self.shared()?, topic, payload.into()))
     }
 
-    /// Waits until the broker has all that was published before.
+    /// Waits until the broker has received all previously published messages.
     fn sync(&self, py: Python<'_>) -> PyResult<()> {
         self.wait(py, sync(self.shared()?))
     }
 
-    /// Begins [`sync`](Self::sync) for a future of asyncio.
+    /// Starts [`sync`](Self::sync) for an asyncio future.
     fn start_sync(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
         self.begin(py, inbox, future, sync(self.shared()?))
     }
 
-    /// Subscribes to a pattern, and waits until messages of it arrive.
+    /// Subscribes to a pattern, and waits until the subscription is active.
     #[pyo3(signature = (pattern, group = None, start = None))]
     fn subscribe(
         &self,
@@ -118,7 +118,7 @@ impl Topics {
         Ok(Subscribed::new(subscription, self))
     }
 
-    /// Begins [`subscribe`](Self::subscribe) for a future of asyncio.
+    /// Starts [`subscribe`](Self::subscribe) for an asyncio future.
     #[pyo3(signature = (pattern, group, start, inbox, future))]
     fn start_subscribe(
         slf: &Bound<'_, Self>,
@@ -138,7 +138,7 @@ impl Topics {
         })
     }
 
-    /// Ends the connection, its subscriptions, and the waits for it. That of a parent process stays open.
+    /// Closes the connection and its subscriptions, and wakes all waits. A connection of the parent process stays open.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let Ok(shared) = self.shared() else { return Ok(()) };
         shared.is_closed.send_replace(true);
@@ -163,7 +163,7 @@ impl Topics {
         self.shared.get().cloned()
     }
 
-    /// The topics of a broker of this process.
+    /// Creates the topics of a broker in this process.
     pub(crate) fn in_process(broker: Broker) -> PyResult<Self> {
         Self::of(From::Here(broker))
     }
@@ -204,7 +204,7 @@ impl Shared {
         let mut client = self.client.lock().await;
         if let Some(known) = client.as_ref() {
             let known = known.clone();
-            // A connection that was lost is replaced for its subscriptions.
+            // A lost connection is replaced on behalf of its subscriptions.
             let is_open = || known.connection().is_ok_and(|connection| !connection.is_closed());
             for _ in 0..RECONNECT_ATTEMPTS {
                 if is_open() {
@@ -223,7 +223,7 @@ impl Shared {
     }
 }
 
-/// A client of a broker of this process.
+/// Creates a client of a broker in this process.
 async fn within(broker: &Broker) -> Result<Client, Status> {
     let unavailable = |error: &dyn std::fmt::Display| Status::unavailable(error.to_string());
     let acceptor = frpc::frisbee::Server::builder().build(broker.clone()).map_err(|error| unavailable(&error))?;
@@ -231,7 +231,7 @@ async fn within(broker: &Broker) -> Result<Client, Status> {
         let (ours, theirs) = memory();
         let acceptor = acceptor.clone();
         tokio::spawn(async move {
-            // An error is seen at the other end.
+            // The other end reports the error.
             let _ = acceptor.serve_connection(theirs).await;
         });
         async { Ok(ours) }
@@ -272,7 +272,7 @@ pub(crate) struct Subscribed {
 }
 
 struct OpenSubscription {
-    /// `None` once it has ended.
+    /// `None` after the end.
     subscription: Option<Subscription>,
     over: Arc<tokio::sync::Notify>,
 }
@@ -313,12 +313,12 @@ fn shown<'py>(py: Python<'py>, message: &Message) -> MessageParts<'py> {
 
 #[pymethods]
 impl Subscribed {
-    /// The next message: its topic and its bytes. `None` once the subscription is closed.
+    /// Waits for the next message, and returns its topic and bytes. Returns `None` once the subscription is closed.
     fn next_message<'py>(&self, py: Python<'py>) -> PyResult<Option<MessageParts<'py>>> {
         let slot = self.slot.get()?;
         loop {
             Waiter::Other(&self.runtime).wait(py, slot.clone().fill())?;
-            // A signal that came before the message raises here, and the message is the next one.
+            // A signal that arrived before the message raises here, and the message remains the next one.
             py.check_signals()?;
             if let Some(next) = slot.take() {
                 let message = next.map_err(|status| raised(py, &status))?;
@@ -327,19 +327,19 @@ impl Subscribed {
         }
     }
 
-    /// Begins to wait for the next message.
+    /// Starts waiting for the next message.
     fn start_next(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
         self.slot.get()?.start(py, &Site::Thread(self.runtime.clone()), inbox, future)
     }
 
-    /// Takes the message that has come, as a tuple of it; `None` if another task has it.
+    /// Takes the received message as a 1-tuple. Returns `None` if another task took it.
     fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let Some(next) = self.slot.get()?.take() else { return Ok(None) };
         let message = next.map_err(|status| raised(py, &status))?.ok_or_else(|| PyStopAsyncIteration::new_err(()))?;
         PyTuple::new(py, [shown(py, &message)]).map(Some)
     }
 
-    /// Ends the subscription, but not that of a parent process.
+    /// Ends the subscription, unless it belongs to the parent process.
     fn close(&self) {
         let Ok(slot) = self.slot.get() else { return };
         slot.take();

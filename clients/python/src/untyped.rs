@@ -1,10 +1,10 @@
-//! Values of any type: the member of the message `AnyValue` for a value of Python.
+//! Values of any type: maps a Python value to a member of the message `AnyValue`.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyList, PyMemoryView, PyString, PyTuple};
 
-/// The member for a value; nothing for `None`.
+/// Returns the member for a value, or `None` for Python's `None`.
 fn member(value: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
     if value.is_none() {
         return Ok(None);
@@ -25,7 +25,7 @@ fn member(value: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
     } else if value.is_instance_of::<PyDict>() {
         "dict"
     } else if value.hasattr("__array_interface__")? && value.hasattr("ndim")? {
-        // Scalars of NumPy are numbers.
+        // NumPy scalars are numbers.
         match value.hasattr("__setitem__")? {
             true => "array",
             false if value.extract::<bool>().is_ok() => "truth",
@@ -44,7 +44,7 @@ fn member(value: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
     }))
 }
 
-/// The field of `AnyValue` for a value: the value itself in its member, and nothing in the others.
+/// Returns the value for a field of `AnyValue`: the value itself if it belongs to that member, otherwise `None`.
 pub(crate) fn any_value<'py>(field: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     match member(value)? {
         Some(member) if member == field => Ok(value.clone()),
@@ -52,7 +52,7 @@ pub(crate) fn any_value<'py>(field: &str, value: &Bound<'py, PyAny>) -> PyResult
     }
 }
 
-/// The value of the member that is set.
+/// Returns the value of the set member.
 pub(crate) fn value<'py>(py: Python<'py>, members: Vec<Bound<'py, PyAny>>) -> Bound<'py, PyAny> {
     members.into_iter().find(|member| !member.is_none()).unwrap_or_else(|| py.None().into_bound(py))
 }
