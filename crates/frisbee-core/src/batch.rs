@@ -1,11 +1,11 @@
-//! Several messages of a stream in one packet, as they are read. How they are written is up to
+//! Decoding of batches, packets with several messages of a stream. They are encoded by
 //! [`Outbox::message`](crate::Outbox::message).
 
 use crate::flow::{MESSAGE_COST, cost};
 use crate::tlv;
 
-/// The messages that the body of an [`Operation::BATCH`](crate::Operation::BATCH) consists of: each is its length as a
-/// number, and so many bytes. `None` for one that is cut, which is the last.
+/// Iterator over the messages in the body of an [`Operation::BATCH`](crate::Operation::BATCH). Each is a varint length
+/// followed by the message. A truncated message is returned as `None` and ends the iteration.
 ///
 /// ```
 /// use frisbee_core::{Batch, BatchSize};
@@ -19,12 +19,12 @@ use crate::tlv;
 pub struct Batch<'a>(&'a [u8]);
 
 impl<'a> Batch<'a> {
-    /// The encoded messages of `body`.
+    /// Creates an iterator over the encoded messages of `body`.
     pub fn new(body: &'a [u8]) -> Self {
         Self(body)
     }
 
-    /// The unread rest.
+    /// Returns the bytes that have not been read.
     #[inline]
     pub fn rest(&self) -> &'a [u8] {
         self.0
@@ -41,7 +41,7 @@ impl<'a> Batch<'a> {
         Some(message)
     }
 
-    /// A length of several bytes, and the bytes after it.
+    /// Reads a length of several bytes and returns it with the rest.
     fn long(&self) -> Option<(usize, &'a [u8])> {
         let mut rest = self.0;
         let length = tlv::take_varint(&mut rest)?;
@@ -65,25 +65,26 @@ impl<'a> Iterator for Batch<'a> {
     }
 }
 
-/// How much is in the body of a BATCH.
+/// Size of the messages in the body of a BATCH.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BatchSize {
-    /// How many messages.
+    /// Number of messages.
     pub messages: usize,
-    /// Their length together, in bytes.
+    /// Total length of the messages in bytes.
     pub bytes: usize,
-    /// The length of the longest, in bytes.
+    /// Length of the longest message in bytes.
     pub longest: usize,
-    /// The length of the last, in bytes.
+    /// Length of the last message in bytes.
     pub last: usize,
 }
 
 impl BatchSize {
-    /// Measures a body; `None` if it is none of a BATCH: it is empty, or its last message is cut.
+    /// Measures a body. Returns `None` if it is empty or its last message is truncated.
     pub fn of(body: &[u8]) -> Option<Self> {
         let mut size = Self::default();
         let mut at = 0_usize;
-        // Mostly all lengths take one byte. None of the sums is more than the bytes of the body and one message.
+        // Fast path for lengths of one byte. No sum can exceed the length of the body plus one message, so wrapping is
+        // impossible.
         while let Some(&length) = body.get(at) {
             if length >= 0x80 {
                 return Self::of_any(body);
@@ -97,13 +98,13 @@ impl BatchSize {
         (at == body.len() && size.messages > 0).then_some(size)
     }
 
-    /// As [`of`](Self::of), where lengths may take several bytes.
+    /// Like [`of`](Self::of), but for lengths of any size.
     #[inline(never)]
     fn of_any(body: &[u8]) -> Option<Self> {
         let mut size = Self::default();
         for message in Batch::new(body) {
             let length = message?.len();
-            // Neither can be more than the bytes of the body.
+            // Neither sum can exceed the length of the body.
             size.messages = size.messages.wrapping_add(1);
             size.bytes = size.bytes.wrapping_add(length);
             size.longest = size.longest.max(length);
@@ -112,12 +113,12 @@ impl BatchSize {
         (size.messages > 0).then_some(size)
     }
 
-    /// The credit that the messages take.
+    /// Returns the credit that the messages cost.
     pub fn cost(&self) -> u64 {
         (self.messages as u64).saturating_mul(MESSAGE_COST as u64).saturating_add(self.bytes as u64)
     }
 
-    /// The credit that the last one takes.
+    /// Returns the credit that the last message costs.
     pub fn last_cost(&self) -> u64 {
         cost(self.last)
     }

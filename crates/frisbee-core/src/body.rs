@@ -1,12 +1,12 @@
-//! The types of a body to send.
+//! Types that can be sent as a body.
 
 use crate::PacketWriter;
 use bytes::{Bytes, BytesMut};
 
-/// What [`Outbox::push`](crate::Outbox::push) takes as a body.
+/// A body for [`Outbox::push`](crate::Outbox::push).
 ///
-/// Small bodies are copied into the outbox, where many packets leave in one write. From 16 KiB on, owned bodies are
-/// moved there and `&Bytes` is shared; only a borrowed slice or text is copied.
+/// Small bodies are copied into the outbox, where many packets leave in a single write. From 16 KiB on, owned bodies
+/// are moved and `&Bytes` is shared; only borrowed slices and strings are copied.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -81,7 +81,7 @@ mod tests {
 
     const LARGE: usize = 100_000;
 
-    /// Whether an outbox holds a body at this address.
+    /// Returns whether an outbox holds a body at this address.
     fn contains_address(outbox: &Outbox, address: *const u8) -> bool {
         let mut slices = [IoSlice::new(&[]); 8];
         let filled = outbox.slices(&mut slices, usize::MAX);

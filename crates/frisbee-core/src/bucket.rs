@@ -1,4 +1,4 @@
-//! A token bucket for the packets that a peer may send at once and in a second.
+//! A token bucket for limiting a peer's packets by burst and rate.
 
 use std::time::Instant;
 
@@ -10,12 +10,12 @@ pub struct Bucket<const BURST: u32, const PER_SECOND: u32> {
 }
 
 impl<const BURST: u32, const PER_SECOND: u32> Bucket<BURST, PER_SECOND> {
-    /// A full bucket.
+    /// Creates a full bucket.
     pub fn new(now: Instant) -> Self {
         Self { level: BURST, refilled: now }
     }
 
-    /// Takes one token; `false` if there is none.
+    /// Takes one token. Returns false if the bucket is empty.
     ///
     /// ```
     /// use frisbee_core::Bucket;

@@ -1,21 +1,21 @@
-//! Sizes in configuration files: a number of bytes, or text as `64KiB`. For `#[serde(with = "…")]`.
+//! Byte sizes in configuration files: a number, or text such as `64KiB`. For use with `#[serde(with = "…")]`.
 
 use bytesize::ByteSize;
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::Serializer;
 
-/// Writes the number of bytes.
+/// Serializes the number of bytes.
 ///
 /// # Errors
-/// Those of the serializer.
+/// Returns the error of the serializer.
 pub fn serialize<T: Copy + TryInto<u64>, S: Serializer>(size: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64((*size).try_into().unwrap_or(u64::MAX))
 }
 
-/// Reads a number of bytes, or text with a unit.
+/// Deserializes a number of bytes, or text with a unit.
 ///
 /// # Errors
-/// If it is neither, or exceeds `T`.
+/// If the value is neither, or exceeds the range of `T`.
 pub fn deserialize<'de, T: TryFrom<u64>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     let ByteSize(bytes) = ByteSize::deserialize(deserializer)?;
     T::try_from(bytes).map_err(|_| D::Error::custom(format_args!("{bytes} bytes exceed the maximum of this setting")))

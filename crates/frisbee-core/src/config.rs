@@ -1,14 +1,14 @@
-//! The settings of connections with their defaults, for both roles and for each.
+//! Settings of connections: those common to both roles, and those of each role.
 
 use crate::{BODY_MAX, BODY_MAX_LEAST, HeaderForm, HelloItems};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The role of an end of a connection.
+/// Role of an end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// The dialling end. It may send at once.
+    /// The connecting end. It may send immediately.
     Client,
     /// The accepting end. It sends nothing before the peer's first header, which determines the header form.
     Server,
@@ -57,11 +57,11 @@ macro_rules! settings {
 }
 
 settings! {
-    /// The settings that apply to both ends of a connection.
+    /// Settings common to both ends of a connection.
     ///
-    /// The defaults suit compat and native peers alike: a Go peer sends a PING every 500 ms and closes after 5 s
-    /// without a byte, so replying to its PINGs is enough. Each connection stores its durations, except `turn_max`, in
-    /// whole milliseconds, rounded up and limited to 49 days.
+    /// The defaults suit compat and native peers alike. A Go peer sends a PING every 500 ms and closes after 5 s
+    /// without a byte, so replying to its PINGs is sufficient. Each connection stores its durations, except `turn_max`,
+    /// in whole milliseconds, rounded up and limited to 49 days.
     ///
     /// ```
     /// use frisbee_core::Config;
@@ -89,13 +89,15 @@ settings! {
     idle_timeout: Duration = Duration::from_secs(10);
     /// Maximum time without progress while bytes are pending. Defaults to 5 s, like Go.
     ///
-    /// The bytes that the system has accepted have not necessarily reached the peer: a socket of Linux holds up to 4
-    /// MiB, and accepts more only when a third of that has been sent. So the peer gets four times this time for each of
-    /// the first four MiB of a connection: 85 s at most, while the system sends a third at 17 KiB/s.
+    /// Bytes accepted by the operating system have not necessarily reached the peer: a Linux socket buffers up to 4 MiB
+    /// and accepts more only after a third of that has been sent. The timeout is therefore extended by four times its
+    /// value for each of the first four MiB sent on a connection. The maximum is 85 s, which a third of the buffer
+    /// takes at 17 KiB/s.
     ///
-    /// In twice as long a time, the peer has to accept half of the [`least_rate`](Self::least_rate), while more waits
-    /// than that rate brings in the time here: 8 KiB/s while 80 KiB wait. For a client, the bytes that its server sends
-    /// count as well, since a server may stop reading while its own packets are not accepted.
+    /// In addition, the peer must accept at least half of the [`least_rate`](Self::least_rate), measured over twice
+    /// this time. This applies while more bytes are pending than the rate transfers within the write timeout; with the
+    /// defaults, 8 KiB/s while 80 KiB are pending. At a client, bytes received from the server count too, because a
+    /// server may stop reading while its own packets are not accepted.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     write_timeout: Duration = Duration::from_secs(5);
     /// Maximum number of pending bytes before senders wait, and before a server delays the requests of a client. One
@@ -116,11 +118,11 @@ settings! {
     /// Interval over which [`least_rate`](Self::least_rate) is measured. Defaults to 5 s.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     least_rate_window: Duration = Duration::from_secs(5);
-    /// The number of useless bytes that a peer may send in a second: packets that are skipped, or answered with nothing
-    /// but an error, and those that cancel calls. Each counts its bytes and 64 more. A peer may be an eighth of a
-    /// second ahead. If it sends more, it is not read for a sixteenth of a second or longer, two seconds at most, and
-    /// its other packets wait as well. Useful bytes pay for as many useless ones, and for those of a second in advance.
-    /// Default: 1 MiB, some 14 000 short packets; other connections hardly notice eight that send as many.
+    /// Maximum rate of useless bytes from a peer, in bytes per second. Useless are packets that are skipped, rejected,
+    /// or cancel calls. Each counts with its size and 64 more bytes. A peer may exceed its allowance by an eighth of a
+    /// second. Beyond that, it is not read for a sixteenth of a second or longer, at most two seconds, which delays its
+    /// other packets too. Every useful byte compensates for a useless one, up to a second's allowance in advance.
+    /// Defaults to 1 MiB, about 14 000 short packets. Eight such peers hardly affect other connections.
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     waste_rate: u32 = 1024 * 1024;
     /// Maximum number of concurrent streams that a peer may open. A native peer delays further streams until one ends;
@@ -149,31 +151,31 @@ settings! {
 }
 
 settings! {
-    /// The settings of a dialling end.
+    /// Settings of a connecting end.
     pub struct ClientConfig;
 
-    /// The settings that apply to both roles.
+    /// Settings common to both roles.
     common: Config = Config::default();
-    /// Maximum time to determine the kind of the server. Defaults to 5 s; Go replies to a PING at once.
+    /// Timeout for determining the kind of the server. Defaults to 5 s. Go servers reply to a PING immediately.
     peer_kind_timeout: Duration = Duration::from_secs(5);
-    /// The header form to use. Defaults to [`HeaderForm::Current`].
+    /// Header form to use. Defaults to [`HeaderForm::Current`].
     header_form: HeaderForm = HeaderForm::Current;
-    /// The HELLO items of the layers above. Empty by default.
+    /// HELLO items of the layers above. Empty by default.
     hello_items: HelloItems = HelloItems::default();
 }
 
 settings! {
-    /// The settings of an accepting end.
+    /// Settings of an accepting end.
     pub struct ServerConfig;
 
-    /// The settings that apply to both roles.
+    /// Settings common to both roles.
     common: Config = Config::default();
     /// Timeout of a client's first header. Defaults to 10 s.
     first_header_timeout: Duration = Duration::from_secs(10);
-    /// The operations that are served. They distinguish the first packet of a peer with old headers from that of a
-    /// program that does not use Frisbee. Empty by default.
+    /// Operations that are served. They distinguish the first packet of a peer with old headers from bytes of another
+    /// protocol. Empty by default.
     served: Arc<[RangeInclusive<u16>]> = Arc::new([]);
-    /// The HELLO items of the layers above. Empty by default.
+    /// HELLO items of the layers above. Empty by default.
     hello_items: HelloItems = HelloItems::default();
 }
 

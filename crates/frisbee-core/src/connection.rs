@@ -1,4 +1,4 @@
-//! A connection: automatic replies of the protocol, events for the user, and close reasons.
+//! A connection: automatic replies of the protocol, events for the caller, and close reasons.
 
 pub(crate) mod hand_off;
 
@@ -16,7 +16,7 @@ use hand_off::{HandOffEvent, HandOffProgress, Stage};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Maximum number of PINGs in a burst, and per second afterwards. Go sends two a second.
+/// Burst of PINGs accepted from a peer, and rate per second afterwards. Go sends two per second.
 const PING_BURST: u32 = 40;
 const PINGS_PER_SECOND: u32 = 20;
 
@@ -40,22 +40,22 @@ pub struct Connection {
     received: u64,
     usage: IdleTracker,
     write_progress: WriteProgress,
-    /// Boxed because most peers are read without pauses.
+    /// Set while the peer's silence is excused. Boxed because most peers are never paused.
     hearing: Option<Box<SilenceExcuse>>,
-    /// Whether a PONG may be pending in the outbox, so that no second one is added.
+    /// Whether a PONG may be pending in the outbox. A second one is then not added.
     pong_waits: bool,
-    /// Packets may not simply be taken: the first one has not been seen, or the connection is being handed off.
+    /// Whether packets need inspection before they are taken, because the first one has not been seen or a hand-off is
+    /// in progress.
     is_special: bool,
-    /// Until when the kind of the peer must be known: of a client by the beginning of its first packet. At the end,
-    /// until when it must have accepted the bytes that wait.
+    /// Deadline for determining the kind of the peer; of a client, for the start of its first packet. When closing, the
+    /// deadline for writing the pending bytes.
     shows_by: Option<Instant>,
-    /// The first packet of a client, if it is not yet dealt with.
+    /// First packet of a client until it is processed.
     first: Option<Box<Packet>>,
     peer: PeerKind,
-    /// The HELLO to send; for a server, in answer to that of the client. `None` once it has been sent, or if none is to
-    /// be.
+    /// HELLO to send; at a server, in reply to that of the client. `None` once it has been sent, or if it is disabled.
     hello: Option<Box<Hello>>,
-    /// In milliseconds.
+    /// Timeout in milliseconds.
     hand_off_timeout: u32,
     hand_off: Option<Box<HandOffProgress>>,
 }
@@ -69,7 +69,7 @@ impl Connection {
         let mut connection = Self::new(Role::Client, common, hello_items, decoder, *header_form, now);
         connection.shows_by = shows_by;
         if common.hello {
-            // A Go server skips the first and answers the second, a native one answers the first before anything
+            // A Go server skips the HELLO and replies to the PING. A native server replies to the HELLO before anything
             // else.
             connection.send_hello();
             connection.send_sign(PacketId(1), Operation::PING);
@@ -146,8 +146,8 @@ impl Connection {
         self.decoder.set_pool(pool);
     }
 
-    /// The form of headers that this connection sends; `None` while a server may not send yet: it has seen no header of
-    /// its peer, or only that of a HELLO, which is answered before anything else is sent.
+    /// Returns the form of headers that this connection sends. Returns `None` while a server must not send yet: it has
+    /// received no header, or only that of a HELLO, which must be answered first.
     #[inline]
     pub fn sends(&self) -> Option<HeaderForm> {
         let is_greeted = || self.peer == PeerKind::Unknown && self.decoder.arriving() == Some(Operation::EXTENSION);
@@ -170,32 +170,32 @@ impl Connection {
         }
     }
 
-    /// Whether the next byte of the input begins a packet, and nothing else is due before it. Only then may
-    /// [`poll_packet`](Self::poll_packet) be called.
+    /// Returns whether the next byte of the input starts a packet and no event is due before it.
+    /// [`poll_packet`](Self::poll_packet) may be called only then.
     #[inline]
     pub fn is_at_packet(&self) -> bool {
         !self.is_special && self.first.is_none() && self.decoder.is_at_header()
     }
 
-    /// Takes the next packet from the input if it is complete and for the router or a stream, as most are. Otherwise
-    /// [`poll_event`](Self::poll_event) identifies it, and `input` is unchanged.
+    /// Takes the next packet from the input if it is complete and addressed to the router or a stream, as most packets
+    /// are. Otherwise leaves `input` unchanged for [`poll_event`](Self::poll_event).
     ///
-    /// Call this only while the connection [is at a packet](Self::is_at_packet). It still is afterwards, so one look
-    /// serves all packets of a read up to the next call of `poll_event`.
+    /// Call this only while the connection [is at a packet](Self::is_at_packet). This does not change by the call, so
+    /// one check suffices for all packets of a read up to the next call of `poll_event`.
     #[inline(always)]
     pub fn poll_packet(&self, input: &mut Bytes) -> Option<Packet> {
         debug_assert!(self.is_at_packet(), "checked by the caller");
         self.decoder.next_whole(input)
     }
 
-    /// Takes the next event from the input, at most one packet. PING and PONG are answered here, and the reserved
-    /// operations 3 to 9 are skipped as Go does.
+    /// Takes the next event from the input, consuming at most one packet. PING and PONG are handled here. The reserved
+    /// operations 3 to 9 of compat peers are skipped, like in Go.
     ///
-    /// `None` means that `input` has been used up, or that the connection [has been left](Self::has_left) and the rest
-    /// of `input` belongs to the next owner.
+    /// Returns `None` if `input` is exhausted, or if the connection [has been left](Self::has_left) and the rest of
+    /// `input` belongs to the next owner.
     ///
     /// # Errors
-    /// If the peer broke the protocol; the connection is to be closed.
+    /// If the peer violated the protocol. The connection must be closed.
     #[inline(always)] // It has one caller that matters, and a packet would be moved three times on its way there.
     pub fn poll_event(&mut self, input: &mut Bytes, now: Instant) -> Result<Option<Event>, ProtocolError> {
         if self.is_special {
@@ -214,15 +214,15 @@ impl Connection {
         self.handle_reserved(packet, now).map(Some)
     }
 
-    /// Whether [`poll_event`](Self::poll_event) has a packet that is no longer part of the input: the first one of a
-    /// client, which follows the event of its kind, or one whose body was read [directly](Self::body_mut).
+    /// Returns whether [`poll_event`](Self::poll_event) holds a packet that is no longer part of the input: the first
+    /// packet of a client, which follows the event of its kind, or one whose body was read [directly](Self::body_mut).
     #[inline]
     pub fn holds_packet(&self) -> bool {
         self.first.is_some() || self.decoder.holds_packet()
     }
 
-    /// Records a read of `count` bytes. Call it once for each read, after its events, and with 0 after events without a
-    /// read.
+    /// Records a read of `count` bytes. Call it once per read after handling its events, and with 0 after events
+    /// without a read.
     pub fn handle_read(&mut self, count: usize, now: Instant) {
         if count > 0 {
             self.keepalive.received(now);
@@ -233,7 +233,7 @@ impl Connection {
         self.watch_pace(now);
     }
 
-    /// Checks the arrival rate of the packet in progress, if there is one.
+    /// Checks the arrival rate of the current packet, if there is one.
     #[inline]
     fn watch_pace(&mut self, now: Instant) {
         if self.decoder.is_mid_packet() && self.hearing.is_none() && !self.is_resting() {
@@ -243,22 +243,22 @@ impl Connection {
         }
     }
 
-    /// Records a useless packet with a body of this length; see [`Config::waste_rate`].
+    /// Charges a useless packet with a body of this length; see [`Config::waste_rate`].
     pub fn waste(&mut self, length: usize) {
         self.waste.charge(length.saturating_add(Header::MAX_LEN));
     }
 
-    /// Whether the peer is not to be listened to for the time being, since it has [wasted](Self::waste) too much. It is
-    /// over when [`handle_timeout`](Self::handle_timeout) finds it so.
+    /// Returns whether reading from the peer is suspended because it has [wasted](Self::waste) too many bytes.
+    /// [`handle_timeout`](Self::handle_timeout) ends the suspension.
     #[inline]
     pub fn is_resting(&self) -> bool {
         self.waste.deadline().is_some()
     }
 
-    /// Sets whether the peer is listened to. A peer that accepts too few of the bytes it has requested is not. Until
-    /// then it is judged by the bytes that it accepts alone: neither its silence nor the slow arrival of a packet
-    /// counts against it. When it is listened to again, it has as long to notice, since the pauses between a system's
-    /// attempts to send grow while they fail.
+    /// Sets whether the peer is being read. Reading stops while a peer accepts too few of the bytes it has requested.
+    /// The peer is then judged only by the bytes that it accepts: neither its silence nor a slow packet counts against
+    /// it. When reading resumes, the excuse continues for as long as the pause lasted. The peer needs that time to
+    /// notice, because the intervals between TCP's window probes grow.
     pub fn set_listening(&mut self, listens: bool, now: Instant) {
         let hearing = match self.hearing.as_deref() {
             None | Some(SilenceExcuse::Again { .. }) if !listens => Some(SilenceExcuse::Deaf { since: now }),
@@ -340,14 +340,14 @@ impl Connection {
         if minds_more { self.next_of_all_timeouts() } else { self.keepalive.deadline() }
     }
 
-    /// Begins to write the last bytes before this end closes. That may take as long as a peer needs that accepts
-    /// them as slowly as bodies may arrive here, at [`Config::least_rate`].
+    /// Starts writing the last bytes before this end closes. The time limit is that of a peer that accepts them at
+    /// [`Config::least_rate`].
     pub fn begin_flush(&mut self, now: Instant) {
         let unsent = self.transmit().len() as u64;
         self.shows_by = now.checked_add(self.write_progress.patience().saturating_add(self.pace.time_for(unsent)));
     }
 
-    /// Ends the time that a client has for its first header, unless that has come.
+    /// Expires the timeout of a client's first header, unless the header has arrived.
     pub fn expire(&mut self, now: Instant) {
         if self.role == Role::Server {
             self.shows_by = self.shows_by.map(|by| by.min(now));
@@ -370,18 +370,18 @@ impl Connection {
         if self.is_resting() { earlier(due, self.waste.deadline()) } else { due }
     }
 
-    /// Performs the actions that are due: sends a PING or returns the close reason.
+    /// Performs the actions that are due: sends a PING, or returns the close reason.
     ///
     /// # Errors
     /// If one of the peer's timeouts has expired.
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
         if self.is_resting() || self.hearing.is_some() {
             self.waste.handle_timeout(now);
-            self.keepalive.received(now); // The peer was not read.
+            self.keepalive.received(now); // The peer was not being read.
             if matches!(self.hearing.as_deref(), Some(SilenceExcuse::Again { until }) if *until <= now) {
                 self.hearing = None;
             }
-            self.pace.complete(); // Nor could a packet arrive.
+            self.pace.complete(); // Packets could not arrive either.
             self.watch_pace(now);
         }
         if self.shows_by.is_some_and(|by| now >= by) && !self.is_beginning() {
@@ -403,7 +403,7 @@ impl Connection {
         }
         match self.keepalive.poll(now) {
             Liveness::Dead => Err(CloseReason::IdleTimeout),
-            // Pending bytes demand as much of the peer as a PING after them.
+            // Pending bytes require a reaction of the peer just like a PING.
             Liveness::SendPing
                 if self.sends().is_some() && (!self.write_progress.is_stalled() || self.keepalive.is_silent(now)) =>
             {
@@ -421,8 +421,8 @@ impl Connection {
 
     /// Records that the peer has closed its sending half while its requests are still being processed.
     ///
-    /// Such a peer can no longer show that it is alive, so it is sent four PINGs a second. If it is gone, its system
-    /// replies with a reset, which fails the next write.
+    /// Such a peer can no longer send a sign of life, so it is sent four PINGs per second. If it is gone, its operating
+    /// system replies with a reset, which fails the next write.
     pub fn handle_half_close(&mut self, now: Instant) {
         self.pace.complete();
         self.keepalive = Keepalive::new(HALF_CLOSED_PING_INTERVAL, Duration::MAX, now);
@@ -447,7 +447,7 @@ impl Connection {
             Some(Stage::Left) => Ok(PacketKind::Stop),
             Some(Stage::Deciding) => self.next_while_deciding(input),
             Some(Stage::Requested) => Ok(PacketKind::GoOn),
-            // The event of a client's kind precedes its first packet, which stays in its place.
+            // The event of a client's kind precedes its first packet, which stays in order.
             None if self.judge_first_packet(input)? => {
                 self.is_special = false;
                 Ok(PacketKind::PeerKnown)
@@ -456,12 +456,12 @@ impl Connection {
         }
     }
 
-    /// Inspects the first packet of a client, which determines its kind. Returns `true` once it has arrived.
+    /// Inspects the first packet of a client, which determines its kind. Returns true once it has arrived.
     #[cold]
     fn judge_first_packet(&mut self, input: &mut Bytes) -> Result<bool, ProtocolError> {
         let first = self.decoder.next(input)?;
         if let Some(form) = self.decoder.form() {
-            // This end sends headers of the form that it received first.
+            // Headers are sent in the form that was received first.
             self.outbox.set_form(form);
         }
         let Some(first) = first else { return Ok(false) };
@@ -500,7 +500,7 @@ impl Connection {
                 return Err(ProtocolError::KeepaliveWithBody { length });
             }
             Operation::PING if !self.pings.take(now) => return Err(ProtocolError::PingFlood),
-            // It crossed the request; nothing is sent after that.
+            // The PING crossed the hand-off request, after which nothing may be sent.
             Operation::PING if self.hand_off.is_some() => {}
             Operation::PING if !self.pong_waits => {
                 self.send_sign(PacketId(0), Operation::PONG);
@@ -527,7 +527,7 @@ impl Connection {
         Ok(Event::Nothing)
     }
 
-    /// The kind of the server is known.
+    /// Records the kind of the server.
     fn decide(&mut self, peer: PeerKind) -> Event {
         self.peer = peer;
         self.shows_by = None;
@@ -542,29 +542,29 @@ impl Connection {
     }
 }
 
-/// Why the peer's silence is not held against it.
+/// Reason why the peer's silence does not count against it.
 #[derive(Debug)]
 enum SilenceExcuse {
-    /// It is not listened to.
+    /// The peer is not being read.
     Deaf { since: Instant },
-    /// It was not, and may not have noticed yet that it is.
+    /// Reading has resumed, but the peer may not have noticed yet.
     Again { until: Instant },
 }
 
-/// The result of a closer look at the input.
+/// Result of inspecting the input.
 enum PacketKind {
     /// The next packet may be taken.
     GoOn,
-    /// The kind of the peer is known.
+    /// The kind of the peer was determined.
     PeerKnown,
-    /// The peer, which requests the connection, no longer waits for the answer.
+    /// The peer, which has requested the connection, no longer waits for the reply.
     Abandoned,
-    /// Nothing is to be taken.
+    /// No packet may be taken.
     Stop,
 }
 
-/// The kind of a native peer, if the packet is a HELLO. A malformed one is an error: if its sender were taken for a peer
-/// of the base protocol, its deadlines and metadata would be lost.
+/// Returns the kind of a native peer if the packet is a HELLO. A malformed HELLO is an error. If its sender were
+/// treated as a compat peer, its deadlines and metadata would be lost.
 fn greeted(packet: &Packet) -> Result<Option<PeerKind>, ProtocolError> {
     let is_hello = packet.operation == Operation::EXTENSION && packet.id == extension::HELLO;
     if !is_hello || !Hello::is_signed(&packet.body) {

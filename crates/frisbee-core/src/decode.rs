@@ -1,4 +1,5 @@
-//! Byte stream to packets: bounded before it allocates, and without copying a packet that arrived in one read.
+//! Decoding of a byte stream into packets. Limits are checked before allocating, and a packet received in one read is
+//! not copied.
 
 use crate::hello::HELLO_MAX;
 use crate::{
@@ -9,28 +10,28 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// The first capacity of a buffer for a body that has not arrived yet, in bytes: the size of one read.
+/// Initial capacity of a buffer for an incomplete body, equal to one read.
 const FIRST_CAPACITY: usize = 64 * 1024;
 
-/// The factor between its capacity and the bytes received. A body is copied when its buffer grows: the longest
-/// twice, and less than half of it in all.
+/// Ratio between the capacity of the buffer and the number of received bytes. A body is copied when its buffer grows.
+/// The longest is copied twice, less than half of it in total.
 const GROWTH: usize = 4;
 
-/// Once so many bytes of a body have come, its buffer may get the capacity that the body before it took, so that it
-/// need not grow and be copied. A peer gains nothing that it could not have by sending the bodies side by side.
+/// Number of received bytes after which the buffer may be as large as that of the previous body, so that it need not
+/// grow and be copied. A peer gains nothing from it that it could not achieve by sending bodies concurrently.
 const TRUSTED_FROM: usize = 32 * 1024;
 
-/// How many bytes are kept of a body that is discarded: those in front of a message, which identify it.
+/// Number of bytes kept of a discarded body, enough to identify the message in it.
 const REJECTED_KEEPS: usize = 64;
 
-/// Bodies that miss at least this much are read straight into their own buffer (see
-/// [`Decoder::body_mut`]). Below it a second read call costs more than the copy it saves.
+/// Minimum number of missing bytes for which a body is read directly into its buffer; see [`Decoder::body_mut`]. Below
+/// it a second read call costs more than the copy.
 const DIRECT_MIN: usize = 16 * 1024;
 
 /// Splits a byte stream into packets.
 ///
-/// It is fed chunks of any size, cut anywhere. A packet that lies whole in a chunk shares its memory; one that
-/// does not is gathered in a buffer that grows with the bytes received, never with the bytes promised.
+/// Accepts chunks of any size with arbitrary boundaries. A packet that is complete within a chunk shares its memory.
+/// Other packets are assembled in a buffer that grows with the received bytes, never with the announced length.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -45,36 +46,37 @@ const DIRECT_MIN: usize = 16 * 1024;
 /// ```
 #[derive(Debug)]
 pub struct Decoder {
-    /// `None` until the first header of a peer that may speak either.
+    /// Header form; `None` before the first header of a peer that may use either.
     form: Option<HeaderForm>,
-    /// The operations that the first packet of a peer with old headers may name.
+    /// Operations with which a peer with old headers may start.
     served: Arc<[RangeInclusive<u16>]>,
     limit: u32,
-    /// The bytes of a header that is not complete: `head[..head_len]`.
+    /// Bytes of an incomplete header: `head[..head_len]`.
     head: [u8; Header::MAX_LEN],
     head_len: u8,
-    /// In a box, since most bodies arrive in one read.
+    /// Boxed because most bodies arrive in a single read.
     body: Option<Box<Partial>>,
-    /// The length of the last one that was gathered.
+    /// Length of the last assembled body.
     last: u32,
     pool: Option<&'static dyn MemoryPool>,
 }
 
-/// A packet whose header is complete and whose body is not.
+/// A packet with a complete header and an incomplete body.
 #[derive(Debug)]
 struct Partial {
     header: Header,
     received: BodyMemory,
-    /// `header.length - received.len()`, above zero; of a body that is discarded, the bytes still to come.
+    /// Number of missing bytes, above zero unless the packet is held. For a discarded body, the number of bytes still
+    /// to come.
     missing: usize,
-    /// There is no memory for it: bytes that come are discarded.
+    /// Whether received bytes are discarded, because there is no memory for the body.
     is_discarded: bool,
-    /// The length of the body before it.
+    /// Length of the previous body.
     last: u32,
 }
 
 impl Decoder {
-    /// A decoder for a peer that is known to send headers of `form`, with bodies of up to `limit` bytes.
+    /// Creates a decoder for a peer that sends headers of `form`, with bodies of up to `limit` bytes.
     pub fn new(form: HeaderForm, limit: u32) -> Self {
         Self {
             form: Some(form),
@@ -88,53 +90,54 @@ impl Decoder {
         }
     }
 
-    /// Takes the memory of large bodies from a pool.
+    /// Sets the pool that provides the memory of large bodies.
     pub fn set_pool(&mut self, pool: &'static dyn MemoryPool) {
         self.pool = Some(pool);
     }
 
-    /// A decoder that finds out the form from the first header.
+    /// Creates a decoder that detects the header form by the first header.
     ///
-    /// Headers in the current form begin with the magic. Anything else is taken for the old form if it is a PING
-    /// without a body, a STREAM packet, a packet of operation 3, as HELLO, or one of the operations `served`, with a length
-    /// within the limit; otherwise it is no Frisbee peer. An old peer whose first id is 15 cannot be distinguished.
+    /// Headers in the current form start with the magic. Otherwise the old form is assumed for a PING without a body, a
+    /// STREAM packet, a packet of operation 3 such as HELLO, and a packet of one of the `served` operations, if its
+    /// length is within the limit. Anything else is not a Frisbee peer. An old peer whose first id is 15 cannot be
+    /// distinguished.
     pub fn detecting(served: Arc<[RangeInclusive<u16>]>, limit: u32) -> Self {
         Self { form: None, served, limit, head: [0; Header::MAX_LEN], head_len: 0, body: None, last: 0, pool: None }
     }
 
-    /// The form of the peer's headers; `None` before the first one.
+    /// Returns the form of the peer's headers, or `None` before the first one.
     pub fn form(&self) -> Option<HeaderForm> {
         self.form
     }
 
-    /// Whether part of a packet has been received and the rest has not.
+    /// Returns whether a packet has been received partially.
     #[inline]
     pub fn is_mid_packet(&self) -> bool {
         self.head_len > 0 || self.body.is_some()
     }
 
-    /// Whether [`next`](Self::next) has a packet without any input: all of its body was appended to
+    /// Returns whether [`next`](Self::next) has a packet without further input, because its whole body was appended to
     /// [`body_mut`](Self::body_mut).
     #[inline]
     pub fn holds_packet(&self) -> bool {
         self.body.as_ref().is_some_and(|partial| partial.missing == 0)
     }
 
-    /// The operation of the packet whose header has been received and whose body has not.
+    /// Returns the operation of the packet whose body is incomplete.
     pub(crate) fn arriving(&self) -> Option<Operation> {
         self.body.as_ref().map(|partial| partial.header.operation)
     }
 
-    /// Whether the next byte is the first of a header in the current form, so that [`next_whole`](Self::next_whole) may
-    /// be called.
+    /// Returns whether the next byte is the first of a header in the current form, so that
+    /// [`next_whole`](Self::next_whole) may be called.
     #[inline]
     pub(crate) fn is_at_header(&self) -> bool {
         self.head_len == 0 && self.body.is_none() && self.form == Some(HeaderForm::Current)
     }
 
-    /// Takes the next packet from `input` if all of it is there and it is of a call or a stream, as most are. Otherwise
-    /// [`next`](Self::next) has to look, and nothing has changed. Only for a decoder that [is at a
-    /// header](Self::is_at_header), which it still is afterwards.
+    /// Takes the next packet from `input` if it is complete and belongs to a call or a stream, as most packets do.
+    /// Otherwise changes nothing, so that [`next`](Self::next) can handle the input. The decoder must be
+    /// [at a header](Self::is_at_header), and still is afterwards.
     #[inline(always)] // As `next`, with fewer cases to distinguish.
     pub(crate) fn next_whole(&self, input: &mut Bytes) -> Option<Packet> {
         debug_assert!(self.is_at_header(), "checked by the caller, and no bytes were taken since");
@@ -150,12 +153,10 @@ impl Decoder {
         Some(Packet { id: header.id, operation: header.operation, body })
     }
 
-    /// Takes the next packet from `input`, which keeps the bytes after it.
-    ///
-    /// `None` means that `input` has been used up.
+    /// Takes the next packet from `input`, and leaves the bytes after it. Returns `None` if `input` is exhausted.
     ///
     /// # Errors
-    /// The peer does not speak the protocol; nothing more can be decoded.
+    /// If the peer does not speak the protocol. No further packets can be decoded.
     #[inline(always)] // As `Connection::poll_event`.
     pub fn next(&mut self, input: &mut Bytes) -> Result<Option<Packet>, ProtocolError> {
         if self.body.is_some() {
@@ -177,23 +178,23 @@ impl Decoder {
         Ok(Some(Packet { id: header.id, operation: header.operation, body }))
     }
 
-    /// The buffer of a large body that has begun to arrive, and how many bytes it can take.
+    /// Returns the buffer of an incomplete large body and the number of bytes it can take.
     ///
-    /// A driver may append up to that many bytes to it, straight from the socket, and then call
-    /// [`next`](Self::next) with an empty input.
+    /// A driver may append up to this number of bytes directly from the socket, and then call [`next`](Self::next) with
+    /// empty input.
     pub fn body_mut(&mut self) -> Option<BodyMut<'_>> {
         let partial = self.body.as_mut().filter(|partial| partial.missing >= DIRECT_MIN && !partial.is_discarded)?;
         partial.grow(0, self.pool);
         Some(BodyMut(partial))
     }
 
-    /// The memory that the body takes which has begun to arrive, in bytes.
+    /// Returns the memory of the incomplete body in bytes.
     pub fn buffered(&self) -> usize {
         self.body.as_ref().map_or(0, |partial| partial.received.room())
     }
 
-    /// Discards the body that has begun to arrive, including the bytes still to come. Returns its packet, with up to 64
-    /// bytes from the beginning of the body; `None` if there is no such body or it is discarded already.
+    /// Discards the incomplete body, including the bytes still to come. Returns its packet with the first bytes of the
+    /// body, up to 64. Returns `None` if there is no incomplete body or it has already been discarded.
     pub fn discard_body(&mut self) -> Option<Packet> {
         let partial = self.body.as_mut().filter(|partial| !partial.is_discarded)?;
         partial.is_discarded = true;
@@ -216,13 +217,13 @@ impl Decoder {
         self.gather_header(input)
     }
 
-    /// The way for headers that are cut, old, or the first.
+    /// Slow path for truncated headers, old headers and the first header.
     #[inline(never)]
     fn gather_header(&mut self, input: &mut Bytes) -> Result<Option<Header>, ProtocolError> {
         loop {
             let [m0, m1, ..] = self.head;
-            // Another protocol's server may send too few bytes for a header. After a zero, the first byte of several
-            // protocols, two more bytes identify it.
+            // Servers of other protocols may send fewer bytes than a header has. After a zero, with which several
+            // protocols start, two more bytes are needed to identify them.
             let enough = if m0 == 0 { 4 } else { 2 };
             let magic = u16::from_be_bytes([m0, m1]);
             let come = usize::from(self.head_len);
@@ -271,7 +272,7 @@ impl Decoder {
         Ok(header)
     }
 
-    /// Whether a peer with old headers may begin with this one.
+    /// Returns whether a peer with old headers may start with this header.
     fn may_open(&self, header: Header) -> bool {
         match header.operation {
             Operation::PING => header.length == 0,
@@ -284,7 +285,7 @@ impl Decoder {
         }
     }
 
-    /// Whether a packet that exceeds the limit may do so. HELLO and its like have a limit of their own.
+    /// Checks the length of a packet beyond the limit. Extension packets such as HELLO have a limit of their own.
     #[cold]
     fn check_long(&self, header: Header) -> Result<(), ProtocolError> {
         if header.operation == Operation::EXTENSION && header.length <= HELLO_MAX {
@@ -328,12 +329,12 @@ impl Decoder {
     }
 }
 
-/// The error for a header that begins differently, of a peer with this form of headers. A TLS record begins with its
-/// kind, 21 for an alert and 22 for a handshake, and the version 3.
+/// Returns the error for bytes that are not a header. `form` is the header form of the peer, if known. A TLS record
+/// starts with its type, 21 for an alert and 22 for a handshake, and the major version 3.
 #[cold]
 fn not_frisbee(bytes: &[u8], form: Option<HeaderForm>) -> ProtocolError {
     let magic = bytes.first_chunk().map_or(0, |magic| u16::from_be_bytes(*magic));
-    // An end that takes both forms of headers has found that it is neither.
+    // If both header forms are accepted, the bytes are already known not to be an old header.
     let is_known = |protocol: &OtherProtocol| *protocol != OtherProtocol::OldHeaders || form.is_some();
     match OtherProtocol::of(bytes).filter(is_known) {
         _ if matches!(magic, 0x1503 | 0x1603) => ProtocolError::SpeaksTls,
@@ -343,7 +344,7 @@ fn not_frisbee(bytes: &[u8], form: Option<HeaderForm>) -> ProtocolError {
 }
 
 impl Partial {
-    /// Makes room if there is none, with a view to so many bytes that have come and are to be appended.
+    /// Grows a full buffer, considering that `more` bytes are available to be appended.
     fn grow(&mut self, more: usize, pool: Option<&'static dyn MemoryPool>) {
         if self.received.available() > 0 {
             return;
@@ -352,7 +353,7 @@ impl Partial {
         let received = self.received.len().saturating_add(more);
         let trusted = if received < TRUSTED_FROM { 0 } else { self.last as usize };
         let most = FIRST_CAPACITY.saturating_add(received.saturating_mul(GROWTH).max(trusted));
-        // Memory of few sizes is more often there to be used again.
+        // Use few distinct sizes, so that pooled memory is reused more often.
         let room = if total <= most { total } else { most.saturating_sub(most % FIRST_CAPACITY) };
         let mut grown = BodyMemory::new(room, pool);
         grown.buffer().extend_from_slice(self.received.as_ref());
@@ -365,58 +366,58 @@ impl Partial {
 pub struct BodyMut<'a>(&'a mut Partial);
 
 impl BodyMut<'_> {
-    /// The buffer to append to, after its present bytes. It has room for at least one byte.
+    /// Returns the buffer to append to, after its present bytes. It has space for at least one byte.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         self.0.received.buffer()
     }
 
-    /// How many bytes may be appended.
+    /// Returns how many bytes may be appended.
     pub fn missing(&self) -> usize {
         self.0.missing.min(self.0.received.available())
     }
 
-    /// Records that the buffer has been appended to.
+    /// Records that bytes were appended to the buffer.
     ///
     /// # Panics
-    /// If more has been appended than was missing, which is the driver's mistake.
+    /// If more bytes were appended than were missing.
     pub fn appended(self) {
         let length = self.0.header.length as usize;
         let missing = length.checked_sub(self.0.received.len());
-        self.0.missing = missing.expect("a driver appends no more than the missing bytes");
+        self.0.missing = missing.expect("driver should append at most the missing bytes");
     }
 }
 
-/// A violation of the protocol by the peer. The connection is closed; there is no way to find the next packet.
+/// A protocol violation by the peer. The connection must be closed, because the next packet cannot be located.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ProtocolError {
-    /// A header does not begin with [`MAGIC`], but with this.
+    /// The header starts with these bytes instead of [`MAGIC`].
     BadMagic(u16),
-    /// The peer speaks something else, which was recognised.
+    /// The peer speaks another protocol, which was recognized.
     OtherProtocol(OtherProtocol),
-    /// The peer speaks TLS and this end does not: where [`MAGIC`] should be, a TLS record begins.
+    /// The peer uses TLS, but this end does not: a TLS record is in place of [`MAGIC`].
     SpeaksTls,
-    /// A header declares a longer body than the limit allows.
+    /// A header announces a body beyond the limit.
     TooLong {
-        /// The declared length.
+        /// Announced length in bytes.
         length: u32,
-        /// The limit.
+        /// Maximum length in bytes.
         limit: u32,
     },
-    /// A PING or PONG declares a body, which Go peers read as the next header.
+    /// A PING or PONG has a body, which Go peers would interpret as the next header.
     KeepaliveWithBody {
-        /// The declared length.
+        /// Announced length in bytes.
         length: u32,
     },
     /// The body of a CREDIT, CANCEL, END, HAND_OFF or BATCH is malformed.
     Malformed(Operation),
-    /// A HELLO cannot be accepted. The peer is not taken for one of the base protocol.
+    /// A HELLO cannot be accepted. Its sender is not treated as a compat peer.
     Hello(HelloError),
-    /// A packet of [`Operation::EXTENSION`] has a type that this end must understand, and does not.
+    /// An [`Operation::EXTENSION`] packet has an unknown type that this end must understand.
     NotUnderstood(PacketId),
-    /// A packet from a peer that waits for the answer to its hand-off, or an answer to no request.
+    /// A packet from a peer that waits for a hand-off reply, or a reply without a request.
     HandOff,
-    /// More PINGs than 20 per second and a burst of 40.
+    /// The peer exceeded 20 PINGs per second with a burst of 40.
     PingFlood,
 }
 

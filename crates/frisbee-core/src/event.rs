@@ -1,27 +1,27 @@
-//! The events of a connection, and the kinds of peers.
+//! Events of a connection, and kinds of peers.
 
 use crate::{HandOffEvent, Hello, Packet};
 use std::sync::Arc;
 
-/// The meaning of a peer's bytes.
+/// Event decoded from a peer's bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A packet of one of the users' operations, or of a [stream](crate::Operation::STREAM), which an empty body closes.
+    /// A packet of a user operation or of a [stream](crate::Operation::STREAM), which an empty body closes.
     Packet(Packet),
-    /// The kind of the peer is known; see [`Connection::peer`](crate::Connection::peer).
+    /// The kind of the peer was determined; see [`Connection::peer`](crate::Connection::peer).
     PeerKnown,
-    /// A packet of a native peer about a stream, a call or the connection: [`CREDIT`](crate::Operation::CREDIT),
+    /// A native peer's packet about a stream, a call or the connection: [`CREDIT`](crate::Operation::CREDIT),
     /// [`CANCEL`](crate::Operation::CANCEL), [`END`](crate::Operation::END) or
     /// [`GOING_AWAY`](crate::Operation::GOING_AWAY).
     Control(Packet),
-    /// Something about a hand-off.
+    /// An event of a hand-off.
     HandOff(HandOffEvent),
-    /// A packet has been dealt with.
+    /// A packet was handled internally.
     Nothing,
 }
 
 impl Event {
-    /// The length of the body that came.
+    /// Returns the length of the received body.
     pub fn body_len(&self) -> usize {
         match self {
             Self::Packet(packet) | Self::Control(packet) => packet.body.len(),
@@ -31,20 +31,20 @@ impl Event {
     }
 }
 
-/// The kind of a peer.
+/// Kind of a peer.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum PeerKind {
-    /// It has not shown yet.
+    /// Not determined yet.
     #[default]
     Unknown,
-    /// It speaks the protocol as Go does.
+    /// A peer of the base protocol, such as frisbee-go.
     Compat,
-    /// It is a native peer, and this is its HELLO.
+    /// A native peer, with its HELLO.
     Native(Arc<Hello>),
 }
 
 impl PeerKind {
-    /// The HELLO of a native peer.
+    /// Returns the HELLO of a native peer.
     pub fn hello(&self) -> Option<&Hello> {
         match self {
             Self::Native(hello) => Some(hello),

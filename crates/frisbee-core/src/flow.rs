@@ -1,4 +1,5 @@
-//! Credit: the amount that may be sent on a stream before the receiver has read it. Depends on numbers and time alone.
+//! Credit-based flow control: the number of bytes that may be sent on a stream before the receiver has read them.
+//! Depends only on numbers and time.
 //!
 //! Each message costs its length and [`MESSAGE_COST`]. A sender sends while its credit is above zero, so one message
 //! may exceed it; the receiver returns credit for messages that have been read. Streams share no window, so an unread
@@ -83,12 +84,12 @@ const GROWTH_MAX: u64 = 16;
 /// trip or almost two.
 const TIMED: u64 = 4;
 
-/// Windows that are used up in less time are large enough: 256 KiB in a millisecond are two gigabits a second, and
-/// calls on the same connection queue after the bytes in flight. Within one machine it takes 0.1 to 0.7 ms.
+/// Windows that are used up faster than this do not grow. 256 KiB per millisecond are two gigabits per second, and
+/// calls on the same connection queue behind the bytes in flight. Within one machine a window takes 0.1 to 0.7 ms.
 const NEAR: Duration = Duration::from_millis(TIMED);
 
-/// Credit is worth a packet when it is this part of the window. While less than that waits to be given, the window is
-/// in effect smaller by as much.
+/// Credit is sent once it reaches this fraction of the window. Until then the window is effectively smaller by the
+/// pending credit.
 const PARTS: u64 = 4;
 
 /// Number of windows after which a larger window is tried again.
@@ -276,7 +277,7 @@ mod tests {
         assert!(grown > 100 && gone_back > 50, "{grown}, {gone_back}");
     }
 
-    /// The usual window of a stream whose reader is as fast as the network, of so many bytes a second.
+    /// Returns the typical window of a stream whose reader keeps up with a network of `network` bytes per second.
     fn window_over(round_trip: Duration, network: u64) -> u64 {
         const LENGTH: usize = 16 * 1024 - MESSAGE_COST;
         let on_the_link = Duration::from_nanos(cost(LENGTH) * 1_000_000_000 / network);
@@ -286,7 +287,7 @@ mod tests {
         let mut sent = Instant::now();
         for _ in 0..100_000 {
             while !credit.is_open() || granted.front().is_some_and(|(at, _)| *at <= sent) {
-                let (at, more) = granted.pop_front().expect("a receiver of the whole window returns credit");
+                let (at, more) = granted.pop_front().expect("receiver of a whole window should return credit");
                 sent = sent.max(at);
                 credit.receive(more);
             }
@@ -316,13 +317,14 @@ mod tests {
         assert_eq!(window_over(Duration::from_micros(100), 20 * GIGABIT), 256 * KIB, "it is near");
     }
 
-    /// Uses up so many windows in so much time, for a reader that waits: how much more is given than was used.
+    /// Uses up a number of windows in the given time, for a reader that waits. Returns how much more credit was granted
+    /// than used.
     fn use_up(window: &mut Window, now: &mut Instant, windows: u32, time: Duration) -> i64 {
         let mut more = 0;
         for _ in 0..windows {
             window.wait();
             *now += time / windows;
-            let used = window.consume(window.size).expect("it is a whole window");
+            let used = window.consume(window.size).expect("whole window should return credit");
             more += window.adapt(used, *now) as i64 - used as i64;
         }
         more

@@ -1,13 +1,13 @@
-//! The header of a packet and the numbers in it: 10 bytes, or 8 for peers up to frisbee-go v0.10.2.
+//! Packet headers and their fields. A header has 10 bytes, or 8 for peers up to frisbee-go v0.10.2.
 
 use std::fmt;
 
-/// The first two bytes of every header in the current form.
+/// First two bytes of every header in the current form.
 pub const MAGIC: u16 = 0x000F;
 
-/// The purpose of a packet.
+/// Purpose of a packet.
 ///
-/// Operations 0 to 9 belong to the protocol; users have 10 to 65535 and get them from [`Operation::user`].
+/// Operations 0 to 9 belong to the protocol. Users create operations from 10 to 65535 by [`Operation::user`].
 ///
 /// ```
 /// use frisbee_core::Operation;
@@ -21,44 +21,44 @@ pub const MAGIC: u16 = 0x000F;
 pub struct Operation(u16);
 
 impl Operation {
-    /// Requests a [`PONG`](Self::PONG); has no body.
+    /// Requests a [`PONG`](Self::PONG). Has no body.
     pub const PING: Self = Self(0);
-    /// Answers a [`PING`](Self::PING); has no body.
+    /// Replies to a [`PING`](Self::PING). Has no body.
     pub const PONG: Self = Self(1);
-    /// Carries one message of a stream; an empty body closes the stream.
+    /// Carries one message of a stream. An empty body closes the stream.
     pub const STREAM: Self = Self(2);
-    /// A packet between native peers whose id states its type; see [`extension`](crate::extension). Id 0 is HELLO, which
-    /// shows that the sender understands the operations 3 to 9; see [`Hello`](crate::Hello).
+    /// Extension packet between native peers. Its id is the type of the packet; see [`extension`](crate::extension). Id
+    /// 0 is HELLO, which shows that the sender supports operations 3 to 9; see [`Hello`](crate::Hello).
     pub const EXTENSION: Self = Self(3);
-    /// The sender will close the connection and accepts no new calls and streams.
+    /// Announces that the sender will close the connection and accepts no new calls and streams.
     pub const GOING_AWAY: Self = Self(4);
-    /// Gives credit for a stream.
+    /// Grants credit for a stream.
     pub const CREDIT: Self = Self(5);
-    /// The caller no longer waits for the reply of the call with this id.
+    /// Reports that the caller no longer waits for the reply of the call with this id.
     pub const CANCEL: Self = Self(6);
     /// Ends one direction of a stream or, with a body, resets both.
     pub const END: Self = Self(7);
-    /// Requests the connection itself, or answers that; see [`HandOffEvent`](crate::HandOffEvent).
+    /// Requests the connection itself, or replies to such a request; see [`HandOffEvent`](crate::HandOffEvent).
     pub const HAND_OFF: Self = Self(8);
-    /// Carries several messages of a stream, to a peer that [understands it](crate::Hello::batches); see
+    /// Carries several messages of a stream, if the peer [supports it](crate::Hello::batches); see
     /// [`BatchSize`](crate::BatchSize).
     pub const BATCH: Self = Self(9);
-    /// The first operation that users may define.
+    /// First operation available to users.
     pub const FIRST_USER: Self = Self(10);
 
-    /// The operation numbered `number`, unless the protocol reserves it (0 to 9).
+    /// Returns the operation with this number, unless the protocol reserves it (0 to 9).
     #[inline]
     pub const fn user(number: u16) -> Option<Self> {
         if number < Self::FIRST_USER.0 { None } else { Some(Self(number)) }
     }
 
-    /// The number on the wire.
+    /// Returns the number on the wire.
     #[inline]
     pub const fn number(self) -> u16 {
         self.0
     }
 
-    /// Whether the protocol reserves this operation (0 to 9).
+    /// Returns whether the protocol reserves this operation (0 to 9).
     #[inline]
     pub const fn is_reserved(self) -> bool {
         self.0 < Self::FIRST_USER.0
@@ -70,7 +70,7 @@ impl Operation {
     }
 }
 
-/// The names of the operations that belong to the protocol, by number.
+/// Names of the reserved operations by number.
 const RESERVED_NAMES: [&str; Operation::FIRST_USER.0 as usize] =
     ["PING", "PONG", "STREAM", "EXTENSION", "GOING_AWAY", "CREDIT", "CANCEL", "END", "HAND_OFF", "BATCH"];
 
@@ -89,9 +89,9 @@ impl fmt::Display for Operation {
     }
 }
 
-/// Distinguishes packets of one operation; its meaning is up to the operation.
+/// Distinguishes packets of one operation. Its meaning depends on the operation.
 ///
-/// For a call it pairs the reply with the request, for [`Operation::STREAM`] it names the stream.
+/// The id of a call matches the reply with the request. For [`Operation::STREAM`] it identifies the stream.
 ///
 /// ```
 /// use frisbee_core::{Operation, Packet, PacketId};
@@ -110,9 +110,9 @@ impl fmt::Display for PacketId {
     }
 }
 
-/// The layout of the headers of a connection. Both directions use the same.
+/// Layout of a connection's headers. Both directions use the same.
 ///
-/// A server detects the form that a client speaks. A client of an old server chooses it:
+/// A server detects the form that a client uses. A client of an old server selects it:
 ///
 /// ```
 /// use frisbee_core::{ClientConfig, HeaderForm};
@@ -124,15 +124,15 @@ impl fmt::Display for PacketId {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum HeaderForm {
-    /// Ten bytes: magic, id, operation, body length. Spoken by frisbee-go since v0.11.0.
+    /// Ten bytes: magic, id, operation, body length. Used since frisbee-go v0.11.0.
     #[default]
     Current,
-    /// Eight bytes: id, operation, body length. Spoken by frisbee-go up to v0.10.2.
+    /// Eight bytes: id, operation, body length. Used up to frisbee-go v0.10.2.
     Old,
 }
 
 impl HeaderForm {
-    /// The bytes that a header of this form takes: 10 or 8.
+    /// Returns the size of a header in bytes, 10 or 8.
     #[inline]
     pub const fn size(self) -> usize {
         match self {
@@ -142,22 +142,22 @@ impl HeaderForm {
     }
 }
 
-/// A header, decoded.
+/// A decoded header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// The packet's id.
+    /// Id of the packet.
     pub id: PacketId,
-    /// The packet's operation.
+    /// Operation of the packet.
     pub operation: Operation,
-    /// The length of the body that follows, in bytes.
+    /// Length of the body in bytes.
     pub length: u32,
 }
 
 impl Header {
-    /// The longest header, in bytes.
+    /// Maximum size of a header in bytes.
     pub const MAX_LEN: usize = 10;
 
-    /// Writes the header in the given form into the first `form.size()` bytes of an array.
+    /// Encodes the header into the first `form.size()` bytes of an array.
     ///
     /// ```
     /// use frisbee_core::{Header, HeaderForm, Operation, PacketId};
@@ -178,7 +178,7 @@ impl Header {
         }
     }
 
-    /// Reads a header in the current form. `Err` holds the first two bytes if they are not [`MAGIC`].
+    /// Decodes a header in the current form. Returns the first two bytes as the error if they are not [`MAGIC`].
     ///
     /// ```
     /// use frisbee_core::Header;
@@ -194,7 +194,7 @@ impl Header {
         if magic == MAGIC { Ok(Self::decode_old(rest)) } else { Err(magic) }
     }
 
-    /// Reads a header in the old form, of which all bytes are valid.
+    /// Decodes a header in the old form, for which any bytes are valid.
     ///
     /// ```
     /// let header = frisbee_core::Header::decode_old(&[0, 1, 0, 18, 0, 0, 0, 6]);

@@ -1,48 +1,47 @@
-//! HELLO: how two native peers recognise each other, and the limits and services that each announces.
+//! HELLO, by which native peers recognize each other and announce their limits and services.
 
 use crate::tlv::{self, Items};
 use crate::{BODY_MAX, BODY_MAX_LEAST, Config, PROTOCOL_VERSION};
 use bytes::Bytes;
 use std::fmt;
 
-/// The longest HELLO that is read, in bytes. It carries a list of services: some hundred with a long history, or close
-/// to a thousand without.
+/// Maximum size of a HELLO in bytes. It contains the list of services: some hundred with a long schema history, or
+/// almost a thousand without.
 pub(crate) const HELLO_MAX: u32 = 64 * 1024;
 
-/// The announcement of an end to its peer, in the first packet that the peer is known to understand.
+/// Announcement of an end's limits and services, in the first packet that the peer is known to support.
 ///
-/// On the wire: four bytes that begin no other packet, the version in one byte, then items of a type, a length
-/// and a value. Types from [`Hello::FIRST_USER_ITEM`] on belong to the layers above. Unknown types are skipped, unless
-/// they are [`Hello::MUST_UNDERSTAND`] or above.
+/// On the wire it consists of a signature of four bytes, the version in one byte, and items with a type, a length and a
+/// value. Types from [`Hello::FIRST_USER_ITEM`] on belong to the layers above. Unknown types are skipped, unless they
+/// are [`Hello::MUST_UNDERSTAND`] or above.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Hello {
-    /// The version of the extension, above 0. Later versions keep the items of earlier ones.
+    /// Version of the extension, above 0. Later versions keep the items of earlier ones.
     pub version: u8,
-    /// The longest body that the sender accepts, in bytes.
+    /// Maximum body size that the sender accepts, in bytes.
     pub body_max: u32,
-    /// The streams that the receiver may have open at one time.
+    /// Maximum number of streams that the receiver may have open.
     pub streams_max: u32,
-    /// The calls that the receiver may have in flight at one time.
+    /// Maximum number of calls that the receiver may have in flight.
     pub calls_max: u32,
-    /// The number of bytes that the receiver may send on a stream before it is granted credit.
+    /// Number of bytes that the receiver may send on a stream before it is granted credit.
     pub stream_credit: u32,
-    /// Whether the sender accepts a CANCEL of a request for a hand-off.
+    /// Whether the sender accepts a CANCEL of a hand-off request.
     pub hand_off_cancel: bool,
-    /// Whether the sender understands [`Operation::BATCH`](crate::Operation::BATCH).
+    /// Whether the sender supports [`Operation::BATCH`](crate::Operation::BATCH).
     pub batches: bool,
     items: HelloItems,
 }
 
-/// Items that the layers above add to HELLO: types from [`Hello::FIRST_USER_ITEM`] on, and values. Clones share them.
+/// HELLO items of the layers above, with types from [`Hello::FIRST_USER_ITEM`] on. Clones share them.
 ///
-/// They are kept encoded. In a list they would take many times as much memory, and a peer may send
-/// any number of them.
+/// Items are stored encoded. A list would take many times as much memory, and a peer may send any number of items.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct HelloItems(Bytes);
 
 impl HelloItems {
-    /// The items: type and value.
+    /// Returns the items as pairs of type and value.
     pub fn iter(&self) -> impl Iterator<Item = (u8, &[u8])> {
         Items::new(&self.0).flatten()
     }
@@ -56,59 +55,59 @@ impl FromIterator<(u8, Bytes)> for HelloItems {
     }
 }
 
-/// The first bytes of a HELLO, so that no packet is taken for one by chance.
+/// First bytes of a HELLO, so that no other packet is mistaken for one.
 const SIGNATURE: [u8; 4] = *b"fris";
 
-/// The length of a HELLO without further items, at most: the signature and the version, four numbers of up to five
-/// bytes, and two items without a value.
+/// Maximum length of a HELLO without user items: the signature and the version, four numbers of up to five bytes, and
+/// two items without a value.
 const NUMBERS_MAX: usize = 5 + 4 * (2 + 5) + 2 * 2;
 
 const BODY_MAX_ITEM: u8 = 1;
 const STREAMS: u8 = 2;
 const CALLS: u8 = 3;
 const CREDIT: u8 = 4;
-/// Without a value.
+/// Has no value.
 const HAND_OFF_CANCEL: u8 = 5;
-/// Without a value.
+/// Has no value.
 const BATCHES: u8 = 6;
 
 impl Hello {
-    /// The first type of item that has no meaning here.
+    /// First item type available to the layers above.
     pub const FIRST_USER_ITEM: u8 = 32;
 
-    /// The first type of item that the receiver has to understand: 128 + n is item n when the connection depends on it.
-    /// None is defined so far.
+    /// First item type that the receiver must understand: 128 + n is item n when the connection depends on it. No such
+    /// item is defined yet.
     pub const MUST_UNDERSTAND: u8 = 128;
 
-    /// How many bytes the items of the layers above may have, types and lengths included: a HELLO has at most 64 KiB,
-    /// and 256 bytes are kept for the other items.
+    /// Maximum total length of the items of the layers above in bytes, including types and lengths. A HELLO has at most
+    /// 64 KiB, of which 256 bytes are reserved for the other items.
     pub const ITEMS_MAX: usize = HELLO_MAX as usize - 256;
 
-    /// How many bytes the items of the layers above have, types and lengths included.
+    /// Returns the total length of the items of the layers above in bytes, including types and lengths.
     pub fn items_len(&self) -> usize {
         self.items.0.len()
     }
 
-    /// The HELLO of an end with this configuration.
+    /// Creates the HELLO of an end with this configuration.
     pub(crate) fn new(config: &Config, items: &HelloItems) -> Self {
         Self {
             version: PROTOCOL_VERSION,
             body_max: config.body_limit(),
             streams_max: u32::try_from(config.streams_max).unwrap_or(u32::MAX),
             calls_max: config.calls_max,
-            stream_credit: config.stream_credit.max(1), // Without any, no message could be sent.
+            stream_credit: config.stream_credit.max(1), // With 0 no message could be sent.
             hand_off_cancel: true,
             batches: true,
             items: items.clone(),
         }
     }
 
-    /// Items of the layers above: type and value.
+    /// Returns the items of the layers above as pairs of type and value.
     pub fn items(&self) -> impl Iterator<Item = (u8, &[u8])> {
         self.items.iter()
     }
 
-    /// The body of the packet.
+    /// Encodes the body of the packet.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(NUMBERS_MAX.saturating_add(self.items.0.len()));
         bytes.extend_from_slice(&SIGNATURE);
@@ -134,23 +133,22 @@ impl Hello {
         bytes
     }
 
-    /// Whether the body of a packet is one of a HELLO, however malformed the rest of it may be.
+    /// Returns whether a packet body starts with the signature of a HELLO, even if the rest is malformed.
     pub fn is_signed(body: &[u8]) -> bool {
         body.starts_with(&SIGNATURE)
     }
 
-    /// Reads the body of a packet. Numbers above 32 bits count as the largest of 32 bits.
+    /// Decodes the body of a packet. Numbers above 32 bits saturate.
     ///
     /// # Errors
-    /// If the body does not have the form of a HELLO, or an item of it not that of its type, or the receiver must
-    /// understand an item that it does not know.
+    /// If the body or one of its items is malformed, or the receiver must understand an unknown item.
     pub fn decode(body: &Bytes) -> Result<Self, HelloError> {
         if body.len() > HELLO_MAX as usize {
             return Err(HelloError::TooLong { length: body.len() });
         }
         let rest = body.strip_prefix(&SIGNATURE).ok_or(HelloError::NoSignature)?;
         let (&version, rest) = rest.split_first().filter(|(version, _)| **version > 0).ok_or(HelloError::NoVersion)?;
-        // Without an item, its limit is that of a peer without the extension.
+        // Limits without an item are those of a peer without the extension.
         let mut hello = Self {
             version,
             body_max: BODY_MAX,
@@ -191,35 +189,34 @@ impl Hello {
     }
 }
 
-/// A HELLO that cannot be accepted.
+/// Reason why a HELLO cannot be accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum HelloError {
-    /// It does not begin with the four bytes of a HELLO.
+    /// It does not start with the signature.
     NoSignature,
-    /// It ends before its version, or that is 0.
+    /// It ends before its version, or the version is 0.
     NoVersion,
     /// It has more than 64 KiB.
     TooLong {
-        /// Its length.
+        /// Length in bytes.
         length: usize,
     },
     /// It ends within an item.
     Truncated,
-    /// The value of this item does not have the form of its type: the number is empty, exceeds 64 bits, or is followed
-    /// by more bytes.
+    /// The value of an item is malformed: the number is empty, exceeds 64 bits, or is followed by more bytes.
     Malformed {
-        /// The type of the item.
+        /// Type of the malformed item.
         item: u8,
     },
-    /// This item occurs twice.
+    /// An item occurs twice.
     Repeated {
-        /// The type of the item.
+        /// Type of the repeated item.
         item: u8,
     },
-    /// The receiver must understand this item, and does not.
+    /// The receiver must understand this item, but does not know it.
     Unknown {
-        /// The type of the item.
+        /// Type of the unknown item.
         item: u8,
     },
 }
@@ -266,7 +263,7 @@ mod tests {
         assert_eq!(Hello::decode(&bytes.into()), Ok(hello));
     }
 
-    /// The HELLO of version 1 with these items.
+    /// Decodes a HELLO of version 1 with these items.
     fn with_items(items: &[u8]) -> Result<Hello, HelloError> {
         Hello::decode(&[&b"fris\x01"[..], items].concat().into())
     }
@@ -278,7 +275,7 @@ mod tests {
         assert!(with_items(&[127, 0]).is_ok());
     }
 
-    /// The peer was taken for one of the base protocol, so that deadlines and metadata were dropped.
+    /// Regression: the peer was treated as a compat peer, which lost its deadlines and metadata.
     #[test]
     fn number_above_32_bits_saturates() {
         for number in [1 << 32, 1 << 40, u64::MAX] {
@@ -315,7 +312,7 @@ mod tests {
 
     #[test]
     fn hello_has_a_size_limit_and_a_least_body_limit() {
-        // With an item of an unknown type, of so many bytes: nine precede its value.
+        // An item of an unknown type. Nine bytes precede its value.
         let decoded = |length: usize| {
             let mut body = b"fris\x01".to_vec();
             tlv::put_item(&mut body, 30, &vec![0; length - 9]);

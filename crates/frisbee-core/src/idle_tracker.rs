@@ -1,27 +1,27 @@
-//! Whether a connection is in use: a function of the bytes that it has carried, and of time.
+//! Detection of unused connections by the bytes they carry, as a function of counts and time.
 //!
 //! # Decisions
 //!
-//! A connection is idle when it carries only PINGs and PONGs. Silence is no criterion, since each interval has a sign of life. An
-//! idle connection frees the memory left by bursts: outbox, mailbox, jobs, and, by `Protocol::idle`, call slots. Counters of ids
-//! continue, since they distinguish a call or job from its successors.
+//! A connection is unused when it carries only PINGs and PONGs. Silence is not a criterion, because each interval has
+//! keepalive packets. An unused connection frees the memory left over from bursts: outbox, mailbox, jobs and, by
+//! `Protocol::idle`, call slots. Id counters are kept, because they distinguish a call or job from its successors.
 
 use std::time::{Duration, Instant};
 
-/// The most bytes of signs that wait to be written: a PING or two, and one PONG.
+/// Maximum number of pending keepalive bytes: a PING or two, and one PONG.
 const SIGNS_MAX: u32 = 64;
 
-/// Tracks since when a connection has carried nothing.
+/// Tracks since when a connection has carried no data.
 ///
-/// Signs of life do not count: each interval has some, from either end. The connection is looked at
-/// now and then, and has been unused since the first look that found it so.
+/// Keepalive packets do not count, because each interval has some from either end. The connection is checked
+/// periodically, and counts as unused since the first check without new data.
 #[derive(Debug)]
 pub(crate) struct IdleTracker {
-    /// The bytes in both directions, from any number on. A sign that waits to be written is subtracted already.
+    /// Number of bytes carried in both directions, modulo 2³². A pending keepalive packet is already subtracted.
     carried: u32,
-    /// Its value at the last look.
+    /// Value of `carried` at the last check.
     seen: u32,
-    /// The first look at which it was as much.
+    /// Time of the first check with this value.
     since: Instant,
 }
 
@@ -30,20 +30,20 @@ impl IdleTracker {
         Self { carried: 0, seen: 0, since: now }
     }
 
-    /// Notes that so many bytes have been read or written.
+    /// Adds bytes that were read or written.
     #[inline]
     pub(crate) fn carry(&mut self, count: usize) {
-        self.carried = self.carried.wrapping_add(count as u32); // Any number will do.
+        self.carried = self.carried.wrapping_add(count as u32); // Only differences matter.
     }
 
-    /// Notes that so many of the bytes, or of those to be written, are a PING or PONG.
+    /// Subtracts a PING or PONG from the bytes carried, or to be carried.
     pub(crate) fn carry_sign(&mut self, count: usize) {
         self.carried = self.carried.wrapping_sub(count as u32);
     }
 
-    /// Whether nothing has been carried for so long.
+    /// Returns whether nothing has been carried for `interval`.
     pub(crate) fn check(&mut self, interval: Duration, now: Instant) -> bool {
-        // A little less is no use: a sign waits to be written.
+        // A slightly smaller value means that a keepalive packet is pending.
         if self.seen.wrapping_sub(self.carried) > SIGNS_MAX {
             self.seen = self.carried;
             self.since = now;

@@ -15,8 +15,8 @@ pub enum Liveness {
 
 /// Tracks the silence of the peer and of this end.
 ///
-/// Any byte counts as a sign of life, so a connection that is busy in both directions sends no PING. An end that
-/// receives for long and has nothing to send does: the PING of the other end may follow megabytes on a slow
+/// Any byte counts as a sign of life, so a connection that is busy in both directions sends no PING. An end that only
+/// receives for a long time does send PINGs, because the PING of the other end may be queued behind megabytes on a slow
 /// link.
 ///
 /// ```
@@ -33,9 +33,9 @@ pub enum Liveness {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Keepalive {
-    /// In milliseconds.
+    /// Interval in milliseconds.
     ping_interval: u32,
-    /// In milliseconds.
+    /// Timeout in milliseconds.
     idle_timeout: u32,
     received_at: Instant,
     sent_at: Instant,
@@ -109,8 +109,8 @@ pub(crate) fn millis(time: Duration) -> u32 {
     u32::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX)
 }
 
-/// The earlier of two times; either may be absent. An iterator's `min` takes three times as many instructions,
-/// and this runs in every turn of every connection.
+/// Returns the earlier of two optional times. An iterator's `min` takes three times as many instructions, and this runs
+/// in every turn of every connection.
 #[inline]
 pub fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     match (one, other) {

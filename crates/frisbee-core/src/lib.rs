@@ -1,9 +1,9 @@
-//! The Frisbee protocol without I/O: it turns bytes and time into packets and bytes.
+//! The Frisbee protocol without I/O: converts bytes and time into packets and bytes.
 //!
-//! This crate contains the part of a connection that does not depend on its transport: how packets are framed
-//! ([`Header`], [`Decoder`], [`Outbox`]), how a silent peer is noticed ([`Keepalive`]), which packets the protocol
-//! answers by itself and why a connection ends ([`Connection`], [`CloseReason`]). It owns no socket, reads no clock,
-//! spawns nothing and has no `async fn`; the crate `frisbee` puts it on tokio.
+//! This crate contains the part of a connection that does not depend on its transport: framing of packets ([`Header`],
+//! [`Decoder`], [`Outbox`]), keepalive ([`Keepalive`]), automatic replies and close reasons ([`Connection`],
+//! [`CloseReason`]). It owns no socket, reads no clock, spawns nothing and has no `async fn`. The crate `frisbee` runs
+//! it on tokio.
 //!
 //! ```
 //! use bytes::Bytes;
@@ -82,14 +82,14 @@ pub use stream::{PeerStreamIds, StreamSignal, StreamState};
 pub use waste::WasteLimiter;
 pub use write_progress::WriteProgress;
 
-/// Default maximum body size. Equals the limit of Go's frisbee, which closes a connection whose header declares more.
+/// Default maximum body size, equal to that of Go's frisbee, which closes a connection whose header announces more.
 pub const BODY_MAX: u32 = 5 * 1024 * 1024;
 
-/// Minimum of the maximum body size: every native peer accepts bodies of this size. Errors, resets and similar packets
-/// are never larger.
+/// Lower limit of the maximum body size: every native peer accepts bodies of this size. Errors, resets and similar
+/// packets are never larger.
 pub const BODY_MAX_LEAST: u32 = 1024;
 
-/// The version of the extension of Go's protocol, as announced in HELLO. A peer may have any version above 0.
+/// Version of the protocol extension, as announced in HELLO. A peer may have any version above 0.
 pub const PROTOCOL_VERSION: u8 = 1;
 
 #[cfg(test)]

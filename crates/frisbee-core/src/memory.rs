@@ -1,45 +1,44 @@
-//! The memory of a large body.
+//! Memory of large bodies.
 
 use bytes::Bytes;
 use std::fmt;
 
-/// Shorter memory is left to the allocator, which keeps it when it is freed.
+/// Smaller buffers are left to the allocator, which caches freed memory of this size.
 const POOLED_MIN: usize = 64 * 1024;
 
-/// Memory that was used before and is kept for further large bodies. The driver may supply one; the core itself keeps
-/// nothing but its connections.
+/// Pool of memory for large bodies. Optionally provided by the driver; the core keeps no memory beyond its connections.
 pub trait MemoryPool: fmt::Debug + Sync {
-    /// Takes empty memory with a capacity of `least` to `most` bytes, if there is any.
+    /// Takes an empty buffer with a capacity of `least` to `most` bytes, if there is one.
     fn take(&self, least: usize, most: usize) -> Option<Vec<u8>>;
 
-    /// Gives back memory of 64 KiB or more that is no longer used.
+    /// Returns a buffer of at least 64 KiB that is no longer used.
     fn put(&self, memory: Vec<u8>);
 }
 
-/// Where in a page a body begins. Memory of this size begins at a page, and so does a large write in the
-/// kernel, but for a few bytes. Copying between addresses that differ by a few bytes modulo the size of a page takes
-/// ten times as long as otherwise on some processors, which mistake the last write for the next read; half a
-/// page apart it never happens.
+/// Offset within a page at which a body starts. Buffers of this size start at a page boundary, and so do large writes
+/// in the kernel, except for a few bytes. On some processors, copying between addresses that differ by a few bytes
+/// modulo the page size takes ten times as long, because they mistake the last write for the next read. Half a page
+/// apart this never happens.
 const BEGIN: usize = PAGE / 2;
 const PAGE: usize = 4096;
 
-/// Memory that goes back to its pool when it is dropped.
+/// A buffer that returns to its pool when dropped.
 ///
-/// New or used, it has room for exactly as many bytes as requested: the behaviour of a connection must not depend
-/// on the memory that others have left.
+/// Whether new or reused, it accepts exactly the requested number of bytes, because the behaviour of a connection must
+/// not depend on the memory that others have used.
 #[derive(Debug, Default)]
 pub struct BodyMemory {
     bytes: Vec<u8>,
     pool: Option<&'static dyn MemoryPool>,
-    /// The held bytes begin here.
+    /// Offset at which the bytes start.
     start: usize,
-    /// How many bytes it may hold.
+    /// Number of bytes that it accepts.
     room: usize,
 }
 
 impl BodyMemory {
-    /// Empty memory with room for so many bytes, from the pool if that has some. Used memory may in fact be longer, by
-    /// a quarter at most.
+    /// Creates an empty buffer for `room` bytes, from the pool if possible. The capacity of a reused buffer may be
+    /// larger by up to a quarter.
     pub fn new(room: usize, pool: Option<&'static dyn MemoryPool>) -> Self {
         if room < POOLED_MIN {
             return Self { bytes: Vec::with_capacity(room), pool: None, start: 0, room };
@@ -52,32 +51,32 @@ impl BodyMemory {
         Self { bytes, pool, start, room }
     }
 
-    /// The number of bytes in it.
+    /// Returns the number of bytes in the buffer.
     pub fn len(&self) -> usize {
         self.bytes.len().saturating_sub(self.start)
     }
 
-    /// Whether it holds no bytes.
+    /// Returns whether the buffer is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The number of bytes that it may hold.
+    /// Returns the number of bytes that the buffer accepts in total.
     pub fn room(&self) -> usize {
         self.room
     }
 
-    /// The number of bytes that may be added.
+    /// Returns the number of bytes that can be appended.
     pub fn available(&self) -> usize {
         self.room.saturating_sub(self.len())
     }
 
-    /// The buffer to append to. Bytes that it contains already must stay.
+    /// Returns the buffer to append to. Its present contents must not be changed.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
 
-    /// Its bytes, to be shared. The memory goes back to the pool with the last reference to them.
+    /// Converts the buffer to shared bytes. The memory returns to the pool with the last reference.
     pub fn freeze(mut self) -> Bytes {
         if self.bytes.capacity() < POOLED_MIN {
             return std::mem::take(&mut self.bytes).into();

@@ -1,8 +1,8 @@
-//! The protocol of a peer that does not speak Frisbee, judged by its first bytes.
+//! Detection of other protocols by a peer's first bytes.
 
 use std::fmt;
 
-/// A protocol that was recognised where a header should begin.
+/// A protocol recognized in place of a header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OtherProtocol {
@@ -16,11 +16,11 @@ pub enum OtherProtocol {
     Ssh,
     /// Redis.
     Redis,
-    /// Lines of text that begin with a number, as FTP and mail servers do.
+    /// Text lines that start with a number, as sent by FTP and mail servers.
     Lines,
 }
 
-/// What begins like this is known by it.
+/// Prefixes that identify a protocol.
 const BEGINNINGS: [(&[u8], OtherProtocol); 12] = [
     (b"HTTP/", OtherProtocol::Http1),
     (b"GET ", OtherProtocol::Http1),
@@ -37,7 +37,7 @@ const BEGINNINGS: [(&[u8], OtherProtocol); 12] = [
 ];
 
 impl OtherProtocol {
-    /// The protocol that begins with these bytes, up to ten and at least two.
+    /// Detects the protocol that starts with these two to ten bytes.
     pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         let begins = |beginning: &[u8]| beginning.iter().zip(bytes).all(|(expected, found)| expected == found);
         if let Some((_, found)) = BEGINNINGS.iter().find(|(beginning, _)| begins(beginning)) {
@@ -46,10 +46,9 @@ impl OtherProtocol {
         match bytes {
             // An empty PING or PONG of eight bytes, with id 0.
             [0, 0, 0, 0 | 1, rest @ ..] if rest.iter().take(4).all(|byte| *byte == 0) => Some(Self::OldHeaders),
-            // A SETTINGS frame, the first of every HTTP/2 server: a length below 64 KiB, the type, flags, stream
-            // 0.
+            // SETTINGS, the first frame of every HTTP/2 server: a length below 64 KiB, the type, flags, and stream 0.
             [0, _, _, 4, rest @ ..] if rest.iter().take(5).all(|byte| *byte == 0) => Some(Self::Http2),
-            // An array of texts, as which a client of Redis writes each command.
+            // An array of strings, the format of Redis commands.
             [b'*', b'1'..=b'9', b'\r' | b'0'..=b'9', ..] => Some(Self::Redis),
             [a, b, c, b' ' | b'-', ..] if [a, b, c].into_iter().all(u8::is_ascii_digit) => Some(Self::Lines),
             _ => None,

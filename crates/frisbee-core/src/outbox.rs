@@ -11,12 +11,12 @@ use std::fmt;
 use std::io::IoSlice;
 use std::ops::{Deref, DerefMut};
 
-/// Bodies of at least this many bytes are gathered, smaller ones copied. Below it the copy is cheaper than
-/// counting a reference and a further slice in the system call.
+/// Minimum size of a body that is gathered instead of copied. Below it, copying is cheaper than reference counting and
+/// an additional slice in the system call.
 const GATHER_MIN: usize = 16 * 1024;
 
-/// From this many bytes on, packets that go to many connections are shared. Below it copying them costs less than
-/// counting references and gathering one slice more.
+/// Minimum size of encoded packets that are shared between connections. Below it, copying is cheaper than reference
+/// counting and an additional slice.
 const SHARE_MIN: usize = 4 * 1024;
 
 /// Maximum memory that an empty outbox keeps, in bytes. The rest is freed after a burst.
@@ -42,19 +42,19 @@ pub struct Outbox {
     form: HeaderForm,
     /// Maximum body size that the peer accepts.
     limit: u32,
-    /// Current maximum body size: the limit, or less if memory is short.
+    /// Current maximum body size: the limit, or less while memory is short.
     room: u32,
-    /// Headers and small bodies; `buffer[..written]` has been written.
+    /// Headers and small bodies. `buffer[..written]` has been written.
     buffer: Vec<u8>,
     written: usize,
-    /// Large bodies and where in `buffer` they belong, ascending. All positions are at or after `written`.
+    /// Large bodies, each inserted at an offset of `buffer`, in ascending order. No offset is before `written`.
     bulk: LargeBodies,
     bulk_len: usize,
-    /// The last packet, if messages may join it.
+    /// The last packet, if further messages may join it.
     tail: LastPacket,
 }
 
-/// Those of an [`Outbox`]. Looking for them allocates nothing, changing them may.
+/// Large bodies of an [`Outbox`]. Reading them never allocates; modifying them may.
 #[derive(Debug)]
 #[allow(clippy::box_collection, reason = "each idle connection has two, which hold none")]
 struct LargeBodies(Option<Box<VecDeque<(usize, Bytes)>>>);
@@ -112,19 +112,19 @@ impl Outbox {
         self.limit = limit;
     }
 
-    /// Sets how much memory there is for a further body, if that is less than the peer may be sent.
+    /// Sets the memory available for a further body, if it is less than the peer's limit.
     pub fn set_room(&mut self, room: Option<usize>) {
         let room = room.and_then(|room| u32::try_from(room).ok());
         self.room = room.map_or(self.limit, |room| room.min(self.limit));
         if (self.room as usize) < SHORT_MAX {
-            self.tail = LastPacket::default(); // Joining messages have no length check.
+            self.tail = LastPacket::default(); // Joining messages are not checked against the limit.
         }
     }
 
     /// Returns the memory of pending packets, in bytes. Shared memory counts in full.
     #[inline]
     pub fn memory(&self) -> usize {
-        self.buffer.capacity().wrapping_add(self.bulk_len) // Neither can be more than half of all addresses.
+        self.buffer.capacity().wrapping_add(self.bulk_len) // Neither term exceeds half of the address space.
     }
 
     /// Returns the maximum body size, in bytes.
@@ -146,7 +146,7 @@ impl Outbox {
     /// Returns the number of pending bytes.
     #[inline]
     pub fn len(&self) -> usize {
-        // Invariant: `written` is within the buffer. Both parts are in memory, so their sum is a length as well.
+        // Cannot wrap: `written` is within the buffer, and both parts are in memory.
         self.buffer.len().wrapping_sub(self.written).wrapping_add(self.bulk_len)
     }
 
@@ -156,7 +156,7 @@ impl Outbox {
         self.bulk_len
     }
 
-    /// Replaces the memory of large bodies, each by the same bytes.
+    /// Replaces the memory of large bodies. `map` must return equal bytes.
     pub fn map_shared(&mut self, mut map: impl FnMut(Bytes) -> Bytes) {
         for (_, bytes) in &mut *self.bulk {
             let length = bytes.len();
@@ -171,10 +171,10 @@ impl Outbox {
         self.written == self.buffer.len() && self.bulk.is_empty()
     }
 
-    /// Appends a packet. A small body is copied, a large one shared or moved; see [`Body`].
+    /// Appends a packet. A small body is copied; a large one is shared or moved, see [`Body`].
     ///
     /// # Errors
-    /// If the body is longer than the limit; nothing has been appended then.
+    /// If the body exceeds the limit. Nothing is appended then.
     #[inline]
     pub fn push(&mut self, id: PacketId, operation: Operation, body: impl Body) -> Result<(), TooLong> {
         let mut packet = self.packet(id, operation);
@@ -182,7 +182,7 @@ impl Outbox {
         packet.finish()
     }
 
-    /// Appends a packet that was received or made elsewhere, without a copy if its body is large.
+    /// Appends an existing packet, without copying its body if that is large.
     ///
     /// # Errors
     /// Like [`push`](Self::push).
@@ -191,9 +191,9 @@ impl Outbox {
         self.push(packet.id, packet.operation, &packet.body)
     }
 
-    /// Begins a packet whose body is written in place.
+    /// Starts a packet whose body is written in place.
     ///
-    /// Dropping the packet without [`PacketWriter::finish`] leaves the outbox as it was.
+    /// Dropping the writer without [`PacketWriter::finish`] removes the packet.
     #[inline(always)]
     pub fn packet(&mut self, id: PacketId, operation: Operation) -> PacketWriter<'_> {
         let bulk_start = self.bulk.len();
@@ -205,7 +205,7 @@ impl Outbox {
     #[inline(always)]
     fn begin(&mut self, id: PacketId, operation: Operation) -> usize {
         let header = Header { id, operation, length: 0 }.encode(self.form);
-        // Of a length that the compiler knows, so that no function is called.
+        // A fixed length lets the compiler inline the copy.
         self.buffer.extend_from_slice(&header);
         if self.form == HeaderForm::Old {
             self.buffer.truncate(self.buffer.len().saturating_sub(2));
@@ -215,7 +215,7 @@ impl Outbox {
 
     /// Appends all pending bytes of `other`. The buffers are swapped where possible.
     pub fn append(&mut self, other: &mut Self) {
-        // Messages that join a packet must not follow another one.
+        // Messages must not join a packet that is no longer the last one.
         (self.tail, other.tail) = (LastPacket::default(), LastPacket::default());
         if self.is_empty() {
             std::mem::swap(&mut self.buffer, &mut other.buffer);
@@ -241,8 +241,8 @@ impl Outbox {
         other.reset();
     }
 
-    /// Prepares the bytes that wait for being appended to many outboxes with [`extend_from`](Self::extend_from): if
-    /// they are many and one piece, they become shared memory of exactly their length. Otherwise nothing changes.
+    /// Prepares the pending bytes for being appended to many outboxes by [`extend_from`](Self::extend_from). If they
+    /// are large and contiguous, they become shared memory of exactly their length. Otherwise nothing changes.
     pub fn share(&mut self) {
         let Some(unsent) = self.contiguous().filter(|unsent| unsent.len() >= SHARE_MIN) else { return };
         let shared = Bytes::copy_from_slice(unsent);
@@ -253,8 +253,8 @@ impl Outbox {
         self.bulk.push_back((0, shared));
     }
 
-    /// Appends the bytes that wait in `other`, and leaves them there: one encoding for many connections. Bytes are
-    /// copied only if neither [`share`](Self::share) nor their length has made them shared.
+    /// Appends the pending bytes of `other` without removing them there, so that packets for many connections are
+    /// encoded once. Bytes are copied unless [`share`](Self::share) or their size has made them shared.
     ///
     /// ```
     /// use frisbee_core::{HeaderForm, Operation, Outbox, PacketId};
@@ -271,11 +271,11 @@ impl Outbox {
     /// # Ok::<(), frisbee_core::TooLong>(())
     /// ```
     ///
-    /// The packets are taken as they are. It is up to the caller that both have the same form of header, and that no
-    /// body exceeds the [`limit`](Self::limit) of this outbox.
+    /// Packets are appended unchanged. The caller makes sure that both outboxes have the same header form, and that no
+    /// body exceeds the [`limit`](Self::limit) of this one.
     pub fn extend_from(&mut self, other: &Self) {
         debug_assert_eq!(self.form, other.form, "packets are appended as they are");
-        // Messages that join a packet must not follow another one.
+        // Messages must not join a packet that is no longer the last one.
         self.tail = LastPacket::default();
         let shift = self.buffer.len().wrapping_sub(other.written);
         self.buffer.extend_from_slice(other.buffer.get(other.written..).unwrap_or_default());
@@ -323,12 +323,12 @@ impl Outbox {
     /// If `count` exceeds the number of pending bytes.
     #[inline]
     pub fn advance(&mut self, count: usize) {
-        // Usually there is no large body, and one write takes all.
+        // Common case: there is no large body, and a single write accepts everything.
         if self.bulk.is_empty() && self.written.checked_add(count) == Some(self.buffer.len()) {
             self.reset();
         } else {
             self.advance_in_part(count);
-            // Written bytes must not accumulate before pending ones, because an outbox may never become empty.
+            // Drop written bytes now, because an outbox that is always busy never becomes empty.
             if self.written >= KEEP_CAPACITY && self.written >= self.buffer.len() / 2 {
                 self.drop_written();
             }
@@ -346,7 +346,7 @@ impl Outbox {
     }
 
     fn advance_in_part(&mut self, mut count: usize) {
-        self.tail = LastPacket::default(); // Its header may have been written.
+        self.tail = LastPacket::default(); // The header of the last packet may have been written.
         assert!(count <= self.len(), "{count} bytes written of {}", self.len());
         while let Some((at, bytes)) = self.bulk.front_mut() {
             let before = at.saturating_sub(self.written).min(count);
@@ -370,7 +370,7 @@ impl Outbox {
         }
     }
 
-    /// Takes all bytes as one buffer. For tests and for peers that are not sockets.
+    /// Takes all pending bytes as one buffer, for tests and for peers that are not sockets.
     pub fn take_bytes(&mut self) -> Bytes {
         let mut all = Vec::with_capacity(self.len());
         let mut slices = vec![IoSlice::new(&[]); self.bulk.len().saturating_mul(2).saturating_add(1)];
@@ -382,7 +382,7 @@ impl Outbox {
         all.into()
     }
 
-    /// Releases the memory of an outbox that is empty and is expected to stay so.
+    /// Frees the memory of an empty outbox that is expected to stay empty.
     pub fn release(&mut self) {
         if self.is_empty() {
             self.tail = LastPacket::default();
@@ -407,7 +407,7 @@ impl Outbox {
     }
 }
 
-/// As [`Outbox::new`] with the current form of headers.
+/// Equivalent to [`Outbox::new`] with the current header form.
 impl Default for Outbox {
     fn default() -> Self {
         Self::new(HeaderForm::default())
@@ -419,21 +419,21 @@ impl Default for Outbox {
 #[must_use = "a packet that is dropped unfinished is removed from the outbox"]
 pub struct PacketWriter<'a> {
     outbox: &'a mut Outbox,
-    /// Where the body begins in the buffer, after the header.
+    /// Offset of the body in the buffer, after the header.
     body: usize,
     bulk_start: usize,
-    /// It is a message that joins a packet, with one byte for its length in front of it.
+    /// Whether this is a message that joins the last packet. One byte before it is reserved for its length.
     is_joining: bool,
 }
 
 impl PacketWriter<'_> {
-    /// Appends bytes to the body, copying them.
+    /// Appends a copy of bytes to the body.
     #[inline]
     pub fn put_slice(&mut self, bytes: &[u8]) {
         self.outbox.buffer.extend_from_slice(bytes);
     }
 
-    /// Appends bytes to the body, copying them only if they are few.
+    /// Appends bytes to the body. Small ones are copied, large ones shared.
     #[inline(always)]
     pub fn put_shared(&mut self, bytes: &Bytes) {
         if bytes.len() < GATHER_MIN {
@@ -443,7 +443,7 @@ impl PacketWriter<'_> {
         }
     }
 
-    /// Appends bytes to the body, copying them only if they are few, and moving them otherwise.
+    /// Appends bytes to the body. Small ones are copied, large ones moved.
     #[inline]
     pub fn put_owned(&mut self, bytes: impl AsRef<[u8]> + Into<Bytes>) {
         if bytes.as_ref().len() < GATHER_MIN {
@@ -453,21 +453,21 @@ impl PacketWriter<'_> {
         }
     }
 
-    /// How long the body may be, in bytes.
+    /// Returns the maximum body size in bytes.
     #[allow(clippy::misnamed_getters)] // The limit at present.
     #[inline]
     pub fn limit(&self) -> u32 {
         self.outbox.room
     }
 
-    /// The buffer to append the body to, for encoders. Bytes that it contains already must stay.
+    /// Returns the buffer to which encoders append the body. Its present contents must not be changed.
     #[inline]
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.outbox.buffer
     }
 
-    /// A second writer of this packet, for another function to finish or drop. The caller must
-    /// [forget](std::mem::forget) its own. Passing a copy instead of the writer itself lets the compiler keep it in
+    /// Returns a second writer of this packet, which another function finishes or drops. The caller must
+    /// [forget](std::mem::forget) its own. Passing a copy instead of a reference lets the compiler keep it in
     /// registers.
     #[inline(always)]
     pub fn continued(&mut self) -> PacketWriter<'_> {
@@ -475,22 +475,22 @@ impl PacketWriter<'_> {
         PacketWriter { outbox: self.outbox, body, bulk_start, is_joining }
     }
 
-    /// Puts a part of the body at position `at` of the [`buffer`](Self::buffer) without copying it. Positions must not
-    /// descend from call to call.
+    /// Inserts a part of the body at offset `at` of the [`buffer`](Self::buffer) without copying it. Offsets must not
+    /// decrease between calls.
     pub fn gather(&mut self, at: usize, bytes: Bytes) {
-        // An outbox with an empty part would never be done.
+        // An outbox with an empty part would never be considered written.
         if !bytes.is_empty() {
             self.outbox.bulk.push_back((at, bytes));
         }
     }
 
-    /// Completes the packet: fills in its length.
+    /// Completes the packet by writing its length.
     ///
     /// # Errors
-    /// If the body is longer than the limit; the packet is taken back then.
+    /// If the body exceeds the limit. The packet is then removed.
     #[inline(always)]
     pub fn finish(self) -> Result<(), TooLong> {
-        // The buffer has only grown since the header.
+        // Cannot wrap, because the buffer has only grown since the header was written.
         let mut length = self.outbox.buffer.len().wrapping_sub(self.body);
         if self.is_joining && length < SHORT_MAX && self.outbox.bulk.len() == self.bulk_start {
             std::mem::forget(self);
@@ -509,12 +509,12 @@ impl PacketWriter<'_> {
             && let Some((header, _)) = self.outbox.buffer.split_at_mut_checked(self.body)
             && let Some(field) = header.last_chunk_mut()
         {
-            *field = (length as u32).to_be_bytes(); // Within the limit.
+            *field = (length as u32).to_be_bytes(); // The length is within the limit.
         }
         if shared > 0 {
             self.outbox.bulk_len = self.outbox.bulk_len.saturating_add(shared);
         }
-        std::mem::forget(self); // It owns nothing; dropping it would take the packet back.
+        std::mem::forget(self); // Nothing to free; dropping it would remove the packet.
         Ok(())
     }
 }
@@ -526,7 +526,7 @@ impl Drop for PacketWriter<'_> {
     }
 }
 
-/// Removes a packet that has not been completed.
+/// Removes an unfinished packet.
 #[cold]
 #[inline(never)]
 fn take_back(outbox: &mut Outbox, body: usize, bulk_start: usize, is_joining: bool) {
@@ -535,13 +535,12 @@ fn take_back(outbox: &mut Outbox, body: usize, bulk_start: usize, is_joining: bo
     outbox.bulk.truncate(bulk_start);
 }
 
-/// A body is too long to be sent.
+/// Error of sending a body that is too long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooLong {
-    /// The length of the body, in bytes.
+    /// Length of the body in bytes.
     pub length: usize,
-    /// The longest body to send, in bytes: the lower `body_max` of the two ends, or less while a server is short of
-    /// memory.
+    /// Maximum body size in bytes: the lower `body_max` of the two ends, or less while a server is short of memory.
     pub limit: u32,
 }
 

@@ -1,12 +1,12 @@
-//! One packet as it is handed to routers.
+//! A packet as passed to routers.
 
 use crate::{Operation, PacketId};
 use bytes::Bytes;
 
-/// A packet: an id, an operation and a body that is shared, not copied.
+/// A packet: an id, an operation and a body. The body is shared, not copied.
 ///
-/// The length in the header is `body.len()` and has no field of its own, so that the two cannot differ. A body may be a
-/// slice of a larger read buffer; copy a small one that is kept for long.
+/// The length in the header is `body.len()` and is not stored separately, so the two cannot differ. A body may be a
+/// slice of a larger read buffer, so copy a small body that is kept for long.
 ///
 /// ```
 /// use frisbee_core::{Operation, Packet, PacketId};
@@ -19,16 +19,16 @@ use bytes::Bytes;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Packet {
-    /// Pairs packets of one operation.
+    /// Matches packets of one operation, such as a reply with its request.
     pub id: PacketId,
-    /// The purpose of the packet.
+    /// Purpose of the packet.
     pub operation: Operation,
-    /// The body.
+    /// Content of the packet.
     pub body: Bytes,
 }
 
 impl Packet {
-    /// A packet for one of the users' operations.
+    /// Creates a packet of a user operation.
     pub fn new(id: PacketId, operation: Operation, body: impl Into<Bytes>) -> Self {
         Self { id, operation, body: body.into() }
     }

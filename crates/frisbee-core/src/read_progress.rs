@@ -1,12 +1,12 @@
-//! The least rate at which a packet must arrive once it has begun.
+//! Minimum rate at which a started packet must arrive.
 
 use crate::keepalive::millis;
 use std::time::{Duration, Instant};
 
-/// Watches that a packet which has begun to arrive keeps arriving.
+/// Checks that a started packet keeps arriving.
 ///
-/// In every window the bytes received must reach the least rate, otherwise the sender holds the connection, and what
-/// has been buffered of the packet, without using it.
+/// In every window the received bytes must reach the minimum rate. Otherwise the sender occupies the connection and the
+/// buffer of the packet without making progress.
 ///
 /// ```
 /// use frisbee_core::ReadProgress;
@@ -23,29 +23,29 @@ use std::time::{Duration, Instant};
 /// ```
 #[derive(Clone, Debug)]
 pub struct ReadProgress {
-    /// In milliseconds.
+    /// Duration in milliseconds.
     window: u32,
-    /// Bytes that must arrive in each window.
+    /// Minimum number of bytes per window.
     least: u64,
-    /// The running window: its end, and the total at its beginning. `None` between packets.
+    /// End of the current window, and the total at its start. `None` between packets.
     running: Option<(Instant, u64)>,
 }
 
 impl ReadProgress {
-    /// Requires `least_per_second` bytes per second, judged over each `window`.
+    /// Requires `least_per_second` bytes per second, measured over each `window`.
     pub fn new(window: Duration, least_per_second: u32) -> Self {
         let window = millis(window);
         let least = u64::from(least_per_second).saturating_mul(window.into()) / 1000;
         Self { window, least, running: None }
     }
 
-    /// How long so many bytes may take, in whole windows.
+    /// Returns how long `bytes` may take at the minimum rate, in whole windows.
     pub fn time_for(&self, bytes: u64) -> Duration {
         let windows = bytes.checked_div(self.least).unwrap_or(u64::MAX);
         Duration::from_millis(u64::from(self.window).saturating_mul(windows))
     }
 
-    /// Records that a packet is incomplete, `total` being all bytes received so far on the connection.
+    /// Records that a packet is incomplete. `total` is the number of all bytes received on the connection so far.
     pub fn waiting(&mut self, total: u64, now: Instant) {
         if self.running.is_none() {
             self.running = now.checked_add(Duration::from_millis(self.window.into())).map(|end| (end, total));
@@ -57,12 +57,12 @@ impl ReadProgress {
         self.running = None;
     }
 
-    /// When [`is_too_slow`](Self::is_too_slow) should be called next.
+    /// Returns when [`is_too_slow`](Self::is_too_slow) must be called next.
     pub fn deadline(&self) -> Option<Instant> {
         self.running.map(|(end, _)| end)
     }
 
-    /// Whether a window has ended with too few bytes; begins the next one otherwise.
+    /// Returns whether a window has ended with too few bytes. Otherwise starts the next window.
     pub fn is_too_slow(&mut self, total: u64, now: Instant) -> bool {
         let Some((end, at_start)) = self.running else { return false };
         if now < end {

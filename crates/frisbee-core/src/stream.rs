@@ -1,10 +1,10 @@
-//! The order of events on one stream.
+//! State machine of a stream.
 
 use crate::{Operation, Outbox, PacketId, Role, tlv};
 
-/// The state of one stream at one end.
+/// State of a stream at one end.
 ///
-/// With a Go peer a stream has one end for both directions, an empty packet:
+/// With a compat peer, both directions of a stream end together, by an empty packet:
 ///
 /// ```text
 ///   Open --- close, and the peer is told ---> Closed by us
@@ -12,7 +12,7 @@ use crate::{Operation, Outbox, PacketId, Role, tlv};
 ///    +------ the peer's empty packet -------> Closed by the peer
 /// ```
 ///
-/// Between two native peers each direction ends for itself, and either end may reset both:
+/// Between native peers each direction ends separately, and either end may reset both:
 ///
 /// ```text
 ///                end                               handle_end
@@ -24,35 +24,35 @@ use crate::{Operation, Outbox, PacketId, Role, tlv};
 ///    +--- close (a reset), handle_close (a reset or the end of the connection) ---> Closed
 /// ```
 ///
-/// Whatever closes it first decides; a close that crosses the peer's is not an error and is not answered.
+/// The first close wins. A close that crosses the peer's is not an error and gets no reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamState {
-    /// Each direction ends for itself.
+    /// Whether the directions end separately.
     rich: bool,
     sending: bool,
     receiving: bool,
     closed: bool,
 }
 
-/// The signal that informs the peer.
+/// Notification to be sent to the peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum StreamSignal {
-    /// None: the peer knows, or cannot be notified.
+    /// None, because the peer already knows or cannot be notified.
     Nothing,
-    /// That the stream is closed, by an empty packet.
+    /// The stream is closed, by an empty packet.
     Close,
-    /// That our direction has ended.
+    /// This end's direction has ended.
     End,
-    /// That the stream is reset.
+    /// The stream is reset.
     Reset,
-    /// That the stream is reset, and that none of it was given to a handler.
+    /// The stream is reset, and no part of it was passed to a handler.
     Refuse,
 }
 
 impl StreamSignal {
-    /// Puts the packet for the peer into an outbox, if there is one. A reset states its reason: a code of gRPC's
-    /// and a text, cut to the length that may be sent at the moment.
+    /// Appends the packet for the peer to an outbox, if there is one. A reset contains a gRPC status code and a text,
+    /// truncated to the current maximum body size.
     pub fn put(self, outbox: &mut Outbox, id: PacketId, code: u32, reason: &str) {
         let operation = match self {
             Self::Nothing => return,
@@ -60,7 +60,7 @@ impl StreamSignal {
             Self::End | Self::Reset | Self::Refuse => Operation::END,
         };
         if self == Self::Refuse {
-            // Credit of zero, which older peers add up without any effect.
+            // Credit of zero, which has no effect at older peers.
             let mut packet = outbox.packet(id, Operation::CREDIT);
             packet.put_slice(&[0]);
             let sent = packet.finish();
@@ -71,7 +71,7 @@ impl StreamSignal {
         if matches!(self, Self::Reset | Self::Refuse) {
             tlv::put_varint(&mut body, code.into());
             body.extend_from_slice(reason.as_bytes());
-            // The receiver of a text accepts one that is cut anywhere.
+            // The receiver accepts a text truncated at any byte.
             body.truncate(usize::try_from(packet.limit()).unwrap_or(usize::MAX));
         }
         packet.put_slice(&body);
@@ -81,41 +81,41 @@ impl StreamSignal {
 }
 
 impl StreamState {
-    /// An open stream. `rich` states that the peer is native.
+    /// Creates the state of an open stream. `rich` is set for native peers.
     pub const fn new(rich: bool) -> Self {
         Self { rich, sending: true, receiving: true, closed: false }
     }
 
-    /// Whether directions end for themselves.
+    /// Returns whether the directions end separately.
     #[inline]
     pub const fn is_native(&self) -> bool {
         self.rich
     }
 
-    /// Whether a message may be sent now.
+    /// Returns whether a message may be sent.
     #[inline]
     pub const fn sends(&self) -> bool {
         self.sending && !self.closed
     }
 
-    /// Whether further messages may come.
+    /// Returns whether further messages may be received.
     #[inline]
     pub const fn receives(&self) -> bool {
         self.receiving && !self.closed
     }
 
-    /// Whether the peer has ended its direction in good order.
+    /// Returns whether the peer has ended its direction cleanly.
     pub const fn has_ended(&self) -> bool {
         !self.receiving
     }
 
-    /// Whether nothing more can happen, so that the id is free.
+    /// Returns whether the stream is finished, so that its id is free.
     #[inline]
     pub const fn is_over(&self) -> bool {
         self.closed || (!self.sending && !self.receiving)
     }
 
-    /// Ends the direction of this end. With a Go peer that takes a message of the user's.
+    /// Ends this end's direction. With a compat peer this requires a message of the user protocol instead.
     pub const fn end(&mut self) -> StreamSignal {
         if !self.rich || !self.sends() {
             return StreamSignal::Nothing;
@@ -131,7 +131,7 @@ impl StreamState {
         }
     }
 
-    /// Closes both directions from this end.
+    /// Closes both directions.
     pub const fn close(&mut self) -> StreamSignal {
         if self.is_over() {
             return StreamSignal::Nothing;
@@ -140,7 +140,7 @@ impl StreamState {
         if self.rich { StreamSignal::Reset } else { StreamSignal::Close }
     }
 
-    /// Handles a close by the peer, or the end of the connection, for both directions.
+    /// Handles a close by the peer, or the end of the connection.
     pub const fn handle_close(&mut self) {
         if !self.is_over() {
             self.closed = true;
@@ -148,25 +148,25 @@ impl StreamState {
     }
 }
 
-/// The ids of the streams that a native peer opens. They ascend, and begin again after the last, which
-/// distinguishes the packet that opens a stream from one that crossed the reset of an earlier stream.
+/// Tracks the ids of streams opened by a native peer. They ascend and wrap around. A packet that opens a stream is
+/// thereby distinguished from one that crossed the reset of an earlier stream.
 #[derive(Clone, Copy, Debug)]
 pub struct PeerStreamIds {
     by: Role,
     last: Option<PacketId>,
 }
 
-/// An end has half of all ids for the streams that it opens, the one that dialled the lower half.
+/// Number of stream ids available to each end. The connecting end uses the lower half.
 const IDS: u16 = 0x8000;
 
 impl PeerStreamIds {
-    /// The ids of a peer with this role.
+    /// Creates the tracker for a peer with this role.
     pub const fn new(by: Role) -> Self {
         Self { by, last: None }
     }
 
-    /// Whether a packet of stream `id`, which is not open, opens it. Up to half of a peer's ids may be left out: those
-    /// of open streams, and of streams that were never opened.
+    /// Returns whether a packet of a stream that is not open opens it. Up to half of a peer's ids may be skipped,
+    /// because their streams are open or were never opened.
     pub fn handle(&mut self, id: PacketId) -> bool {
         let ahead = self.last.map_or(1, |last| id.0.wrapping_sub(last.0) % IDS);
         let opens = (id.0 < IDS) == (self.by == Role::Client) && (1..=IDS / 2).contains(&ahead);

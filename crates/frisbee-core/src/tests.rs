@@ -1,4 +1,4 @@
-//! Hand-off in virtual time: scripts, and ten thousand races drawn from seeds.
+//! Hand-offs in virtual time: scripted ones, and ten thousand seeded random races.
 
 use bytes::{Bytes, BytesMut};
 use frisbee_core::{
@@ -54,7 +54,7 @@ impl End {
         self.core.handle_written(bytes.len(), now);
     }
 
-    /// Appends bytes of the new owner to those of the protocol.
+    /// Appends bytes of the new owner after those of the protocol.
     fn write_raw(&mut self, to: &mut Self, bytes: &[u8]) {
         assert!(self.core.is_handed_off(), "it has no owner yet");
         to.inbox.extend_from_slice(bytes);
@@ -65,7 +65,7 @@ impl End {
     }
 }
 
-/// Two ends that know each other for ours, with nothing on its way.
+/// Returns two native ends that know each other, with nothing in flight.
 fn pair(now: Instant) -> (End, End) {
     let (mut client, mut server) = (End::new(Role::Client, now), End::new(Role::Server, now));
     for _ in 0..2 {
@@ -88,7 +88,7 @@ fn answered(answer: HandOffAnswer, body: &'static [u8]) -> Event {
     Event::HandOff(HandOffEvent::Answered { answer, body: Bytes::from_static(body) })
 }
 
-/// A pair whose client has sent a request that the server has received.
+/// Returns a pair whose client has sent a request that the server has received.
 fn requested_pair(now: Instant) -> (End, End) {
     let (mut client, mut server) = pair(now);
     client.core.request_hand_off(GATEWAY, &Bytes::from_static(b"please"), now).unwrap();
@@ -137,7 +137,7 @@ fn client_sends_nothing_while_hand_off_is_pending() {
     client.core.request_hand_off(GATEWAY, &Bytes::new(), now).unwrap();
     client.core.outbox().push(PacketId(2), GATEWAY, Bytes::from_static(b"behind")).unwrap();
     client.write(&mut server, usize::MAX, now);
-    // A PING crosses the request, and so does a packet that the router answers.
+    // A PING and a packet that the router replies to cross the request.
     server.core.handle_timeout(now + 3 * SECOND).unwrap();
     server.core.outbox().push(PacketId(9), GATEWAY, Bytes::from_static(b"crossing")).unwrap();
     server.write(&mut client, usize::MAX, now);
@@ -178,8 +178,8 @@ fn ping_that_crossed_the_request_is_not_answered() {
         server.core.answer_hand_off(answer, &Bytes::new(), now).unwrap();
         server.write(&mut client, usize::MAX, now);
         client.read(usize::MAX, now).unwrap();
-        // After a refusal it would be a second one, had the server requested again; after a consent it
-        // would be in the next owner's bytes.
+        // A reply would arrive after the hand-off reply: as a stray PONG after a refusal, or among the new owner's
+        // bytes after an acceptance.
         client.write(&mut server, usize::MAX, now);
         assert!(server.inbox.is_empty(), "{answer:?}: {:?}", server.inbox);
         assert!(client.core.outbox().is_empty(), "{answer:?}");
@@ -208,7 +208,7 @@ fn packet_before_the_answer_is_a_violation() {
     assert!(matches!(over, CloseReason::Protocol(ProtocolError::HandOff)), "{over}");
 }
 
-/// CANCEL for [`GATEWAY`].
+/// A CANCEL for [`GATEWAY`].
 const CANCEL: [u8; 11] = [0, 0x0F, 0, 0, 0, 6, 0, 0, 0, 1, 10];
 
 #[test]
@@ -261,7 +261,7 @@ fn partly_written_cancel_is_completed_first() {
 fn no_cancel_is_sent_to_a_server_without_support() {
     let now = Instant::now();
     let mut client = End::new(Role::Client, now);
-    // Its HELLO has no items.
+    // The server's HELLO has no items.
     client.inbox.extend_from_slice(&[0, 0x0F, 0, 0, 0, 3, 0, 0, 0, 5, b'f', b'r', b'i', b's', 1]);
     client.read(usize::MAX, now).unwrap();
     client.core.request_hand_off(GATEWAY, &Bytes::new(), now).unwrap();
@@ -278,9 +278,9 @@ fn waiting_end_listens_again_to_a_throttled_peer() {
     client.core.waste(4 << 20);
     client.core.handle_read(4 << 20, now);
     assert!(client.core.is_resting());
-    let due = client.core.next_timeout().expect("a rest ends");
+    let due = client.core.next_timeout().expect("suspension should be timed");
     assert!(due <= now + Duration::from_secs(2));
-    client.core.handle_timeout(due).expect("the answer may still come");
+    client.core.handle_timeout(due).expect("waiting end should not be timed out");
     assert!(!client.core.is_resting());
 }
 
@@ -403,15 +403,15 @@ fn a_connection_is_left_between_packets_only() {
     assert_eq!(server.inbox, "raw");
 }
 
-/// The bytes of each end as the new owner, and the progress of the other in them.
+/// Returns the bytes that an end sends as the new owner.
 fn raw_of(role: Role) -> Vec<u8> {
     let first = if role == Role::Client { 1 } else { 101 };
-    // Bytes that a decoder would take for a packet, lest a stray one go unnoticed.
+    // Starts with bytes that look like a packet, so that a stray one would be noticed.
     [&[0, 0x0F, 0, first, 0, 1, 0, 0, 0, 0], vec![first; 50].as_slice()].concat()
 }
 
-/// One race: calls, PINGs, packets of the server's own, a hand-off, an answer, closes, in an order that the seed draws,
-/// over a wire that cuts where it likes. Says how it ended.
+/// Runs one random race of calls, PINGs, server packets, a hand-off, a reply and closes, over a wire that splits
+/// anywhere. Returns how it ended.
 fn race(seed: u64) -> &'static str {
     let mut dice = fastrand::Rng::with_seed(seed);
     let mut now = Instant::now();
@@ -431,7 +431,7 @@ fn race(seed: u64) -> &'static str {
             2 => now += Duration::from_millis(dice.u64(0..900)),
             3 if !has_requested && dice.u8(0..8) == 0 => {
                 client.core.request_hand_off(GATEWAY, &Bytes::from(vec![1; dice.usize(0..100)]), now).unwrap();
-                // Calls made from here on wait.
+                // Calls made from here on are queued.
                 (has_requested, abandoned) = (true, false);
             }
             4 | 5 => client.write(&mut server, dice.usize(0..120), now),
@@ -471,7 +471,7 @@ fn race(seed: u64) -> &'static str {
             assert!(is_time || matches!(over, CloseReason::HandOffTimeout), "seed {seed}, step {step}: {over}");
             return "timed out";
         }
-        // The server answers each call, in place.
+        // The server replies to each call immediately.
         server.events.retain(|event| match event {
             Event::Packet(packet) => {
                 server.core.outbox().push(packet.id, GATEWAY, Bytes::new()).unwrap();
@@ -490,7 +490,7 @@ fn race(seed: u64) -> &'static str {
             }
         }
     }
-    // Every byte arrives in the end, in all runs.
+    // Every byte arrives eventually, in every run.
     for _ in 0..4 {
         client.write(&mut server, usize::MAX, now);
         server.read(usize::MAX, now).unwrap();
@@ -516,7 +516,7 @@ fn race(seed: u64) -> &'static str {
             let raw = raw_of(if at == 0 { Role::Server } else { Role::Client });
             let expected = if raw_written[1 - at] { &raw[..] } else { &[] };
             if at == 1 && abandoned && end.inbox == CANCEL[..] {
-                continue; // It crossed the answer, and nothing comes behind it.
+                continue; // It crossed the reply, and nothing follows it.
             }
             assert_eq!(end.inbox, expected, "seed {seed}: no byte is lost, none is added");
         }

@@ -1,6 +1,6 @@
-//! Items of a type, a length and a value: how the extension is written wherever it may grow.
+//! Items of a type, a length and a value, the extensible encoding of the protocol extension.
 
-/// Appends a number, seven bits a byte, low bits first, the top bit saying that more follow.
+/// Appends a varint: seven bits per byte, low bits first. The top bit of a byte is set if more follow.
 ///
 /// ```
 /// let mut bytes = Vec::new();
@@ -15,8 +15,8 @@ pub fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8); // Below 0x80.
 }
 
-/// Reads a number from the front of `bytes` and moves past it. `None` if it is cut, or does not fit into 64 bits. A
-/// number may be padded by zeros, up to ten bytes.
+/// Takes a varint from the front of `bytes`. Returns `None` if it is truncated or exceeds 64 bits. A number may be
+/// padded with zeros, up to ten bytes.
 ///
 /// ```
 /// let mut bytes = &[0xAC, 2, 7][..];
@@ -25,7 +25,7 @@ pub fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
 /// ```
 #[inline]
 pub fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
-    // Most are lengths and kinds of a single byte.
+    // Fast path: most numbers are lengths and types of a single byte.
     match *bytes {
         &[byte @ ..0x80, ref rest @ ..] => {
             *bytes = rest;
@@ -43,7 +43,7 @@ fn take_long_varint(bytes: &mut &[u8]) -> Option<u64> {
         let bits = u64::from(byte & 0x7F);
         let placed = bits.checked_shl(shift)?;
         if placed.checked_shr(shift)? != bits {
-            return None; // The tenth byte has room for a single bit.
+            return None; // The tenth byte can hold only a single bit.
         }
         number |= placed;
         if byte & 0x80 == 0 {
@@ -53,7 +53,7 @@ fn take_long_varint(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// The number that `bytes` consist of.
+/// Decodes `bytes` as exactly one varint.
 ///
 /// ```
 /// use frisbee_core::tlv::whole_varint;
@@ -81,12 +81,13 @@ pub fn put_item(bytes: &mut Vec<u8>, kind: u8, value: &[u8]) {
     bytes.extend_from_slice(value);
 }
 
-/// The items that `bytes` consist of, each a type and a value; `None` for one that is cut, which is the last.
+/// Iterator over encoded items as pairs of type and value. A truncated item is returned as `None` and ends the
+/// iteration.
 #[derive(Clone, Debug)]
 pub struct Items<'a>(&'a [u8]);
 
 impl<'a> Items<'a> {
-    /// The encoded items of `bytes`.
+    /// Creates an iterator over the encoded items of `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
@@ -130,7 +131,7 @@ mod tests {
         assert_eq!(whole_varint(&[0x80; 11]), None);
     }
 
-    /// It was read as 0, so a deadline of 2^64 microseconds had passed.
+    /// Regression: the number was read as 0, so a deadline of 2^64 microseconds had expired immediately.
     #[test]
     fn number_above_64_bits_is_malformed() {
         let number = |last| whole_varint(&[&[0x80; 9][..], &[last]].concat());

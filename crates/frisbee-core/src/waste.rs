@@ -1,45 +1,45 @@
-//! The greatest rate at which a peer may send packets that are of no use.
+//! Limit on the rate of useless packets from a peer.
 //!
 //! # Decisions
 //!
-//! Bounded turns do not stop a flood: thousands of skipped or refused packets can occupy a core, turn after turn. The core
-//! charges packets that the protocol skips, routers charge others by `Routed::Useless`, and a peer beyond its allowance is not
-//! read for a while.
+//! Bounded turns do not stop a flood: thousands of skipped or rejected packets can occupy a core, turn after turn. The
+//! core charges packets that the protocol skips, and routers charge others by `Routed::Useless`. A peer that exceeds
+//! its allowance is not read for a while.
 
 use std::time::{Duration, Instant};
 
-/// The cost of a useless packet in addition to its bytes, as with messages of streams: handling it takes longer than
-/// sending it.
+/// Cost of a useless packet in addition to its bytes, equal to that of stream messages. Handling a packet takes longer
+/// than sending it.
 const WASTE_EACH: u64 = 64;
 
-/// A peer may be ahead of its allowance by this part of a second's. A few such peers that begin at the same time occupy
-/// a core for some milliseconds.
+/// Divisor of a second's allowance by which a peer may exceed its allowance. A few such peers that start simultaneously
+/// occupy a core for some milliseconds.
 const AHEAD: u64 = 8;
 
-/// A peer that is further ahead rests until this part of a second's allowance is free again: soon enough for a peer
-/// that means well, and rarely enough that others do not notice.
+/// Divisor of a second's allowance that must be free again before a suspended peer is read. Short enough for a
+/// well-meaning peer, and rare enough that others do not notice.
 const REST: u64 = 16;
 
-/// Makes a peer wait that sends more useless bytes than its allowance.
+/// Suspends a peer that sends more useless bytes than its allowance.
 ///
-/// The debt decreases at a steady rate, and useful bytes pay it off one by one. A second's allowance can be paid for in
-/// advance: a peer that cancels thousands of calls at once has made them before.
+/// The debt decreases at a constant rate, and each useful byte pays for a useless one. Useful bytes of up to a second's
+/// allowance can be saved for later, because a peer that cancels thousands of calls at once has made them before.
 #[derive(Clone, Debug)]
 pub struct WasteLimiter {
-    /// Bytes in a second.
+    /// Bytes per second.
     rate: u64,
-    /// The useless bytes of this batch.
+    /// Useless bytes of this batch.
     batch: u64,
-    /// The debt, and when it was computed.
+    /// The debt, and the time for which it was computed.
     total: u64,
     counted: Instant,
-    /// The useful bytes that have not paid for anything yet.
+    /// Useful bytes that have not paid for useless ones yet.
     useful: u64,
     rests_until: Option<Instant>,
 }
 
 impl WasteLimiter {
-    /// Lets a peer waste `rate` bytes in a second, at least one.
+    /// Creates a limiter that permits `rate` useless bytes per second, at least one.
     pub fn new(rate: u32, now: Instant) -> Self {
         Self { rate: u64::from(rate).max(1), batch: 0, total: 0, counted: now, useful: 0, rests_until: None }
     }
@@ -75,13 +75,13 @@ impl WasteLimiter {
         let elapsed = now.saturating_duration_since(self.counted);
         let forgotten = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX).saturating_mul(self.rate) / 1_000_000;
         if forgotten > 0 {
-            self.counted = now; // Less than a byte's time is not lost.
+            self.counted = now; // Keep the remainder of less than a byte.
         }
         self.total = self.total.saturating_sub(forgotten);
         let useful = self.useful.saturating_sub(std::mem::take(&mut self.batch)).min(self.rate);
         let paid = useful.min(self.total);
         self.useful = useful.saturating_sub(paid);
-        // A peer with a debt of more than a second's allowance has sent one long packet, and is not silenced for it.
+        // Cap the debt at two seconds' allowance, so that a single long packet does not silence its peer for longer.
         self.total = self.total.saturating_sub(paid).min(self.rate.saturating_mul(2));
         let ahead = self.rate / AHEAD;
         if self.total > ahead {
@@ -91,13 +91,13 @@ impl WasteLimiter {
         }
     }
 
-    /// When the peer may be listened to again, if it may not now.
+    /// Returns when the peer may be read again, if it is suspended.
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         self.rests_until
     }
 
-    /// Ends the rest of a peer when its time has come.
+    /// Ends a suspension that is over.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.rests_until = self.rests_until.filter(|until| now < *until);
     }
@@ -109,7 +109,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// Sends batches of waste for ten seconds, as fast as it may; how many bytes it has been charged.
+    /// Sends batches of useless packets for ten seconds, as fast as permitted. Returns the number of bytes charged.
     fn waste_for_ten_seconds(rate: u32, packets: usize, length: usize, useful: usize) -> u64 {
         let start = Instant::now();
         let mut waste = WasteLimiter::new(rate, start);

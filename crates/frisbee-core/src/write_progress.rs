@@ -1,65 +1,65 @@
-//! Whether a peer accepts the bytes that are written to it: functions of counts and time alone.
+//! Detection of peers that do not accept the bytes written to them, as functions of counts and time.
 
 use crate::keepalive::millis;
 use std::time::{Duration, Instant};
 
-/// How many bytes a socket may hold that the peer has not accepted: 4 MiB on Linux by default.
+/// Maximum number of bytes that a socket buffers: 4 MiB on Linux by default.
 const SYSTEM_BUFFER_MAX: u32 = 4 << 20;
 
-/// The unit of the bytes in a socket.
+/// Granularity of the count of buffered bytes.
 const UNIT: u32 = 64 * 1024;
 
-/// The part of the timeout that a peer gets for each unit in the socket. A socket accepts more only when a third of its
-/// bytes have gone. Four times the usual 5 s for each MiB are the time that this takes at 17 KiB/s, just above the
-/// usual least rate.
+/// Factor by which the timeout is extended per MiB of buffered bytes. A socket accepts more only once a third of its
+/// buffer has been sent. Four times the default timeout of 5 s per MiB is the time that takes at 17 KiB/s, slightly
+/// above the default minimum rate.
 const PART: u64 = 4;
 
-/// Watches whether a peer accepts the bytes that wait for it.
+/// Checks that a peer accepts pending bytes.
 ///
-/// It may take nothing for the timeout, and while more waits than it may take in that time at the least rate, it has to
-/// take half of that rate at least. Both are longer when the system may hold megabytes for it: see
-/// [`patience`](Self::patience).
+/// A peer may accept nothing for the duration of the timeout. In addition, while more bytes are pending than the
+/// minimum rate transfers in that time, it must accept at least half of that rate. Both periods are longer if the
+/// operating system may have buffered megabytes; see [`patience`](Self::patience).
 ///
-/// An end that accepted reads no further while its own packets are not accepted. So at the end that dialled the bytes
-/// that the peer *sends* count as well: it waits for this end to have read them.
+/// A server stops reading while its own packets are not accepted. At the client, the bytes that the server *sends*
+/// therefore count too, because the server waits until the client has read them.
 #[derive(Clone, Debug)]
 pub struct WriteProgress {
-    /// In milliseconds, 49 days at most: it is kept for each idle connection.
+    /// Timeout in milliseconds, at most 49 days. Kept compact because every idle connection has one.
     timeout: u32,
     least_rate: u32,
-    /// The bytes that the transport has taken, as far as it may hold them.
+    /// Number of bytes that the transport has accepted, up to what it may buffer.
     written: u32,
-    /// Something waits.
+    /// Whether bytes are pending.
     waits: bool,
-    /// In a box, since most connections are idle; kept for the next time that something waits.
+    /// Boxed because most connections are idle. Kept for the next time that bytes are pending.
     pending: Option<Box<PendingWrite>>,
 }
 
-/// Something waits for the peer.
+/// State while bytes are pending.
 #[derive(Clone, Debug)]
 struct PendingWrite {
-    /// The transport has taken nothing since.
+    /// Time since which the transport has accepted nothing.
     stalled: Instant,
-    /// All that the peer had given then.
+    /// Value of `consumed` at that time.
     consumed: u64,
-    /// The beginning of the counts.
+    /// Start of the measurement.
     window: Instant,
-    /// The bytes that the transport has accepted since then.
+    /// Number of bytes that the transport has accepted since then.
     moved: u64,
-    /// All that the peer had given then.
+    /// Value of `consumed` at the start of the measurement.
     consumed_before: u64,
 }
 
 impl WriteProgress {
-    /// Lets a peer take nothing for `timeout`, and otherwise half of `least_rate` bytes in a second at least.
+    /// Permits a peer to accept nothing for `timeout`, and requires half of `least_rate` bytes per second otherwise.
     pub fn new(timeout: Duration, least_rate: u32) -> Self {
         Self { timeout: millis(timeout), least_rate, written: 0, waits: false, pending: None }
     }
 
-    /// Records that the transport has taken `count` bytes, 0 if it takes none at the moment, and whether more
-    /// wait. `consumed` are all bytes that the peer has given, as far as they count.
+    /// Records that the transport has accepted `count` bytes, or 0 if it currently accepts none, and whether more are
+    /// pending. `consumed` is the total number of bytes received from the peer, as far as they count.
     ///
-    /// `true` if the peer has taken some: the transport had no room before.
+    /// Returns true if the peer has accepted some bytes, because the transport was full before.
     #[inline]
     pub fn handle_written(&mut self, count: usize, waits: bool, consumed: u64, now: Instant) -> bool {
         if count > 0 {
@@ -72,7 +72,7 @@ impl WriteProgress {
         self.handle_pending(count, waits, consumed, now)
     }
 
-    /// As [`handle_written`](Self::handle_written), if something waits or did.
+    /// Slow path of [`handle_written`](Self::handle_written), for bytes that are or were pending.
     #[cold]
     fn handle_pending(&mut self, count: usize, waits: bool, consumed: u64, now: Instant) -> bool {
         let went_on = count > 0 && self.waits;
@@ -90,13 +90,13 @@ impl WriteProgress {
         went_on
     }
 
-    /// Whether something waits that the transport does not take.
+    /// Returns whether bytes are pending that the transport does not accept.
     #[inline]
     pub fn is_stalled(&self) -> bool {
         self.waits
     }
 
-    /// Gives back memory that is not needed while nothing waits.
+    /// Frees memory that is not needed while nothing is pending.
     pub fn release(&mut self) {
         if !self.waits {
             self.pending = None;
@@ -107,8 +107,8 @@ impl WriteProgress {
         self.pending.as_deref().filter(|_| self.waits)
     }
 
-    /// How long the transport may take nothing: the timeout, and four times as long again for each MiB that may be
-    /// under way in it.
+    /// Returns how long the transport may accept nothing: the timeout, extended by four times its value for each MiB
+    /// that may be buffered.
     pub fn patience(&self) -> Duration {
         let units = self.written / UNIT;
         let millis = u64::from(self.timeout);
@@ -116,23 +116,23 @@ impl WriteProgress {
         Duration::from_millis(millis.saturating_add(more))
     }
 
-    /// When the transport will have taken nothing for as long as it may, if it takes nothing at the moment.
+    /// Returns when the timeout expires if the transport accepts nothing until then.
     pub fn stalled_by(&self) -> Option<Instant> {
         self.pending().and_then(|pending| pending.stalled.checked_add(self.patience()))
     }
 
-    /// When [`is_too_slow`](Self::is_too_slow) should be called next.
+    /// Returns when [`is_too_slow`](Self::is_too_slow) must be called next.
     pub fn deadline(&self) -> Option<Instant> {
         let twice = self.patience().saturating_mul(2);
         let window = self.pending().and_then(|pending| pending.window.checked_add(twice));
         crate::earlier(self.stalled_by(), window)
     }
 
-    /// Whether the peer has accepted too few of the bytes that wait, now `pending`; `consumed` as in
-    /// [`handle_written`](Self::handle_written).
+    /// Returns whether the peer has accepted too few of the `pending` bytes. See
+    /// [`handle_written`](Self::handle_written) for `consumed`.
     pub fn is_too_slow(&mut self, pending: usize, consumed: u64, now: Instant) -> bool {
         let patience = self.patience();
-        // Half of the least rate over twice the patience.
+        // Half of the minimum rate, over twice the patience.
         let least = self.at_least_rate(patience);
         let little = self.at_least_rate(Duration::from_millis(self.timeout.into()));
         let Some(state) = self.pending.as_mut().filter(|_| self.waits) else { return false };
@@ -152,7 +152,7 @@ impl WriteProgress {
         false
     }
 
-    /// The bytes that the least rate amounts to in so much time.
+    /// Returns the number of bytes that the minimum rate transfers in `time`.
     fn at_least_rate(&self, time: Duration) -> u64 {
         let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         u64::from(self.least_rate).saturating_mul(millis) / 1000
@@ -166,8 +166,9 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
     const LEAST_RATE: u32 = 16 * 1024;
 
-    /// When a peer times out that takes so many bytes in a second, through a socket that holds `buffer` of them, and
-    /// gives so many; `pending` bytes are pending, and some always are. Not within an hour if not at all.
+    /// Returns when a peer times out that reads `rate` bytes per second through a socket with a buffer of `buffer`
+    /// bytes, and sends `gives` bytes. `pending` bytes are always pending. Returns `None` if it does not time out
+    /// within an hour.
     fn time_to_timeout(buffer: u64, rate: u64, gives: u64, pending: u64) -> Option<Duration> {
         let start = Instant::now();
         let mut write_progress = WriteProgress::new(5 * SECOND, LEAST_RATE);
@@ -176,7 +177,7 @@ mod tests {
             let now = start + Duration::from_millis(millis);
             buffered -= buffered.min(rate / 10);
             let consumed = gives * millis / 1000;
-            // A socket takes more when a third of it is free.
+            // A socket accepts more once a third of its buffer is free.
             let room = if buffer - buffered >= buffer.div_ceil(3) { buffer - buffered } else { 0 };
             write_progress.handle_written(room as usize, true, consumed, now);
             buffered += room;

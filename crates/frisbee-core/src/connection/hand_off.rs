@@ -13,15 +13,15 @@
 //!              +------ refused ---+
 //! ```
 //!
-//! The requesting end sends nothing more; its further packets are queued. The deciding end receives nothing, since the
-//! other end may send only after the answer. The exception is one CANCEL: the caller no longer waits for the answer, which is
-//! sent all the same.
+//! The requesting end sends nothing more; its further packets are queued. The deciding end receives nothing, because
+//! the other end may send only after the reply. The exception is a single CANCEL, by which the caller reports that it
+//! no longer waits. The reply is still sent.
 //!
 //! # Decisions
 //!
-//! Hand-off is a state of the core. `transmit` is the buffer being written and `outbox` the buffer of new packets; they become
-//! separate when an end has requested or left, so that no sender can add a packet after the request. The call table pauses calls
-//! by reporting that it is full.
+//! Hand-off is a state of the core. `transmit` is the buffer being written, and `outbox` the buffer for new packets.
+//! They are separated when an end has requested a hand-off or left, so that no packet can follow the request. The call
+//! table pauses calls by reporting that it is full.
 
 use super::{Connection, Event, PacketKind, PeerKind};
 use crate::Role;
@@ -29,37 +29,37 @@ use crate::{Operation, Outbox, PacketId, ProtocolError, TooLong, tlv};
 use bytes::{Buf, Bytes};
 use std::time::{Duration, Instant};
 
-/// The answer of the other end.
+/// Reply of the other end to a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum HandOffAnswer {
     /// The connection continues as before.
     Refused = 0,
-    /// The bytes after the reply are no packets.
+    /// The bytes after the reply are not packets.
     Accepted = 1,
-    /// Work in progress needs the connection. It continues as before.
+    /// The connection is needed for work in progress, and continues as before.
     Busy = 2,
-    /// That end hands off no connections for this operation. It continues as before.
+    /// The other end does not hand off connections for this operation. The connection continues as before.
     NotServed = 3,
 }
 
-/// An event of a hand-off.
+/// Event of a hand-off.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HandOffEvent {
-    /// The peer requests the connection. It is to be [answered](crate::Connection::answer_hand_off).
+    /// The peer requests the connection. It must be [answered](crate::Connection::answer_hand_off).
     Requested {
-        /// The requested operation.
+        /// Requested operation.
         operation: Operation,
-        /// The bytes that go along with the request.
+        /// Bytes sent with the request.
         body: Bytes,
     },
-    /// The peer no longer waits for the answer, which has to be sent all the same.
+    /// The peer no longer waits for the reply, which must be sent regardless.
     Abandoned,
-    /// The peer has answered. If it has accepted, the rest of the input belongs to the new owner.
+    /// The peer has replied. If it accepted, the rest of the input belongs to the new owner.
     Answered {
-        /// The answer.
+        /// Reply of the peer.
         answer: HandOffAnswer,
-        /// The bytes that go along with it.
+        /// Bytes sent with the reply.
         body: Bytes,
     },
 }
@@ -68,13 +68,13 @@ pub enum HandOffEvent {
 #[derive(Debug)]
 pub(crate) struct HandOffProgress {
     pub(crate) stage: Stage,
-    /// The bytes up to the request or reply, which are still written. Later packets are queued in the outbox.
+    /// Bytes up to and including the request or reply, which are still written. Later packets are queued in the outbox.
     pub(crate) last: Outbox,
-    /// The deadline of the answer.
+    /// Deadline of the reply.
     pub(crate) deadline: Option<Instant>,
-    /// The requesting end no longer waits for the answer.
+    /// Whether the requesting end no longer waits for the reply.
     pub(crate) is_abandoned: bool,
-    /// The length of the CANCEL in `last`, which follows the request.
+    /// Length of the CANCEL in `last`, which follows the request.
     pub(crate) cancel_len: usize,
 }
 
@@ -86,14 +86,14 @@ pub(crate) enum Stage {
 }
 
 impl Connection {
-    /// Requests the connection from the peer. Later packets leave only after the answer, which is reported as
-    /// [`HandOffEvent::Answered`]; PINGs are not answered, and silence does not count.
+    /// Requests the connection from the peer. Later packets are sent only after the reply, which is reported as
+    /// [`HandOffEvent::Answered`]. In the meantime PINGs are not replied to, and silence does not count.
     ///
     /// # Errors
-    /// If the body is too long; nothing has changed then.
+    /// If the body is too long. Nothing has changed then.
     ///
     /// # Panics
-    /// If this end is the server, has already requested it, or does not know that the peer is extended.
+    /// If this end is the server, has already sent a request, or does not know the peer to be native.
     pub fn request_hand_off(&mut self, operation: Operation, body: &Bytes, now: Instant) -> Result<(), TooLong> {
         let is_allowed =
             self.role == Role::Client && self.hand_off.is_none() && matches!(self.peer, PeerKind::Native(_));
@@ -105,9 +105,9 @@ impl Connection {
         Ok(())
     }
 
-    /// Notifies a peer whose connection was [requested](Self::request_hand_off), for this operation, that the caller
-    /// no longer waits. The answer follows all the same, and may be an acceptance. Nothing is sent to a peer that does not
-    /// support it, or was notified before.
+    /// Notifies the peer that the caller no longer waits for the connection [requested](Self::request_hand_off) for
+    /// this operation. The reply still follows and may accept the request. Does nothing if the peer does not support
+    /// this notification or has already received it.
     pub fn give_up_hand_off(&mut self, operation: Operation) {
         let understands = self.peer.hello().is_some_and(|hello| hello.hand_off_cancel);
         let hand_off =
@@ -122,10 +122,10 @@ impl Connection {
         hand_off.cancel_len = hand_off.last.len().saturating_sub(request);
     }
 
-    /// Answers a peer that requests the connection. If it is accepted, nothing is sent after the reply.
+    /// Replies to a peer that requests the connection. If the request is accepted, nothing is sent after the reply.
     ///
     /// # Errors
-    /// If the body is too long; the peer then still waits for an answer.
+    /// If the body is too long. The peer then still waits for a reply.
     ///
     /// # Panics
     /// If the peer has no open request.
@@ -141,11 +141,11 @@ impl Connection {
         Ok(())
     }
 
-    /// Leaves the connection without a packet to the peer: pending bytes are written, and later input belongs to the
-    /// next owner.
+    /// Leaves the connection without notifying the peer. Pending bytes are written, and later input belongs to the next
+    /// owner.
     ///
-    /// `false`, and nothing has changed, if a packet has been received in part or [is held](Self::holds_packet), or a
-    /// hand-off is under way.
+    /// Returns false and changes nothing if a packet was received partially or [is held](Self::holds_packet), or a
+    /// hand-off is in progress.
     pub fn leave(&mut self) -> bool {
         let is_between = !self.is_mid_packet() && !self.holds_packet();
         let is_allowed = is_between && self.hand_off.is_none() && self.sends().is_some();
@@ -155,8 +155,8 @@ impl Connection {
         is_allowed
     }
 
-    /// Leaves a connection before its first packet: all bytes that come belong to the next owner. `false`, and nothing
-    /// has changed, if a header has come, in whole or in part.
+    /// Leaves a connection before its first packet, so that all received bytes belong to the next owner. Returns false
+    /// and changes nothing if a header was received, completely or partially.
     pub fn leave_unread(&mut self) -> bool {
         let is_allowed = self.decoder.form().is_none() && !self.is_mid_packet() && self.hand_off.is_none();
         if is_allowed {
@@ -165,12 +165,12 @@ impl Connection {
         is_allowed
     }
 
-    /// Whether later input belongs to the next owner of the connection.
+    /// Returns whether later input belongs to the next owner of the connection.
     pub fn has_left(&self) -> bool {
         self.is_at(Stage::Left)
     }
 
-    /// Whether the connection was handed off and its last bytes are written.
+    /// Returns whether the connection was handed off and its last bytes have been written.
     pub fn is_handed_off(&self) -> bool {
         self.hand_off.as_ref().is_some_and(|hand_off| hand_off.stage == Stage::Left && hand_off.last.is_empty())
     }
@@ -179,7 +179,7 @@ impl Connection {
         self.hand_off.as_ref().is_some_and(|hand_off| hand_off.stage == stage)
     }
 
-    /// Moves the queued packets to `last`, so that later ones do not follow them.
+    /// Moves the queued packets to `last`, so that later ones cannot follow them.
     fn seal(&mut self, stage: Stage, deadline: Option<Instant>) {
         let mut last = self.outbox.new_like();
         last.append(&mut self.outbox);
@@ -203,7 +203,7 @@ impl Connection {
         }
     }
 
-    /// Handles a HAND_OFF of a native peer.
+    /// Handles a HAND_OFF packet of a native peer.
     #[cold]
     pub(super) fn handle_hand_off(&mut self, body: Bytes, now: Instant) -> Result<Event, ProtocolError> {
         let malformed = ProtocolError::Malformed(Operation::HAND_OFF);
@@ -221,14 +221,14 @@ impl Connection {
             (Role::Client, Some(mut hand_off)) if hand_off.stage == Stage::Requested => {
                 let (answer, body) = reply(body).ok_or(malformed)?;
                 if hand_off.last.len() > hand_off.cancel_len {
-                    return Err(ProtocolError::HandOff); // The request is not written yet.
+                    return Err(ProtocolError::HandOff); // The request has not been written yet.
                 }
                 if answer == HandOffAnswer::Accepted {
                     hand_off.stage = Stage::Left;
                     hand_off.deadline = None;
                     self.hand_off = Some(hand_off);
                 } else {
-                    // Bytes after the request precede packets that have waited for the answer.
+                    // Bytes after the request precede the packets that waited for the reply.
                     hand_off.last.append(&mut self.outbox);
                     self.outbox = hand_off.last;
                     self.is_special = false;
@@ -242,8 +242,8 @@ impl Connection {
     }
 }
 
-/// Puts a request, which begins with the operation as a number, or a reply, which begins with the answer; the bytes that
-/// go along follow.
+/// Appends a request or reply. The head is the operation of a request or the code of a reply, and is followed by the
+/// body.
 fn put(outbox: &mut Outbox, head: &[u8], body: &Bytes) -> Result<(), TooLong> {
     let mut packet = outbox.packet(PacketId(0), Operation::HAND_OFF);
     packet.put_slice(head);

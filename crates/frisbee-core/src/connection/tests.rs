@@ -11,12 +11,12 @@ fn server(now: Instant) -> Connection {
     Connection::server(&ServerConfig::default().served(Arc::new([10..=20])), now)
 }
 
-/// A client that does not say HELLO.
+/// Returns a client that does not send HELLO.
 fn client(now: Instant) -> Connection {
     Connection::client(&Config::default().hello(false).into(), now)
 }
 
-/// Feeds bytes, expects nothing for others but the verdict.
+/// Feeds bytes and checks that there is no event other than the result.
 fn feed(connection: &mut Connection, bytes: &[u8], now: Instant) -> Result<(), ProtocolError> {
     let mut input = Bytes::copy_from_slice(bytes);
     while let Some(event) = connection.poll_event(&mut input, now)? {
@@ -114,7 +114,7 @@ fn throttled_peer_does_not_count_as_silent() {
     assert!(!connection.is_resting(), "it costs 74 bytes");
     feed(&mut connection, &PONG.repeat(14), start).unwrap();
     assert!(connection.is_resting());
-    // The time until 1110 bytes shrink to an eighth of 1000, and a sixteenth of 1000 more.
+    // The time in which 1110 bytes shrink to an eighth of 1000, and a further sixteenth of 1000.
     let over = start + Duration::from_millis(985 + 62);
     for due in [SECOND / 4, SECOND / 2, 3 * SECOND / 4].map(|after| start + after) {
         assert!(connection.next_timeout().is_some_and(|next| next <= over));
@@ -143,7 +143,7 @@ fn half_closed_peer_is_pinged_and_never_times_out() {
     }
 }
 
-/// Takes what one end sends to the other; the events there.
+/// Transfers everything one end sends to the other and returns the events there.
 fn exchange(from: &mut Connection, to: &mut Connection, now: Instant) -> Vec<Event> {
     let mut wire = from.outbox().take_bytes();
     let count = wire.len();
@@ -167,7 +167,7 @@ fn two_of_ours_recognise_each_other_and_hear_of_their_limits() {
     assert!(matches!(&exchange(&mut client, &mut server, now)[..], [Event::Control(packet)] if packet.id.0 == 3));
 }
 
-/// Both forms of header, since an old one is recognised by its fields.
+/// Covers both header forms, because an old header is recognized by its fields.
 #[test]
 fn a_hello_may_be_longer_than_the_body_limit_of_its_receiver() {
     let now = Instant::now();
@@ -210,13 +210,13 @@ fn hello_is_the_first_packet_of_both_ends() {
     assert_eq!(answer[39..], PONG[..]);
 }
 
-/// It may have to send at any time: by its own clock, and by handles as soon as it reports that it sends.
+/// A server may have to send at any time: by its own timers, or by handles as soon as it reports that it sends.
 #[test]
 fn server_sends_hello_first_at_every_split() {
     let start = Instant::now();
     for header_form in [HeaderForm::Current, HeaderForm::Old] {
         let wire = Connection::client(&ClientConfig::default().header_form(header_form), start).outbox().take_bytes();
-        let hello_len = wire.len() - header_form.size(); // A PING stands behind it.
+        let hello_len = wire.len() - header_form.size(); // Followed by a PING.
         for cut in 0..=wire.len() {
             let mut server = server(start);
             let later = start + 3 * SECOND;
@@ -262,7 +262,7 @@ fn pong_before_hello_marks_a_go_peer() {
     assert_eq!(server.outbox().take_bytes(), PONG);
 }
 
-/// The peer was taken for one of the base protocol, which lost its deadlines and metadata.
+/// Regression: the peer was treated as a compat peer, which lost its deadlines and metadata.
 #[test]
 fn malformed_hello_closes_and_never_makes_a_go_peer() {
     let now = Instant::now();
@@ -298,7 +298,7 @@ fn extension_packet_of_unknown_type_is_skipped_below_32768() {
     }
     assert!(server.outbox().is_empty());
 
-    // Peers of the base protocol may use the reserved operation as they like.
+    // Compat peers may use the reserved operation freely.
     let mut server = self::server(now);
     feed(&mut server, PING, now).unwrap();
     assert_eq!(feed(&mut server, &packet(0x8000), now), Ok(()));
@@ -395,7 +395,7 @@ fn peer_gets_more_time_after_megabytes() {
     }
 }
 
-/// Advances time to a moment, while the peer takes all bytes.
+/// Advances the time to `until`, while the peer accepts all bytes.
 fn pass(connection: &mut Connection, until: Instant) -> Result<(), CloseReason> {
     while let Some(due) = connection.next_timeout().filter(|due| *due <= until) {
         connection.handle_timeout(due)?;
@@ -413,7 +413,7 @@ fn a_peer_that_is_not_listened_to_is_neither_silent_nor_slow() {
         feed(&mut connection, &[PING, partial].concat(), start).unwrap();
         connection.set_listening(false, start + SECOND);
         pass(&mut connection, start + 50 * SECOND).unwrap();
-        // It may notice as late again, and the system has kept some of the bytes.
+        // It may notice as late again, and the operating system has buffered some of the bytes.
         let again = start + 51 * SECOND;
         connection.set_listening(true, again);
         connection.handle_read(1000, again);
@@ -437,7 +437,7 @@ fn a_peer_that_takes_written_bytes_counts_as_alive() {
     let left = connection.outbox().len();
     connection.handle_written(left, start + 60 * SECOND);
     connection.handle_timeout(start + 69 * SECOND).unwrap();
-    // Bytes that the system takes at once prove nothing about the peer.
+    // Bytes that the operating system buffers immediately prove nothing about the peer.
     connection.outbox().push(PacketId(1), Operation::FIRST_USER, Bytes::from(vec![0; 1000])).unwrap();
     connection.handle_written(1010, start + 69 * SECOND);
     let over = connection.handle_timeout(start + 70 * SECOND).unwrap_err();
@@ -481,7 +481,7 @@ fn equal_hellos_are_shared_between_connections() {
     assert_eq!(shared(&other).calls_max, 2);
 }
 
-/// Without signs of life, so that other times come first.
+/// Disables keepalive, so that other timeouts expire first.
 fn patient() -> Config {
     Config::default().ping_interval(1000 * SECOND).idle_timeout(1000 * SECOND)
 }
@@ -517,7 +517,7 @@ fn last_bytes_may_take_the_time_of_a_slow_peer() {
     assert_eq!(connection.flushed_by(), None, "nothing has been said about its end");
     connection.outbox().push(PacketId(1), Operation::FIRST_USER, vec![0; 160 * 1024]).unwrap();
     connection.begin_flush(start);
-    // The write timeout, and two windows of 5 s at 16 KiB a second.
+    // The write timeout, and two windows of 5 s at 16 KiB/s.
     assert_eq!(connection.flushed_by(), Some(start + 15 * SECOND));
     connection.handle_written(0, start);
     assert_eq!(connection.flushed_by(), Some(start + 5 * SECOND), "it takes nothing at all");
@@ -629,7 +629,7 @@ fn first_packet_follows_the_event_of_its_kind() {
     assert!(!connection.holds_packet() && connection.is_at_packet());
 }
 
-/// A peer was too slow for bytes that were not read while it had to rest.
+/// Regression: a peer was considered too slow for bytes that were not read while it was suspended.
 #[test]
 fn resting_peer_is_not_too_slow() {
     let start = Instant::now();
@@ -641,8 +641,8 @@ fn resting_peer_is_not_too_slow() {
     assert!(connection.is_resting() && connection.is_mid_packet());
     let mut due = start;
     while connection.is_resting() {
-        due = connection.next_timeout().expect("a rest ends");
-        connection.handle_timeout(due).expect("its bytes were not read");
+        due = connection.next_timeout().expect("suspension should be timed");
+        connection.handle_timeout(due).expect("unread bytes should not count against the peer");
     }
     assert!(due > start + SECOND);
     assert_eq!(connection.pace.deadline(), Some(due + SECOND), "its window begins");
@@ -657,14 +657,14 @@ fn a_peer_that_is_listened_to_again_has_its_time_only_once() {
     connection.set_listening(false, start);
     connection.set_listening(false, start + 9 * SECOND);
     connection.set_listening(true, start + 10 * SECOND);
-    // A second call while it is listened to changes nothing.
+    // A second call while the peer is being read changes nothing.
     connection.set_listening(true, start + 15 * SECOND);
     pass(&mut connection, start + 29 * SECOND).unwrap();
     let over = pass(&mut connection, start + 33 * SECOND).unwrap_err();
     assert!(matches!(over, CloseReason::IdleTimeout), "{over}");
 }
 
-/// A pool that counts.
+/// A pool that counts its operations.
 #[derive(Debug, Default)]
 struct CountingPool {
     taken: std::sync::atomic::AtomicUsize,

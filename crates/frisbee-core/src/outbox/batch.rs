@@ -1,50 +1,49 @@
-//! Short messages of a stream that leave in one packet: the second joins the first, which becomes a
-//! [`Operation::BATCH`]. Pending packets are complete at any time, so a message that stays alone leaves as it always
-//! did, and none waits for another.
+//! Batching of short messages of a stream into one packet. The second message joins the packet of the first, which
+//! becomes an [`Operation::BATCH`]. Pending packets are complete at any time, so a single message is sent unchanged and
+//! never waits for another.
 //!
 //! # Decisions
 //!
-//! The receiver measures, charges and copies a batch as a whole, with one lock and one wake-up. Its reader takes all arrived
-//! messages at once and decodes each in place.
+//! The receiver measures, charges and copies a batch as a whole, with a single lock and wake-up. Its reader takes all
+//! received messages at once and decodes each in place.
 
 use super::{Outbox, PacketWriter};
 use crate::{Header, Operation, PacketId};
 
-/// Messages of this length and more have a packet of their own, in bytes: its header is negligible.
+/// Minimum size in bytes of messages that are sent in a packet of their own, for which the header is negligible.
 const ALONE_MIN: usize = 4 * 1024;
 
-/// The maximum body of a packet that messages join, in bytes: about half of one read of the peer, so that it need not
-/// be gathered from many reads.
+/// Maximum body size of a batch in bytes: about half of one read of the peer, so that it is usually received in a
+/// single read.
 const BATCH_MAX: u32 = 32 * 1024;
 
-/// Lengths below this one take one byte.
+/// Lengths below this take one byte.
 pub(super) const SHORT_MAX: usize = 0x80;
 
-/// The maximum size of a short message in a batch, with the two bytes for the length of the first.
+/// Maximum space for a short message in a batch, including the two bytes for the length of the first message.
 const SHORT_ROOM: u32 = SHORT_MAX as u32 + 2;
 
-/// The last packet of an outbox, while further messages may join it. As small as it is because each connection has
-/// several.
+/// The last packet of an outbox, while further messages may join it. Kept small because each connection has several.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LastPacket {
     id: PacketId,
     is_batch: bool,
-    /// Where its body begins in the buffer.
+    /// Offset of its body in the buffer.
     body: u32,
-    /// Where it ends, which is the end of the buffer as long as nothing follows.
+    /// End of the packet, which is the end of the buffer unless something follows.
     end: u32,
-    /// The last end at which a short message still fits.
+    /// Maximum end at which a short message still fits.
     end_max: u32,
 }
 
 impl Default for LastPacket {
-    /// A packet that nothing may join.
+    /// Returns a packet that nothing can join.
     fn default() -> Self {
         Self { id: PacketId(0), is_batch: false, body: 0, end: u32::MAX, end_max: 0 }
     }
 }
 
-/// A message that has been begun; see [`PacketWriter`].
+/// A started message; see [`PacketWriter`].
 struct OpenMessage {
     body: usize,
     bulk_start: usize,
@@ -52,7 +51,7 @@ struct OpenMessage {
 }
 
 impl LastPacket {
-    /// Whether a further message of stream `id` may join what ends at `end`.
+    /// Returns whether a message of stream `id` may join the packet that ends at `end`.
     #[inline(always)]
     fn takes(&self, id: PacketId, end: usize) -> bool {
         self.end as usize == end && self.id == id && self.end <= self.end_max
@@ -60,9 +59,9 @@ impl LastPacket {
 }
 
 impl Outbox {
-    /// Lets `write` put one message of stream `id` in place. With `joins` it joins the messages of the stream that were
-    /// put right before it in one packet, if all of them are short; the peer has to [understand](crate::Hello::batches)
-    /// that. Returns the result of `write`, and the length of the message if there is one.
+    /// Calls `write` to append one message of stream `id` in place. If `joins` is set, the peer must
+    /// [support batches](crate::Hello::batches). The message then joins the preceding messages of the stream in one
+    /// packet, if all of them are short. Returns the result of `write` and the length of the message, if there is one.
     ///
     /// ```
     /// use frisbee_core::{HeaderForm, Outbox, PacketId};
@@ -90,8 +89,9 @@ impl Outbox {
         put
     }
 
-    /// As [`message`](Self::message), but without the length in the header of the batch at the end: pending packets are
-    /// complete only when [`close_batch`](Self::close_batch) has been called. With `is_joining` it joins that batch.
+    /// Like [`message`](Self::message), but without writing the length of the last batch into its header. Pending
+    /// packets are complete only after [`close_batch`](Self::close_batch). If `is_joining` is set, the message joins
+    /// that batch.
     #[inline(always)]
     fn put_message<T>(
         &mut self,
@@ -103,27 +103,27 @@ impl Outbox {
         let OpenMessage { body, bulk_start, is_joining } =
             if is_joining { self.join() } else { self.begin_message(id) };
         let written = write(PacketWriter { outbox: self, body, bulk_start, is_joining });
-        // That of one which was taken back is below zero, and so beyond all.
+        // The length of a removed message wraps and is therefore beyond all limits.
         let end = self.buffer.len();
         let length = end.wrapping_sub(body);
         if is_joining && length < SHORT_MAX && self.bulk.len() == bulk_start {
             if let Some(prefix) = self.buffer.get_mut(body.wrapping_sub(1)) {
-                *prefix = length as u8; // Below 0x80.
+                *prefix = length as u8; // The length is below 0x80.
             }
-            self.tail.end = end as u32; // Beyond 4 GiB it is no place in the buffer, and nothing joins.
+            self.tail.end = end as u32; // Beyond 4 GiB this is not a valid offset, so nothing joins.
             return (written, Some(length));
         }
         (written, self.settle(id, joins, is_joining, (body, bulk_start)))
     }
 
-    /// Begins a message that joins the batch at the end.
+    /// Starts a message that joins the last batch.
     #[inline(always)]
     fn join(&mut self) -> OpenMessage {
-        self.buffer.push(0); // For its length.
+        self.buffer.push(0); // Reserve a byte for the length.
         OpenMessage { body: self.buffer.len(), bulk_start: self.bulk.len(), is_joining: true }
     }
 
-    /// Begins a message that does not join a batch: it makes one of the last message, or is the first of its packet.
+    /// Starts a message that does not join a batch. It converts the last message to a batch, or starts a packet.
     #[inline(never)] // Two of a batch at most.
     fn begin_message(&mut self, id: PacketId) -> OpenMessage {
         if self.tail.takes(id, self.buffer.len()) && !self.tail.is_batch {
@@ -135,7 +135,7 @@ impl Outbox {
         OpenMessage { body, bulk_start: self.bulk.len(), is_joining: false }
     }
 
-    /// Completes a message that does not join as a short one; returns its length, unless it was taken back.
+    /// Completes a message that does not join as a short one. Returns its length, unless it was removed.
     #[inline(never)]
     fn settle(
         &mut self,
@@ -153,22 +153,22 @@ impl Outbox {
         let length = end.wrapping_sub(body).saturating_add(shared);
         let is_short = is_whole && length < ALONE_MIN;
         if is_joining {
-            // In front of it is one byte for its length, and two are needed, or a header.
+            // One byte was reserved for the length, but two bytes or a header are needed.
             let start = body.wrapping_sub(1);
             let written = length.saturating_add(2);
             if is_short && start.saturating_add(written) <= (self.tail.end_max.saturating_add(SHORT_ROOM)) as usize {
                 self.open_gap(body, 1);
                 if let Some([low, high]) = self.buffer.get_mut(start..body.wrapping_add(1)) {
-                    (*low, *high) = (length as u8 | 0x80, (length >> 7) as u8); // Below 2^14.
+                    (*low, *high) = (length as u8 | 0x80, (length >> 7) as u8); // The length is below 2^14.
                 }
-                self.tail.end = self.buffer.len() as u32; // As in `put_message`.
+                self.tail.end = self.buffer.len() as u32; // Like in `put_message`.
                 return Some(length);
             }
             self.close_batch();
             let gap = self.form.size().wrapping_sub(1);
             self.open_gap(body, gap);
             self.bulk.iter_mut().skip(bulk_start).for_each(|(at, _)| *at = at.wrapping_add(gap));
-            let declared = u32::try_from(length).unwrap_or(u32::MAX); // Within the limit, as the writer has found.
+            let declared = u32::try_from(length).unwrap_or(u32::MAX); // The writer has checked it against the limit.
             let header = Header { id, operation: Operation::STREAM, length: declared }.encode(self.form);
             if let Some(prefix) = self.buffer.get_mut(start..body.wrapping_add(gap)) {
                 prefix.iter_mut().zip(header).for_each(|(prefix, byte)| *prefix = byte);
@@ -176,7 +176,7 @@ impl Outbox {
         }
         self.tail = match u32::try_from(self.buffer.len()) {
             Ok(end) if joins && is_short => {
-                let body = end.wrapping_sub(length as u32); // Of a short message.
+                let body = end.wrapping_sub(length as u32); // The message is short.
                 let most = BATCH_MAX.min(self.limit).saturating_sub(SHORT_ROOM);
                 LastPacket { id, is_batch: false, body, end, end_max: body.saturating_add(most) }
             }
@@ -185,11 +185,11 @@ impl Outbox {
         Some(length)
     }
 
-    /// Makes a batch of the message at the end.
+    /// Converts the last message to a batch.
     #[cold]
     fn begin_batch(&mut self) {
         let body = self.tail.body as usize;
-        let length = (self.tail.end as usize).wrapping_sub(body); // Below `ALONE_MIN`, and so below 2^14.
+        let length = (self.tail.end as usize).wrapping_sub(body); // Below `ALONE_MIN`, hence below 2^14.
         let gap = if length < SHORT_MAX { 1 } else { 2 };
         self.open_gap(body, gap);
         match self.buffer.get_mut(body..body.wrapping_add(gap)) {
@@ -197,16 +197,16 @@ impl Outbox {
             Some([only]) => *only = length as u8,
             _ => {}
         }
-        // In either form of header the operation precedes the length.
+        // In both header forms the operation precedes the length.
         if let Some(operation) = self.buffer.get_mut(body.wrapping_sub(6)..body.wrapping_sub(4)) {
             operation.copy_from_slice(&Operation::BATCH.number().to_be_bytes());
         }
         self.tail.is_batch = true;
-        self.tail.end = self.buffer.len() as u32; // As in `put_message`.
-        self.close_batch(); // What is to join may panic.
+        self.tail.end = self.buffer.len() as u32; // Like in `put_message`.
+        self.close_batch(); // Close it now, because writing the joining message may panic.
     }
 
-    /// Writes the length of the batch at the end into its header.
+    /// Writes the length of the last batch into its header.
     #[inline]
     fn close_batch(&mut self) {
         let LastPacket { is_batch, body, end, .. } = self.tail;
@@ -218,7 +218,7 @@ impl Outbox {
         }
     }
 
-    /// Moves all bytes from `at` on, to have room for `count` bytes there.
+    /// Inserts `count` bytes at offset `at` by moving all later bytes.
     fn open_gap(&mut self, at: usize, count: usize) {
         let end = self.buffer.len();
         self.buffer.resize(end.wrapping_add(count), 0);
@@ -226,8 +226,8 @@ impl Outbox {
     }
 }
 
-/// Messages of one stream that are put together before they wait in an outbox. That of an [`Outbox`] consists of
-/// complete packets at any time; here headers are completed when all messages are there, and a message costs less.
+/// Messages of one stream that are collected before they are added to an outbox. Unlike in an [`Outbox`], headers are
+/// completed once all messages have been added, which makes a message cheaper.
 ///
 /// ```
 /// use frisbee_core::{HeaderForm, MessageBatch, Outbox, PacketId};
@@ -249,63 +249,63 @@ impl Outbox {
 pub struct MessageBatch {
     id: PacketId,
     joins: bool,
-    /// Complete but for the length of a batch at its end.
+    /// Complete packets, except for the length of a batch at the end.
     packets: Outbox,
 }
 
 impl MessageBatch {
-    /// An empty batch of stream `id` for this outbox. `joins` is as for [`Outbox::message`].
+    /// Creates an empty batch of stream `id` for this outbox. See [`Outbox::message`] for `joins`.
     pub fn new(outbox: &Outbox, id: PacketId, joins: bool) -> Self {
         Self { id, joins, packets: outbox.new_like() }
     }
 
-    /// Lends a buffer to the messages of an empty batch.
+    /// Sets the buffer of an empty batch.
     pub fn set_buffer(&mut self, mut buffer: Vec<u8>) {
         debug_assert!(self.is_empty(), "the buffer should not replace messages");
         buffer.clear();
         self.packets.buffer = buffer;
     }
 
-    /// Takes the buffer back, with any messages that were not moved.
+    /// Takes the buffer back. Messages that were not moved are lost.
     pub fn take_buffer(&mut self) -> Vec<u8> {
         self.packets.reset();
         std::mem::take(&mut self.packets.buffer)
     }
 
-    /// Sets the longest message to that of an outbox, which changes with the memory of a server.
+    /// Sets the size limits to those of an outbox, which change with the memory of a server.
     pub fn set_limits_of(&mut self, outbox: &Outbox) {
         (self.packets.limit, self.packets.room) = (outbox.limit, outbox.room);
     }
 
-    /// Lets `write` put one message in place; returns its result, and the length of the message if there is one.
+    /// Calls `write` to append one message in place. Returns its result and the length of the message, if there is one.
     #[inline(always)] // As `message`.
     pub fn put<T>(&mut self, write: impl FnOnce(PacketWriter<'_>) -> T) -> (T, Option<usize>) {
         let Self { id, joins, ref mut packets } = *self;
-        // Nothing else is put here, so a batch is at the end.
+        // Nothing else is appended here, so a batch is always at the end.
         debug_assert!(!packets.tail.is_batch || packets.tail.end as usize == packets.buffer.len());
         let is_joining = packets.tail.is_batch && packets.tail.end <= packets.tail.end_max;
         packets.put_message(is_joining, id, joins, write)
     }
 
-    /// The bytes of the packets, headers included.
+    /// Returns the length of the packets in bytes, including headers.
     #[inline]
     pub fn len(&self) -> usize {
         self.packets.len()
     }
 
-    /// Whether there is no message.
+    /// Returns whether there are no messages.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
 
-    /// The memory of its buffer and of shared bodies, in bytes.
+    /// Returns the memory of the buffer and of shared bodies in bytes.
     pub fn memory(&self) -> usize {
         self.packets.memory()
     }
 
-    /// Appends all messages to the pending ones of an outbox. They are copied: if the buffers were swapped, each stream
-    /// would keep the longest buffer that its connection ever had.
+    /// Appends all messages to an outbox. They are copied, because swapping buffers would leave each stream with the
+    /// largest buffer that its connection ever had.
     pub fn move_to(&mut self, outbox: &mut Outbox) {
         self.packets.close_batch();
         outbox.append_copy(&mut self.packets);

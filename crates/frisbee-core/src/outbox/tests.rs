@@ -1,4 +1,4 @@
-//! Bytes in order, however they are written, and their memory.
+//! Order of bytes, independent of how they are written, and memory use.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Joined messages are read as they were put, with anything between them.
+//! Joined messages are decoded unchanged, with anything in between.
 
 use super::*;
 use crate::{Batch, BatchSize, Decoder, HeaderForm, TooLong};
@@ -19,7 +19,7 @@ fn put(outbox: &mut Outbox, id: PacketId, joins: bool, message: &Bytes) -> Resul
     put
 }
 
-/// The packets in an outbox: operation, id and messages.
+/// Decodes the packets of an outbox: operation, id and messages.
 fn read(form: HeaderForm, outbox: &mut Outbox) -> Vec<(Operation, u16, Vec<Bytes>)> {
     let mut bytes = outbox.take_bytes();
     let mut decoder = Decoder::new(form, crate::BODY_MAX);
@@ -36,7 +36,7 @@ fn read(form: HeaderForm, outbox: &mut Outbox) -> Vec<(Operation, u16, Vec<Bytes
     packets
 }
 
-/// The messages of packets without the packets.
+/// Returns the messages of packets.
 fn messages(packets: Vec<(Operation, u16, Vec<Bytes>)>) -> Vec<Bytes> {
     packets.into_iter().flat_map(|(_, _, messages)| messages).collect()
 }
@@ -82,9 +82,9 @@ fn batched_messages_leave_as_single_ones() {
                 let write = |mut packet: PacketWriter<'_>| {
                     packet.put_shared(&message);
                     match fate {
-                        0 => Ok(()), // It is dropped.
+                        0 => Ok(()), // The message is dropped.
                         1 => {
-                            packet.put_slice(&[0; 20_001]); // It is too long.
+                            packet.put_slice(&[0; 20_001]); // The message is too long.
                             packet.finish()
                         }
                         _ => packet.finish(),
