@@ -1,10 +1,10 @@
-"""The CPU time of a small call, at each end, compared with other installed libraries.
+"""Measures the CPU time of a small call at each end, compared with other installed libraries.
 
     python bench/calls.py [CALLS]
 
-Each server is a process of its own, whose CPU time is that of all its threads; so is that of the client. The candidates
-take turns, round after round, and the medians are printed. Build the wheel in release first. FastAPI runs on uvloop with
-httptools, and is called by httpx.
+Each server runs in its own process. The CPU time of a process includes all its threads. The candidates take turns in
+several rounds, and the medians are printed. Build the wheel in release mode first. FastAPI runs on uvloop with
+httptools, and is called with httpx.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ server.wait_for_termination()
 """
 
 
-#: Serves each connection by a thread.
+#: Serves each connection on a thread.
 LISTEN = """
 host, port = sys.argv[1].split(":")
 listener = socket.create_server((host, int(port)))
@@ -179,7 +179,7 @@ def sockets_client(address: str, calls: int) -> None:
 
 
 def plain_message(length: int) -> bytes:
-    """A message of so many bytes for the echo server."""
+    """Returns a message of this length for the echo server."""
     return (length - 4).to_bytes(4, "little") + bytes(length - 4)
 
 
@@ -231,7 +231,7 @@ def ucall_client(address: str, calls: int) -> None:
 
     host, port = address.split(":")
     for number in range(calls):
-        # Its server keeps no connection.
+        # The server does not keep connections alive.
         client = Client(host, int(port))
         assert client.sum(a=number, b=1).json == number + 1
         client.sock.close()
@@ -274,7 +274,7 @@ def grpc_client(address: str, calls: int) -> None:
             assert sum(b"%d 1" % number) == b"%d" % (number + 1)
 
 
-#: What every other row is compared with.
+#: The baseline of all other rows.
 FLOOR = "plain sockets, 16 bytes"
 
 CANDIDATES: dict[str, tuple[str, Callable[[str, int], None], list[str]]] = {
@@ -294,12 +294,12 @@ CANDIDATES: dict[str, tuple[str, Callable[[str, int], None], list[str]]] = {
 }
 
 
-#: The head of a table.
+#: The header of a table.
 HEAD = "| {} | client, us | x plain | server, us | x plain |\n|---|---|---|---|---|"
 
 
 def listens(process: subprocess.Popen[bytes], address: str) -> bool:
-    """Waits until a server accepts connections; false if it has ended, or takes a minute."""
+    """Waits until a server accepts connections. Returns false if it has exited, or after a minute."""
     host, port = address.split(":")
     until = time.monotonic() + 60
     while process.poll() is None and time.monotonic() < until:
@@ -312,13 +312,13 @@ def listens(process: subprocess.Popen[bytes], address: str) -> bool:
 
 
 def server_cpu(process: subprocess.Popen[bytes]) -> float:
-    """The CPU time of a process so far, in seconds."""
+    """Returns the CPU time of a process in seconds."""
     fields = open(f"/proc/{process.pid}/stat").read().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def measure(call: Callable[[str, int], None], process: subprocess.Popen[bytes], address: str, calls: int) -> list[float]:
-    """Microseconds of CPU for a call, in the client and in the server."""
+    """Returns the CPU time per call in microseconds, for the client and the server."""
     call(address, 50)
     server = server_cpu(process)
     before = resource.getrusage(resource.RUSAGE_SELF)
@@ -329,7 +329,7 @@ def measure(call: Callable[[str, int], None], process: subprocess.Popen[bytes], 
 
 
 def compare(candidates: dict[str, tuple[str, Callable[[str, int], None], list[str]]], floor: str, calls: int) -> None:
-    """Prints the rows of a table: the cost of a call for each installed candidate, also in parts of the floor."""
+    """Prints the rows of a table: the cost of a call for each installed candidate, also relative to the baseline."""
     chosen: dict[str, tuple[subprocess.Popen[bytes], str, Any]] = {}
     for at, (name, (source, call, needs)) in enumerate(candidates.items()):
         missing = [need for need in needs if importlib.util.find_spec(need) is None]

@@ -1,10 +1,10 @@
-"""One client and 32 clients of a server in Python, each a process of its own, over the protocols that people use.
+"""Compares one client and 32 clients of a Python server, each in its own process, over common protocols.
 
     python bench/clients.py [SECONDS]
 
-For each candidate: how long a call takes for a client that is alone, and how many calls 32 clients get in a second, the
-clients and the server on one machine. The candidates take turns, round after round, and the medians are printed. Build the
-wheel in release first.
+Prints, for each candidate, the duration of a call of a single client, and the calls per second of 32 clients, with
+clients and server on one machine. The candidates take turns in several rounds, and the medians are printed. Build the
+wheel in release mode first.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def json_rpc_client(address: str, calls: int) -> None:
             call = {"jsonrpc": "2.0", "id": number, "method": "python.Functions.sum", "params": params}
             file.write(json.dumps(call).encode() + b"\n")
             file.flush()
-            # Integers of 64 bits are texts in proto3's JSON.
+            # 64-bit integers are strings in proto3's JSON.
             assert int(json.loads(file.readline())["result"]["result"]) == number + 1
 
 
@@ -77,7 +77,7 @@ CANDIDATES: dict[str, tuple[str, Callable[[str, int], None], list[str]]] = {
 
 
 def work(address: str, name: str, ready, go, done, seconds: float) -> None:  # type: ignore[no-untyped-def]
-    """Makes so many calls on one connection as take about this time, and says how many a second."""
+    """Makes calls on one connection for about this time, and reports the calls per second."""
     call = CANDIDATES[name][1]
     call(address, 1)
     ready.release()
@@ -91,7 +91,7 @@ def work(address: str, name: str, ready, go, done, seconds: float) -> None:  # t
 
 
 def rate(address: str, name: str, clients: int, seconds: float) -> float:
-    """Calls a second of so many clients together."""
+    """Returns the total calls per second of this many clients."""
     context = multiprocessing.get_context("spawn")
     ready, go, done = context.Semaphore(0), context.Event(), context.SimpleQueue()
     processes = [context.Process(target=work, args=(address, name, ready, go, done, seconds), daemon=True) for _ in range(clients)]

@@ -1,9 +1,10 @@
-"""The tables of docs/performance/python.md: small calls, arrays of 1 MiB there and back, batches, and the time of an import.
+"""Prints the tables of docs/performance/python.md: small calls, arrays of 1 MiB in both directions, batches, and the
+import time.
 
     python bench/report.py [CALLS]
 
-CPU time is measured as in calls.py, whose candidates take turns. Throughput and latencies need a machine that does nothing
-else. Build the wheel in release first.
+CPU time is measured as in calls.py, with candidates taking turns. Throughput and latency require an otherwise idle
+machine. Build the wheel in release mode first.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ ARRAYS: dict[str, tuple[str, Callable[[str, int], None], list[str]]] = {
 
 
 async def load(call: Any, callers: int, calls: int) -> tuple[float, float]:
-    """Calls in a second, and the 99th percentile of their times in milliseconds."""
+    """Returns the calls per second, and the 99th percentile of their durations in milliseconds."""
     took: list[float] = []
 
     async def caller() -> None:

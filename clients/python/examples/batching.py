@@ -1,4 +1,4 @@
-"""Calls of many clients are one call of a model, whose cost is that of a batch."""
+"""Combines calls of many clients into one call of a model, for which a batch costs little more than a single call."""
 
 import asyncio
 import time
@@ -12,7 +12,7 @@ sizes: list[int] = []
 @server.batch(max_size=32, max_delay="5ms")
 def length(texts: list[str]) -> list[int]:
     sizes.append(len(texts))
-    time.sleep(0.01)  # the cost of a batch of any size.
+    time.sleep(0.01)  # the cost of a batch of any size
     return [len(text) for text in texts]
 
 

@@ -1,4 +1,4 @@
-"""Functions with type hints are served, and called by their names."""
+"""Serves functions with type hints, and calls them by name."""
 
 from frisbee_rpc import Client, Code, Server, Status
 

@@ -1,4 +1,4 @@
-"""An image is an array of bytes: rows, columns and colors. With Pillow, one is made of it and the other way round."""
+"""Sends images as byte arrays of rows, columns and colors. Pillow converts them from and to images."""
 
 import numpy
 from numpy.typing import NDArray

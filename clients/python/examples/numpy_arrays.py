@@ -1,4 +1,4 @@
-"""Arrays go as they are: a long one that comes is a view of the buffer that was received."""
+"""Sends NumPy arrays without conversion. A long received array is a view of the receive buffer."""
 
 import numpy
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""Streams in both directions: generators are streams of replies, and iterators of requests are parameters."""
+"""Streams in both directions: generators produce replies, and iterators of requests are parameters."""
 
 import asyncio
 from typing import AsyncIterator, Iterator

@@ -1,6 +1,6 @@
-"""Calls of frpc from Python, and functions of Python served.
+"""frpc clients and servers in Python.
 
-A server is functions with type hints, and a client calls them by their names::
+A server consists of functions with type hints, which a client calls by name::
 
     from frisbee_rpc import Client, Server
 
@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 serve = Server()
-"""A server for programs that need but one."""
+"""A default server for simple programs."""
 
 os.register_at_fork(after_in_child=forked)
 os.register_at_fork(after_in_child=forget_all)

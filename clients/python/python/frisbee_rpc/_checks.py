@@ -1,4 +1,4 @@
-"""Checks of arguments. An error names the argument and the values that it takes."""
+"""Validates arguments. Errors name the argument and the accepted values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Iterable, TypeVar
 
 _Kind = TypeVar("_Kind")
 
-#: The shortest and the longest limit of a message, in bytes.
+#: The minimum and maximum configurable message length, in bytes.
 BODY_MAX = (1024, 2**32 - 1)
 
 
@@ -35,7 +35,7 @@ def texts(name: str, values: Iterable[Any]) -> list[str]:
 
 
 def origins(values: Iterable[Any]) -> list[str]:
-    """Origins as browsers send them. Others would match nothing."""
+    """Validates origins, which must have the form that browsers send to match anything."""
     for value in (checked := texts("origins", values)):
         scheme, _, rest = value.partition("://")
         usual = {"http": ":80", "https": ":443"}.get(scheme, " ")
@@ -45,7 +45,7 @@ def origins(values: Iterable[Any]) -> list[str]:
 
 
 def hosts(values: Iterable[Any]) -> list[str]:
-    """Names of a server in requests. Others would match nothing."""
+    """Validates host names of a server, which must have the form used in requests to match anything."""
     for value in (checked := texts("hosts", values)):
         if not re.fullmatch(r"[\w.-]+|\[?[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F.]*\]?", value):
             raise ValueError(f"hosts: {value!r} matches no request; a host is a name without scheme and port, such as 'app.example.com'")

@@ -1,4 +1,4 @@
-"""Classes for the messages of a schema that is known at run time only."""
+"""Classes for the messages of a schema that is known only at run time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from ._native import Schema
 
 _ANY = ["truth", "integer", "number", "text", "raw", "array", "image", "list", "dict"]
-"""The fields of the message for values of any type, in a schema that is made of type hints."""
+"""The fields of the message for values of any type, in a schema created from type hints."""
 
 _TIMES = {"google.protobuf.Timestamp": "datetime", "google.protobuf.Duration": "timedelta"}
 
@@ -19,9 +19,9 @@ _ZERO: dict[str, Any] = {"bool": False, "int": 0, "float": 0.0, "str": "", "byte
 
 
 def classes(schema: Schema, methods: list[tuple[str, str, bool, bool, str, str]]) -> dict[str, Any]:
-    """A class with slots for each message. Tensors are arrays of NumPy. A message is its value if it is
-    called after its method, as in ``SumResult``, and has but the field ``result``, or that is sent in a stream as
-    ``SumRequest`` and has but one field."""
+    """Creates a class with slots for each message. Tensors are NumPy arrays. Two kinds of messages become plain
+    values: one named after its method, such as ``SumResult``, whose only field is ``result``, and one in a stream,
+    such as ``SumRequest``, with a single field."""
     values = {output for _, name, _, _, _, output in methods if output.rpartition(".")[2] == f"{_camel(name)}Result"}
     streamed = {request for _, name, takes, _, request, _ in methods if takes and request.rpartition(".")[2] == f"{_camel(name)}Request"}
     forms: dict[str, Any] = {}
@@ -63,7 +63,7 @@ def _camel(name: str) -> str:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """A name that is no word of the language and is not taken, as generated modules have it."""
+    """Returns a name that is not a keyword and not taken, by the rules of generated modules."""
     while keyword.iskeyword(name) or name in taken:
         name += "_"
     taken.add(name)
@@ -71,13 +71,14 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _attribute(name: str) -> str:
-    """The name of a field: none that Python, or ``dataclasses``, gives a meaning of its own."""
+    """Returns the attribute name of a field, which must not have a special meaning in Python or ``dataclasses``."""
     name = f"_{name.lstrip('_')}" if name.startswith("__") else name
     return f"{name}_" if name.startswith("_dflt_") or name == "_HAS_DEFAULT_FACTORY" else name
 
 
 def _members(values: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """The members of an enum, without underscores in front, which make no member, and no attributes of every ``IntEnum``."""
+    """Returns the members of an enum. Their names must not start with underscores or collide with attributes of
+    ``IntEnum``."""
     taken: set[str] = set()
     made = []
     for name, number in values:
@@ -104,15 +105,15 @@ def _class(name: str, fields: list[tuple[str, str, str, str]], forms: dict[str, 
 
 
 _Field = tuple[str, str, Any]
-"""The name of a field, and its default: the kind, and the value or for an enum its class."""
+"""The name of a field, and its default: the kind, and the value or, for an enum, its class."""
 
-#: The name and the fields of each class of messages, or the members of an enum.
+#: The name and fields of each message class, or the members of an enum.
 _MADE: dict[type, tuple[str, Any]] = {}
 
 
 @functools.cache
 def _message_class(name: str, fields: tuple[_Field, ...]) -> type:
-    """A class with these fields. Pickled objects have it made again."""
+    """Creates a class with these fields. Unpickling an object recreates its class."""
     made: list[tuple[str, Any, Any]] = []
     for field, kind, zero in fields:
         if kind in ("list", "map"):

@@ -1,4 +1,4 @@
-"""Clients: calls to a server that describes itself, or whose schema is at hand."""
+"""Clients: calls to a server whose schema is fetched by reflection or given."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Self = TypeVar("_Self", bound="_Base")
 
 
 def pem(name: str, content: str | bytes) -> bytes:
-    """The content of a file in PEM."""
+    """Returns the content of a PEM file."""
     if isinstance(content, str):
         content = content.encode()
     if not isinstance(content, bytes):
@@ -37,7 +37,7 @@ def pem(name: str, content: str | bytes) -> bytes:
 
 
 class Tls:
-    """How a client trusts its server: PEM of authorities, and of its own certificate with the key, if it has one."""
+    """TLS settings of a client: PEM of authorities, and optionally of its own certificate and key."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Tls:
 
 
 class _Schemas:
-    """The methods of a schema, by their names."""
+    """The methods of a schema, by name."""
 
     def __init__(self, schema: Schema, messages: Mapping[str, Any] | None = None) -> None:
         from ._classes import classes
@@ -72,7 +72,7 @@ class _Schemas:
             if name in (method, _snake(method)) and service in (None, of, of.rpartition(".")[2])
         ]
         if len(found) > 1:
-            # Those of the server's own services have to be chosen.
+            # Methods of the server's built-in services match only if no other method does.
             found = [index for index in found if not _is_own(self.methods[index][0])] or found
         if len(found) == 1:
             return found[0]
@@ -92,7 +92,7 @@ def _snake(name: str) -> str:
 
 
 class _Base:
-    """What clients of both kinds have."""
+    """The common part of both kinds of clients."""
 
     _channel: Channel
     #: Address, authorities and identity, and the name of the server.
@@ -102,7 +102,7 @@ class _Base:
     _timeout: float | None
     _metadata: Metadata | None
 
-    #: Whether callers wait without an event loop.
+    #: Whether callers block instead of using an event loop.
     _blocking: ClassVar[bool]
 
     def __init__(
@@ -129,7 +129,7 @@ class _Base:
 
     @classmethod
     def _over(cls: type[_Self], channel: Channel) -> _Self:
-        """A client over the connection of another one."""
+        """Returns a client that shares the connection of another one."""
         client = object.__new__(cls)
         client._channel = channel
         client._where = client._schemas = client._service = client._timeout = client._metadata = None
@@ -147,20 +147,20 @@ class _Base:
         return copy
 
     def with_options(self: _Self, *, timeout: float | None = None, metadata: Metadata | None = None) -> _Self:
-        """The same client, whose calls end after ``timeout`` seconds, and carry ``metadata``."""
+        """Returns a client whose calls have this ``timeout`` in seconds and carry ``metadata``."""
         copy = self._copy()
         copy._timeout = self._timeout if timeout is None else seconds("timeout", timeout)
         copy._metadata = self._metadata if metadata is None else metadata
         return copy
 
     def __getitem__(self: _Self, service: str) -> _Self:
-        """The same client, for the methods of one service."""
+        """Returns a client for the methods of one service."""
         copy = self._copy()
         copy._service = service
         return copy
 
     def close(self) -> None:
-        """Ends the connection. Calls in flight fail."""
+        """Closes the connection. Calls in flight fail."""
         self._channel.close()
 
 
@@ -173,10 +173,10 @@ def _schema(schema: Schema | None, proto: str | os.PathLike[str] | None) -> _Sch
 
 
 class Client(_Base):
-    """Calls the methods of a server by their names: ``client.sum(a=2, b=2)``.
+    """Calls the methods of a server by name: ``client.sum(a=2, b=2)``.
 
-    The schema is that of the server, fetched with the first call, unless ``proto`` is the path of a file. A call waits
-    for its reply without the GIL. Streams of requests are iterables, and streams of replies iterators.
+    The schema is fetched from the server at the first call, unless ``proto`` is the path of a file. A call waits for
+    its reply without holding the GIL. Streams of requests are iterables, and streams of replies are iterators.
     """
 
     _blocking = True
@@ -188,7 +188,7 @@ class Client(_Base):
         self.close()
 
     def topics(self) -> Topics:
-        """The topics of the server, over a connection of their own."""
+        """Returns the topics of the server, which use a separate connection."""
         from ._topics import Topics
 
         return Topics(self._topics())
@@ -235,7 +235,7 @@ class Client(_Base):
 
 
 def _message(name: str, make: type, values: tuple[Any, ...], fields: dict[str, Any]) -> Any:
-    """The request that the arguments of a call make."""
+    """Returns the request for the arguments of a call."""
     try:
         return make(*values, **fields)
     except TypeError as error:
@@ -251,14 +251,14 @@ def _message(name: str, make: type, values: tuple[Any, ...], fields: dict[str, A
     raise TypeError(f"{name}() has {len(known)} arguments, not {len(values)}; {has}")
 
 
-#: A loop owns its inbox as long as it watches it, which is until it is closed.
+#: A loop owns its inbox while it watches it, which is until the loop is closed.
 _INBOXES: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, weakref.ref[Inbox]] = weakref.WeakKeyDictionary()
-#: The last loop and its inbox, since most programs have one.
+#: The last used loop and its inbox, because most programs have only one.
 _last: tuple[weakref.ref[asyncio.AbstractEventLoop], weakref.ref[Inbox]] | None = None
 
 
 def inbox_of(loop: asyncio.AbstractEventLoop) -> Inbox:
-    """The inbox that a loop watches."""
+    """Returns the inbox of a loop."""
     global _last
     last = _last
     if last is not None and last[0]() is loop and (inbox := last[1]()) is not None:
@@ -274,7 +274,7 @@ def inbox_of(loop: asyncio.AbstractEventLoop) -> Inbox:
 
 
 async def _wait(begin: Any, *arguments: Any) -> Any:
-    """Waits for what ``begin`` starts, which ends when the task is cancelled."""
+    """Waits for the operation that ``begin`` starts, and cancels it with the task."""
     loop = _running_loop()
     reply = Reply(loop)
     started = begin(*arguments, inbox_of(loop), reply)
@@ -286,15 +286,15 @@ async def _wait(begin: Any, *arguments: Any) -> Any:
 
 
 async def _next_item(source: Any) -> Any:
-    """The next item of a stream. It stays there until the task continues, so that a task that is cancelled loses none."""
+    """Waits for the next item of a stream. A cancelled task loses no item."""
     while True:
         await _wait(source.start_next)
         if (item := source.take()) is not None:
             return item[0]
 
 
-#: Set with the first call, since an import of this package does not bring asyncio, and a statement within a function that
-#: imports takes longer than all else that a call does there.
+#: Set at the first call: importing this package must not import asyncio, and an import statement within a function
+#: takes longer than the rest of a call.
 _get_running_loop: Callable[[], asyncio.AbstractEventLoop] | None = None
 
 
@@ -308,20 +308,20 @@ def _running_loop() -> asyncio.AbstractEventLoop:
 
 
 class AsyncClient(_Base):
-    """As :class:`Client`, for asyncio: ``await client.sum(a=2, b=2)`` and ``async for``.
+    """Like :class:`Client`, for asyncio: ``await client.sum(a=2, b=2)`` and ``async for``.
 
-    Begin with ``async with AsyncClient(address) as client`` or ``await AsyncClient.connect(address)``, which ask for the
-    schema. A task that is cancelled ends its call at once. A client may be used by several event loops.
+    Start with ``async with AsyncClient(address) as client`` or ``await AsyncClient.connect(address)``, which fetch the
+    schema. Cancelling a task cancels its call immediately. Several event loops may share a client.
     """
 
     _blocking = False
 
-    #: Why the caller of a function has not described itself.
+    #: The reason why the caller of a function has no reflection.
     _refused: Status | None = None
 
     @classmethod
     async def connect(cls, address: str = DEFAULT_ADDRESS, **options: Any) -> AsyncClient:
-        """A client that knows its schema."""
+        """Creates a client and fetches its schema."""
         client = cls(address, **options)
         return await client.__aenter__()
 
@@ -332,7 +332,7 @@ class AsyncClient(_Base):
             except Status as status:
                 if self._where is not None:
                     raise
-                # A caller that does not describe itself, such as a page, has a generated client.
+                # A caller without reflection, such as a web page, is called with a generated client.
                 self._refused = status
         return self
 
@@ -340,7 +340,7 @@ class AsyncClient(_Base):
         self.close()
 
     def topics(self) -> AsyncTopics:
-        """The topics of the server, over a connection of their own."""
+        """Returns the topics of the server, which use a separate connection."""
         from ._topics import AsyncTopics
 
         return AsyncTopics(self._topics())
@@ -377,7 +377,7 @@ class AsyncClient(_Base):
 async def unary(
     channel: Channel, api: Api, index: int, value: Any, timeout: float | None, metadata: Metadata | None
 ) -> Any:
-    """Makes a unary call, and gives it up when the task is cancelled."""
+    """Makes a unary call, which is cancelled with the task."""
     loop = _running_loop()
     reply = Reply(loop)
     started = channel.start_unary(api, index, value, inbox_of(loop), reply, timeout, metadata)
@@ -391,14 +391,14 @@ async def unary(
 def server_streaming(
     channel: Channel, api: Api, index: int, value: Any, timeout: float | None, metadata: Metadata | None
 ) -> AsyncIterator[Any]:
-    """Makes a call whose replies are a stream."""
+    """Makes a server-streaming call."""
     return _Replies(channel.open_server_streaming(api, index, value, timeout, metadata))
 
 
 async def client_streaming(
     channel: Channel, api: Api, index: int, requests: Any, timeout: float | None, metadata: Metadata | None
 ) -> Any:
-    """Makes a call with the requests of an iterable, asynchronous or not."""
+    """Makes a client-streaming call with the requests of an iterable or asynchronous iterable."""
     loop = _running_loop()
     future = loop.create_future()
     started, sink = channel.start_client_streaming(api, index, inbox_of(loop), future, timeout, metadata)
@@ -414,11 +414,11 @@ async def client_streaming(
 def streaming(
     channel: Channel, api: Api, index: int, requests: Any, timeout: float | None, metadata: Metadata | None
 ) -> AsyncIterator[Any]:
-    """Makes a call with streams in both directions."""
+    """Makes a bidirectional streaming call."""
     return _Both(channel, api, index, requests, timeout, metadata)
 
 
-#: By whether requests, and whether replies are a stream.
+#: By whether requests, and whether replies, are a stream.
 _ASYNC_CALLS: dict[tuple[bool, bool], Any] = {
     (False, False): unary,
     (False, True): server_streaming,
@@ -428,7 +428,8 @@ _ASYNC_CALLS: dict[tuple[bool, bool], Any] = {
 
 
 class _Replies:
-    """The replies of a call. Leaving a loop early gives the call up when the object goes."""
+    """The replies of a call. If a loop over them ends early, the call is cancelled when the object is garbage
+    collected."""
 
     def __init__(self, messages: AsyncMessages) -> None:
         self._messages = messages
@@ -440,15 +441,15 @@ class _Replies:
         return await _next_item(self._messages)
 
     async def aclose(self) -> None:
-        """Gives the call up."""
+        """Cancels the call."""
         self._messages.close()
 
 
 class _Both:
-    """The replies of a call with streams in both directions, which begins with the first one that is awaited."""
+    """The replies of a bidirectional streaming call, which starts when the first reply is awaited."""
 
     def __init__(self, *call: Any) -> None:
-        #: The arguments of `_open_both`; `None` once it is over.
+        #: The arguments of `_open_both`; `None` after the end.
         self._call: tuple[Any, ...] | None = call
         self._streams: tuple[AsyncMessages, asyncio.Task[None]] | None = None
 
@@ -469,12 +470,12 @@ class _Both:
             if self._call is None or not _has_failed(sending):
                 await self.aclose()
                 raise
-        # An exception of the source has ended the call, and is the one to raise.
+        # Raises the exception of the request source, which ended the call.
         await self.aclose()
         return sending.result()
 
     async def aclose(self) -> None:
-        """Gives the call up."""
+        """Cancels the call."""
         self._call = None
         if self._streams is not None:
             messages, sending = self._streams
@@ -488,14 +489,14 @@ class _Both:
         messages.close()
         loop = sending.get_loop()
         if not loop.is_closed():
-            # This may be any thread.
+            # May run on any thread.
             loop.call_soon_threadsafe(sending.cancel)
 
 
 def _open_both(
     channel: Channel, api: Api, index: int, requests: Any, timeout: float | None, metadata: Metadata | None
 ) -> tuple[AsyncMessages, asyncio.Task[None]]:
-    """Begins a call with streams in both directions, and a task that sends the requests."""
+    """Starts a bidirectional streaming call, and a task that sends the requests."""
     loop = _running_loop()
     messages, sink = channel.open_streaming(api, index, inbox_of(loop), timeout, metadata)
     sending = loop.create_task(_send(sink, requests))
@@ -509,12 +510,12 @@ def _open_both(
 
 
 def _has_failed(sending: asyncio.Task[None]) -> bool:
-    """Whether the source of the requests has ended with an exception."""
+    """Returns whether the source of the requests has raised an exception."""
     return sending.done() and (sending.cancelled() or sending.exception() is not None)
 
 
 async def _send(sink: Requests, requests: Any) -> None:
-    """Sends requests. A failed send ends it, since its status is that of the call and arrives with its reply."""
+    """Sends requests. Stops at a failed send, because the call's status arrives with its reply."""
     from ._status import Status
 
     async def send(request: Any) -> bool:
@@ -536,11 +537,11 @@ async def _send(sink: Requests, requests: Any) -> None:
 
 
 def _failed(sending: asyncio.Task[None], future: asyncio.Future[Any]) -> None:
-    """The requests could not be made, so the call has failed."""
+    """Fails the call because its requests could not be produced."""
     if future.done():
         return
     if sending.cancelled():
-        # The source of the requests has waited for something that was cancelled.
+        # The source of the requests awaited something that was cancelled.
         future.cancel()
     elif (error := sending.exception()) is not None:
         future.set_exception(error)

@@ -1,4 +1,4 @@
-"""Clients of JSON-RPC by datagrams: a request is one datagram, and so is its reply."""
+"""JSON-RPC clients over UDP. A request and its reply are one datagram each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["AsyncUdpClient", "UdpClient"]
 Params = Union[Mapping[str, Any], Sequence[Any], None]
 
 DATAGRAM_MAX = 65_507
-"""The longest payload of a datagram over IPv4, in bytes."""
+"""Maximum payload of a datagram over IPv4, in bytes."""
 
 _CODES = {-32700: Code.INVALID_ARGUMENT, -32600: Code.INVALID_ARGUMENT, -32601: Code.UNIMPLEMENTED}
 _CODES |= {-32602: Code.INVALID_ARGUMENT, -32603: Code.INTERNAL}
@@ -28,7 +28,7 @@ _CODES |= {-32000 - code: code for code in Code}
 
 
 class _Settings:
-    """The settings of a client, and the datagrams that it sends and receives."""
+    """The settings of a client, and the encoding of its datagrams."""
 
     def __init__(self, address: str, timeout: float, pad: int) -> None:
         host, colon, port = address.rpartition(":")
@@ -48,7 +48,7 @@ class _Settings:
         return _encode(members).ljust(min(self.pad, DATAGRAM_MAX))
 
     def times(self, timeout: float | None, retries: int) -> tuple[float, int]:
-        """The time of a call, and how often its datagram may be sent."""
+        """Returns the timeout of a call, and the maximum number of transmissions."""
         timeout = self.timeout if timeout is None else timeout
         if timeout <= 0:
             raise ValueError(f"a timeout of {timeout} s is not positive")
@@ -88,7 +88,7 @@ def _notification(method: str, params: Params, metadata: Metadata | None) -> byt
 
 
 def _reply(datagram: bytes) -> dict[str, Any] | None:
-    """The members of a reply, if the datagram is one."""
+    """Parses a datagram as a reply. Returns its members, or ``None`` if it is not a reply."""
     try:
         reply = json.loads(datagram)
     except (ValueError, RecursionError):
@@ -117,22 +117,23 @@ def _send(peer: socket.socket, datagram: bytes) -> None:
     try:
         peer.send(datagram)
     except ConnectionRefusedError:
-        # The system reports that nothing took an earlier datagram, and has not sent this one.
+        # The error belongs to an earlier datagram, which was refused. This one was not sent.
         peer.send(datagram)
 
 
 class UdpClient:
-    """Calls methods by datagrams of JSON-RPC: ``client.call("greet.Greeter/Greet", {"name": "Ada"})``.
+    """Calls methods with JSON-RPC datagrams: ``client.call("greet.Greeter/Greet", {"name": "Ada"})``.
 
-    A datagram, or its reply, may be lost. ``retries`` sends it again at even intervals within the timeout, so the method
-    may run several times: pass it for idempotent methods alone. Threads may share a client.
+    A datagram or its reply may be lost. ``retries`` is the number of retransmissions, at even intervals within the
+    timeout. The method may then run several times, so use it only for idempotent methods. Threads may share a client.
     """
 
     def __init__(self, address: str, *, timeout: float = 3.0, pad: int = 400) -> None:
-        """A client of ``HOST:PORT``. Calls take ``timeout`` seconds at most. Requests are filled with spaces to ``pad``
-        bytes, since a server's reply is at most three times as long."""
+        """Creates a client of ``HOST:PORT``. ``timeout`` is the maximum duration of calls in seconds. Requests are
+        padded with spaces to ``pad`` bytes, because servers reply with at most three times the length of the
+        request."""
         self._settings = _Settings(address, timeout, pad)
-        #: Connected sockets without a call in progress. A socket that may get a late reply is closed instead.
+        #: Connected sockets without a call in progress. A socket that may receive a late reply is closed instead.
         self._idle: list[socket.socket] = []
 
     def __enter__(self) -> UdpClient:
@@ -142,7 +143,7 @@ class UdpClient:
         self.close()
 
     def close(self) -> None:
-        """Closes the sockets that no call uses."""
+        """Closes the unused sockets."""
         while self._idle:
             self._idle.pop().close()
 
@@ -155,8 +156,8 @@ class UdpClient:
         retries: int = 0,
         metadata: Metadata | None = None,
     ) -> Any:
-        """The result of a call, as JSON has it. Raises ``Status`` if the call fails or nothing answers, and ``ValueError``
-        for a request that exceeds a datagram."""
+        """Returns the result of a call as decoded JSON. Raises ``Status`` if the call fails or there is no reply,
+        and ``ValueError`` if the request does not fit into a datagram."""
         timeout, sent_max = self._settings.times(timeout, retries)
         number = next(self._settings.ids)
         request = self._settings.request(number, method, params, timeout, metadata)
@@ -176,13 +177,13 @@ class UdpClient:
             raise self._settings.unreachable(error) from None
 
     def notify(self, method: str, params: Params = None, *, metadata: Metadata | None = None) -> None:
-        """Sends a notification, which gets no reply: it may be lost, or fail."""
+        """Sends a notification, which has no reply and may be lost."""
         datagram = _notification(method, params, metadata)
         try:
             for peer, is_last in self._sockets():
                 peer.settimeout(self._settings.timeout)
                 _send(peer, datagram)
-                # On loopback a refusal is known at once.
+                # On loopback, a refusal is reported immediately.
                 if is_last or not peer.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
                     self._idle.append(peer)
                     return
@@ -191,7 +192,8 @@ class UdpClient:
             raise self._settings.unreachable(error) from None
 
     def _sockets(self) -> Iterator[tuple[socket.socket, bool]]:
-        """The sockets to use until one is not refused, each with whether it is the last: an idle one, or one to each address."""
+        """Yields sockets to try until one is not refused, each with whether it is the last: an idle one, or one per
+        address."""
         try:
             idle = self._idle.pop()
         except IndexError:
@@ -227,7 +229,7 @@ class UdpClient:
             except TimeoutError:
                 continue
             except ConnectionRefusedError:
-                # A server that restarts listens again at the next attempt.
+                # A restarting server may listen again at the next attempt.
                 if sent == sent_max or not is_last:
                     raise
                 time.sleep(max(0.0, until - time.monotonic()))
@@ -235,7 +237,7 @@ class UdpClient:
 
 
 class _Receiver:
-    """The calls in progress of a socket: an ``asyncio.DatagramProtocol``, which an import of this package does not bring."""
+    """The calls in progress on a socket. Implements ``asyncio.DatagramProtocol`` without importing asyncio."""
 
     def __init__(self) -> None:
         self.calls: dict[int, asyncio.Future[dict[str, Any]]] = {}
@@ -266,16 +268,17 @@ class _Receiver:
 
 
 class AsyncUdpClient:
-    """Calls methods by datagrams of JSON-RPC, as ``UdpClient``, in an event loop. Calls may be in progress at once."""
+    """Like ``UdpClient``, for asyncio. Calls may be in progress concurrently."""
 
     def __init__(self, address: str, *, timeout: float = 3.0, pad: int = 400) -> None:
-        """A client of ``HOST:PORT``, with the parameters of ``UdpClient``. The first call opens its socket."""
+        """Creates a client of ``HOST:PORT`` with the parameters of ``UdpClient``. The socket is opened at the first
+        call."""
         self._settings = _Settings(address, timeout, pad)
         self._receiver = _Receiver()
         self._transport: asyncio.DatagramTransport | None = None
-        #: The addresses of the server, from that of the transport on.
+        #: The addresses of the server, starting with that of the transport.
         self._found: list[Any] = []
-        #: The loop of the transport, and its lock for opening it.
+        #: The loop of the transport, and its lock for opening the transport.
         self._loop: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
 
     async def __aenter__(self) -> AsyncUdpClient:
@@ -287,7 +290,7 @@ class AsyncUdpClient:
         self.close()
 
     def close(self) -> None:
-        """Closes the socket. Calls in progress end at their timeout."""
+        """Closes the socket. Calls in progress time out."""
         if self._transport is not None:
             self._transport.close()
             self._transport = None
@@ -301,7 +304,7 @@ class AsyncUdpClient:
         retries: int = 0,
         metadata: Metadata | None = None,
     ) -> Any:
-        """The result of a call, as that of ``UdpClient.call``."""
+        """Returns the result of a call, like ``UdpClient.call``."""
         from asyncio import get_running_loop, sleep, timeout_at
 
         timeout, sent_max = self._settings.times(timeout, retries)
@@ -317,7 +320,7 @@ class AsyncUdpClient:
                 calls[number] = loop.create_future()
                 transport.sendto(request)
                 if calls[number].done() and calls[number].exception():
-                    # As in `_send`.
+                    # Like in `_send`.
                     calls[number] = loop.create_future()
                     transport.sendto(request)
                 until = begun + timeout * sent / sent_max
@@ -341,7 +344,7 @@ class AsyncUdpClient:
         raise self._settings.silence(timeout, sent_max)
 
     async def notify(self, method: str, params: Params = None, *, metadata: Metadata | None = None) -> None:
-        """Sends a notification, which gets no reply: it may be lost, or fail."""
+        """Sends a notification, which has no reply and may be lost."""
         from asyncio import get_running_loop
 
         datagram = _notification(method, params, metadata)
@@ -353,14 +356,14 @@ class AsyncUdpClient:
             raise self._settings.unreachable(error) from None
 
     def _calls(self, loop: asyncio.AbstractEventLoop) -> dict[int, asyncio.Future[dict[str, Any]]]:
-        """The calls of a loop. Those of the loop before are over, and its socket is closed."""
+        """Returns the calls of the current loop. Calls of a previous loop have ended, and its socket is closed."""
         from asyncio import Lock
 
         if self._loop is None or self._loop[0] is not loop:
             try:
                 self.close()
             except RuntimeError:
-                # The loop is closed, and closes no transport.
+                # A closed loop cannot close a transport.
                 self._transport = None
             self._receiver, self._loop = _Receiver(), (loop, Lock())
         return self._receiver.calls
@@ -368,7 +371,7 @@ class AsyncUdpClient:
     async def _open(
         self, loop: asyncio.AbstractEventLoop, refused: asyncio.DatagramTransport | None = None
     ) -> asyncio.DatagramTransport:
-        """The transport; to the next address, if there is one, in place of that which was refused."""
+        """Opens the transport, or replaces a refused one with a transport to the next address, if any."""
         assert self._loop is not None
         receiver = cast("asyncio.DatagramProtocol", self._receiver)
         async with self._loop[1]:

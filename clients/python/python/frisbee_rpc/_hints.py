@@ -1,7 +1,8 @@
-"""The schema of functions, made of their type hints.
+"""Creates the schema of functions from their type hints.
 
-Messages of requests have the parameters as fields. A dataclass is a message; another result is the only field, called
-``result``, of a message that is called after its function. ``Any``, or no hint for a result, is the message ``AnyValue``.
+A request message has the parameters as fields. A dataclass is a message. Any other result is the only field,
+``result``, of a message named after the function. ``Any``, or a missing hint for the result, is the message
+``AnyValue``.
 """
 
 from __future__ import annotations
@@ -52,14 +53,15 @@ message AnyDict {
 }"""
 
 Absent = tuple[str, Any]
-"""The value of an absent field: ``"required"``, ``"default"``, ``"value"`` and it, or ``"factory"`` and it."""
+"""The value of an absent field: ``"required"``, ``"default"``, ``"value"`` with a value, or ``"factory"`` with a
+function."""
 
 _TIMES = {datetime.datetime: "google.protobuf.Timestamp", datetime.timedelta: "google.protobuf.Duration"}
 _SETS = {set: set, frozenset: frozenset, collections.abc.Set: frozenset, collections.abc.MutableSet: set}
 
 
 class _Factory:
-    """Makes the default of a field."""
+    """A callable that creates the default of a field."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self.make = make
@@ -67,22 +69,22 @@ class _Factory:
 
 @dataclasses.dataclass
 class _Type:
-    """A hint in the schema."""
+    """The type of a hint in the schema."""
 
     label: str
-    #: Messages have a dot.
+    #: Names of messages contain a dot.
     kind: str
-    #: The type of an array's elements.
+    #: The element type of an array.
     dtype: str | None = None
     is_optional: bool = False
-    #: Converts the value that was read, or refuses it.
+    #: Converts the decoded value, or rejects it.
     convert: Callable[[Any], Any] | None = None
     #: Whether there is no default.
     is_required: bool = False
 
 
 def base_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function within partial ones, or the method that calls an object."""
+    """Returns the function wrapped by partials, or the ``__call__`` method of an object."""
     while isinstance(function, functools.partial):
         function = function.func
     if inspect.isroutine(function) or isinstance(function, type):
@@ -92,7 +94,7 @@ def base_of(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """The name of a function."""
+    """Returns the name of a function."""
     while isinstance(function, functools.partial):
         function = function.func
     name = getattr(function, "__name__", None)
@@ -102,7 +104,7 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def hints_of(holder: Any, what: str, local: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The type hints of a function or class; ``local`` has the names around its definition."""
+    """Returns the type hints of a function or class. ``local`` contains the names in the scope of its definition."""
     try:
         return typing.get_type_hints(holder, localns=dict(local) if local else None, include_extras=True)
     except NameError as error:
@@ -115,8 +117,8 @@ def hints_of(holder: Any, what: str, local: Mapping[str, Any] | None) -> dict[st
 
 
 def _plain(hint: Any, what: str) -> Any:
-    """A hint without aliases (``type Name = …``) and annotations. An annotation that restricts values is refused, because
-    nothing would check it."""
+    """Resolves aliases (``type Name = …``) and annotations in a hint. Annotations that restrict values are rejected,
+    because they would not be enforced."""
     while True:
         origin = typing.get_origin(hint)
         alias = hint if origin is None else origin
@@ -135,14 +137,15 @@ def _plain(hint: Any, what: str) -> Any:
 
 
 def _identifier(name: str, what: str) -> str:
-    """A name that a schema can have."""
+    """Returns a valid schema identifier."""
     if not name.isascii():
         raise TypeError(f"{what}: the name {name!r} has letters that no name in a schema has: use those of ASCII")
     return name
 
 
 def form_of(function: Callable[..., Any]) -> str:
-    """``"coroutine"``, ``"async generator"``, ``"generator"`` or ``""``; of a plain wrapper, that of the wrapped function."""
+    """Returns ``"coroutine"``, ``"async generator"``, ``"generator"`` or ``""``. For a plain wrapper, returns the
+    form of the wrapped function."""
     base: Any = base_of(function)
     while True:
         if inspect.isasyncgenfunction(base):
@@ -158,24 +161,24 @@ def form_of(function: Callable[..., Any]) -> str:
 
 
 def camel(name: str) -> str:
-    """``get_user`` as ``GetUser``."""
+    """Converts ``get_user`` to ``GetUser``."""
     return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
 
 @dataclasses.dataclass
 class Described:
-    """A function as a method."""
+    """A function as a method of the schema."""
 
     name: str
     call: Callable[..., Any]
     kind: str
-    #: The position of the parameter for the context, or its name if it has none.
+    #: The position of the context parameter, or its name if it is keyword-only.
     context: int | str | None
     batch: tuple[int, float] | None
 
 
 class Builder:
-    """Collects methods and messages."""
+    """Builds a schema of methods and messages."""
 
     def __init__(self, service: str) -> None:
         package, _, name = service.rpartition(".")
@@ -188,14 +191,14 @@ class Builder:
         self._methods: list[str] = []
         #: The hints of messages that have no name in Python.
         self._unnamed: dict[str, Any] = {}
-        #: The names around the functions.
+        #: The names in the scope of the functions.
         self._local: dict[str, Any] = {}
 
     def full_name(self, name: str) -> str:
         return f"{self.package}.{name}" if self.package else name
 
     def proto(self) -> str:
-        """The schema as the text of a file."""
+        """Returns the schema as the text of a file."""
         head = ['syntax = "proto3";']
         if self.package:
             head.append(f"package {self.package};")
@@ -270,7 +273,7 @@ class Builder:
         self.functions.append(Described(name, function, kind, context, batch))
 
     def _requests(self, message: str, name: str, hint: Any, is_async: bool, what: str) -> str:
-        """The message of a stream of requests."""
+        """Returns the message of a request stream."""
         if is_async != (typing.get_origin(hint) in _ASYNC_REQUESTS):
             raise TypeError(f"{what}: {name} is an AsyncIterator in a coroutine function, and else an Iterator")
         (inner,) = typing.get_args(hint)[:1] or (None,)
@@ -285,7 +288,7 @@ class Builder:
     def _kind(
         self, function: Callable[..., Any], returned: Any, blocking: bool, batch: object, what: str
     ) -> tuple[str, Any]:
-        """How a function is called, and the type of its result, or of a message of its stream."""
+        """Returns how a function is called, and the type of its result or of the messages of its stream."""
         origin = typing.get_origin(returned)
         form = form_of(function)
         if batch:
@@ -350,7 +353,7 @@ class Builder:
         elif is_message or of.is_required:
             absent, is_optional = given if is_given else ("required", None), True
         elif is_given and (isinstance(default, _Factory) or default is None or bool(default)):
-            # The wire distinguishes the default of a type from an absent value only if it is optional.
+            # The wire format distinguishes a default value from an absent one only if the field is optional.
             absent, is_optional = given, True
         elif not is_given and not is_result:
             absent, is_optional = ("required", None), True
@@ -361,7 +364,7 @@ class Builder:
         lines.append(f"  {'' if label == 'map' else label}{self._shown(of.kind)} {name} = {len(lines) + 1};")
 
     def _shown(self, kind: str) -> str:
-        """A type as the file has it."""
+        """Returns a type as written in the file."""
         kind = kind[len(self.package) + 1 :] if self.package and kind.startswith(f"{self.package}.") else kind
         return kind.lstrip(".")
 
@@ -400,7 +403,7 @@ class Builder:
         return _Type("", kind, is_required=is_required)
 
     def _repeated(self, inner: Any, make: Callable[[Any], Any] | None, what: str) -> _Type:
-        """The type of a list, which ``make`` converts to the value of the hint."""
+        """Returns the type of a list, which ``make`` converts to the hinted type."""
         inner = _plain(inner, what)
         convert = make
         if typing.get_origin(inner) is typing.Literal:
@@ -412,7 +415,7 @@ class Builder:
         return _Type("repeated ", self._single(inner, what), convert=convert)
 
     def _single(self, hint: Any, what: str) -> str:
-        """The type of one value."""
+        """Returns the type of a single value."""
         hint = _plain(hint, what)
         origin, arguments = typing.get_origin(hint), typing.get_args(hint)
         scalar = _SCALARS.get(hint) if isinstance(hint, type) else None
@@ -449,17 +452,17 @@ class Builder:
         )
 
     def _full(self, name: str) -> str:
-        # A dot marks messages, also without a package.
+        # The leading dot marks messages without a package.
         return self.full_name(name) if self.package else f".{name}"
 
     def _nested(self, hint: Any, what: str) -> str:
-        """The message that holds a list or dict within another one."""
+        """Returns the message that wraps a list or dict within another list or dict."""
         of = self._type(hint, what)
         field, kind = ("entries", "MapOf") if of.label == "map" else ("items", "ListOf")
         words = re.findall(r"\w+", self._shown(of.kind).rpartition(".")[2] if of.label != "map" else of.kind[4:])
         name = kind + "".join(camel(word) for word in words)
         if of.convert is not None:
-            # Sets and tuples are lists of their own in Python.
+            # Sets and tuples differ from lists in Python.
             name += "As" + camel(getattr(typing.get_origin(hint), "__name__", "") or "list")
         lines: list[str] = []
         self._field(lines, name, field, hint, inspect.Parameter.empty, what)
@@ -467,7 +470,7 @@ class Builder:
         return name
 
     def _add_unnamed(self, name: str, form: str, lines: list[str], hint: Any, what: str) -> None:
-        """Adds a message for a hint, unless it is there."""
+        """Adds a message for a hint, unless it exists."""
         if name not in self._unnamed:
             self._add_message(name, form, lines)
         elif self._unnamed[name] != hint:
@@ -475,7 +478,7 @@ class Builder:
         self._unnamed[name] = hint
 
     def _tuple(self, arguments: tuple[Any, ...], what: str) -> str:
-        """The message of a tuple."""
+        """Returns the message for a tuple."""
         lines: list[str] = []
         words: list[str] = []
         for at, argument in enumerate(arguments, 1):
@@ -520,7 +523,7 @@ class Builder:
         return name
 
     def _any(self) -> str:
-        """The message of values of any type."""
+        """Returns the message for values of any type."""
         name = self.full_name("AnyValue")
         if self.forms.get(name) != "any":
             self.forms.update({"frpc.Tensor": "tensor", "frpc.Image": "image"})
@@ -556,7 +559,7 @@ class Builder:
 
 
 def _fields(kind: Any) -> Iterator[tuple[str, Any]]:
-    """The fields of a dataclass or a named tuple, and their defaults."""
+    """Returns the fields of a dataclass or named tuple with their defaults."""
     if not dataclasses.is_dataclass(kind):
         for name in kind._fields:
             yield name, kind._field_defaults.get(name, inspect.Parameter.empty)
@@ -573,7 +576,7 @@ def _fields(kind: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _numbered(kind: Any, what: str) -> dict[int, Any]:
-    """The members of an enum by their numbers in the schema: their own, or if they are no integers, from 1 on."""
+    """Returns the members of an enum by number: their own values, or, if these are not integers, numbers from 1."""
     members: list[Any] = list(kind)
     if not members:
         raise TypeError(f"{what}: {kind.__name__} has no members")
@@ -586,7 +589,7 @@ def _numbered(kind: Any, what: str) -> dict[int, Any]:
 
 
 def _one_of(values: tuple[Any, ...]) -> Callable[[Any], Any]:
-    """Refuses other values than those of a ``Literal``."""
+    """Returns a function that rejects values other than those of a ``Literal``."""
 
     def check(value: Any) -> Any:
         if value not in values:
@@ -597,13 +600,13 @@ def _one_of(values: tuple[Any, ...]) -> Callable[[Any], Any]:
 
 
 def _is_image(hint: Any) -> bool:
-    """Whether a hint is the class of Pillow's images. One who writes it has imported it."""
+    """Returns whether a hint is Pillow's image class, which the user of the hint must have imported."""
     pillow = sys.modules.get("PIL.Image")
     return pillow is not None and hint is pillow.Image
 
 
 def _dtype(hint: Any) -> str | None:
-    """The name of an array's type, empty if it is any, or ``None`` if the hint is no array."""
+    """Returns the element type of an array hint, empty if unrestricted, or ``None`` if the hint is not an array."""
     numpy = sys.modules.get("numpy")
     if numpy is None:
         return None

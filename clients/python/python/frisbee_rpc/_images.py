@@ -1,4 +1,4 @@
-"""Images of Pillow as files. The module is imported with the first image."""
+"""Pillow images as files. Imported with the first image."""
 
 from __future__ import annotations
 
@@ -7,30 +7,31 @@ import io
 from PIL import Image
 
 FORMATS = ("PNG", "JPEG", "WEBP", "TIFF", "GIF", "BMP")
-"""The formats that are read. Pillow has others, and some start programs."""
+"""The accepted formats. Pillow supports others, some of which start programs."""
 
 BYTES_MAX = 64 * 1024 * 1024
-"""The most memory of the pixels of an image: that of a message."""
+"""Maximum memory of an image's pixels, equal to that of a message."""
 
 _ORIENTATION = 0x0112
-"""The EXIF tag of how an image is turned."""
+"""The EXIF tag of the orientation."""
 
 _PNG_MODES = ("1", "L", "LA", "I;16", "P", "RGB", "RGBA")
 
 
 def write(image: object) -> tuple[str, bytes]:
-    """The media type and the bytes of a file with the same pixels: PNG, or TIFF for those that PNG does not have."""
+    """Returns the media type and the bytes of a lossless file: PNG, or TIFF for pixel formats that PNG does not
+    support."""
     if not isinstance(image, Image.Image):
         raise TypeError(f"an image of Pillow expected, not {type(image).__name__}")
     if (frames := getattr(image, "n_frames", 1)) > 1:
         raise ValueError(f"the image has {frames} frames: pass one of them, image.copy()")
-    # Pixels of photos may be turned. Other parts of the EXIF data, such as the place, stay here.
+    # Photos may be rotated by their EXIF orientation. Other EXIF data, such as the location, is not sent.
     exif = Image.Exif()
     if orientation := image.getexif().get(_ORIENTATION):
         exif[_ORIENTATION] = orientation
     file = io.BytesIO()
     if image.mode in _PNG_MODES:
-        # The lowest level, since most time is spent here.
+        # The lowest compression level, because compression takes most of the time.
         image.save(file, "PNG", compress_level=1, exif=exif)
         return "image/png", file.getvalue()
     try:
@@ -41,7 +42,7 @@ def write(image: object) -> tuple[str, bytes]:
 
 
 def read(data: bytes) -> Image.Image:
-    """The image of a file received from a peer: its size is checked before its pixels are allocated."""
+    """Decodes an image file received from a peer. Its size is checked before its pixels are allocated."""
     try:
         image = Image.open(io.BytesIO(data), formats=FORMATS)
         width, height = image.size
@@ -51,6 +52,6 @@ def read(data: bytes) -> Image.Image:
     except ValueError:
         raise
     except Exception as error:
-        # Files that are broken raise errors of many kinds.
+        # Invalid files raise many kinds of errors.
         raise ValueError(f"the image cannot be read: {error}") from None
     return image

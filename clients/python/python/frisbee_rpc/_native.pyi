@@ -1,4 +1,4 @@
-"""The native half of the package."""
+"""Type stubs of the native module."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Context:
     def async_client(self) -> AsyncClient: ...
 
 class Schema:
-    """Descriptors, and what is known of each service on the wire."""
+    """Descriptors, and the wire properties of each service."""
 
     @staticmethod
     def parse(sources: Sequence[tuple[str, str]], first: int | None = None) -> Schema: ...

@@ -1,4 +1,4 @@
-"""The pool of processes of a server. The module is imported with the first function that is served there."""
+"""The process pool of a server. Imported with the first function that is served there."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from ._native import Completion
 from ._status import Code, Status
 
 AHEAD = 16
-"""How many calls may wait for each process. The next would wait for as many runs of a function."""
+"""Maximum number of queued calls per process. A further call would wait for as many runs of a function."""
 
-#: Whether a function has returned, and what in pickle; of an exception also its traceback as text.
+#: Whether a function has returned, the pickled result or exception, and for an exception its traceback as text.
 _Outcome = tuple[bool, bytes, str]
 _Future = concurrent.futures.Future[_Outcome]
 
 
 def _prepare() -> None:
-    """Has a process end with its parent, however that ends."""
+    """Makes a process exit with its parent, for whatever reason the parent exits."""
     # Ctrl-C in a terminal reaches all processes. The parent drains.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
@@ -39,10 +39,11 @@ def _prepare() -> None:
 
 
 def _run(call: bytes) -> _Outcome:
-    """Runs a function in a process. An exception within the pickling of the pool itself would end all of its calls."""
+    """Runs a function in a process. Pickles the outcome here, because an exception in the pool's own pickling would
+    fail all of its calls."""
     try:
         function, arguments = pickle.loads(call)
-        # A context variable that a call sets is not seen by the next one.
+        # Isolates context variables between calls.
         result = contextvars.copy_context().run(function, *arguments)
         return True, pickle.dumps(result), ""
     except BaseException as error:
@@ -56,15 +57,15 @@ def _run(call: bytes) -> _Outcome:
 
 
 class _RemoteTraceback(Exception):
-    """The traceback of an exception of another process."""
+    """The traceback of an exception in another process."""
 
     def __str__(self) -> str:
         return f"\n{self.args[0]}"
 
 
 class Processes:
-    """Processes that import the program and run its functions. Arguments and results are pickled between this program and
-    its own processes; bytes of a peer are decoded here and never unpickled."""
+    """Processes that import the program and run its functions. Arguments and results are pickled only between the
+    program and its own processes. Bytes from peers are decoded in this process and never unpickled."""
 
     def __init__(self, count: int | None) -> None:
         self._count = count or os.cpu_count() or 1
@@ -73,7 +74,7 @@ class Processes:
         self._waiting = 0
 
     def served(self, function: Callable[..., Any]) -> Callable[..., _Future]:
-        """Has a process run a function; the outcome goes to a completion."""
+        """Returns a function that runs another one in a process and passes the outcome to a completion."""
 
         def submit(completion: Completion, *arguments: Any) -> _Future:
             call = pickle.dumps((function, arguments))
@@ -95,14 +96,14 @@ class Processes:
         while True:
             with self._lock:
                 if self._pool is None:
-                    # A fork would copy locks that threads of the server hold.
+                    # A fork would copy locks held by threads of the server.
                     context = multiprocessing.get_context("spawn")
                     self._pool = concurrent.futures.ProcessPoolExecutor(self._count, context, _prepare)
                 pool = self._pool
             try:
                 return pool.submit(_run, call)
             except concurrent.futures.BrokenExecutor:
-                # One of its processes has died, and the call did not start.
+                # A process has died, and the call did not start.
                 with self._lock:
                     if self._pool is pool:
                         self._pool = None
@@ -124,11 +125,11 @@ class Processes:
         try:
             has_returned, pickled, text = future.result()
         except concurrent.futures.CancelledError:
-            # By its caller, or since the server ends.
+            # Cancelled by its caller, or because the server is shutting down.
             raise Status(Code.UNAVAILABLE, "the server is ending", may_have_run=False) from None
         except concurrent.futures.BrokenExecutor:
-            # The next call replaces the pool. Its last reference must not be dropped here, because this is a callback of
-            # its own thread, which holds the lock that its finalizer takes.
+            # The next call replaces the pool. The last reference must not be dropped here: this callback runs on the
+            # pool's own thread, which holds the lock that the pool's finalizer acquires.
             raise Status(Code.UNAVAILABLE, "the process has ended") from None
         outcome = pickle.loads(pickled)
         if has_returned:
@@ -145,11 +146,11 @@ class Processes:
 
 
 def _retire(pool: concurrent.futures.ProcessPoolExecutor) -> None:
-    """Ends a pool after its running calls, in a thread that keeps it until then: dropping the last reference waits for a
-    lock that the pool's own thread holds while its processes end."""
+    """Ends a pool after its running calls. A thread holds the pool until then, because dropping the last reference
+    waits for a lock that the pool's own thread holds while its processes exit."""
     end = threading.Thread(target=pool.shutdown, kwargs={"cancel_futures": True}, daemon=True)
     try:
         end.start()
     except RuntimeError:
-        # The interpreter is ending, and has already ended the pool.
+        # The interpreter is exiting, and has already shut down the pool.
         pool.shutdown(cancel_futures=True)

@@ -1,4 +1,4 @@
-"""Servers of functions, whose schema is that of their type hints."""
+"""Servers of functions, with a schema created from type hints."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ __all__ = ["Server", "ServerTls"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-#: The schema, the index of a method in it, the function, how it is called, its parameter for the context, and the most calls
-#: and the seconds of a batch.
+#: The schema, the index of a method in it, the function, how it is called, its parameter for the context, and the
+#: maximum size and delay in seconds of a batch.
 _Bound = tuple[Api, int, Callable[..., Any], str, "int | str | None", "tuple[int, float] | None"]
 
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 class ServerTls:
-    """PEM of a server's certificate chain and key, and of the authorities of its clients, if these need certificates."""
+    """TLS settings of a server: PEM of its certificate chain and key, and of the client authorities if clients need
+    certificates."""
 
     def __init__(self, certificate: str | bytes, key: str | bytes, *, clients: str | bytes | None = None) -> None:
         authorities = None if clients is None else pem("clients", clients)
@@ -52,7 +53,7 @@ class _Added:
         self.name = name_of(function) if name is None else name
         self.blocking = self.process = False
         self.batch: tuple[int, float] | None = None
-        # Hints that are text may name definitions around the function.
+        # Hints given as text may refer to local definitions.
         self.local = None if frame.f_locals is frame.f_globals else dict(frame.f_locals)
         base = base_of(function)
         if self.local is not None and any(isinstance(hint, str) for hint in base.__annotations__.values()):
@@ -70,18 +71,20 @@ def _seconds(text: str | float) -> float:
 
 
 class Server:
-    """Serves functions: ``@server`` before one, and ``server.run()`` at the end.
+    """Serves functions: decorate them with ``@server``, and call ``server.run()`` at the end.
 
-    Plain functions run on the thread that drives the connection, so they should return soon; with ``blocking=True`` one of
-    ``threads`` runs them, and with ``process=True`` one of ``processes``. Coroutine functions run in the event loop of :meth:`run` or :meth:`serve`. A generator is a
-    stream of replies. An exception becomes the status ``INTERNAL``, without its text unless ``shows_errors`` is set, and is
-    logged; a :class:`Status` is sent as it is.
+    Plain functions run on the thread that drives the connection, so they should return quickly. With ``blocking=True``
+    they run on one of ``threads`` pool threads, and with ``process=True`` in one of ``processes`` processes. Coroutine
+    functions run in the event loop of :meth:`run` or :meth:`serve`. A generator is a stream of replies. An exception is
+    logged and becomes the status ``INTERNAL``, without its text unless ``shows_errors`` is set; a :class:`Status` is
+    sent unchanged.
 
-    ``protocols`` opens others than the native one: ``"json-rpc"``, ``"http"`` (Connect), ``"grpc"`` and ``"websocket"``.
-    ``hosts`` and ``origins`` are the names of the server and the pages that may call it there. With ``topics`` it is a
-    broker as well, and any client may publish and subscribe; ``history`` has patterns of topics, and how many messages of each
-    it keeps, or also for how many seconds: ``{"prices.>": 1, "orders.>": (100, 60.0)}``. ``body_max`` is the longest message in bytes,
-    ``memory_max`` the most memory in bytes that is held for all peers, and ``shutdown_timeout`` the time in seconds that calls have to end when the server stops.
+    ``protocols`` enables further protocols: ``"json-rpc"``, ``"http"`` (Connect), ``"grpc"`` and ``"websocket"``.
+    ``hosts`` and ``origins`` are the accepted host names and page origins. With ``topics`` the server is also a broker,
+    and any client may publish and subscribe. ``history`` maps topic patterns to the number of messages to keep per
+    topic, optionally with a maximum age in seconds: ``{"prices.>": 1, "orders.>": (100, 60.0)}``. ``body_max`` is the
+    maximum message length in bytes, ``memory_max`` the maximum memory in bytes for all peers, and ``shutdown_timeout``
+    the time limit in seconds for calls when the server stops.
     """
 
     def __init__(
@@ -127,7 +130,7 @@ class Server:
         self._stopped: Any = None
         #: The loop and the thread of coroutine functions after :meth:`start`.
         self._background: tuple[asyncio.AbstractEventLoop, threading.Thread] | None = None
-        #: The tasks of coroutine functions. Their loop refers to them weakly.
+        #: The tasks of coroutine functions. The loop only holds weak references to them.
         self._tasks: set[asyncio.Task[None]] = set()
 
     @overload
@@ -139,7 +142,7 @@ class Server:
     def __call__(
         self, function: Any = None, *, name: str | None = None, blocking: bool = False, process: bool = False
     ) -> Any:
-        """Serves a function, which stays as it is."""
+        """Serves a function, and returns it unchanged."""
 
         if function is not None:
             self._functions.append(_Added(function, name, sys._getframe(1)))
@@ -156,11 +159,12 @@ class Server:
     def batch(
         self, *, max_size: int = 64, max_delay: str | float = "2ms", name: str | None = None
     ) -> Callable[[_Function], _Function]:
-        """Serves a function that takes a list for each parameter, and returns a list: calls of many clients are one call.
+        """Serves a function that takes a list per parameter and returns a list. Calls of several clients become one
+        call.
 
-        A batch is called when it has ``max_size`` calls, or as many as were in flight with the last batch, or when its first
-        one has waited for ``max_delay``; a lone caller does not wait. An exception
-        in the list that is returned fails its call alone. When 16 batches wait, further calls fail at once with
+        The function is called when ``max_size`` calls are queued, or as many as were in flight with the last batch, or
+        when the first call has waited for ``max_delay``. A single caller does not wait. An exception in the returned
+        list fails only its own call. When 16 batches are queued, further calls fail immediately with
         ``RESOURCE_EXHAUSTED``.
         """
         if max_size < 1:
@@ -178,8 +182,8 @@ class Server:
     def add(self, service: Service, *, blocking: bool = False) -> Server:
         """Serves a service of a schema: an object of a class that derives from the generated one.
 
-        Methods may be plain functions, coroutine functions, and generators of both kinds, and run as functions do. Those that
-        the class does not have answer ``UNIMPLEMENTED``.
+        Methods may be plain functions, coroutine functions, and generators of both kinds. They run like functions.
+        Missing methods reply with ``UNIMPLEMENTED``.
         """
         self._services.append((service, blocking))
         return self
@@ -193,18 +197,18 @@ class Server:
         return builder
 
     def proto(self) -> str:
-        """The schema as the text of a ``.proto`` file, for callers in other languages."""
+        """Returns the schema as the text of a ``.proto`` file, for callers in other languages."""
         return self._described().proto()
 
     @property
     def address(self) -> str:
-        """The address that the server has bound, with its port."""
+        """Returns the bound address, including the port."""
         if self._native is None:
             raise RuntimeError("the server has not started")
         return self._native.address
 
     def start(self, address: str = DEFAULT_ADDRESS, *, _loop: asyncio.AbstractEventLoop | None = None) -> Server:
-        """Serves in the background. Coroutine functions run in an event loop of a thread of its own."""
+        """Serves in the background. Coroutine functions run in an event loop on a separate thread."""
         if self._native is not None:
             raise RuntimeError("the server has started before")
         functions = self._all_bound()
@@ -232,7 +236,7 @@ class Server:
         return self
 
     def topics(self) -> Topics:
-        """The topics of the broker, for publishing and subscribing in the server's own process."""
+        """Returns the topics of the broker, for publishing and subscribing within this process."""
         from ._topics import Topics
 
         if self._native is None:
@@ -240,7 +244,7 @@ class Server:
         return Topics(self._native.topics())
 
     def async_topics(self) -> AsyncTopics:
-        """As :meth:`topics`, for asyncio."""
+        """Like :meth:`topics`, for asyncio."""
         from ._topics import AsyncTopics
 
         if self._native is None:
@@ -248,7 +252,7 @@ class Server:
         return AsyncTopics(self._native.topics())
 
     def _offered(self) -> Any:
-        """The functions, for a client that serves them. Coroutines run in the current event loop."""
+        """Returns the functions for a client that serves them. Coroutines run in the current event loop."""
         import asyncio
 
         loop = asyncio._get_running_loop()
@@ -275,7 +279,7 @@ class Server:
         ]
 
     def _call(self, function: Described) -> Callable[..., Any]:
-        """The callable of a function: itself, or one that submits it to a process."""
+        """Returns the callable for a function: the function itself, or one that submits it to a process."""
         if function.kind != "process":
             return function.call
         from ._processes import Processes
@@ -293,8 +297,8 @@ class Server:
             pool.close()
 
     def stop(self) -> None:
-        """Shuts the server down, and returns when the calls in flight have ended. Raises ``RuntimeError`` if it could
-        not serve, and within its functions, whose calls are in flight."""
+        """Shuts the server down, and returns when the calls in flight have ended. Raises ``RuntimeError`` if the
+        server failed, or if called within one of its functions, whose call is in flight."""
         self._stop(None)
 
     def _stop(self, limit: float | None) -> None:
@@ -315,7 +319,7 @@ class Server:
                 self._stopped()
 
     def _is_in_function(self) -> bool:
-        """Whether one of the functions runs here."""
+        """Returns whether one of the functions is running on this thread."""
         if self._native is None:
             return False
         import threading
@@ -334,9 +338,9 @@ class Server:
         self.stop()
 
     async def serve(self, address: str = DEFAULT_ADDRESS, *, started: Callable[[], Any] | None = None) -> None:
-        """Serves in the current event loop until the task is cancelled, :meth:`stop` is called in another thread, or
-        SIGTERM comes, unless the program handles that. ``started``, a function or coroutine function, is called once it
-        listens."""
+        """Serves in the current event loop until the task is cancelled, :meth:`stop` is called on another thread, or
+        SIGTERM is received, unless the program handles SIGTERM. ``started``, a function or coroutine function, is
+        called once the server listens."""
         import asyncio
         import signal
         import threading
@@ -378,9 +382,9 @@ class Server:
                     loop.remove_signal_handler(signal.SIGTERM)
 
     def run(self, address: str = DEFAULT_ADDRESS, *, started: Callable[[], Any] | None = None) -> None:
-        """Serves until Ctrl-C, SIGTERM, or :meth:`stop` in another thread. Calls in flight have the time to end that
-        ``shutdown_timeout`` says; another signal ends them. ``started``, a function or coroutine function, is called once
-        it listens."""
+        """Serves until Ctrl-C, SIGTERM, or a call of :meth:`stop` on another thread. Calls in flight may continue
+        until ``shutdown_timeout``; a second signal ends them. ``started``, a function or coroutine function, is
+        called once the server listens."""
         import signal
         import threading
 
@@ -396,7 +400,7 @@ class Server:
                 try:
                     await self.serve(address, started=begin)
                 except asyncio.CancelledError:
-                    # By a second SIGTERM. Ctrl-C becomes a KeyboardInterrupt.
+                    # A second SIGTERM. Ctrl-C becomes a KeyboardInterrupt.
                     pass
 
             try:
@@ -410,7 +414,7 @@ class Server:
         try:
             self.start(address)
             begin()
-            # A signal at another thread, or right before a wait, interrupts none.
+            # A signal on another thread, or immediately before the wait, does not interrupt it.
             while not stopped.wait(0.5):
                 pass
         except KeyboardInterrupt:
@@ -433,7 +437,7 @@ class Server:
 
 
 def _kind(call: Callable[..., Any], gives: bool = False, blocking: bool = False) -> str:
-    """How a method is called."""
+    """Returns how a method is called."""
     from ._hints import form_of
 
     form = form_of(call)
@@ -447,7 +451,7 @@ def _kind(call: Callable[..., Any], gives: bool = False, blocking: bool = False)
 
 
 def _methods(service: Service, blocking: bool) -> list[_Bound]:
-    """The methods of an object, and how they are called."""
+    """Returns the methods of an object, and how they are called."""
     api, indexes, streams = service._package.bound()
     bound: list[_Bound] = []
     for own, name in service._methods.items():
@@ -462,7 +466,7 @@ def _methods(service: Service, blocking: bool) -> list[_Bound]:
 
 
 def _drive(loop: asyncio.AbstractEventLoop) -> None:
-    """Runs a loop until it is stopped, and ends its tasks."""
+    """Runs a loop until it is stopped, and then cancels its tasks."""
     import asyncio
 
     asyncio.set_event_loop(loop)
@@ -483,8 +487,9 @@ def _end(future: asyncio.Future[None]) -> None:
 
 
 def _beginner(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -> Callable[..., None]:
-    """Makes a task of an awaitable, one of ``tasks``, whose outcome goes to a completion. A generator is closed by its
-    ``aclose``, the name of its method, and the task of its last step: only a failure is reported."""
+    """Returns a function that creates a task from an awaitable, adds it to ``tasks``, and passes its outcome to a
+    completion. Generators are closed through ``aclose``, with the name of the method and the task of the last step;
+    then only a failure is reported."""
     from asyncio import CancelledError, current_task, wait
 
     async def complete(awaitable: Awaitable[Any], completion: Completion) -> None:
@@ -495,7 +500,7 @@ def _beginner(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -
             if task is not None and task.cancelling():
                 completion.fail(Status(Code.UNAVAILABLE, "the handler was cancelled"))
             else:
-                # It has waited for something that was cancelled.
+                # The coroutine awaited something that was cancelled.
                 completion.fail(error)
             raise
         except BaseException as error:
@@ -503,7 +508,7 @@ def _beginner(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -
             if _is_signal(error):
                 raise
         finally:
-            # The traceback of an exception refers to this frame.
+            # Breaks a cycle: the traceback of an exception refers to this frame.
             del awaitable, completion
 
     async def close(aclose: Callable[[], Awaitable[Any]], method: str, step: asyncio.Task[None] | None) -> None:
@@ -533,7 +538,7 @@ def _beginner(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -
 
 
 def _is_signal(error: BaseException) -> bool:
-    """Whether an exception is Ctrl-C rather than one that a function has raised, which fails its call alone."""
+    """Returns whether an exception is Ctrl-C. One raised by a function fails only its own call."""
     import signal
     import threading
     from asyncio import Runner
@@ -542,7 +547,7 @@ def _is_signal(error: BaseException) -> bool:
         return False
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         return True
-    # The handler of `asyncio.run` raises it for the second signal.
+    # The handler of `asyncio.run` raises it at the second signal.
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -550,7 +555,7 @@ def _is_signal(error: BaseException) -> bool:
 
 
 def _report(method: str, error: BaseException) -> None:
-    # Not at the beginning: an import should cost little.
+    # Not imported at the top, because importing this package should be cheap.
     import logging
 
     logging.getLogger("frisbee_rpc").error("%s has failed", method, exc_info=error)
@@ -562,11 +567,11 @@ _RUNNING: weakref.WeakSet[Server] = weakref.WeakSet()
 _OF_PARENT: list[Any] = []
 
 EXIT = 1.0
-"""Seconds that calls in flight have to end when the interpreter exits."""
+"""Time limit in seconds for calls in flight when the interpreter exits."""
 
 
 def forget_all() -> None:
-    """The servers of a parent process are not served here."""
+    """Forgets the servers of the parent process after a fork."""
     for server in list(_RUNNING):
         _OF_PARENT.append((server._background, server._processes))
         server._background = None
@@ -575,6 +580,6 @@ def forget_all() -> None:
 
 
 def stop_all() -> None:
-    """Stops servers that the program has left running, before the interpreter ends."""
+    """Stops servers that are still running before the interpreter exits."""
     for server in list(_RUNNING):
         server._stop(EXIT)

@@ -1,4 +1,4 @@
-"""The outcome of calls that fail."""
+"""The outcome of failed calls."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, Mapping, Union
 __all__ = ["Code", "Metadata", "Status"]
 
 Metadata = Mapping[str, Union[str, bytes]]
-"""Keys in lower case, with text; those that end with ``-bin`` have bytes."""
+"""Lowercase keys with text values, or with bytes if the key ends with ``-bin``."""
 
 
 class Code(enum.IntEnum):
-    """Why a call has failed. The numbers are those of gRPC."""
+    """The reason why a call failed, with gRPC's numbers."""
 
     CANCELLED = 1
     UNKNOWN = 2
@@ -33,17 +33,17 @@ class Code(enum.IntEnum):
 
 
 class Status(Exception):
-    """A call has failed. A handler raises it to answer its caller so.
+    """The failure of a call. A handler raises it to fail its call with this status.
 
-    ``may_have_run`` says whether the handler may have run: if not, it is safe to call again.
+    ``may_have_run`` is whether the handler may have run. If not, it is safe to retry.
     """
 
     code: Code
     message: str
     details: bytes
-    #: The metadata that is text.
+    #: The text metadata.
     metadata: dict[str, str]
-    #: The metadata that is bytes.
+    #: The binary metadata.
     binary_metadata: dict[str, bytes]
     may_have_run: bool
 

@@ -1,4 +1,4 @@
-"""Times as seconds and nanoseconds. The module is imported with the first time."""
+"""Times as seconds and nanoseconds. Imported with the first time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _SECOND = timedelta(seconds=1)
 
 
 def read_timestamp(seconds: int, nanos: int) -> datetime:
-    """A time in UTC, to the microsecond."""
+    """Returns a UTC time with microsecond resolution."""
     try:
         return _EPOCH + timedelta(seconds=seconds, microseconds=nanos // 1000)
     except OverflowError:
@@ -25,7 +25,7 @@ def write_timestamp(value: object) -> tuple[int, int]:
 
 
 def read_duration(seconds: int, nanos: int) -> timedelta:
-    """A time to the microsecond."""
+    """Returns a duration with microsecond resolution."""
     try:
         return timedelta(seconds=seconds, microseconds=int(nanos / 1000))
     except OverflowError:
@@ -37,6 +37,6 @@ def write_duration(value: object, *, is_floored: bool = False) -> tuple[int, int
         raise TypeError(f"a timedelta expected, not {type(value).__name__}")
     seconds, rest = divmod(value, _SECOND)
     if seconds < 0 and rest and not is_floored:
-        # Both parts of a duration have one sign.
+        # Both parts of a duration have the same sign.
         seconds, rest = seconds + 1, rest - _SECOND
     return seconds, rest // timedelta(microseconds=1) * 1000

@@ -1,4 +1,4 @@
-"""Topics: messages for all subscribers of a server's broker."""
+"""Topics: messages to all subscribers of a server's broker."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ _T = TypeVar("_T")
 
 
 class Position(NamedTuple):
-    """The position of a message in the history of its topic: offsets count from 1 without gaps."""
+    """The position of a message in the history of its topic. Offsets start at 1 and have no gaps."""
 
     epoch: int
     offset: int
 
 
 Start = Union[Literal["now", "last", "oldest"], Position]
-"""The first message of a subscription: published from now on, the last or the oldest of each topic, or the one after a position."""
+"""The start of a subscription: new messages only, the last or the oldest message of each topic, or the message after
+a position."""
 
 
 class Message(Generic[_T]):
-    """A message that was published: its topic, and its bytes or object.
+    """A published message: its topic, and its bytes or object.
 
-    With ``start`` and a broker that keeps a history, ``position`` is the position of the message in its topic, from which a later
-    subscription may start.
+    With ``start`` and a broker that keeps a history, ``position`` is the position of the message in its topic, where a
+    later subscription can start.
     """
 
     __slots__ = ("topic", "value", "position")
@@ -43,7 +44,7 @@ class Message(Generic[_T]):
 
 
 class _Codec:
-    """Objects of a class as messages."""
+    """Encodes and decodes objects of a class as messages."""
 
     def __init__(self, kind: type) -> None:
         self.api, self.name = _generated(kind) or _hinted(kind)
@@ -66,14 +67,14 @@ def _codec(kind: type) -> _Codec:
 
 
 def _generated(kind: type) -> tuple[Api, str] | None:
-    """A message of a generated module that a method of its services reaches."""
+    """Returns the codec of a message class of a generated module, which a method of its services must use."""
     package = getattr(sys.modules.get(kind.__module__), "_PACKAGE", None)
     names = [name for name, known in getattr(package, "_classes", {}).items() if known is kind]
     return (package.bound()[0], names[0]) if package is not None and names else None
 
 
 def _hinted(kind: type) -> tuple[Api, str]:
-    """A dataclass, whose message is made of its type hints."""
+    """Returns the codec of a dataclass, whose message is derived from its type hints."""
     import dataclasses
 
     from ._hints import Builder
@@ -105,21 +106,23 @@ def _message(kind: type | None, shown: tuple[str, bytes, tuple[int, int] | None]
 
 
 class Topics:
-    """Publishes and subscribes, over a connection of its own that is made when it is needed.
+    """Publishes and subscribes over a separate connection that is established on demand.
 
-    Topics are words with dots between them, ``orders.north.created``; in a pattern ``*`` matches one word, and ``>`` at
-    the end for all that follow. A connection that is lost is replaced, and subscriptions continue. Messages are bytes, text, or objects of dataclasses and of generated classes.
+    Topics are words separated by dots, ``orders.north.created``. In a pattern, ``*`` matches one word, and a final
+    ``>`` matches all remaining words. A lost connection is replaced, and subscriptions continue. Messages are bytes,
+    text, or objects of dataclasses and of generated classes.
     """
 
     def __init__(self, native: NativeTopics) -> None:
         self._native = native
 
     def publish(self, topic: str, value: Any) -> None:
-        """Publishes a message without an acknowledgement; :meth:`sync` waits until the broker has it."""
+        """Publishes a message without waiting for an acknowledgement; :meth:`sync` waits until the broker has
+        received it."""
         self._native.publish(instance("topic", topic, str), _body(value))
 
     def sync(self) -> None:
-        """Waits until the broker has all that was published before."""
+        """Waits until the broker has received all previously published messages."""
         self._native.sync()
 
     @overload
@@ -133,22 +136,24 @@ class Topics:
     def subscribe(
         self, pattern: str, kind: Any = None, *, group: str | None = None, start: Start | None = None
     ) -> Subscription[Any]:
-        """The messages of a pattern from now on: bytes, or objects of ``kind``. Of the members of a ``group`` one gets each.
+        """Subscribes to a pattern. Yields new messages as bytes, or as objects of ``kind``. Each message is delivered
+        to one member of a ``group``.
 
-        With ``start`` the broker's history is used: after a lost connection the messages continue where they were, or a
-        :class:`Status` says how many are missing.
+        With ``start`` the broker's history is used. After a lost connection, messages continue from the history, or a
+        :class:`Status` reports how many were lost.
         """
         if kind is not None:
             _codec(kind)
         return Subscription(self._native.subscribe(instance("pattern", pattern, str), group, start), kind)
 
     def close(self) -> None:
-        """Ends the connection, and with it the subscriptions. Later calls fail with ``FAILED_PRECONDITION``."""
+        """Closes the connection and its subscriptions. Later calls fail with ``FAILED_PRECONDITION``."""
         self._native.close()
 
 
 class Subscription(Generic[_T]):
-    """The messages of a pattern: an iterator. After lost messages a :class:`Status` is raised, and the next call continues."""
+    """An iterator over the messages of a pattern. If messages were lost, raises a :class:`Status`, after which
+    iteration can continue."""
 
     def __init__(self, native: Subscribed, kind: type | None) -> None:
         self._native, self._kind = native, kind
@@ -169,22 +174,23 @@ class Subscription(Generic[_T]):
         self.close()
 
     def close(self) -> None:
-        """Ends the subscription, and an iteration in another thread."""
+        """Ends the subscription, and an iteration on another thread."""
         self._native.close()
 
 
 class AsyncTopics:
-    """As :class:`Topics`, for asyncio."""
+    """Like :class:`Topics`, for asyncio."""
 
     def __init__(self, native: NativeTopics) -> None:
         self._native = native
 
     async def publish(self, topic: str, value: Any) -> None:
-        """Publishes a message without an acknowledgement; :meth:`sync` waits until the broker has it."""
+        """Publishes a message without waiting for an acknowledgement; :meth:`sync` waits until the broker has
+        received it."""
         await _wait(self._native.start_publish, instance("topic", topic, str), _body(value))
 
     async def sync(self) -> None:
-        """Waits until the broker has all that was published before."""
+        """Waits until the broker has received all previously published messages."""
         await _wait(self._native.start_sync)
 
     @overload
@@ -198,10 +204,11 @@ class AsyncTopics:
     async def subscribe(
         self, pattern: str, kind: Any = None, *, group: str | None = None, start: Start | None = None
     ) -> AsyncSubscription[Any]:
-        """The messages of a pattern from now on: bytes, or objects of ``kind``. Of the members of a ``group`` one gets each.
+        """Subscribes to a pattern. Yields new messages as bytes, or as objects of ``kind``. Each message is delivered
+        to one member of a ``group``.
 
-        With ``start`` the broker's history is used: after a lost connection the messages continue where they were, or a
-        :class:`Status` says how many are missing.
+        With ``start`` the broker's history is used. After a lost connection, messages continue from the history, or a
+        :class:`Status` reports how many were lost.
         """
         if kind is not None:
             _codec(kind)
@@ -209,12 +216,12 @@ class AsyncTopics:
         return AsyncSubscription(native, kind)
 
     def close(self) -> None:
-        """Ends the connection, and with it the subscriptions. Later calls fail with ``FAILED_PRECONDITION``."""
+        """Closes the connection and its subscriptions. Later calls fail with ``FAILED_PRECONDITION``."""
         self._native.close()
 
 
 class AsyncSubscription(Generic[_T]):
-    """As :class:`Subscription`, for ``async for``."""
+    """Like :class:`Subscription`, for ``async for``."""
 
     def __init__(self, native: Subscribed, kind: type | None) -> None:
         self._native, self._kind = native, kind

@@ -1,4 +1,4 @@
-"""What generated modules are made of. Programs use their classes, and seldom this module."""
+"""Support for generated modules, which programs rarely use directly."""
 
 from __future__ import annotations
 
@@ -48,23 +48,23 @@ _T_co = TypeVar("_T_co", covariant=True)
 _Own = TypeVar("_Own", bound="_ServiceClient")
 
 Timeout = Optional[float]
-"""Seconds until a call ends, or ``None`` for that of the client."""
+"""Timeout of a call in seconds, or ``None`` for that of the client."""
 
 Array = Any
-"""An array of NumPy."""
+"""A NumPy array."""
 
 Reply = Union[_T, Awaitable[_T]]
-"""The return type of a server's method, also as ``async def``."""
+"""The return type of a server's method, with or without ``async``."""
 
 Replies = Union[Iterator[_T], AsyncIterator[_T]]
-"""The return type of a server's method with a stream of replies: it is a generator, also with ``async def``."""
+"""The return type of a server's method with a stream of replies, a generator or asynchronous generator."""
 
 Source = Union[Iterable[_T], AsyncIterable[_T]]
-"""The requests of a stream, for a client of asyncio."""
+"""The requests of a stream, for an asyncio client."""
 
 
 class Stream(Protocol[_T_co]):
-    """The replies of a call. :meth:`close` gives it up."""
+    """The replies of a call. :meth:`close` cancels the call."""
 
     def __iter__(self) -> Iterator[_T_co]: ...
     def __next__(self) -> _T_co: ...
@@ -72,7 +72,7 @@ class Stream(Protocol[_T_co]):
 
 
 class AsyncStream(Protocol[_T_co]):
-    """The replies of a call of asyncio. :meth:`aclose` gives it up."""
+    """The replies of an asyncio call. :meth:`aclose` cancels the call."""
 
     def __aiter__(self) -> AsyncIterator[_T_co]: ...
     def __anext__(self) -> Awaitable[_T_co]: ...
@@ -80,7 +80,7 @@ class AsyncStream(Protocol[_T_co]):
 
 
 class Requests(Protocol[_T_co]):
-    """The requests of a call at a server: for ``for`` in a method, and for ``async for`` in one with ``async def``."""
+    """The requests of a call at a server: for ``for`` in a method, or ``async for`` in an ``async def`` method."""
 
     def __iter__(self) -> Iterator[_T_co]: ...
     def __next__(self) -> _T_co: ...
@@ -89,15 +89,15 @@ class Requests(Protocol[_T_co]):
 
 
 Layout = tuple[str, int, Sequence[int], Sequence[tuple[str, int, int, int, bool]]]
-"""A service on the wire: its name, fingerprint, and compatible fingerprints; and of each method name, operation, how many
-fields of its request and reply are new, and whether it is idempotent."""
+"""The wire properties of a service: its name, fingerprint, and compatible fingerprints; and for each method its
+name, operation, the numbers of appended request and reply fields, and whether it is idempotent."""
 
 
 _Bound = tuple[Api, dict[tuple[str, str], int], dict[tuple[str, str], tuple[bool, bool]]]
 
 
 class Package:
-    """The types of a generated module, and its services on the wire."""
+    """The types of a generated module, and the wire properties of its services."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class Package:
         self._bound: _Bound | None = None
 
     def _forms(self) -> dict[str, Any]:
-        """The classes of this module and of those that it imports, which may import each other."""
+        """Returns the classes of this module and of its imports, which may be cyclic."""
         open, seen = [self], set()
         forms: dict[str, Any] = {"frpc.Tensor": "tensor"}
         while open:
@@ -125,11 +125,11 @@ class Package:
 
     @property
     def last_operation(self) -> int:
-        """The highest operation of its methods."""
+        """Returns the highest operation of its methods."""
         return max((operation for *_, methods in self._described[1] for _, operation, *_ in methods), default=0)
 
     def bound(self) -> _Bound:
-        """The methods: by service and name their places, and whether their requests and replies are streams."""
+        """Returns the methods by service and name: their index, and whether requests and replies are streams."""
         if self._bound is None:
             schema = Schema.embedded(*self._described)
             methods = schema.methods()
@@ -140,7 +140,7 @@ class Package:
 
 
 class _ServiceClient:
-    """What clients of both kinds have."""
+    """The common part of both kinds of clients."""
 
     _package: ClassVar[Package]
     _service: ClassVar[str]
@@ -154,7 +154,7 @@ class _ServiceClient:
     def _call(
         self, call: Callable[..., Any], name: str, value: Any, timeout: Timeout, metadata: Metadata | None
     ) -> Any:
-        """Calls a method, with the options of the client where there are no others."""
+        """Calls a method with the client's options, unless others are given."""
         if timeout is None:
             timeout = self._client._timeout
         if metadata is None:
@@ -162,12 +162,12 @@ class _ServiceClient:
         return call(self._api, self._places[name], value, timeout, metadata)
 
     def close(self) -> None:
-        """Ends the connection, also for others that use the client. Calls in flight fail."""
+        """Closes the connection, which other users of the client may share. Calls in flight fail."""
         self._client.close()
 
 
 class ServiceClient(_ServiceClient):
-    """Calls a service, over the connection of a :class:`Client`, or one of its own to an address."""
+    """Calls a service over the connection of a :class:`Client`, or over a new one to an address."""
 
     def __init__(self, client: Client | str, **options: Any) -> None:
         self._bind(client if isinstance(client, Client) else Client(client, **options))
@@ -192,7 +192,7 @@ class ServiceClient(_ServiceClient):
 
 
 class AsyncServiceClient(_ServiceClient):
-    """Calls a service from asyncio, over the connection of an :class:`AsyncClient`, or one of its own to an address."""
+    """Calls a service from asyncio over the connection of an :class:`AsyncClient`, or over a new one to an address."""
 
     def __init__(self, client: AsyncClient | str, **options: Any) -> None:
         self._bind(client if isinstance(client, AsyncClient) else AsyncClient(client, **options))
@@ -217,19 +217,20 @@ class AsyncServiceClient(_ServiceClient):
 
 
 class Service:
-    """Serves a service of a schema: a class that derives from the generated one, whose methods it has."""
+    """The base class of services of a schema. The user's class derives from the generated one and implements its
+    methods."""
 
     _package: ClassVar[Package]
     _service: ClassVar[str]
-    #: The methods of the schema by their names in Python.
+    #: The schema's methods by their Python names.
     _methods: ClassVar[Mapping[str, str]]
 
 
 def unimplemented(method: str) -> Status:
-    """The status of a method that a server does not have."""
+    """Returns the status of an unimplemented method."""
     return Status(Code.UNIMPLEMENTED, f"the server does not implement {method}")
 
 
 def which(message: object, *members: _T) -> _T | None:
-    """The member of a oneof that is set."""
+    """Returns the name of a oneof's set member."""
     return next((member for member in members if getattr(message, str(member)) is not None), None)

@@ -1,6 +1,6 @@
-"""The client of UCall's package by its own names, for programs that used it: they change an import.
+"""The client API of the package UCall, so that programs that use it only need to change an import.
 
-Replies are objects with ``json``, ``bytes``, ``numpy`` and ``image``. The server has its names anyway::
+Replies are objects with ``json``, ``bytes``, ``numpy`` and ``image``. The server's API has the same names already::
 
     from frisbee_rpc.ucall import Client, Server
 """
@@ -24,7 +24,7 @@ class Response:
         self._value, self._status = value, status
 
     def raise_for_status(self) -> None:
-        """Raises the :class:`Status` of a call that has failed."""
+        """Raises the :class:`Status` of a failed call."""
         if self._status is not None:
             raise self._status
 
@@ -41,14 +41,14 @@ class Response:
 
     @property
     def numpy(self) -> Any:
-        """The result as an array."""
+        """The result as a NumPy array."""
         import numpy
 
         return numpy.asarray(self.json)
 
     @property
     def image(self) -> Any:
-        """The result as an image of Pillow; also of an array, or of the bytes of a file."""
+        """The result as a Pillow image, converted from an array or the bytes of a file if necessary."""
         value = self.json
         if isinstance(value, (bytes, bytearray, memoryview)):
             from ._images import read
@@ -77,7 +77,7 @@ class Client:
         return call
 
     def __call__(self, request: Mapping[str, Any]) -> Response:
-        """Makes the call that an object of JSON-RPC describes by ``method`` and ``params``."""
+        """Makes the call given by ``method`` and ``params`` of a JSON-RPC object."""
         params = request.get("params", ())
         if isinstance(params, Mapping):
             return self._call(request["method"], (), params)
@@ -96,5 +96,5 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Closes the connection."""
         self._client.close()
