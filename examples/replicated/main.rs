@@ -1,6 +1,6 @@
 //! The replicated store in a simulation: its world, the conditions that hold in it, and the defects that they find.
 //!
-//! `docs/simulation-store.md` explains it step by step. The store itself is `replica.rs` with `log.rs`, and `store.rs` with
+//! `README.md` explains it step by step. The store itself is `replica.rs` with `log.rs`, and `store.rs` with
 //! `machine.rs`; nothing in them is there for the test, except for the defects.
 //!
 //! `cargo test --release -p replicated`

@@ -1,4 +1,4 @@
-//! Which defects the simulation finds, and after how many seeds: the table in `docs/simulation-store.md`.
+//! Which defects the simulation finds, and after how many seeds: the table in `README.md`.
 
 use crate::defects::Defect;
 use crate::run;
@@ -11,7 +11,7 @@ const SEEDS: u64 = 1_000;
 /// Defects that take no more seeds than this are looked for in every run of the tests.
 const QUICK: u64 = 5;
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/simulation-store.md");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
 
 const HEAD: &str = "| defect | seeds | found as |\n|---|---|---|\n";
 
