@@ -1,17 +1,18 @@
 /**
- * Bytes that are written and read: varints and text. `codec.ts` owns the encoding of messages.
+ * Reading and writing varints and text. `codec.ts` owns the encoding of messages.
  *
- * These are functions of a cursor and not methods of classes, since that is less to load and no slower.
+ * These are functions of a cursor instead of methods of classes, because they produce smaller bundles and are no
+ * slower.
  */
 
 const ENCODER = /* @__PURE__ */ new TextEncoder();
-// A byte order mark is a character like any other, and bytes that are not UTF-8 are refused.
+// Byte order marks are kept, and invalid UTF-8 is rejected.
 const DECODER = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The longest text that is read and written character by character, which is faster than the platform's codecs. */
+/** Maximum length of text that is processed character by character, which is faster than the platform's codecs. */
 const SHORT = 40;
 
-/** The peer sent malformed bytes. */
+/** The error for malformed bytes from the peer. */
 export class Malformed extends Error {
   override readonly name = "Malformed";
 }
@@ -20,32 +21,32 @@ export const malformed = (problem: string): never => {
   throw new Malformed(problem);
 };
 
-/** Bytes, and the position of the next one to write or read. */
+/** A buffer, and the position of the next byte to write or read. */
 export interface Cursor {
   bytes: Uint8Array<ArrayBuffer>;
   at: number;
-  /** How many levels of messages may still begin, for `codec.ts`. */
+  /** Remaining nesting levels of messages, for `codec.ts`. */
   depth: number;
-  /** How much memory messages may still take, for `codec.ts`. */
+  /** Remaining memory of messages in bytes, for `codec.ts`. */
   memory: number;
   /** Whether messages are written in the flat form, for `codec.ts`. */
   isFlat?: boolean | undefined;
 }
 
-/** A cursor over bytes. Functions that read from it throw `Malformed`. */
+/** Returns a cursor over bytes. Functions that read from it throw `Malformed`. */
 export const reader = (bytes: Uint8Array): Cursor => ({ bytes: bytes as Uint8Array<ArrayBuffer>, at: 0, depth: 0, memory: 0 });
 
-/** A cursor in a buffer that grows. */
+/** Returns a cursor in a growing buffer. */
 export const writer = (size = 64): Cursor => reader(new Uint8Array(size));
 
-/** Whether a value is a `Uint8Array`, of whatever realm. */
+/** Returns whether a value is a `Uint8Array` of any realm. */
 export const isBytes = (value: unknown): boolean => ArrayBuffer.isView(value) && (value as Uint8Array).length === value.byteLength;
 
 export const utf8 = (text: string): Uint8Array => ENCODER.encode(text);
 
 // Writing.
 
-/** Makes room for `count` bytes. */
+/** Reserves space for `count` bytes. */
 export function room(to: Cursor, count: number): void {
   const { bytes, at } = to;
   if (at + count > bytes.length) {
@@ -59,13 +60,13 @@ export function putByte(to: Cursor, byte: number): void {
   to.bytes[to.at++] = byte;
 }
 
-/** Sixteen bits. */
+/** Writes 16 bits. */
 export function putHalf(to: Cursor, half: number): void {
   putByte(to, half >> 8);
   putByte(to, half);
 }
 
-/** A number of at most 53 bits. */
+/** Writes a number of at most 53 bits as a varint. */
 export function putVarint(to: Cursor, value: number): void {
   for (; value > 127; value = Math.floor(value / 128)) putByte(to, value | 128);
   putByte(to, value);
@@ -77,13 +78,13 @@ export function putRaw(to: Cursor, bytes: ArrayLike<number>): void {
   to.at += bytes.length;
 }
 
-/** A length as a varint, and the bytes. */
+/** Writes bytes after their length. */
 export function putSized(to: Cursor, bytes: Uint8Array): void {
   putVarint(to, bytes.length);
   putRaw(to, bytes);
 }
 
-/** A length as a varint, and the text. */
+/** Writes text after its length. */
 export function putText(to: Cursor, text: string): void {
   const { at } = to;
   const { length } = text;
@@ -96,7 +97,10 @@ export function putText(to: Cursor, text: string): void {
   }
 }
 
-/** An item: its type, and the length and bytes of the value that `put` writes. Returns whether the value has any bytes. */
+/**
+ * Writes an item: its type, and the length and bytes of the value that `put` writes. Returns whether the value has any
+ * bytes.
+ */
 export function putItem(to: Cursor, type: number, put: () => void): boolean {
   putByte(to, type);
   const { at } = to;
@@ -107,26 +111,26 @@ export function putItem(to: Cursor, type: number, put: () => void): boolean {
   return value.length > 0;
 }
 
-/** The bytes written so far: a view that the next write from position 0 overwrites. */
+/** Returns the bytes written so far, as a view that the next write from position 0 overwrites. */
 export const written = ({ bytes, at }: Cursor): Uint8Array<ArrayBuffer> => bytes.subarray(0, at);
 
 // Reading.
 
-/** The number of unread bytes. */
+/** Returns the number of unread bytes. */
 export const remaining = ({ bytes, at }: Cursor): number => bytes.length - at;
 
-/** The next byte, without consuming it; `undefined` at the end. */
+/** Returns the next byte without consuming it, or `undefined` at the end. */
 export const peek = ({ bytes, at }: Cursor): number | undefined => bytes[at];
 
 export const takeByte = (from: Cursor): number => from.bytes[from.at++] ?? malformed("truncated");
 
-/** Takes a byte that has to be this one. */
+/** Takes a byte, which must equal `byte`. */
 export function expect(from: Cursor, byte: number): void {
   const found = takeByte(from);
   if (found !== byte) malformed(`found byte ${found}, expected ${byte}`);
 }
 
-/** A number of at most `max` bytes, which is exact up to 2^53. */
+/** Takes a varint of at most `max` bytes. It is exact up to 2^53. */
 export function takeVarint(from: Cursor, max = 5): number {
   let value = 0;
   for (let scale = 1; max-- > 0; scale *= 128) {
@@ -137,7 +141,7 @@ export function takeVarint(from: Cursor, max = 5): number {
   return malformed("a number is too long");
 }
 
-/** The number of at most 64 bits that the rest consists of. */
+/** Takes the remaining bytes as a varint of at most 64 bits. */
 export function takeNumber(from: Cursor): number {
   const { at } = from;
   const value = takeVarint(from, 10);
@@ -145,16 +149,16 @@ export function takeNumber(from: Cursor): number {
   return value;
 }
 
-/** A view of the next bytes, with their length in front of them unless it is given. */
+/** Returns a view of the next bytes. Reads their length first unless it is given. */
 export function takeView(from: Cursor, length = takeVarint(from)): Uint8Array {
   if (length > remaining(from)) malformed("truncated");
   return from.bytes.subarray(from.at, (from.at += length));
 }
 
-/** A copy of the bytes that are left. `slice` of a `Buffer` is a view. */
+/** Copies the remaining bytes. `slice` of a `Buffer` would return a view. */
 export const takeRest = ({ bytes, at }: Cursor): Uint8Array => new Uint8Array(bytes.subarray(at));
 
-/** Text of so many bytes. */
+/** Takes text of this length in bytes. */
 export function takeText(from: Cursor, length = takeVarint(from)): string {
   const { bytes, at } = from;
   let text = "";

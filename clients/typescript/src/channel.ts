@@ -1,6 +1,4 @@
-/**
- * Calls, and their connection: the first call opens it, and a lost one is replaced.
- */
+/** Channels: calls and their connection, which the first call opens and which is replaced when it is lost. */
 
 import { putByte, putVarint, reader, type Cursor } from "./bytes.js";
 import { read, write, type Init } from "./codec.js";
@@ -10,91 +8,91 @@ import { Fit, missing, type AnyService, type Method, type Source } from "./servi
 import { Is, Status, ended, givenUp, late, notRun, type Metadata } from "./status.js";
 import { stream, unread, type Replies, type Stream } from "./stream.js";
 
-/** The default timeout of a unary call, in ms. It is not sent to the server. */
+/** Default timeout of unary calls in ms. It is not sent to the server. */
 const TIMEOUT = 30_000;
-/** How long an unsent call waits for a connection, in ms. */
+/** Default time in ms that an unsent call waits for a connection. */
 const PATIENCE = 5_000;
-/** The backoff after the first failure to connect, which doubles with each further one, and its limit, in ms. */
+/** The backoff in ms after the first failure to connect, which doubles with each further one, and its limit. */
 const PAUSE_FIRST = 20;
 const PAUSE_MAX = 2_000;
-/** How many retries may be saved up. Each successful call earns a tenth of one. */
+/** Maximum number of retries in the budget. Each successful call earns a tenth of a retry. */
 const RETRIES_MAX = 10;
 
 /** The settings of a channel. */
 export interface ChannelOptions {
-  /** The default timeout of unary calls in milliseconds, sent to the server. Default: 30 s, not sent. */
+  /** The timeout of unary calls in milliseconds, which is sent to the server. Defaults to 30 s, not sent. */
   readonly timeout?: number | undefined;
-  /** How long a call waits for a connection, in milliseconds. Default: 5 s. */
+  /** Maximum time in milliseconds that a call waits for a connection. Defaults to 5 s. */
   readonly patience?: number | undefined;
-  /** Metadata of every call, such as a token. */
+  /** Metadata added to every call, such as a token. */
   readonly metadata?: Metadata | undefined;
-  /** The services that the server may call, made by `serve`. */
+  /** The services that the server may call, created by `serve`. */
   readonly serve?: Serving | undefined;
-  /** Whether a lost connection is replaced while no call is waiting: for pages that the server calls. */
+  /** Whether a lost connection is replaced even without waiting calls, for pages that the server calls. */
   readonly stayConnected?: boolean | undefined;
 }
 
 /** The settings of a call. */
 export interface CallOptions {
-  /** Cancels the call when it is aborted. */
+  /** Aborting the signal cancels the call. */
   readonly signal?: AbortSignal | undefined;
-  /** The timeout of the call, in milliseconds, sent to the server. */
+  /** The timeout of the call in milliseconds, which is also sent to the server. */
   readonly timeout?: number | undefined;
   readonly metadata?: Metadata | undefined;
   /** Called with the metadata of the reply, if it has any. */
   readonly onMetadata?: ((metadata: Metadata) => void) | undefined;
 }
 
-/** A call of any kind, until it is over. */
+/** The state of a call of any kind. */
 interface Call extends InFlight {
   readonly service: AnyService | undefined;
   readonly method: AnyCalled;
   readonly request: unknown;
   readonly options: CallOptions & Pick<ChannelOptions, "patience">;
-  /** The timeout that is sent to the server, in milliseconds. */
+  /** The timeout sent to the server, in milliseconds. */
   readonly sentTimeout: number | undefined;
-  /**
-   * Sends it on a connection, and returns whether that had a free slot. Throws if the call fails. */
+  /** Sends the call on a connection. Returns false if there is no free slot. Throws if the call fails. */
   readonly start: (call: Call, link: Link) => boolean;
   readonly resolve: (reply: never) => void;
   readonly reject: (status: Status) => void;
   readonly abort: (() => void) | undefined;
-  /** The request may have reached the server. */
+  /** Whether the request may have reached the server. */
   isSent: boolean;
-  /** When it stops waiting for a connection. */
+  /** The time at which it stops waiting for a connection. */
   patientUntil: number;
   timer: ReturnType<typeof setTimeout> | undefined;
   /** The connection of a unary call in flight. */
   link: Link | undefined;
-  /** How many fields may be missing at the end of its reply. */
+  /** Number of fields that may be missing at the end of its reply. */
   missing: number;
 }
 
-/** A method, or the pseudo-method of a wait for a connection. */
+/** A method, or the pseudo-method of waiting for a connection. */
 type AnyCalled = Method<unknown, unknown>;
 
 /** A connection to a server, replaced when it is lost. */
 export class Channel {
   /**
-   * Announces a service that will be called, so that the first packet carries its layout. Clients do this; it is free
-   * before the connection is made.
+   * Announces a service that will be called, so that the first packet carries its layout. Clients do this. It costs
+   * nothing before the connection is established.
    */
   readonly name: (service: AnyService) => void;
   /** Makes a unary call. For generated clients. */
   readonly unary: <A, B>(service: AnyService, method: Method<A, B>, request: Init<A>, options?: CallOptions) => Promise<B>;
   /** Makes a server-streaming call. For generated clients. */
   readonly serverStreaming: <A, B>(service: AnyService, method: Method<A, B>, request: Init<A>, options?: CallOptions) => Replies<B>;
-  /** Makes a call with streams both ways. For generated clients. */
+  /** Makes a bidirectional streaming call. For generated clients. */
   readonly twoWay: <A, B>(service: AnyService, method: Method<A, B>, requests: Source<Init<A>>, options?: CallOptions) => Replies<B>;
-  /** Makes a call with streamed requests and one reply. For generated clients. */
+  /** Makes a client-streaming call. For generated clients. */
   readonly clientStreaming: <A, B>(service: AnyService, method: Method<A, B>, requests: Source<Init<A>>, options?: CallOptions) => Promise<B>;
   /** Rejects new calls, fails waiting ones and closes the connection when those in progress have ended. */
   readonly close: () => void;
   /** Handles the packets of a range of operations on all connections. For `mount` and `Topics`. @internal */
   readonly mount: (mount: Mount) => void;
   /**
-   * Waits for a connection with room, uses it, and returns it. Rejects with what `use` throws, or after `patience` in place
-   * of that of the channel. For `mount` and `Topics`. @internal */
+   * Waits for a connection that accepts data, passes it to `use`, and returns it. Rejects with the exception of `use`,
+   * or after `patience`, which overrides that of the channel. For `mount` and `Topics`. @internal
+   */
   readonly connected: (use?: (link: Link) => void, patience?: number) => Promise<Link>;
 
   constructor(dial: Dial, { timeout, patience = PATIENCE, metadata: common, serve, stayConnected }: ChannelOptions = {}) {
@@ -105,7 +103,7 @@ export class Channel {
     let pause: ReturnType<typeof setTimeout> | undefined;
     let isClosed = false;
     let trouble = "";
-    /** The waiting unary calls, and the waiting streams, whose slots are separate. */
+    /** The waiting unary calls and the waiting streams, which use separate slots. */
     const waiting = [new Set<Call>(), new Set<Call>()] as const;
     const queue = ({ method: { sends, receives } }: Call): Set<Call> => waiting[sends || receives ? 1 : 0];
     const named = new Set<AnyService>();
@@ -120,22 +118,23 @@ export class Channel {
     };
 
     const owner: Owner = {
-      // Deferred, since the caller that frees a slot may be in the middle of a change.
+      // Deferred, because the caller that frees a slot may be in the middle of a change.
       room: (on) => queueMicrotask(() => {
         for (const calls of waiting) {
           for (const call of calls) {
             if (link !== on || !starts(call, on)) break;
-            // The write may have ended the connection. A call that waits again stays in the queue.
+            // The write may have closed the connection. A call that waits again stays in the queue.
             if (link === on) calls.delete(call);
           }
         }
       }),
-      // A backoff follows unless the connection was long-lived: a short one if the server has answered on it.
+      // Reconnects after a backoff, unless the connection was long-lived. The backoff is short if the server has
+      // answered on it.
       closing(on, reason) {
         if (link !== on) return;
         link = undefined;
         trouble = reason;
-        // They waited for a slot until now.
+        // These calls were waiting for a slot, and now wait for a connection.
         if (on.isUp) for (const calls of waiting) calls.forEach(wait);
         if (on.isUp && performance.now() - dialledAt >= PAUSE_MAX) failures = 0;
         else if (!isClosed) {
@@ -176,7 +175,7 @@ export class Channel {
 
     // Calls.
 
-    /** Starts a call, and returns whether it has left the queue. */
+    /** Starts a call. Returns whether it has left the queue. */
     const starts = (call: Call, on: Link): boolean => {
       const { service, method } = call;
       try {
@@ -185,7 +184,7 @@ export class Channel {
           call.missing = missing(method, how, 1);
           return call.start(call, on) && (call.isSent = true);
         }
-        // A new connection announces it.
+        // A new connection announces the service.
         named.add(service as AnyService);
         failures = 0;
         on.drain();
@@ -196,7 +195,7 @@ export class Channel {
       }
     };
 
-    /** Runs a call on the connection, at once or as soon as one has a free slot. */
+    /** Runs a call on the connection, immediately or when a slot is free. */
     const run = (call: Call): void => {
       if (link?.isUp && starts(call, link)) return;
       if (isClosed) return fail(call, closed(call.isSent));
@@ -205,13 +204,16 @@ export class Channel {
       wait(call);
     };
 
-    /** Sets the timer of a waiting call. Without a connection it waits for `patience`, without a free slot until its deadline. */
+    /**
+     * Sets the timer of a waiting call. Without a connection it waits for `patience`; without a free slot, until its
+     * deadline.
+     */
     const wait = (call: Call): void => {
       call.patientUntil = performance.now() + (call.options.patience ?? patience);
       checkTimers(call);
     };
 
-    /** Ends a call whose time is up, or sets a timer for it. */
+    /** Ends a call that has timed out, or sets its timer. */
     const checkTimers = (call: Call): void => {
       const { until, isSent, patientUntil } = call;
       const now = performance.now();
@@ -251,7 +253,7 @@ export class Channel {
       return isSent;
     };
 
-    /** Makes a call. `sentTimeout` is sent to the server, `timeout` is not. */
+    /** Creates a call. `sentTimeout` is sent to the server, `timeout` is not. */
     const begin = (
       service: AnyService | undefined,
       method: AnyCalled,
@@ -282,14 +284,14 @@ export class Channel {
     const open = <A, B>(service: AnyService, method: Method<A, B>, requests: Source<Init<A>>, options: CallOptions = {}): Stream<A, B> => {
       let call: Call | undefined;
       const replies = stream(method.request, method.reply, true, () => call && over(call), options.onMetadata);
-      // The default timeout is for unary calls: streams may be long.
+      // The default timeout applies to unary calls only, because streams may be long.
       call = begin(service, method as AnyCalled, requests, options, options.timeout, (call, on) => {
         const isOpen = on.open(replies as Stream, call.missing, (to) => {
           prefix(to, call);
           putByte(to, 9);
           putVarint(to, call.operation);
         });
-        // A handler of streamed requests begins before them.
+        // A handler of streamed requests may begin before the first request.
         if (isOpen) void replies.pump(requests, method.sends);
         return isOpen;
       }, () => {}, replies.fail);

@@ -1,38 +1,39 @@
 /**
- * Messages to bytes and back, by the tables of generated code. `bytes.ts` owns numbers and text, `prefix.ts` the parts
- * in front of a message.
+ * Encodes and decodes messages by the tables of generated code. `bytes.ts` owns numbers and text, `prefix.ts` the parts
+ * before a message.
  *
- * A table lists the fields in the order of the wire: `name:spec`, separated by a space. A name contains any characters but
- * space, `:` and `/`. A spec is a letter for the type (`b`ool, `i`32, `u`32, `l` i64, `w` u64, `f`32, `d` f64, `s`tring,
- * b`y`tes, `e`num, `m`essage; `L` and `W` are `l` and `w` as `number`), with `?` in front of an optional value, `*` in front
- * of a list, `%` and the letter of the key in front of a map, and `oneof/member/` in front of a member of a oneof.
+ * A table lists the fields in wire order: `name:spec`, separated by spaces. A name contains any characters except
+ * space, `:` and `/`. A spec is a letter for the type (`b`ool, `i`32, `u`32, `l` i64, `w` u64, `f`32, `d` f64,
+ * `s`tring, b`y`tes, `e`num, `m`essage; `L` and `W` are `l` and `w` as `number`). Before it is `?` for an optional
+ * value, `*` for a list, `%` and the letter of the key for a map, and `oneof/member/` for a member of a oneof.
  */
 
 import { expect, isBytes, remaining, malformed, peek, putByte, putSized, putText, putVarint, reader, takeByte, takeText, takeVarint, takeView, writer, written, type Cursor } from "./bytes.js";
 import { Is, Status, notRun } from "./status.js";
 
-/** How deep messages may nest, the outermost counted. The same as in Rust. */
+/** Maximum nesting depth of messages, including the root. Equal to Rust's limit. */
 const DEPTH_MAX = 100;
 
 /**
- * How much memory the lists, maps and inner messages of one message may take, in bytes, and how many times the body if
- * that is more. The same as in Rust: a nil element is one byte on the wire and a whole message in memory.
+ * Maximum memory of the lists, maps and nested messages of one message in bytes, and as a multiple of the body if that
+ * is larger. Equal to Rust's limit. The body does not bound the memory, because a nil element takes one byte on the
+ * wire and a whole message in memory.
  */
 const MEMORY_MAX = 64 << 20;
 const MEMORY_TIMES = 12;
 
-/** Approximate sizes of objects in V8: an element of a list or a field, and a message or an entry of a map. */
+/** Approximate sizes of objects in V8: an element of a list or a field, and a message or a map entry. */
 const SLOT = 8;
 const OBJECT = 56;
 
-/** Eight bytes, to convert between numbers and their bits. */
+/** Scratch space to convert between numbers and their bits. */
 const SCRATCH = /* @__PURE__ */ new Uint8Array(8);
 const NUMBERS = /* @__PURE__ */ new DataView(SCRATCH.buffer);
 
-/** The number of an enum value that this schema does not declare. */
+/** The number of an enum value that the schema does not declare. */
 export type UnknownValue = number & { readonly "~unknown": true };
 
-/** What a field of bytes is: a name of its own, since a message may have the other. */
+/** The type of bytes fields. An alias, because a message may be named `Uint8Array`. */
 export type Bytes = Uint8Array;
 
 /** The table of an enum: its values in the order of declaration. */
@@ -45,12 +46,11 @@ type Fields = Record<string, Value>;
 /** A message with its table. */
 export interface Type<T> {
   readonly name: string;
-  /** Only for the type checker. */
+  /** Used only by the type checker. */
   readonly "~message"?: T;
 }
 
-/**
- * The input of a message: every field may be left out, and is its default then. Lists may be read-only. */
+/** The input for a message: every field may be omitted and then has its default. Lists may be read-only. */
 export type Init<T> = T extends Uint8Array | string | number | bigint | boolean | undefined
   ? T
   : T extends ReadonlyMap<infer K, infer V>
@@ -61,31 +61,34 @@ export type Init<T> = T extends Uint8Array | string | number | bigint | boolean 
         ? { readonly case: C; readonly value: Init<V> }
         : { readonly [K in keyof T]?: Init<T[K]> | undefined };
 
-/** Makes the table of a message. For generated code. */
+/** Creates the table of a message. For generated code. */
 export function message<T>(name: string, spec: string, refs?: () => readonly Ref[]): Type<T> {
   let known: readonly Field[] | undefined;
   return { name, fields: () => (known ??= parsed(spec, refs?.() ?? [])) } as Table;
 }
 
-/** Returns the bytes of a message. Throws a `Status` of code `INVALID_ARGUMENT` for a value that its type cannot hold. */
+/** Encodes a message. Throws a `Status` with code `INVALID_ARGUMENT` for a value that its type cannot hold. */
 export function encode<T>(type: Type<T>, value: Init<T>): Uint8Array {
   const to = writer(256);
   write(to, type, value);
   return written(to);
 }
 
-/** Returns the message of `bytes`, whose memory it does not share. Throws a `Malformed` for anything else. */
+/** Decodes a message, which does not share the memory of `bytes`. Throws `Malformed` for invalid input. */
 export const decode = <T>(type: Type<T>, bytes: Uint8Array): T => read(reader(bytes), type, 0);
 
-/** Writes a message in the rich form, or in the flat one, which cannot say that an optional value is absent. */
+/**
+ * Writes a message in the extended form, or in the flat form, which cannot represent the absence of an optional value.
+ */
 export function write<T>(to: Cursor, type: Type<T>, value: Init<T>): void {
   to.depth = DEPTH_MAX;
   putMessage(to, type as Table, value as Fields);
 }
 
 /**
- * Reads a message in either form. Its last `missing` fields may be absent. A nil gives the default message. Bytes after
- * it are ignored: a newer schema may put fields there. */
+ * Reads a message in either form. Its last `missing` fields may be absent. A nil is the default message. Trailing bytes
+ * are ignored, because a newer schema may append fields.
+ */
 export function read<T>(from: Cursor, type: Type<T>, missing: number): T {
   from.depth = DEPTH_MAX;
   from.memory = Math.max(MEMORY_MAX, remaining(from) * MEMORY_TIMES);
@@ -93,39 +96,39 @@ export function read<T>(from: Cursor, type: Type<T>, missing: number): T {
 }
 
 interface Table extends Type<never> {
-  /** The fields, made when they are needed. */
+  /** Returns the fields, which are parsed on first use. */
   fields(): readonly Field[];
 }
 
-/** A type: the encoding of its values, after the number of the type. */
+/** A type: the encoding of its values, without their kind byte. */
 interface Kind {
-  /** The number of the type on the wire. */
+  /** The kind byte of the type on the wire. */
   readonly wire: number;
   zero(): Value;
   put(to: Cursor, value: Value): void;
-  /** Returns `undefined` for a nil, which only messages may be. */
+  /** Returns `undefined` for a nil, which is valid only for messages. */
   take(from: Cursor): Value;
   readonly table?: Table | undefined;
-  /** Whether an int32 may take the place of a value. */
+  /** Whether an int32 may replace the value. */
   readonly isEnum?: boolean;
 }
 
 interface Field {
-  /** The property of the message: for a member of a oneof that of the oneof. */
+  /** The property of the message. For a member of a oneof, the property of the oneof. */
   readonly name: string;
   readonly of: Kind;
   readonly isOptional: boolean;
-  /** The type of the keys of a map. */
+  /** The key type of a map. */
   readonly key: Kind | undefined;
-  /** The types in front of a list or a map. */
+  /** The kind bytes before a list or a map. */
   readonly head: readonly number[] | undefined;
-  /** A member of a oneof: its name, its number and all members, of which the first is the first on the wire. */
+  /** A member of a oneof: its name, its number and all members, the first of which is the first on the wire. */
   readonly case: string;
   readonly number: number;
   readonly all: Field[] | undefined;
 }
 
-/** Makes the fields of a table. */
+/** Parses the fields of a table. */
 function parsed(spec: string, refs: readonly Ref[]): readonly Field[] {
   const oneofs = new Map<string, Field[]>();
   let next = 0;
@@ -200,16 +203,16 @@ function putOne(to: Cursor, of: Kind, value: Value): void {
   of.put(to, value === undefined ? of.zero() : value);
 }
 
-/** A message; `undefined` for a nil. */
+/** Takes a message, or `undefined` for a nil. */
 function takeMessage(from: Cursor, table: Table, missing: number): Fields | undefined {
   if (peek(from) === 0) return void from.at++;
   expect(from, 8);
-  takeByte(from); // The flags are without meaning.
+  takeByte(from); // The flags are reserved.
   if (!from.depth--) malformed(`${table.name} nests deeper than ${DEPTH_MAX}`);
   const fields = table.fields();
   charge(from, OBJECT + SLOT * fields.length);
   const value: Fields = {};
-  /** The oneofs in the rich form: their later members are not there. */
+  /** The oneofs found in the extended form, whose later members are not encoded. */
   let rich = "";
   for (const field of fields) {
     const { name, all, of } = field;
@@ -227,7 +230,7 @@ function takeMessage(from: Cursor, table: Table, missing: number): Fields | unde
       if (set) value[name] = { case: set.case, value: takeElement(from, set.of) };
       else if (number) malformed(`${table.name}.${name} has no member ${number}`);
     } else if (!rich.includes(` ${name} `)) {
-      // In the flat form each member has its position, and is set unless it has its default.
+      // In the flat form each member has its own position, and is set unless it has its default.
       const is = takeOne(from, of);
       if (is instanceof Uint8Array ? is.length : !Object.is(is, of.zero())) value[name] = { case: field.case, value: is };
     }
@@ -238,7 +241,7 @@ function takeMessage(from: Cursor, table: Table, missing: number): Fields | unde
 
 function takeField(from: Cursor, field: Field): Value {
   const { head, key, of } = field;
-  // A nil is also an empty map.
+  // A nil is an empty map or an absent value.
   if ((key || field.isOptional) && peek(from) === 0) {
     from.at++;
     return zero(field);
@@ -261,10 +264,10 @@ function takeOne(from: Cursor, { wire, table, take, isEnum }: Kind): Value {
   return take(from);
 }
 
-/** A value that is not a field: a nil counts as a message with defaults. */
+/** Takes a list element or map value. A nil is the default message. */
 const takeElement = (from: Cursor, of: Kind): Value => takeOne(from, of) ?? blank(from, of.table as Table);
 
-/** A message of defaults. */
+/** Returns a default message. */
 function blank(from: Cursor, table: Table): Fields {
   const value: Fields = {};
   const fields = table.fields();
@@ -285,12 +288,13 @@ const kind = <T>(wire: number, zero: () => T, put: (to: Cursor, value: T) => voi
 const inner = (table: Table): Kind =>
   kind<Fields | undefined>(3, () => undefined, (to, value) => (value ? putMessage(to, table, value) : putByte(to, 0)), (from) => takeMessage(from, table, 0), table);
 
-/** How many indexes above those of the schema are written as indexes. The same as in Rust. */
+/** Number of indexes beyond those of the schema that are written as indexes. Equal to Rust's. */
 const KEPT_INDEXES = 1 << 16;
 
 function choice(of: Enum): Kind {
   const numbers = Object.values(of);
-  // Of two names for one number the first goes out. An index that the schema does not know is kept above -2^31.
+  // Of two names with the same number, the first is written. An index unknown to the schema is represented by a number
+  // from -2^31 on.
   const indexes = kind(10, () => numbers[0] as number, (to, number) => {
     const index = numbers.indexOf(number);
     const kept = number + 0x8000_0000;
@@ -298,7 +302,7 @@ function choice(of: Enum): Kind {
     check(index >= 0 || (number === (number | 0) && (isKept || !to.isFlat)), number);
     if (index >= 0 || (isKept && (to.isFlat || kept < KEPT_INDEXES))) putVarint(to, index < 0 ? kept : index);
     else {
-      // Another number that the schema does not declare goes out as an int32.
+      // Any other undeclared number is written as an int32.
       to.at--;
       putOne(to, KINDS["i"] as Kind, number);
     }
@@ -311,7 +315,7 @@ function choice(of: Enum): Kind {
   return { ...indexes, isEnum: true };
 }
 
-/** Integers of 64 bits. Most are small, and the arithmetic of `bigint` is slow. */
+/** Returns the type of 64-bit integers. Most values are small, and `bigint` arithmetic is slow. */
 const wide = (isSigned: boolean, asNumber: boolean): Kind =>
   kind<bigint | number>(isSigned ? 13 : 11, () => (asNumber ? 0 : 0n), (to, value) => {
     const whole = BigInt(value);
@@ -348,7 +352,7 @@ const float = (wire: number, length: 4 | 8): Kind =>
     return NUMBERS[length > 4 ? "getFloat64" : "getFloat32"](0);
   });
 
-/** The letters of tables. */
+/** The types by their letters in tables. */
 const KINDS: Readonly<Record<string, Kind>> = {
   "b": kind(7, () => false, (to, value) => {
     check(typeof value === "boolean", value);
@@ -389,7 +393,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     putSized(to, value);
   }, (from) => {
     expect(from, 10);
-    return new Uint8Array(takeView(from)); // A copy: a view would keep the whole packet.
+    return new Uint8Array(takeView(from)); // A copy, because a view would keep the whole packet alive.
   }),
 };
 

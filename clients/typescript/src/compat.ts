@@ -1,13 +1,14 @@
 /**
- * Calls to compat peers, such as servers in Go: a transport between the packets of native peers, which `link.ts` speaks,
- * and those of the base protocol (docs/wire.md). The server gets no HELLO, and the link gets one of this file. Browsers
- * do not need it: they reach such servers by a gateway.
+ * Calls to compat peers, such as servers in Go: a transport that translates between the packets of native peers, which
+ * `link.ts` uses, and those of the base protocol (docs/wire.md). The server receives no HELLO, and this module sends
+ * one to the link. Browsers do not need it, because they reach such servers through a gateway.
  *
  * # Decisions
  *
- * * **Credit ends here.** The base protocol has none. This file grants the link credit as the socket takes its bytes, and
- *   keeps messages until the link has credit for them, up to 16 MiB.
- * * **Prefixes are cut off.** A compat peer would read metadata and deadlines as a message. The client keeps deadlines.
+ * * **Credit ends here.** The base protocol has no flow control. This module grants credit to the link as the socket
+ * accepts bytes, and buffers messages until the link has credit for them, up to 16 MiB.
+ * * **Prefixes are removed.** A compat peer would read metadata and deadlines as a message. The client enforces
+ * deadlines.
  */
 
 import { reader, takeVarint, takeView, writer, written, type Cursor } from "./bytes.js";
@@ -15,28 +16,28 @@ import { cutter, numbered, putPacket, type HeaderForm } from "./frames.js";
 import { Op, type Dial } from "./link.js";
 import { Is } from "./status.js";
 
-/** The first byte of the prefix in a packet of native peers. */
+/** First byte of the prefix in a packet of native peers. */
 const PREFIX = 0x10;
 /** The cost of a message in addition to its length. */
 const MESSAGE_COST = 64;
-/** The credit of each direction of a stream: the same as between native peers. */
+/** The flow control window of each direction of a stream, equal to that of native peers. */
 const WINDOW = 256 << 10;
-/** The cost of the messages of all streams that wait for credit. */
+/** Maximum total cost of messages that wait for credit. */
 const QUEUED_MAX = 16 << 20;
-/** Streams that may be open: a server in Rust closes the connection beyond that. */
+/** Maximum number of open streams. A Rust server closes the connection beyond it. */
 const STREAMS_MAX = 256;
-/** The bytes in the socket above which streams get no credit, and the pause before the next check, in ms. */
+/** Number of unsent bytes above which streams receive no credit, and the interval of checks in ms. */
 const UNSENT_MAX = 1 << 20;
 const PAUSE = 5;
 
-/** An error with the text `EOF`: the end of a direction. */
+/** An error with the text `EOF`, which ends a direction. */
 const END = [6, 5, 10, 3, 69, 79, 70];
 
-/** A stream that the client has opened. */
+/** A stream opened by the client. */
 interface Open {
-  /** The credit that the link has granted. */
+  /** The credit granted by the link. */
   credit: number;
-  /** Messages and the end, with their operations, for which the link has no credit yet. */
+  /** Messages and the end, with their operations, that wait for credit of the link. */
   readonly queued: [operation: Op, body: Uint8Array][];
   isSending: boolean;
   isReceiving: boolean;
@@ -46,11 +47,11 @@ interface Open {
 
 const costOf = (body: Uint8Array): number => body.length + MESSAGE_COST;
 
-/** Dials a compat peer, whose headers have this form. */
+/** Returns a dialler of a compat peer with this header form. */
 export function compat(dial: Dial, form: HeaderForm): Dial {
   return (events) => {
     const streams = new Map<number, Open>();
-    /** Packets for the link. */
+    /** Packets to be delivered to the link. */
     let incoming = writer();
     let isDelivering = false;
     let isClosed = false;
@@ -60,7 +61,7 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
     const flushIncoming = (): void => {
       isDelivering = false;
       const full = incoming;
-      // A new one, since the link may send while it reads.
+      // A new buffer, because the link may send while it reads.
       incoming = writer();
       if (full.at && !isClosed) events.data(written(full));
     };
@@ -95,7 +96,7 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
       streams.delete(id);
       for (const [operation, body] of stream.queued) if (operation === Op.Stream) queuedBytes -= costOf(body);
     };
-    /** Closes a stream whose directions have both ended, as servers keep it until then. */
+    /** Closes a stream after both directions have ended, because servers keep it until then. */
     const release = (to: Cursor, id: number, stream: Open): void => {
       if (stream.isSending || stream.isReceiving || stream.queued.length) return;
       forget(id, stream);
@@ -113,7 +114,7 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
       if (!isClosed) grants ??= setTimeout(grant, pause);
     };
 
-    /** A packet of the link. */
+    /** Handles a packet of the link. */
     const handleLinkPacket = (to: Cursor, id: number, operation: number, body: Uint8Array): void => {
       const stream = streams.get(id);
       if (operation < Op.Stream) put(to, 0, operation);
@@ -142,14 +143,14 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
       }
     };
 
-    /** A packet of the server. */
+    /** Handles a packet of the server. */
     const handleServerPacket = (to: Cursor, id: number, operation: number, body: Uint8Array): void => {
       if (operation < Op.Stream || operation >= 10) return deliver(id, operation, body);
       const stream = streams.get(id);
-      // Operations of extensions are skipped, and so is a second end.
+      // Operations of extensions and repeated ends are ignored.
       if (operation !== Op.Stream || !stream) return;
       if (!body.length) {
-        // The server has closed the stream; without an end before, its messages may be cut off.
+        // The server has closed the stream. Without a preceding end, its messages may be incomplete.
         if (stream.isReceiving) stream.queued.push([Op.End, failure(Is.UNAVAILABLE, "the server closed the stream before its end")]);
         stream.isSending = stream.isReceiving = false;
       } else if (!stream.isReceiving) return;
@@ -205,7 +206,7 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
   };
 }
 
-/** The HELLO that the link reads: no services, and limits that compat peers keep. */
+/** Returns the HELLO for the link: no services, and the limits of compat peers. */
 function hello(): Uint8Array {
   const to = writer();
   const item = (type: number, value: number): void => {
@@ -221,7 +222,7 @@ function hello(): Uint8Array {
   return written(to);
 }
 
-/** The body of a reset. */
+/** Returns the body of a reset. */
 const failure = (code: number, text: string): Uint8Array => numbered(code, new TextEncoder().encode(text));
 
 const isEnd = (body: Uint8Array): boolean => body.length === END.length && END.every((byte, at) => body[at] === byte);

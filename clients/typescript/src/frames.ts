@@ -1,13 +1,16 @@
-/** Packets in both forms of header, for the transports of Node that look into them. `link.ts` has its own, for speed. */
+/**
+ * Packets with both header forms, for the Node transports that inspect them. `link.ts` has its own implementation, for
+ * speed.
+ */
 
 import { putByte, putHalf, putRaw, writer, written, type Cursor } from "./bytes.js";
 
-/** The form of headers: `old` is that of frisbee-go up to v0.10.2, without the magic. */
+/** The header form: `old`, without the magic number, is that of frisbee-go up to v0.10.2. */
 export type HeaderForm = "current" | "old";
 
 const MAGIC = 15;
 const HEADER = { current: 10, old: 8 };
-/** The longest body. */
+/** Maximum length of a body. */
 const BODY_MAX = 5 << 20;
 
 /** Writes a packet. */
@@ -17,7 +20,7 @@ export function putPacket(to: Cursor, form: HeaderForm, id: number, operation: n
   putRaw(to, body);
 }
 
-/** The bytes of a packet. */
+/** Returns the bytes of a packet. */
 export function packet(form: HeaderForm, id: number, operation: number, body: ArrayLike<number> = []): Uint8Array {
   const to = writer(HEADER[form] + body.length);
   putPacket(to, form, id, operation, body);
@@ -25,15 +28,16 @@ export function packet(form: HeaderForm, id: number, operation: number, body: Ar
 }
 
 /**
- * Returns a function that takes bytes with whatever boundaries, and calls `take` for each packet. Once `take` returns
- * true, the bytes after that packet are returned. Throws for bytes that are no packets. */
+ * Returns a function that takes bytes with arbitrary boundaries and calls `take` for each packet. Once `take` returns
+ * true, the function returns the bytes after that packet. Throws for malformed packets.
+ */
 export function cutter(form: HeaderForm, take: (id: number, operation: number, body: Uint8Array) => boolean | void): (bytes: Uint8Array) => Uint8Array | undefined {
   const header = HEADER[form];
   let partial: Cursor | undefined;
   let need = header;
   return (bytes) => {
     if (partial) {
-      // It grows with the received bytes, not with the announced length.
+      // Grows with the received bytes instead of the announced length.
       putRaw(partial, bytes);
       if (partial.at < need) return;
       bytes = written(partial);
@@ -62,7 +66,7 @@ export function cutter(form: HeaderForm, take: (id: number, operation: number, b
   };
 }
 
-/** A number in front of a body, as a varint. */
+/** Returns a body preceded by a varint. */
 export function numbered(value: number, body: ArrayLike<number> = []): Uint8Array {
   const to = writer();
   for (; value > 127; value = Math.floor(value / 128)) putByte(to, value | 128);

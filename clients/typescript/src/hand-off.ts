@@ -1,7 +1,7 @@
 /**
- * Connections that a server hands off: after a call that requests its connection, the socket belongs to the caller
- * (docs/hand-off.md). The call is one of a channel, whose transport here turns its request into HAND_OFF, and the answer
- * into its reply.
+ * Hand-off of connections: after a call that requests its connection, the socket belongs to the caller
+ * (docs/hand-off.md). The call is made on a channel whose transport, defined here, converts the request to HAND_OFF and
+ * the answer to a reply.
  */
 
 import type { Socket } from "node:net";
@@ -12,18 +12,18 @@ import { closeSocket, openSocket, reasonOf, type Address, type SocketOptions } f
 
 /** The settings of a hand-off. */
 export interface HandOffOptions extends SocketOptions, CallOptions {
-  /** Calls on the connection before it is requested, such as a login. */
+  /** Makes calls on the connection before it is requested, such as a login. */
   readonly before?: ((channel: Channel) => PromiseLike<unknown>) | undefined;
 }
 
 /** A connection that has been handed off. */
 export interface HandedOff<B> {
   readonly reply: B;
-  /** The connection, whose next bytes are those after the reply. */
+  /** The connection. The next bytes are those after the reply. */
   readonly socket: Socket;
 }
 
-/** The decisions of a server. */
+/** The server's decisions. */
 const enum Decision {
   Refused,
   Accepted,
@@ -32,10 +32,11 @@ const enum Decision {
 }
 
 /**
- * Calls a method that hands its connection off, on a connection of its own, and returns its reply and the socket:
+ * Calls a method that hands off its connection, on a separate connection, and returns the reply and the socket:
  * `handOff({ port }, Gateway, Gateway.methods.open, { name: "postgres" })`. Rejects with the status of the call, with
  * `FAILED_PRECONDITION` if the handler keeps the connection or is busy, and with `UNIMPLEMENTED` for another method.
- * Abort the `signal` to give up; the connection is then closed. */
+ * Aborting the `signal` cancels the call and closes the connection.
+ */
 export async function handOff<A, B>(address: Address, service: AnyService, method: Unary<A, B>, request: Init<A>, options: HandOffOptions = {}): Promise<HandedOff<B>> {
   let socket: Socket | undefined;
   let problem: Status | undefined;
@@ -46,13 +47,13 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
     const open = openSocket(address, options.tls);
     let reason = "the server closed the connection";
     let isUp = false;
-    /** The id of the call whose request is a HAND_OFF. */
+    /** The id of the call whose request was sent as HAND_OFF. */
     let pending: number | undefined;
     const end = (): void => closeSocket(open);
     endLast = end;
     const closed = (): void => {
       if (isUp && options.before) {
-        // Another connection would be one without the calls before.
+        // The earlier calls were made on this connection, so it cannot be replaced.
         problem ??= new Status(Code.UNAVAILABLE, `the connection was lost before its hand-off: ${reason}`, { mayHaveRun: pending !== undefined });
         channel.close();
       }
@@ -67,7 +68,7 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
         open.write(packet("current", 0, Op.HandOff, numbered(operation, body)));
       } else if (pending === undefined) open.write(packet("current", id, operation, body));
       else if (operation === Op.Ping) {
-        // Nothing may follow the request. Its answer has a timeout of its own.
+        // Nothing may be sent after the request. The answer has a separate timeout.
         queueMicrotask(() => give(0, Op.Pong));
       } else if (operation === Op.Cancel) {
         reason = "the call was cancelled";
@@ -115,7 +116,7 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
     open.on("data", data).on("close", closed).on("error", failed);
     return {
       send: (bytes) => {
-        // Copied by `packet`, since the socket may keep it until later.
+        // `packet` copies the bytes, because the socket may keep them until later.
         if (socket) return;
         open.cork();
         outward(bytes);
@@ -133,7 +134,7 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
   const { before, signal } = options;
   let giveUp = (): void => {};
   try {
-    // Without calls before, that of the method is cancelled.
+    // Without earlier calls, the call of the method is cancelled.
     if (before && !signal?.aborted) {
       const aborted = new Promise<never>((_, reject) => {
         giveUp = () => reject(new Status(Code.CANCELLED, "not sent: the caller cancelled the call", { mayHaveRun: false }));

@@ -5,24 +5,25 @@ import { Status } from "./status.js";
 
 /** A queue of items that become values when they are read. */
 export interface Inbox<Item, T> {
-  /** Its reader. */
+  /** The reader of the queue. */
   readonly messages: AsyncGenerator<T, undefined>;
   put(item: Item): void;
-  /** The next item, which stays. */
+  /** Returns the next item without taking it. */
   first(): Item | undefined;
   /** Takes the next item. */
   take(): Item | undefined;
   clear(): void;
-  /** Ends it after the queued items. The first end counts, and a status is thrown once. */
+  /** Ends the queue after its items. Only the first end counts, and a status is thrown once. */
   end(end: Status | true): void;
 }
 
 /**
- * Makes a queue. `convert` makes an item a value, or `undefined` if it has none; readers get its exception. `onReturn`
- * is called when the reader ends, and may be called again. */
+ * Creates a queue. `convert` converts an item to its value, or `undefined` if it has none; its exceptions are thrown to
+ * readers. `onReturn` is called when the reader ends, and may be called again.
+ */
 export function inbox<Item, T>(convert: (item: Item) => T | undefined, onReturn: () => void): Inbox<Item, T> {
   let items: (Item | undefined)[] = [];
-  /** The items before this one are taken: to shift each of a hundred thousand would move all others. */
+  /** Number of taken items at the start of the array. Shifting the array for each item would move all others. */
   let head = 0;
   let last: Status | boolean = false;
   let wake = (): void => {};
@@ -63,7 +64,7 @@ export function inbox<Item, T>(convert: (item: Item) => T | undefined, onReturn:
     }
   })();
   const { return: finish } = messages;
-  // Otherwise it would wait for the next message while a reader does.
+  // The default implementation would wait for the next message if a reader is waiting.
   messages.return = () => {
     onReturn();
     clear();

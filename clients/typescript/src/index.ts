@@ -1,6 +1,4 @@
-/**
- * frpc in browsers and in Node. Generated code imports this as `$`.
- */
+/** frpc for browsers and Node. Generated code imports this module as `$`. */
 
 export { Malformed } from "./bytes.js";
 export { Channel, type CallOptions, type ChannelOptions } from "./channel.js";

@@ -1,6 +1,6 @@
 /**
- * One connection: framing, HELLO, keepalive, and its calls and streams. `channel.ts` makes connections and
- * replaces them, `stream.ts` owns a stream, `serve.ts` the calls of the server, `topics.ts` those to a broker.
+ * A connection: framing, HELLO, keepalive, and its calls and streams. `channel.ts` connects and reconnects, `stream.ts`
+ * implements streams, `serve.ts` the server's calls, and `topics.ts` requests to a broker.
  */
 
 import { remaining, malformed, putHalf, putItem, putRaw, putVarint, reader, room, takeByte, takeNumber, takeText, takeVarint, takeView, utf8, writer, written, type Cursor } from "./bytes.js";
@@ -8,7 +8,7 @@ import { EARLIER, Fit, fit, readEarlier, readLayout, whole, writeLayout, type An
 import { Is, Status, notRun, textOf } from "./status.js";
 import type { Stream } from "./stream.js";
 
-/** The operations of the protocol. */
+/** The operations of packets. */
 export const enum Op {
   Ping,
   Pong,
@@ -23,66 +23,66 @@ export const enum Op {
 
 /** The byte transport of a connection. */
 export interface Transport {
-  /** Sends bytes, which are overwritten after this returns. */
+  /** Sends bytes. The buffer is reused after this returns. */
   send(bytes: Uint8Array): void;
   close(): void;
-  /** How many bytes wait to be sent. */
+  /** Returns the number of bytes that wait to be sent. */
   buffered(): number;
-  /** Whether messages are written in the flat form, for compat peers. Default: no. */
+  /** Whether messages are written in the flat form, for compat peers. Defaults to false. */
   readonly isFlat?: boolean | undefined;
 }
 
 /** The events of a transport. */
 export interface TransportEvents {
-  /** The transport is connected. */
+  /** Called when the transport is connected. */
   open(): void;
-  /** Bytes were received, with arbitrary boundaries. They may be overwritten after this returns. */
+  /** Called when bytes are received, with arbitrary boundaries. The buffer may be reused after this returns. */
   data(bytes: Uint8Array): void;
-  /** The transport is closed. */
+  /** Called when the transport is closed. */
   close(reason: string): void;
 }
 
-/** Begins to connect. An exception counts as a failure to connect. */
+/** Starts connecting. An exception counts as a failure to connect. */
 export type Dial = (events: TransportEvents) => Transport;
 
 /** A call in flight. */
 export interface InFlight {
   id: number;
   readonly operation: number;
-  /** It was cancelled, and its slot stays occupied until the reply arrives. */
+  /** Whether the call was cancelled. Its slot stays occupied until the reply arrives. */
   isGivenUp: boolean;
-  /** Its deadline, by the clock of `performance`. */
+  /** The deadline, by the clock of `performance`. */
   readonly until: number;
 }
 
 /** The owner of a connection. */
 export interface Owner {
-  /** The connection accepts no new calls. */
+  /** Called when the connection accepts no new calls. */
   closing(link: Link, reason: string): void;
-  /** The server has answered a call. */
+  /** Called when the server has answered a call. */
   answered(): void;
-  /** There may be free slots for waiting calls and streams. */
+  /** Called when there may be free slots for waiting calls and streams. */
   room(link: Link): void;
-  /** The reply to a call was received. */
+  /** Called when the reply to a call was received. */
   replied(call: InFlight, body: Uint8Array): void;
-  /** The deadline of a call has passed. */
+  /** Called when the deadline of a call has passed. */
   expired(call: InFlight): void;
-  /** The connection of a call was lost, and the call may have run. */
+  /** Called when the connection of a call was lost. The call may have run. */
   lost(call: InFlight, status: Status): void;
 }
 
-/** Serves calls of the server. */
+/** Serves the server's calls. */
 export interface Serving {
   readonly services: readonly AnyService[];
-  /** Begins to serve on a connection, whose peer has announced these layouts. @internal */
+  /** Starts to serve on a connection whose peer announced these layouts. @internal */
   on(link: Link, named: ReadonlyMap<string, PeerLayout>): Session;
 }
 
-/** The calls of the server on a connection. */
+/** The server's calls on a connection. */
 export interface Session {
   /** The calls in progress. */
   readonly progress: ReadonlyMap<number, unknown>;
-  /** A request was received, or the first packet of a stream. */
+  /** Handles a request, or the first packet of a stream. */
   packet(id: number, operation: number, body: Uint8Array, isStream: boolean): void;
   cancel(id: number, operation: number): void;
   down(status: Status): void;
@@ -90,106 +90,115 @@ export interface Session {
 
 /** Handles the packets of some operations. */
 export interface Mount {
-  /** Handles a packet, and returns whether it was one of its operations. */
+  /** Handles a packet. Returns whether its operation belongs to this protocol. */
   packet(link: Link, id: number, operation: number, body: Uint8Array): boolean;
   down(link: Link, status: Status): void;
 }
 
-/** The interface of a connection for its calls. */
+/** A connection, as seen by its calls. */
 export interface Link {
-  /** HELLO was received: the connection is usable. */
+  /** Whether HELLO was received, so that the connection is usable. */
   isUp: boolean;
-  /** Much is unsent: nothing new begins. */
+  /** Whether too much is unsent to start new work. */
   isFull: boolean;
-  /** Sends a packet. Throws, and sends nothing, if its body cannot be encoded or is too long. */
+  /** Sends a packet. If its body cannot be encoded or is too long, throws and sends nothing. */
   write<T>(id: number, operation: number, put?: (to: Cursor, value: T) => void, value?: T): void;
   /** Resets a stream. */
   reset(id: number, status: Status): void;
-  /** Resets a stream of the server that reached no handler. */
+  /** Resets a stream of the server that no handler received. */
   refuse(id: number, status: Status): void;
   /**
-   * How the server's layout of a service fits: `undefined` if the server needs this end's first, since it is another
-   * one that HELLO has not named. Throws a `Status` if the service cannot be called. */
+   * Compares the server's layout of a service. Returns `undefined` if the server needs this end's layout first, because
+   * its own differs and HELLO did not announce this end's. Throws a `Status` if the service cannot be called.
+   */
   fits(service: AnyService): Fit | undefined;
-  /** Sends the request of a call. Returns whether there was a free slot. */
+  /** Sends the request of a call. Returns false if there is no free slot. */
   call<C extends InFlight>(call: C, put: (to: Cursor, call: C) => void): boolean;
   /** Cancels a call. */
   cancel(call: InFlight): void;
-  /** Opens a stream of this end. Returns whether there was a free slot. */
+  /** Opens a stream of this end. Returns false if there is no free slot. */
   open(stream: Stream, missing: number, put: (to: Cursor) => void): boolean;
   /** Accepts a stream of the server. */
   accept(stream: Stream, id: number, missing: number): void;
   /** Removes a stream that has ended. */
   over(id: number): void;
-  /** Starts no new calls, and closes the connection when those in progress have ended. */
+  /** Rejects new calls, and closes the connection when those in progress have ended. */
   drain(): void;
   closeIfIdle(): void;
 }
 
 const BODY_MAX = 5 << 20;
-/** The body length that every end accepts. */
+/** Body length that every peer accepts. */
 const BODY_MAX_LEAST = 1024;
-/** The longest HELLO. */
+/** Maximum length of a HELLO. */
 const HELLO_MAX = 64 << 10;
-/** From this item of HELLO and this packet of operation 3 on, the receiver has to understand them. */
+/** First HELLO item type, and first packet type of operation 3, that the receiver must understand. */
 const ITEM_MUST_UNDERSTAND = 128;
 const MUST_UNDERSTAND = 0x8000;
 const HEADER = 10;
-/** How many calls may be in flight: half of the ids of this end, so that a duplicate reply to a call finds no other under its id. */
+/** Maximum number of calls in flight: half of this end's ids, so that a duplicate reply never matches another call. */
 const CALLS_MAX = 1 << 14;
-/** The first id of calls of the server. Calls of this end have lower ids. */
+/** First id of the server's calls. Calls of this end have lower ids. */
 const ACCEPTING_IDS = 0x8000;
-/** How many cancelled calls may be unanswered before the connection is replaced. */
+/** Number of cancelled calls without a reply after which the connection is replaced. */
 const GIVEN_UP_MAX = CALLS_MAX / 2;
-/** How many streams and calls the server may have in progress here. */
+/** Maximum number of the server's streams and calls in progress at this end. */
 export const SERVED_MAX = 256;
-/** The bytes of a stream that may be unread. The same as in Rust. */
+/** Maximum number of unread bytes of a stream. Equal to Rust's limit. */
 export const WINDOW = 256 << 10;
-/** How many stray packets are skipped. The same as in Rust. */
+/** Maximum number of ignored stray packets. Equal to Rust's limit. */
 const WASTE_MAX = 100_000;
-/** How many bytes may be unsent before the connection is closed: the bytes of replies that Rust's dialling end buffers. */
+/** Maximum number of unsent bytes before the connection is closed, equal to the reply buffer of Rust's dialling end. */
 const UNSENT_MAX = 64 << 20;
-/** The unsent bytes from which new calls, streams and packets of programs wait, and the pause between two looks, in ms. */
+/**
+ * Number of unsent bytes above which new calls, streams and packets of programs wait, and the interval of checks in ms.
+ */
 const FULL_AT = 8 << 20;
 const FULL_PAUSE = 10;
-/** The buffered length from which a write does not wait for the end of the task. */
+/** Buffered length at which a write is flushed without waiting for the end of the task. */
 const FLUSH_AT = 64 << 10;
-/** An end that has received or sent nothing for this time sends a PING, and closes after five times as long, in ms. */
+/**
+ * Keepalive interval in ms. An end that has received or sent nothing for this time sends a PING, and closes the
+ * connection after five times as long.
+ */
 const BEAT = 2000;
 const SILENT_BEATS = 5;
-/** How long the server may take until HELLO, connecting included, in ms. */
+/** Maximum time in ms until HELLO is received, including connecting. */
 const UP_WITHIN = 10_000;
-/** Why a drained connection closes. */
+/** The reason for closing a drained connection. */
 const GOING_AWAY = "the server is going away";
 
-/** The longest time that a timer can be set to. */
+/** Maximum delay of a timer. */
 const TIMER_MAX = 0x7fff_ffff;
 
 export const after = (ms: number, run: () => void): ReturnType<typeof setTimeout> => setTimeout(run, Math.min(Math.max(0, ms), TIMER_MAX));
 
-/** Makes a connection. */
+/** Creates a connection. */
 export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[], serving: Serving | undefined, mounts: readonly Mount[]): Link {
   const out = writer(16 << 10);
   const streams = new Map<number, Stream>();
   /** The layouts of the services that the server offers, and of those that it calls. */
   const offered = new Map<string, PeerLayout>();
   const calling = new Map<string, PeerLayout>();
-  /** The calls in flight, by the lower bits of their ids. */
+  /** The calls in flight, indexed by the lower bits of their ids. */
   const calls: (InFlight | undefined)[] = [];
   let inFlight = 0;
   let givenUp = 0;
   let lastCall = 0;
-  /** The number of streams that this end has open. */
+  /** Number of open streams of this end. */
   let opened = 0;
   let lastStream = 0;
-  /** The last stream that the server has opened. */
+  /** The id of the server's last stream. */
   let theirStream = 0x7fff;
-  /** The server's limits, by their items in HELLO: of bodies, streams and calls, and the credit of a stream. */
+  /**
+   * The server's limits, indexed by their HELLO items: maximum body length, streams and calls, and the credit of a
+   * stream.
+   */
   const limits: [unknown: number, bodyMax: number, streamsMax: number, callsMax: number, credit: number] = [0, BODY_MAX, Infinity, CALLS_MAX, 0];
   let isClosed = false;
-  /** No new calls are started. */
+  /** Whether new calls are rejected. */
   let isDraining = false;
-  /** Bytes of a frame that is not complete, and how many it needs. */
+  /** The bytes of an incomplete frame, and its full length. */
   let partial: Cursor | undefined;
   let need = HEADER;
   let waste = 0;
@@ -197,13 +206,13 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   let seen = 0;
   let hasPong = false;
   let hasSent = false;
-  /** How many beats have passed since the last received byte. */
+  /** Number of keepalive intervals since the last received byte. */
   let silent = 0;
   let beat: ReturnType<typeof setInterval> | undefined;
 
   // Sending.
 
-  /** Calls the transport. An exception, which a timer would have as well, ends the connection. */
+  /** Calls the transport. An exception closes the connection, because timers would otherwise throw it too. */
   const carried = (run: (transport: Transport) => void): void => {
     if (isClosed || !transport) return;
     try {
@@ -235,7 +244,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     });
   };
 
-  /** Ends the state of being full when the transport has sent most bytes, which it does not report. */
+  /** Checks whether the transport has sent most bytes, which it does not report. */
   const lookForRoom = (): void =>
     carried((to) => {
       if (to.buffered() > FULL_AT / 2) return void after(FULL_PAUSE, lookForRoom);
@@ -243,7 +252,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       owner.room(link);
     });
 
-  /** Flushes at the end of the task, so that each woken caller may add its request. */
+  /** Flushes at the end of the task, so that all woken callers can add their requests. */
   const settle = (): void => {
     if (out.at !== seen) {
       seen = out.at;
@@ -286,7 +295,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     });
 
   const refuse = (id: number, status: Status): void => {
-    // Zero credit: no message reached a handler.
+    // Zero credit means that no message reached a handler.
     write(id, Op.Credit, putVarint, 0);
     reset(id, status);
   };
@@ -297,7 +306,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     if (isClosed) return;
     silent = 0;
     if (partial) {
-      // It grows with the received bytes, not with the announced length.
+      // Grows with the received bytes instead of the announced length.
       putRaw(partial, bytes);
       if (partial.at < need) return;
       bytes = written(partial);
@@ -310,7 +319,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
         if (bytes.length < (need = at + HEADER)) break;
         if (half(0) !== 15) malformed("a header without its magic");
         const length = half(6) * 0x1_0000 + half(8);
-        // Checked before a buffer is allocated for it.
+        // Checked before allocating the buffer.
         if (length > BODY_MAX) malformed(`a packet of ${length} bytes`);
         if (bytes.length < (need += length)) break;
         handle(half(2), half(4), bytes.subarray(at + HEADER, need));
@@ -338,7 +347,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
         else owner.replied(call, body);
         return closeIfIdle();
       }
-      // Mounted protocols give their bodies any form.
+      // Mounted protocols define the form of their bodies.
       if (mounts.filter((mount) => mount.packet(link, id, operation, body)).length) return;
       if (isRequest && session) return session.packet(id, operation, body, false);
     } else if (operation < Op.Stream) {
@@ -346,7 +355,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       if (operation === Op.Pong) {
         if (!link.isUp) fail("the server is a compat peer");
       } else if (!hasPong) {
-        // Several PINGs before the next flush have one answer.
+        // Several PINGs before the next flush are answered by one PONG.
         hasPong = true;
         write(0, Op.Pong);
       }
@@ -360,7 +369,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       owner.answered();
       return stream.packet(operation, body);
     } else if (operation === Op.Stream) {
-      // The server opens a stream, or a message has crossed the end of its stream.
+      // Either the server opens a stream, or a message has crossed the end of its stream.
       const ahead = (id - theirStream) & 0x7fff;
       if (id >= 0x8000 && ahead && ahead <= 0x4000) {
         theirStream = id;
@@ -380,7 +389,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
         type = takeByte(from);
         const item = reader(takeView(from));
         if (type >= ITEM_MUST_UNDERSTAND) malformed("must be understood and is unknown");
-        // Those of the core, and two of calls.
+        // Items of the core protocol, and two items of calls.
         if (type < 7 || type === 34 || type === 35) {
           if (seen.has(type)) malformed("occurs twice");
           seen.add(type);
@@ -427,7 +436,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     closeIfIdle();
   };
 
-  /** Closes the connection. */
+  /** Closes the connection because of an error. */
   const fail = (reason: string): void => {
     if (isClosed) return;
     flush();
@@ -491,7 +500,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       do lastStream = (lastStream % 0x7fff) + 1;
       while (streams.has(lastStream));
       const id = lastStream;
-      // Before the write, which may end the connection and with it the stream.
+      // Registered before the write, which may close the connection and thereby end the stream.
       streams.set(id, stream);
       opened++;
       try {
@@ -529,19 +538,19 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     });
     write(1, Op.Ping);
     flush();
-    // The transport may have failed.
+    // The transport may have failed already.
     if (isClosed) return;
-    // Beats are counted and not timed: the timers of a page in the background are delayed.
+    // Intervals are counted instead of measured, because timers of a background page are delayed.
     beat = setInterval(() => {
       if (++silent > SILENT_BEATS) return fail("keepalive timeout");
       if (silent > 1 || !hasSent) write(0, Op.Ping);
       hasSent = false;
-      // Calls with the default timeout have no timer of their own, which would cost as much as the call.
+      // Calls with the default timeout have no separate timer, which would cost as much as the call.
       const now = performance.now();
       for (const call of calls) if (call && call.until <= now && !call.isGivenUp) owner.expired(call);
     }, BEAT);
   };
-  // A transport may report events before `dial` returns, when neither it nor this link is known yet.
+  // A transport may report events before `dial` returns, when `transport` and `link` are not set yet.
   let transport: Transport | undefined;
   const dialled = (run: () => void): void => (transport ? run() : queueMicrotask(run));
   const close = (reason: string): void => dialled(() => closed(reason));

@@ -7,18 +7,25 @@ import { bytesOf } from "./prefix.js";
 import type { Status } from "./status.js";
 
 /**
- * A protocol that the server has mounted too. It gives packets their meaning. An exception of its functions is uncaught, as
- * that of a listener of events, and the connection stays. */
+ * A custom protocol, which the server has mounted too. It defines the meaning of its packets. Exceptions of its
+ * functions are uncaught, like those of event listeners, and the connection stays open.
+ */
 export interface Protocol {
-  /** Its operations, from the first to the last, of 10 to 65535. No service may have one of them: begin at 1000. */
+  /**
+   * Its inclusive range of operations, within 10 to 65535. It must not overlap with those of services; numbers from
+   * 1000 on are recommended.
+   */
   readonly operations: readonly [first: number, last: number];
-  /** Handles a packet of the server. The body is a view that is valid until this returns. */
+  /** Handles a packet of the server. The body is a view that is valid until this function returns. */
   packet(id: number, operation: number, body: Uint8Array): void;
-  /** The connection was lost, with all pending replies. The next packet opens a new one. */
+  /** Called when the connection was lost, and with it all pending replies. The next packet opens a new connection. */
   down?(status: Status): void;
 }
 
-/** Sends a packet. Resolves when it is queued for sending, which waits while much is unsent; rejects if there is no connection or the body is too long. */
+/**
+ * Sends a packet. Resolves when it is queued, which waits while too much is unsent. Rejects if there is no connection
+ * or the body is too long.
+ */
 export type Send = (id: number, operation: number, body: Uint8Array) => Promise<void>;
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Transports of Node: TCP, Unix sockets and TLS, and sockets that a server hands off. The entry `frisbee-rpc/node`.
+ * Node transports: TCP, Unix sockets and TLS, and sockets handed off by servers. The entry point `frisbee-rpc/node`.
  */
 
 import { connect as connectTcp, type NetConnectOpts, type OnReadOpts, type Socket } from "node:net";
@@ -17,15 +17,19 @@ export type Address = { readonly host?: string | undefined; readonly port: numbe
 
 /** The settings of a connection over a socket. */
 export interface SocketOptions extends ChannelOptions {
-  /** Uses TLS, with these settings of `node:tls` in addition to the address. */
+  /** Enables TLS with these settings of `node:tls`, in addition to the address. */
   readonly tls?: ConnectionOptions | undefined;
   /**
-   * The server is a compat peer, such as a program in Go, with this form of header: `current`, or `old` for frisbee-go up to
-   * v0.10.2. It gets neither metadata nor deadlines, is not notified of cancelled calls, and its errors have the code `UNKNOWN`. */
+   * Set if the server is a compat peer, such as a Go program, to its header form: `current`, or `old` for frisbee-go up
+   * to v0.10.2. Such a server receives neither metadata nor deadlines, is not notified of cancelled calls, and its
+   * errors have the code `UNKNOWN`.
+   */
   readonly compat?: HeaderForm | undefined;
 }
 
-/** The read buffer of all sockets: one for each read would cost more than the read of a short reply. */
+/**
+ * The read buffer shared by all sockets. Allocating a buffer for each read would cost more than reading a short reply.
+ */
 const read = new Uint8Array(64 << 10);
 
 /** Opens a socket. @internal */
@@ -36,24 +40,27 @@ export function openSocket(address: Address, tls?: ConnectionOptions, onread?: O
   return socket;
 }
 
-/** How long a closed socket may take for its unsent bytes: without sending or receiving any, and in all, in ms. */
+/** Maximum time in ms that a closed socket may take for its unsent bytes: without progress, and in total. */
 const CLOSE_WITHIN = 2000;
 const CLOSE_MOST = 60_000;
 
-/** Closes a socket after its unsent bytes, unless the peer does not take them. @internal */
+/** Closes a socket after sending its unsent bytes, unless the peer does not accept them. @internal */
 export function closeSocket(socket: Socket): void {
   if (socket.connecting || socket.destroyed) return void socket.destroy();
   socket.setTimeout(CLOSE_WITHIN, () => socket.destroy());
-  // A peer that only sends prevents the other timeout.
+  // A peer that keeps sending would prevent the other timeout.
   const last = setTimeout(() => socket.destroy(), CLOSE_MOST);
   socket.once("close", () => clearTimeout(last));
   socket.destroySoon();
 }
 
-/** The text of an error. That of several addresses, such as those of localhost, has one for each. @internal */
+/**
+ * Returns the text of an error. An error of several addresses, such as those of localhost, includes one text each.
+ * @internal
+ */
 export const reasonOf = (error: Error & { readonly errors?: readonly Error[] }): string => (error.errors ?? [error]).map(({ message }) => message).join("; ");
 
-/** Dials a socket. */
+/** Returns a dialler of a socket. */
 export function socket(address: Address, tls?: ConnectionOptions): Dial {
   return (events) => {
     const socket = openSocket(address, tls, {
@@ -68,7 +75,7 @@ export function socket(address: Address, tls?: ConnectionOptions): Dial {
     socket.on("error", (error) => (reason = reasonOf(error)));
     socket.on("close", () => events.close(reason));
     return {
-      // Copied, since the socket may keep it until later.
+      // Copied, because the socket may keep the bytes until later.
       send: (bytes) => void socket.write(Buffer.from(bytes)),
       close: () => closeSocket(socket),
       buffered: () => socket.writableLength,
@@ -76,7 +83,7 @@ export function socket(address: Address, tls?: ConnectionOptions): Dial {
   };
 }
 
-/** Makes a channel over a socket: `connect({ port: 9090 })`. It connects with the first call. */
+/** Creates a channel over a socket: `connect({ port: 9090 })`. It connects at the first call. */
 export const connect = (address: Address, options: SocketOptions = {}): Channel => new Channel(dialing(address, options), options);
 
 const dialing = (address: Address, { tls, compat: form }: SocketOptions): Dial => (form ? compat(socket(address, tls), form) : socket(address, tls));

@@ -1,26 +1,25 @@
-/**
- * The parts in front of a message: the remaining time, metadata, a status. `codec.ts` owns the message. */
+/** The prefix of a message: the remaining time, metadata, a status. `codec.ts` owns the message. */
 
 import { Malformed, expect, isBytes, remaining, malformed, peek, putItem, putRaw, putText, putVarint, reader, takeByte, takeNumber, takeRest, takeText, takeVarint, takeView, utf8, type Cursor } from "./bytes.js";
 import { Is, type Code, Status, codeOf, notRun, type Metadata } from "./status.js";
 
-/** The first byte of a prefix. Messages begin with 0, 6 or 8. */
+/** First byte of a prefix. Messages start with 0, 6 or 8. */
 const PREFIX = 0x10;
-/** The longest prefix, in bytes. */
+/** Maximum length of a prefix in bytes. */
 const PREFIX_MAX = 64 << 10;
-/** How many entries of metadata there may be, and how long they may be together, with eight bytes more for each. */
+/** Maximum number of metadata entries, and their maximum total length, with eight additional bytes per entry. */
 const ENTRIES_MAX = 256;
 const METADATA_MAX = 61_440;
 
-/** The fields of a prefix to write. */
+/** The contents of a prefix to write. */
 export interface PrefixFields {
-  /** In milliseconds. */
+  /** The timeout in milliseconds. */
   readonly timeout?: number | undefined;
   readonly metadata?: Metadata | undefined;
   readonly status?: Status;
 }
 
-/** The fields of a received prefix. */
+/** The contents of a received prefix. */
 export interface Prefix {
   timeout?: number;
   metadata: Metadata;
@@ -31,23 +30,23 @@ export interface Prefix {
 
 const NOTHING: Prefix = { metadata: {} };
 
-/** The values of a key. */
+/** Returns the values of a key. */
 const valuesOf = (values: Metadata[string]): readonly (string | Uint8Array)[] => [values].flat() as (string | Uint8Array)[];
 
 const isBinary = (key: string): boolean => key.endsWith("-bin");
 
-/** Whether the rules allow an entry of metadata. */
+/** Returns whether a metadata entry is valid. */
 const fits = (key: string, entry: string | Uint8Array): boolean =>
   isBinary(key) !== (typeof entry === "string") && /^[a-z0-9_.-]{1,256}\n[ -~]*$/.test(`${key}\n${isBinary(key) ? "" : entry}`);
 
-/** Content as bytes. Throws a `Status` for a value that is neither text nor bytes. */
+/** Converts content to bytes. Throws a `Status` for a value that is neither text nor bytes. */
 export function bytesOf(content: string | Uint8Array): Uint8Array {
   if (typeof content === "string") return utf8(content);
   if (!isBytes(content)) throw notRun(Is.INVALID_ARGUMENT, `content is a Uint8Array or a string, not ${String(content)}`);
   return content;
 }
 
-/** Writes a prefix, unless it would be empty. Throws a `Status` for metadata that breaks the rules. */
+/** Writes a prefix unless it would be empty. Throws a `Status` for invalid metadata. */
 export function writePrefix(to: Cursor, { timeout, metadata = {}, status }: PrefixFields): void {
   const { at } = to;
   const hasItems = putItem(to, PREFIX, () => {
@@ -67,7 +66,7 @@ export function writePrefix(to: Cursor, { timeout, metadata = {}, status }: Pref
       const { code, details, mayHaveRun } = status;
       putItem(to, 3, () => {
         putVarint(to, code);
-        // Details that would make the prefix too long are left out, so that the rest can be read.
+        // Details that would make the prefix too long are omitted, so that the rest can be read.
         if (to.at - at + details.length + 32 <= PREFIX_MAX) putRaw(to, details);
       });
       if (!mayHaveRun) putItem(to, 5, () => {});
@@ -76,13 +75,13 @@ export function writePrefix(to: Cursor, { timeout, metadata = {}, status }: Pref
   if (!hasItems) to.at = at;
 }
 
-/** Takes the prefix off, if there is one. A request with an item that must be understood and is unknown has not been run. */
+/** Reads the prefix, if there is one. Rejects a request that has an unknown item which must be understood. */
 export function readPrefix(from: Cursor, isRequest = false): Prefix {
   if (peek(from) !== PREFIX) return NOTHING;
   from.at++;
   const items = reader(takeView(from));
   if (remaining(items) > PREFIX_MAX) malformed("a prefix is too long");
-  // Without a prototype: the keys are the peer's.
+  // Created without a prototype, because the peer chooses the keys.
   const metadata: Record<string, Metadata[string]> = Object.create(null) as {};
   const prefix: Prefix = { metadata };
   let entries = 0;
@@ -94,7 +93,7 @@ export function readPrefix(from: Cursor, isRequest = false): Prefix {
       const problem = `prefix item ${type} must be understood and is unknown`;
       throw isRequest ? notRun(Is.UNIMPLEMENTED, problem) : new Malformed(problem);
     }
-    // Metadata and unknown items may occur again.
+    // Metadata and unknown items may be repeated.
     if (type !== 2 && type < 7) {
       if ((seen >> type) & 1) malformed(`prefix item ${type} occurs twice`);
       seen |= 1 << type;
@@ -113,7 +112,7 @@ export function readPrefix(from: Cursor, isRequest = false): Prefix {
   return prefix;
 }
 
-/** The status that replaces a message, if there is one. */
+/** Returns the status that replaces a message, if there is one. */
 export function readStatus(from: Cursor, { metadata, code, details, isRefused }: Prefix): Status | undefined {
   if (peek(from) !== 6) return;
   from.at++;

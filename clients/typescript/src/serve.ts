@@ -1,6 +1,4 @@
-/**
- * Calls of the server to this end. `channel.ts` owns those to the server.
- */
+/** Serves the server's calls to this end. `channel.ts` makes calls to the server. */
 
 import { Malformed, expect, malformed, reader, takeVarint } from "./bytes.js";
 import { read, write, type Init } from "./codec.js";
@@ -18,7 +16,7 @@ interface Served {
   readonly handler: AnyHandler;
 }
 
-/** Serves services to the server at the other end: the value of a channel's option `serve`. */
+/** Serves services to the server at the other end. The result is the channel's option `serve`. */
 export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, also?: Serving): Serving {
   const methods = new Map((also as Server | undefined)?.methods);
   for (const [name, method] of Object.entries(service.methods) as [string, Method<unknown, unknown>][]) {
@@ -28,12 +26,17 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
     services: [...(also?.services ?? []), service],
     methods,
     on(link, named) {
-      /** The calls in progress, as the functions that end them with a failure, which their callers receive. */
+      /** The calls in progress, each as the function that fails it. */
       const progress = new Map<number, (status: Status) => void>();
-      /** The handlers that run, also of calls that have ended: nothing but itself ends a handler. */
+      /**
+       * Number of running handlers, including those of ended calls, because a handler cannot be stopped from outside.
+       */
       let running = 0;
 
-      /** The method of an operation, and how many fields at the end of its requests may be missing. Throws a refusal. */
+      /**
+       * Returns the method of an operation, and the number of fields that may be missing at the end of its requests.
+       * Throws a rejection.
+       */
       const find = (operation: number, isStream: boolean): Served & { readonly left: number } => {
         const served = methods.get(operation);
         if (!served || !(served.method.sends || served.method.receives) === isStream) throw notRun(Is.UNIMPLEMENTED, `unknown operation ${operation}`);
@@ -52,7 +55,7 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
             else write(to, method.reply, reply as object);
           });
           const key = isStream ? id : keyOf(id, operation);
-          // Its reply would be taken for that of the first call, which would not count any more.
+          // Its reply would be taken for that of the first call, which would no longer count.
           if (progress.has(key)) malformed("a request with the id of another");
           try {
             const from = reader(body);
@@ -65,9 +68,9 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
             ({ method } = found);
             const request = isStream || read(from, method.request, found.left);
             const controller = new AbortController();
-            // Its id may be that of another call then.
+            // The id may then belong to another call.
             let isOver = false;
-            /** Ends it on this end, and aborts its handler unless that has replied. */
+            /** Ends the call at this end, and aborts its handler unless that has replied. */
             const end = (hasReplied: boolean): void => {
               if (isOver) return;
               isOver = true;
@@ -116,10 +119,10 @@ interface Server extends Serving {
   readonly methods: ReadonlyMap<number, Served>;
 }
 
-/** The key of a call: ids count within an operation, apart from those of streams. */
+/** Returns the key of a call. Ids are unique within an operation, separately from those of streams. */
 const keyOf = (id: number, operation: number): number => operation * 0x1_0000 + id;
 
-/** The destination of the replies of a call: a stream, or for a single reply part of its interface. */
+/** The destination of replies: a stream, or for a single reply a part of its interface. */
 type Replying = Pick<Stream<unknown>, "send" | "fail" | "finish" | "discard"> & Partial<Stream<unknown>>;
 
 /** Runs a handler, and sends its replies. */

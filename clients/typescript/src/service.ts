@@ -1,5 +1,4 @@
-/**
- * Services and methods as generated code states them, and the layouts that two ends exchange. */
+/** Services and methods as declared by generated code, and the layouts that peers exchange. */
 
 import { remaining, putByte, putItem, putText, putVarint, takeByte, takeText, takeVarint, type Cursor } from "./bytes.js";
 import type { Init, Type } from "./codec.js";
@@ -14,9 +13,9 @@ export interface Method<A, B> {
   readonly sends?: boolean;
   /** Whether the server streams. */
   readonly receives?: boolean;
-  /** Whether the call may be made again if it may have run. */
+  /** Whether a call that may have run can be retried. */
   readonly idempotent?: boolean;
-  /** How many fields at the end of the request and of the reply compatible peers may not know. */
+  /** Numbers of trailing fields of the request and the reply that compatible peers may not know. */
   readonly added?: readonly [number, number];
 }
 
@@ -46,24 +45,26 @@ export interface Service<M = Readonly<Record<string, Method<unknown, unknown>>>>
   readonly name: string;
   /** Sixteen hexadecimal digits, as in the schema lock. */
   readonly fingerprint: string;
-  /** The fingerprints of earlier layouts that this one understands. */
+  /** The fingerprints of compatible earlier layouts. */
   readonly compatible: readonly string[];
   readonly methods: M;
-  /** Those of its methods. @internal */
+  /** The operations of its methods. @internal */
   readonly operations: readonly number[];
 }
 
 export type AnyService = Service<object>;
 
-/** Makes a service. For generated code. */
+/** Creates a service. For generated code. */
 export const service = <M>(name: string, fingerprint: string, compatible: readonly string[], methods: M): Service<M> => ({
   name, fingerprint, compatible, methods, operations: Object.values(methods as object).map(({ operation }: AnyMethod) => operation),
 });
 
 /** The context of a call, for its handler. */
 export interface ServerCall {
-  /** Aborted when the caller has cancelled, its deadline has passed or the connection was lost. A handler that then continues still
-   * counts among the 256 that may run for a connection. */
+  /**
+   * Aborted when the caller has cancelled, the deadline has passed or the connection was lost. A handler that continues
+   * still counts towards the limit of 256 running handlers per connection.
+   */
   readonly signal: AbortSignal;
   readonly metadata: Metadata;
 }
@@ -81,7 +82,7 @@ type Handler<M> =
 /** The handlers of a service: `Handlers<typeof Greeter>`. */
 export type Handlers<S> = S extends Service<infer M> ? { readonly [K in keyof M]: Handler<M[K]> } : never;
 
-/** A layout that a peer has announced in HELLO. */
+/** A layout announced by a peer in HELLO. */
 export interface PeerLayout {
   readonly service: string;
   readonly fingerprint: string;
@@ -89,17 +90,17 @@ export interface PeerLayout {
   readonly operations: readonly number[];
 }
 
-/** The type of the items of HELLO for earlier layouts. */
+/** The type of HELLO items for earlier layouts. */
 export const EARLIER = 37;
 
-/** Whether the layouts of two ends fit. */
+/** How the layouts of two peers match. */
 export const enum Fit {
   Whole,
-  /** The peer's is an earlier one: later fields are missing at the end of its messages. */
+  /** The peer's layout is earlier: its messages lack later fields at the end. */
   Older,
 }
 
-/** Compares them. Throws a `Status` if they do not fit. */
+/** Compares two layouts. Throws a `Status` if they are incompatible. */
 export function fit(ours: AnyService, theirs: PeerLayout): Fit {
   const own = whole(ours.fingerprint);
   if (own === theirs.fingerprint || theirs.compatible.includes(own)) return Fit.Whole;
@@ -107,10 +108,10 @@ export function fit(ours: AnyService, theirs: PeerLayout): Fit {
   return Fit.Older;
 }
 
-/** How many fields may be missing at the end of the peer's requests (0) or replies (1). */
+/** Returns the number of fields that may be missing at the end of the peer's requests (0) or replies (1). */
 export const missing = ({ added = [0, 0] }: Pick<Method<never, unknown>, "added">, how: Fit, of: 0 | 1): number => how * added[of];
 
-/** A fingerprint as it is sent: those of the schema lock are the last 8 of 16 bytes. */
+/** Pads a fingerprint to its wire form. Those of the schema lock are the last 8 of 16 bytes. */
 export const whole = (fingerprint: string): string => fingerprint.padStart(32, "0");
 
 /** Writes fingerprints of 16 bytes. */
@@ -118,7 +119,7 @@ const putFingerprints = (to: Cursor, ...all: readonly string[]): void => {
   for (const hex of all) whole(hex).match(/../g)?.forEach((byte) => putByte(to, parseInt(byte, 16)));
 };
 
-/** Writes the items of HELLO for a service, the first of this type. */
+/** Writes the HELLO items for a service. The first has this type. */
 export function writeLayout(to: Cursor, type: number, of: AnyService): void {
   putItem(to, type, () => putLayout(to, of));
   if (of.compatible.length) putItem(to, EARLIER, () => putFingerprints(to, of.fingerprint, ...of.compatible));
@@ -141,7 +142,10 @@ function takeFingerprint(from: Cursor): string {
   return hex;
 }
 
-/** Reads the earlier layouts of a layout, whose fingerprint is the first. Throws if the item has another form. */
+/**
+ * Reads the earlier layouts of a layout. The first fingerprint is that of the layout itself. Throws if the item is
+ * malformed.
+ */
 export function readEarlier(from: Cursor): readonly string[] {
   const all: string[] = [];
   do all.push(takeFingerprint(from));
@@ -149,7 +153,7 @@ export function readEarlier(from: Cursor): readonly string[] {
   return all;
 }
 
-/** Reads the item for a service. Throws if it has another form. */
+/** Reads the item for a service. Throws if it is malformed. */
 export function readLayout(from: Cursor): PeerLayout {
   const layout = { service: takeText(from), fingerprint: takeFingerprint(from), compatible: [] as string[], operations: [] as number[] };
   for (let last = 0; remaining(from); ) layout.operations.push((last += takeVarint(from)));

@@ -26,7 +26,7 @@ export const Code = /* @__PURE__ */ coded() as {
 /** One of the numbers of `Code`. */
 export type Code = (typeof Code)[keyof typeof Code];
 
-/** The numbers that this package uses itself: unlike an object, they take no room in a bundle. */
+/** The codes used by this package. A const enum, which takes no space in a bundle. */
 export const enum Is {
   CANCELLED = 1,
   UNKNOWN = 2,
@@ -41,16 +41,17 @@ export const enum Is {
 }
 
 /**
- * The metadata of a call or a reply: keys of `a-z`, `0-9`, `-`, `_` and `.`; bytes under a key that ends in `-bin`, and
- * printable ASCII under any other; a list of them for a key with several values. */
+ * The metadata of a call or a reply. Keys consist of `a-z`, `0-9`, `-`, `_` and `.`. Keys that end in `-bin` have bytes
+ * as values, all others printable ASCII. A key with several values has a list.
+ */
 export type Metadata = Readonly<Record<string, string | Uint8Array | readonly (string | Uint8Array)[]>>;
 
-/** The parts of a status besides its code and text. */
+/** The parts of a status in addition to its code and text. */
 export interface StatusOptions {
-  /** Bytes whose format is up to the programs. */
+  /** Bytes in a format chosen by programs. */
   readonly details?: Uint8Array | undefined;
   readonly metadata?: Metadata | undefined;
-  /** Whether the handler may have run. Default: `true`. */
+  /** Whether the handler may have run. Defaults to `true`. */
   readonly mayHaveRun?: boolean | undefined;
   readonly cause?: unknown;
 }
@@ -62,8 +63,8 @@ export class Status extends Error {
   declare readonly details: Uint8Array;
   declare readonly metadata: Metadata;
   /**
-   * Whether the call may have run. It is `false` if the request was not sent, or if the server rejected it before its
-   * handler: then it is safe to call again.
+   * Whether the call may have run. If `false`, the request was not sent, or the server rejected it before its handler,
+   * and it is safe to retry.
    */
   declare readonly mayHaveRun: boolean;
 
@@ -73,7 +74,7 @@ export class Status extends Error {
     Object.assign(this, { details, metadata, mayHaveRun, code });
   }
 
-  /** Returns `error` if it is a status, and otherwise a status of code `UNKNOWN` with its text. */
+  /** Returns `error` if it is a status, otherwise a status with code `UNKNOWN` and the text of the error. */
   static from(error: unknown): Status {
     if (error instanceof Status) return error;
     return new Status(Is.UNKNOWN, textOf(error), { cause: error });
@@ -85,26 +86,29 @@ function coded(): object {
   return Object.fromEntries(names.split(" ").map((name, code) => [name, code]));
 }
 
-/** The text of anything thrown. */
+/** Returns the text of any thrown value. */
 export const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** A status of a call that has not reached a handler. */
+/** Returns a status of a call that has not reached a handler. */
 export const notRun = (code: Code, message: string): Status => new Status(code, message, { mayHaveRun: false });
 
-/** An error as the status of a call that may have run, even if it is that of another call, which has not. */
+/**
+ * Converts an error to a status of a call that may have run, even if the error is the status of another call that has
+ * not.
+ */
 export const mayHaveRun = (error: unknown): Status => {
   const status = Status.from(error);
   return status.mayHaveRun ? status : new Status(status.code, status.message, { ...status, mayHaveRun: true });
 };
 
-/** A number from the wire as a code. */
+/** Converts a number from the wire to a code. */
 export const codeOf = (number: number): Code => (number > 0 && number <= 16 ? (number as Code) : Is.UNKNOWN);
 
-/** A status of a call that this end abandons, whose request may have reached the server. */
+/** Returns the status of a call that this end abandons. `isSent` is set if the request may have reached the server. */
 export const ended = (code: Code, message: string, isSent: boolean): Status => new Status(code, isSent ? message : `not sent: ${message}`, { mayHaveRun: isSent });
 
-/** The status of a call that its caller cancelled. */
+/** Returns the status of a call cancelled by its caller. */
 export const givenUp = (isSent: boolean): Status => ended(Is.CANCELLED, "the caller cancelled the call", isSent);
 
-/** The status of a call without a reply before its deadline, and why it was not sent. */
+/** Returns the status of a call whose deadline passed before a reply, with the reason if it was not sent. */
 export const late = (isSent: boolean, trouble = ""): Status => ended(Is.DEADLINE_EXCEEDED, `deadline exceeded${trouble}`, isSent);

@@ -1,6 +1,6 @@
 /**
- * One stream of messages, with credit both ways. `link.ts` owns the packets, `channel.ts` and `serve.ts` the two ends of
- * a call.
+ * A stream of messages with flow control in both directions. `link.ts` handles the packets, `channel.ts` and `serve.ts`
+ * the two ends of a call.
  */
 
 import { Malformed, remaining, putVarint, reader, takeRest, takeVarint } from "./bytes.js";
@@ -13,22 +13,22 @@ import { Is, Status, codeOf, givenUp, mayHaveRun, notRun, type Metadata } from "
 
 /** The cost of a message in addition to its length. */
 const MESSAGE_COST = 64;
-/** A receiver returns credit when this part of the window has been read. */
+/** Fraction of the window after which a receiver returns credit. */
 const PARTS = 4;
-/** The longest text of a reset that is read. */
+/** Maximum length of a reset's text. */
 const TEXT_MAX = 4096;
 
-/** The status of a message that cannot be decoded. */
+/** Returns the status of a message that cannot be decoded. */
 export const unread = (error: unknown, type: Type<unknown>): Status =>
   error instanceof Malformed ? new Status(Is.INTERNAL, `not a valid ${type.name}: ${error.message}`) : Status.from(error);
 
-/** The replies of a call. Leaving a loop over them cancels it. */
+/** The replies of a call. Leaving a loop over them early cancels the call. */
 export interface Replies<T> extends AsyncIterableIterator<T, undefined> {
   /** The metadata of the reply, once the first message has been read. */
   readonly metadata: Metadata;
 }
 
-/** The messages of the peer, and the sender of this end. */
+/** A stream: the messages of the peer, and the sender of this end. */
 export interface Stream<A = never, B = unknown> {
   readonly messages: Replies<B>;
   /** Attaches the stream to a connection. The last `missing` fields of messages from the peer may be absent. */
@@ -39,7 +39,8 @@ export interface Stream<A = never, B = unknown> {
   send(message: Init<A> | Status): void;
   /**
    * Sends all messages of a source, and the end. The next message is taken when there is credit for it. An error of the
-   * source fails our call, and is thrown in one of the peer. */
+   * source fails a call of this end, and is rethrown for a call of the peer.
+   */
   pump(source: Source<Init<A>>, hasRun?: boolean): Promise<void>;
   /** Ends the direction of this end. */
   finish(): void;
@@ -51,13 +52,16 @@ export interface Stream<A = never, B = unknown> {
   lost(status: Status): void;
 }
 
-/** Makes a stream of a call that is `ours`, or the peer's. `whenOver` is called when it is over, and may be called again. */
+/**
+ * Creates the stream of a call. `ours` is set if this end made the call. `whenOver` is called after the end, and may be
+ * called again.
+ */
 export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, whenOver: () => void, whenMetadata?: (metadata: Metadata) => void): Stream<A, B> {
   let link: Link | undefined;
   let id = 0;
   let missing = 0;
   let credit = 0;
-  /** The cost of unread messages, and of read ones whose credit was not returned yet. */
+  /** The cost of unread messages, and of read messages whose credit has not been returned. */
   let unreadCost = 0;
   let consumed = 0;
   let isSending = true;
@@ -93,7 +97,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
   }, () => (ours ? stop(true) : discard()));
   const replies = Object.assign(messages, { metadata: {} as Metadata });
 
-  /** Frees what the stream holds when both directions have ended. */
+  /** Releases the stream's resources when both directions have ended. */
   const release = (): void => {
     if (!isOver()) return;
     wake();
@@ -149,7 +153,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
         // The peer may overdraw its credit by one message.
         if (unreadCost + consumed >= WINDOW) return fail(new Status(Is.RESOURCE_EXHAUSTED, "the peer exceeded its credit"));
         unreadCost += body.length + MESSAGE_COST;
-        // A copy, since a view would keep the whole packet.
+        // A copy, because a view would keep the whole packet alive.
         return put(new Uint8Array(body));
       }
       const from = reader(body);
@@ -159,7 +163,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
         isRefused ||= !more;
         if ((credit += more) > 0) wake();
       } else if (body.length) {
-        // Both directions have ended. The text may be cut anywhere.
+        // Both directions have ended. The text may be truncated anywhere.
         const code = codeOf(takeVarint(from));
         lost(new Status(code, new TextDecoder().decode(takeRest(from).subarray(0, TEXT_MAX)), { mayHaveRun: !isRefused }));
       } else {
@@ -178,7 +182,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
           try {
             await messages.return?.();
           } catch {
-            // The call is over and has its outcome.
+            // The call has ended with its outcome.
           }
         };
         for (;;) {

@@ -1,5 +1,6 @@
 /**
- * Topics of a broker, on the connections of a channel. A subscription continues on the next connection when one is lost.
+ * Topics of a broker, over the connections of a channel. After a lost connection, subscriptions continue on the next
+ * one.
  */
 
 import { remaining, malformed, putByte, putRaw, putSized, putText, putVarint, reader, takeByte, takeRest, takeText, takeVarint, takeView, utf8, type Cursor } from "./bytes.js";
@@ -9,7 +10,7 @@ import type { Link } from "./link.js";
 import { bytesOf } from "./prefix.js";
 import { Is, notRun, Status } from "./status.js";
 
-/** The operations of a broker, from its first on. */
+/** The operations of a broker, relative to its first one. */
 const enum Op {
   Subscribe,
   Unsubscribe,
@@ -22,23 +23,25 @@ const enum Op {
 }
 
 const FIRST = 0xff00;
-/** How many bytes may wait in a subscription; beyond that the oldest messages are dropped. The same as in Rust. */
+/**
+ * Maximum number of queued bytes of a subscription. Beyond it, the oldest messages are dropped. Equal to Rust's limit.
+ */
 const QUEUE_MAX = 16 << 20;
-/** The charge for a message besides its length. */
+/** The charge for a message in addition to its length. */
 const MESSAGE_COST = 64;
-/** The longest topic, in bytes. The same as in Rust. */
+/** Maximum length of a topic in bytes. Equal to Rust's limit. */
 const TOPIC_MAX = 255;
-/** Topics whose positions are remembered. With more, a reconnect cannot be complete. */
+/** Maximum number of topics whose positions are stored. With more, messages may be lost at a reconnect. */
 const POSITIONS_MAX = 65536;
-/** The reason of a broker that knows no history. */
+/** The reason given by a broker that does not support history. */
 const UNKNOWN_OPERATION = 4;
 const STARTS = { now: 0, last: 1, oldest: 2 };
 
 /** The position of a message in the history of its topic. */
 export interface Position {
-  /** The history that the offset belongs to. It changes when the broker restarts. */
+  /** Identifies the history that contains the offset. It changes when the broker restarts. */
   readonly epoch: string;
-  /** The number of the message in its topic, from 1 on and without gaps. */
+  /** The number of the message in its topic, starting from 1 without gaps. */
   readonly offset: number;
 }
 
@@ -46,45 +49,45 @@ export interface Position {
 export interface Published {
   readonly topic: string;
   readonly payload: Uint8Array;
-  /** How many messages are missing in front of this one: they were not read in time, or are no longer in the history. */
+  /** Number of messages lost before this one: they were not read in time, or are no longer in the history. */
   readonly lagged: number;
-  /** Whether an unknown number of messages may be missing in front of this one, since a connection was lost. */
+  /** Whether an unknown number of messages may have been lost before this one because a connection was lost. */
   readonly reconnected: boolean;
-  /** Only with the option `from`, and if the topic has a history. */
+  /** Present only with the option `from`, and if the topic has a history. */
   readonly position: Position | undefined;
 }
 
 /** Options of a subscription. */
 export interface SubscribeOptions {
-  /** Each message goes to one of the group's subscriptions. */
+  /** Each message is delivered to one of the group's subscriptions. */
   readonly group?: string | undefined;
   /**
-   * The first message, of topics with a history: published from now on, the last one of each topic, the oldest one, or the
-   * one after a position. Such a subscription loses no message with a connection unless it says so. A broker without a
-   * history begins with the next message.
+   * The first message, for topics with a history: the next published message, the last or the oldest message of each
+   * topic, or the message after a position. Such a subscription loses no messages with a connection without reporting
+   * it. Without a history, the subscription starts with the next message.
    */
   readonly from?: "now" | "last" | "oldest" | Position | undefined;
 }
 
-/** The messages of a subscription. Leaving a loop over them ends it, and so does `close` of its channel. */
+/** The messages of a subscription. Leaving a loop over them ends it, and so does closing its channel. */
 export type Subscription = AsyncIterableIterator<Published, undefined>;
 
 interface Message {
   readonly topic: string;
   readonly payload: Uint8Array;
   readonly position: Position | undefined;
-  /** How many messages are missing in front of it. */
+  /** Number of messages lost before it. */
   lagged: number;
   reconnected: boolean;
 }
 
-/** A subscription or another request to the broker, as the handler of its packets. */
+/** A subscription or another request to the broker, as seen by the packet handler. */
 interface PendingRequest {
   packet(link: Link, id: number, operation: number, from: Cursor): void;
   down(link: Link, status: Status): void;
 }
 
-/** The status of a refused packet. */
+/** Returns the status of a rejected packet. */
 const refusal = (from: Cursor): Status =>
   notRun([Is.RESOURCE_EXHAUSTED, Is.UNIMPLEMENTED, Is.PERMISSION_DENIED][takeByte(from) - 3] ?? Is.INVALID_ARGUMENT, takeText(from, remaining(from)));
 
@@ -96,22 +99,22 @@ const takeTopic = (from: Cursor): string => {
 
 const KNOWN = /* @__PURE__ */ new WeakMap<Channel, Topics>();
 
-/** The topics of the broker at the server of a channel, which has one such object. */
+/** The topics of the broker at the server of a channel. Each channel has one such object. */
 export class Topics {
   private readonly requests = new Map<number, PendingRequest>();
   private last = 0;
-  /** The first refusal of a message since the last `sync`. */
+  /** The first rejection of a message since the last `sync`. */
   private refused: Status | undefined;
 
   constructor(private readonly channel: Channel) {
     const { requests } = this;
-    // The ids of requests are those of the channel: two objects would receive each other's messages.
+    // Request ids belong to the channel. Two objects would receive each other's messages.
     const known = KNOWN.get(channel);
     if (known) return known;
     KNOWN.set(channel, this);
     channel.mount({
       packet: (link, id, operation, body) => {
-        // A packet without an id is for all requests.
+        // A packet without an id belongs to all requests.
         if (operation < FIRST) return false;
         if (!id && operation === FIRST + Op.Refused) this.refused ??= refusal(reader(body));
         for (const one of id ? [requests.get(id)] : requests.values()) one?.packet(link, id, operation - FIRST, reader(body));
@@ -124,14 +127,14 @@ export class Topics {
   }
 
   /**
-   * Subscribes to the topics that match a pattern, and returns when the broker sends them. When the connection is lost, the
-   * subscription continues on the next one, and ends with the channel. See {@link Published} for missing messages.
+   * Subscribes to the topics that match a pattern. Returns once the subscription is active. After a lost connection,
+   * the subscription continues on the next one. It ends with the channel. See {@link Published} for lost messages.
    */
   subscribe(pattern: string, { group = "", from }: SubscribeOptions = {}): Promise<Subscription> {
     return this.request(Op.Subscribe, pattern, group, from);
   }
 
-  /** Publishes a message. Resolves when it is queued for sending, which waits while much is unsent. */
+  /** Publishes a message. Resolves when it is queued, which waits while too much is unsent. */
   async publish(topic: string, payload: string | Uint8Array): Promise<void> {
     await this.channel.connected((link) => link.write(0, FIRST + Op.Message, (to) => {
       putSized(to, utf8(topic));
@@ -140,7 +143,7 @@ export class Topics {
   }
 
   /**
-   * Resolves when the broker has received everything that was published before. Rejects if it has refused a message since
+   * Resolves when the broker has received all previously published messages. Rejects if it has rejected a message since
    * the last call.
    */
   async sync(): Promise<void> {
@@ -150,7 +153,7 @@ export class Topics {
     if (refused) throw refused;
   }
 
-  /** Sends a request, and resolves when the broker has confirmed it. Its id is that of all later packets for it. */
+  /** Sends a request, and resolves when the broker has confirmed it. All later packets of the request carry its id. */
   private request(operation: Op, pattern?: string, group = "", from?: SubscribeOptions["from"]): Promise<Subscription> {
     const { channel, requests } = this;
     do this.last = (this.last % 0xffff) + 1;
@@ -159,7 +162,7 @@ export class Topics {
     return new Promise((resolve, reject) => {
       let link: Link | undefined;
       let unread = 0;
-      /** How many messages are missing in front of the next one. */
+      /** Number of messages lost before the next one. */
       let lagged = 0;
       let reconnected = false;
       const { first, messages, put, end, take } = inbox((message: Message): Published => {
@@ -181,7 +184,7 @@ export class Topics {
         return (isOpen ? parts.length >= tokens.length : parts.length === tokens.length) && tokens.every((token, at) => token === ">" || token === "*" || token === parts[at]);
       };
 
-      // The history: positions have the offset of the next message of a topic.
+      // State of the history. Positions contain the offset of the next message of a topic.
       const follows = operation === Op.Subscribe && !group && from !== undefined;
       const isPosition = typeof from === "object";
       if (isPosition && !(/^[\da-f]{16}$/.test(from.epoch) && from.offset >= 0)) throw notRun(Is.INVALID_ARGUMENT, `${from.epoch}, ${from.offset} is not a position`);
@@ -194,10 +197,10 @@ export class Topics {
       let isResumed = false;
       let isLossy = false;
       let isCovered = false;
-      /** The broker has confirmed it on this connection. */
+      /** Whether the broker has confirmed the request on this connection. */
       let isActive = false;
 
-      /** Sends it on a connection. */
+      /** Sends the request on a connection. */
       const request = (as: Op): void => {
         link?.write(key, FIRST + as, (to) => {
           if (pattern !== undefined) putSized(to, utf8(pattern));
@@ -211,7 +214,7 @@ export class Topics {
           } else putRaw(to, utf8(group));
         });
       };
-      /** Sends it on the next connection. */
+      /** Sends the request on the next connection. */
       const begin = (patience?: number): void => {
         channel.connected((next) => {
           if (!requests.has(key)) return;
@@ -229,7 +232,7 @@ export class Topics {
         resolve(messages);
       };
       const takeEpoch = (from: Cursor): string => Array.from(takeView(from, 8), (byte) => byte.toString(16).padStart(2, "0")).join("");
-      /** Handles a packet of a history, and returns whether it was one. */
+      /** Handles a packet of a history. Returns whether it was one. */
       const history = (id: number, operation: Op, from: Cursor): boolean => {
         if (operation === Op.Refused && id && !isActive && follows && from.bytes[from.at] === UNKNOWN_OPERATION) {
           isLossy = true;
@@ -274,7 +277,7 @@ export class Topics {
           if (on !== link || (follows && history(id, operation, from))) return;
           if (operation === Op.Message) {
             const topic = takeTopic(from);
-            // Messages for all before the subscription begins are in its history too.
+            // Messages for all subscriptions that precede this one are also in its history.
             if (!id && (!isActive || !matches(topic))) return;
             const payload = takeRest(from);
             const position = positions.get(topic);
@@ -286,16 +289,16 @@ export class Topics {
             while (unread > QUEUE_MAX) {
               const oldest = take() as Message;
               unread -= oldest.payload.length + MESSAGE_COST;
-              // The message after it, which may be this one: no message fills the queue alone.
+              // The following message, possibly this one, because a single message never fills the queue.
               const following = first() as Message;
               following.lagged += oldest.lagged + 1;
               following.reconnected ||= oldest.reconnected;
             }
           } else if (operation === Op.Lagged) {
-            // With a history, positions state the missing messages.
+            // With a history, lost messages are determined from positions.
             if (!(follows && isCovered && isActive)) lagged += takeVarint(from, 10);
           } else if (id) {
-            // Also the answer of a server without a broker.
+            // Also the reply of a server without a broker.
             if (remaining(from)) fail(refusal(from));
             else activate();
           }

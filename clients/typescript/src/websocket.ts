@@ -1,18 +1,16 @@
-/**
- * The transport of browsers, which Deno, Bun and later versions of Node have too.
- */
+/** The WebSocket transport, for browsers, Deno, Bun and recent versions of Node. */
 
 import { Channel, type ChannelOptions } from "./channel.js";
 import type { Dial } from "./link.js";
 
-/** The subprotocol for packets of frisbee. Message boundaries have no meaning in it. */
+/** The subprotocol for frisbee packets. Message boundaries have no meaning in it. */
 export const SUBPROTOCOL = "frisbee.1";
 
 /** The settings of a connection over WebSocket. */
 export interface WebSocketOptions extends ChannelOptions {
-  /** Further subprotocols to offer. Put a token here or in `metadata`, never into the URL, which is logged. */
+  /** Further subprotocols to offer. Put a token here or in `metadata`, but not into the URL, which is logged. */
   readonly protocols?: readonly string[] | undefined;
-  /** The class, where there is no global one. */
+  /** The WebSocket class, if there is no global one. */
   readonly WebSocket?: (new (url: string, protocols: string[]) => WebSocketLike) | undefined;
 }
 
@@ -29,7 +27,7 @@ export interface WebSocketLike {
   close(): void;
 }
 
-/** Dials a WebSocket. */
+/** Returns a dialler of a WebSocket. */
 export function webSocket(url: string | URL, { protocols = [], WebSocket = globalThis.WebSocket }: WebSocketOptions = {}): Dial {
   return (events) => {
     if (!WebSocket) throw new Error("no global WebSocket; set the option `WebSocket`, or connect by frisbee-rpc/node");
@@ -45,7 +43,7 @@ export function webSocket(url: string | URL, { protocols = [], WebSocket = globa
       if (data instanceof ArrayBuffer) events.data(new Uint8Array(data));
       else socket.close();
     };
-    // A close event follows. Browsers state no reason.
+    // A close event follows. Browsers provide no reason.
     socket.onerror = ({ message = "" }: { message?: string }) => void (problem ||= message);
     socket.onclose = ({ code, reason }: Pick<CloseEvent, "code" | "reason">) => {
       events.close(problem || `the WebSocket was closed (${code}${reason && `, ${reason}`})`);
@@ -58,5 +56,5 @@ export function webSocket(url: string | URL, { protocols = [], WebSocket = globa
   };
 }
 
-/** Makes a channel over WebSocket: `connect("wss://example.com/")`. It connects with the first call. */
+/** Creates a channel over WebSocket: `connect("wss://example.com/")`. It connects at the first call. */
 export const connect = (url: string | URL, options: WebSocketOptions = {}): Channel => new Channel(webSocket(url, options), options);
