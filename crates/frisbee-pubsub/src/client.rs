@@ -10,7 +10,7 @@ use super::{Kind, Operations, name, put};
 use crate::topics::{TOPIC_MAX, TopicError, Trie, check_pattern, check_topic};
 use bytes::Bytes;
 use frisbee::{
-    BODY_MAX_LEAST, ClientBuilder, CloseReason, Connection, Packet, PacketId, PacketWriter, SendError, TooLong,
+    BODY_MAX_LEAST, ClientBuilder, CloseReason, Connection, Outbox, Packet, PacketId, PacketWriter, SendError, TooLong,
 };
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
@@ -495,30 +495,36 @@ impl Publisher {
     /// # Cancel safety
     /// Dropping the future before completion publishes nothing.
     pub async fn publish_with<T>(&self, mut write: impl FnMut(PacketWriter<'_>) -> T) -> Result<T, SendError> {
-        match self.publish_on(&self.connection, &mut write).await {
+        // A waiter is needed only if the outbox is full.
+        match self.connection.try_send_with(|outbox| self.put(outbox, &mut write)) {
+            Ok(written) => Ok(written),
+            Err(_) => self.publish_later(&mut write).await,
+        }
+    }
+
+    async fn publish_later<T>(&self, write: &mut impl FnMut(PacketWriter<'_>) -> T) -> Result<T, SendError> {
+        match self.publish_on(&self.connection, write).await {
             Err(closed @ SendError::Closed(_)) => match self.shared.newer(&self.connection) {
-                Some(connection) => self.publish_on(&connection, &mut write).await,
+                Some(connection) => self.publish_on(&connection, write).await,
                 None => Err(closed),
             },
             published => published,
         }
     }
 
-    #[inline]
     async fn publish_on<T>(
         &self,
         connection: &Connection,
         write: &mut impl FnMut(PacketWriter<'_>) -> T,
     ) -> Result<T, SendError> {
         let mut waiter = connection.waiter();
-        let published = poll_fn(|context| {
-            waiter.poll_send(context, |outbox| {
-                let mut packet = outbox.packet(PacketId(0), self.operations.of(Kind::Message));
-                packet.put_slice(&self.head);
-                write(packet)
-            })
-        });
-        published.await
+        poll_fn(|context| waiter.poll_send(context, |outbox| self.put(outbox, write))).await
+    }
+
+    fn put<T>(&self, outbox: &mut Outbox, write: &mut impl FnMut(PacketWriter<'_>) -> T) -> T {
+        let mut packet = outbox.packet(PacketId(0), self.operations.of(Kind::Message));
+        packet.put_slice(&self.head);
+        write(packet)
     }
 }
 
