@@ -151,8 +151,9 @@ impl StreamBatch {
 
     fn return_buffer(&mut self) {
         let buffer = self.batch.take_buffer();
-        // The thread-local is not accessible while the thread's destructors run.
-        if buffer.capacity() <= BUFFER_KEPT {
+        // A batch that borrowed no buffer must not replace the one that another batch has returned. The thread-local is
+        // not accessible while the thread's destructors run.
+        if (1..=BUFFER_KEPT).contains(&buffer.capacity()) {
             let _ = BUFFER.try_with(|kept| kept.set(buffer));
         }
     }
