@@ -114,7 +114,7 @@ export class Schema {
   }
 
   private declare(bytes: Uint8Array, inPackage: string, around: readonly string[], path: string, docs: ReadonlyMap<string, string>, depth: number): void {
-    if (depth > NESTING_MAX) throw new Malformed("types are declared too deep within each other");
+    if (depth > NESTING_MAX) throw new Malformed("types are nested too deeply");
     const fields: Uint8Array[] = [];
     const nested: Uint8Array[] = [];
     const enums: Uint8Array[] = [];

@@ -29,7 +29,7 @@ interface Before {
   readonly rates: readonly Sample[];
   /** Connections and streams. */
   readonly open: readonly Sample[];
-  /** Bytes that wait to be written, and bytes held for clients. */
+  /** Queued bytes, and bytes held for clients. */
   readonly bytes: readonly Sample[];
 }
 
@@ -94,9 +94,9 @@ export class ServerFigures {
     return h("div", {},
       facts(server),
       h("div", { className: "plots" },
-        plot(["Calls of all clients in a second, ", red("errors"), " below"], linesPlot("Calls and errors of all clients in a second", now.rates, ["curve", "curve failed"], at, 4, whole)),
+        plot(["Calls of all clients per second, ", red("errors"), " below"], linesPlot("Calls and errors of all clients per second", now.rates, ["curve", "curve failed"], at, 4, whole)),
         plot(["Connections, and ", dashed("streams"), of], linesPlot("Connections and streams", now.open, ["curve", "curve second"], at, 4, whole)),
-        plot(["Bytes that wait to be written", of, ", and ", dashed("held for clients")], linesPlot("Bytes that wait, and bytes held for clients", now.bytes, ["curve", "curve second"], at, 1000, (count) => bytes(BigInt(Math.round(count)))))),
+        plot(["Queued bytes", of, ", and ", dashed("held for clients")], linesPlot("Queued bytes, and bytes held for clients", now.bytes, ["curve", "curve second"], at, 1000, (count) => bytes(BigInt(Math.round(count)))))),
       this.table(server, methods, at),
       table(["connection", "age", "calls", "oldest call", "streams", "queued", "memory"], connections.slice(0, SHOWN).map(line)));
   }

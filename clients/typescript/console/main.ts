@@ -10,10 +10,10 @@ import { TopicsView } from "./topics.js";
 
 const KEYS: readonly (readonly [string, string])[] = [
   ["/", "filter the methods"],
-  ["↑ ↓", "go through the list"],
+  ["↑ ↓", "move through the list"],
   ["Ctrl ↵", "call, or send a message"],
   ["Ctrl ⇧ ↵", "end the stream"],
-  ["Esc", "give the call up"],
+  ["Esc", "cancel the call"],
   ["?", "show the keys"],
 ];
 
@@ -82,7 +82,7 @@ function list(): void {
       })));
     return open;
   }));
-  if (sections.length === 0) fill(nav, h("p", { className: "empty" }, catalog ? "No method has this name." : trouble ? "No services." : "Loading the services…"));
+  if (sections.length === 0) fill(nav, h("p", { className: "empty" }, catalog ? "No matching methods." : trouble ? "No services." : "Loading the services…"));
 }
 
 /** Shows the view that the address names. */
@@ -102,14 +102,14 @@ function route(): void {
     views.set(path, shown);
     fill(main, shown.element, history(path));
   } else {
-    const noSuch = path && catalog ? `The server shows no method ${path}.` : "";
+    const noSuch = path && catalog ? `The server has no method ${path}.` : "";
     fill(main, trouble && problem(), noSuch && h("p", { className: "notice" }, noSuch), overview.element);
     overview.draw();
   }
 }
 
 function problem(): HTMLElement {
-  return h("div", { className: "notice" }, h("p", {}, `The schema of the server could not be had: ${trouble}.`),
+  return h("div", { className: "notice" }, h("p", {}, `The schema of the server could not be loaded: ${trouble}.`),
     h("p", { className: "muted" }, "The console needs a server with Reflection::new() of frpc-reflection. If its middleware requires metadata, such as a token, enter it below and try again."));
 }
 
@@ -137,7 +137,7 @@ function open(record: Recorded): void {
   }
 }
 
-/** Goes through the links of the list. */
+/** Moves the focus through the links of the list. */
 function step(by: number): void {
   const links = [...document.querySelectorAll<HTMLElement>("nav a, nav summary")].filter((link) => link.offsetParent !== null);
   const at = links.indexOf(document.activeElement as HTMLElement);

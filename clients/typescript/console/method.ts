@@ -52,11 +52,11 @@ export class MethodView {
     } catch (error) {
       unsupported = (error as Error).message;
     }
-    this.element = h("article", { className: "method" }, this.header(), unsupported ? h("p", { className: "notice" }, `This method cannot be called here: ${unsupported}.`) : h("div", { className: "panes" }, this.request(), this.output));
+    this.element = h("article", { className: "method" }, this.header(), unsupported ? h("p", { className: "notice" }, `This method cannot be called by this page: ${unsupported}.`) : h("div", { className: "panes" }, this.request(), this.output));
     if (!unsupported) {
       this.tabs.select("Form");
       this.act();
-      fill(this.output, h("p", { className: "empty" }, "Nothing has been called yet."));
+      fill(this.output, h("p", { className: "empty" }, "No calls yet."));
     }
   }
 

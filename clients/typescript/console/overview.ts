@@ -42,7 +42,7 @@ export class Overview {
       h("section", {}, h("h2", {}, "Calls of this page"), this.plots, this.methods),
       this.figures.element,
       h("section", {}, h("h2", {}, "History"), this.history),
-      h("section", {}, h("h2", {}, "Metadata of every call"), h("p", { className: "muted" }, "Such as a token. It is kept until the page is closed."), metadata.element, this.problem,
+      h("section", {}, h("h2", {}, "Metadata of every call"), h("p", { className: "muted" }, "For example a token. Kept until the page is closed."), metadata.element, this.problem,
         h("button", { type: "button", onclick: reload }, "Reload the schema")));
     setInterval(() => this.draw(), BEAT);
   }
@@ -64,7 +64,7 @@ export class Overview {
     fill(this.facts, ...facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
     const now = Date.now();
     fill(this.plots,
-      h("figure", {}, h("figcaption", {}, "Calls in each two seconds, ", h("span", { className: "failed" }, "errors"), " below"), callsPlot(records.all, now)),
+      h("figure", {}, h("figcaption", {}, "Calls per two seconds, ", h("span", { className: "failed" }, "errors"), " below"), callsPlot(records.all, now)),
       h("figure", {}, h("figcaption", {}, "Latency of each call; of a stream, its duration"), latencyPlot(records.all, now)));
     // Unchanged elements keep their focus and selection.
     const count = records.all.length === 0 ? 0 : (records.all[records.all.length - 1]?.beganAt ?? 0) + records.all.length;

@@ -129,8 +129,8 @@ export class Server {
 function describe(listed: Service, tables: Tables): ServiceInfo {
   let made: readonly Callable[] | undefined;
   const callable = (at: number): Callable => {
-    if (listed.codec !== Codec.POLYGLOT) throw new Error("its messages are encoded as protobuf, which this page does not speak natively");
-    if (!listed.file) throw new Error("the server does not have its schema: its build says nothing of reflection");
+    if (listed.codec !== Codec.POLYGLOT) throw new Error("its messages use the protobuf codec, which this page does not support");
+    if (!listed.file) throw new Error("the server does not have the schema of this service; build it with `reflection(true)`");
     made ??= callables(tables, listed.name, listed.fingerprint, listed.compatible, listed.methods.map((method) => ({
       ...method,
       sends: method.requestStreams,

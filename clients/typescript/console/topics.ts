@@ -36,7 +36,7 @@ export class TopicsView {
       onsubmit().catch((error: unknown) => (this.problem.textContent = (error as Error).message));
     } }, ...children);
     this.element = h("article", { className: "topics" },
-      h("header", { className: "title" }, h("h1", {}, "Topics"), h("p", { className: "docs" }, "Messages of the broker of this server. A pattern has * for one part, and > for all that follow.")),
+      h("header", { className: "title" }, h("h1", {}, "Topics"), h("p", { className: "docs" }, "Messages of the broker of this server. In a pattern, * matches one token, and a final > all that follow.")),
       this.problem,
       h("div", { className: "panes" },
         h("section", { className: "pane", "aria-label": "Publish" },
@@ -65,7 +65,7 @@ export class TopicsView {
     if (!pattern || this.watches.has(pattern)) return;
     const subscription = await this.server.topics.subscribe(pattern);
     this.watches.set(pattern, subscription);
-    const entry = h("span", { className: "watch" }, h("code", {}, pattern), h("button", { type: "button", className: "icon", "aria-label": `Watch ${pattern} no longer`, onclick: () => void subscription.return?.() }, "×"));
+    const entry = h("span", { className: "watch" }, h("code", {}, pattern), h("button", { type: "button", className: "icon", "aria-label": `Stop watching ${pattern}`, onclick: () => void subscription.return?.() }, "×"));
     this.list.append(entry);
     // It continues in the background.
     void (async () => {

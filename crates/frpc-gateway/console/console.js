@@ -162,10 +162,10 @@ i),s.onclose=({code:i,reason:a})=>{r.close(o||`the WebSocket was closed (${i}${a
 if(!n)throw new Error(`the schema has no message ${e}`);return n}enumeration(e){let n=this.enums.get(e);if(!n)throw new Error(`the schema has no enum ${e}`);return n}entry(e){
 let n=e.isRepeated&&e.kind===11?this.messages.get(e.type):void 0;return n?.isEntry?n:void 0}file(e){let n="",r=[],s=new Map;for(let{number:i,bytes:a}of xe(e))i===
 2?n=Ce(a):i===4||i===5?r.push({number:i,bytes:a}):i===9&&(s=ti(a));let o={4:0,5:0};for(let{number:i,bytes:a}of r){let c=o[i]??0;o[i]=c+1;let d=`${i},${c}`;i===4?
-this.declare(a,n,[],d,s,0):this.declareEnum(a,n,[],d,s)}}declare(e,n,r,s,o,i){if(i>Zo)throw new he("types are declared too deep within each other");let a=[],c=[],
-d=[],p=[],u="",f=!1;for(let{number:E,bytes:C}of xe(e))E===1?u=Ce(C):E===2?a.push(C):E===3?c.push(C):E===4?d.push(C):E===7?f=us(C,7):E===8&&p.push({name:cs(C),docs:o.
-get(`${s},8,${p.length}`)??""});let h=[...r,u],b=ls(n,h),R=a.map((E,C)=>Qo(E,o.get(`${s},2,${C}`)??""));this.messages.set(b,{name:b,package:n,path:h,docs:o.get(
-s)??"",fields:R,oneofs:p,isEntry:f}),c.forEach((E,C)=>this.declare(E,n,h,`${s},3,${C}`,o,i+1)),d.forEach((E,C)=>this.declareEnum(E,n,h,`${s},4,${C}`,o))}declareEnum(e,n,r,s,o){
+this.declare(a,n,[],d,s,0):this.declareEnum(a,n,[],d,s)}}declare(e,n,r,s,o,i){if(i>Zo)throw new he("types are nested too deeply");let a=[],c=[],d=[],p=[],u="",f=!1;
+for(let{number:E,bytes:C}of xe(e))E===1?u=Ce(C):E===2?a.push(C):E===3?c.push(C):E===4?d.push(C):E===7?f=us(C,7):E===8&&p.push({name:cs(C),docs:o.get(`${s},8,${p.
+length}`)??""});let h=[...r,u],b=ls(n,h),R=a.map((E,C)=>Qo(E,o.get(`${s},2,${C}`)??""));this.messages.set(b,{name:b,package:n,path:h,docs:o.get(s)??"",fields:R,
+oneofs:p,isEntry:f}),c.forEach((E,C)=>this.declare(E,n,h,`${s},3,${C}`,o,i+1)),d.forEach((E,C)=>this.declareEnum(E,n,h,`${s},4,${C}`,o))}declareEnum(e,n,r,s,o){
 let i=[],a="";for(let{number:p,bytes:u}of xe(e)){if(p===1&&(a=Ce(u)),p!==2)continue;let f=0;for(let h of xe(u))h.number===2&&(f=h.low|0);i.push({name:cs(u),number:f,
 docs:o.get(`${s},2,${i.length}`)??""})}let c=[...r,a],d=ls(n,c);this.enums.set(d,{name:d,package:n,path:c,docs:o.get(s)??"",values:i})}},ds=t=>t===11||t===10||t===
 14,ls=(t,e)=>[...t?[t]:[],...e].join(".");function Qo(t,e){let n="",r="",s="",[o,i,a,c]=[0,0,0,-1],d=!1,p=!1;for(let u of xe(t))u.number===1?n=Ce(u.bytes):u.number===
@@ -198,15 +198,15 @@ ct,ct.methods.list,{etag:e?.etag??""},{metadata:r})){if(f.notModified)return;o||
 s.set(h.name,h)}}let i=[],a=0;for await(let{data:f}of n.serverStreaming(ct,ct.methods.files,{},{metadata:r}))if(i.push(f),a+=f.length,a>fs)throw new _(Kt.RESOURCE_EXHAUSTED,
 `the schema has more than ${fs} bytes`);let c=new Uint8Array(a),d=0;for(let f of i)c.set(f,d),d+=f.length;let p=new cn(c),u=new at(p);return{etag:o,schema:p,services:[
 ...s.values()].map(f=>di(f,u))}}async hasBroker(){return this.topics.sync().then(()=>!0,()=>!1)}};function di(t,e){let n,r=o=>{if(t.codec!==zn.POLYGLOT)throw new Error(
-"its messages are encoded as protobuf, which this page does not speak natively");if(!t.file)throw new Error("the server does not have its schema: its build says\
- nothing of reflection");return n??=ps(e,t.name,t.fingerprint,t.compatible,t.methods.map(i=>({...i,sends:i.requestStreams,receives:i.responseStreams,isIdempotent:i.
+"its messages use the protobuf codec, which this page does not support");if(!t.file)throw new Error("the server does not have the schema of this service; build \
+it with `reflection(true)`");return n??=ps(e,t.name,t.fingerprint,t.compatible,t.methods.map(i=>({...i,sends:i.requestStreams,receives:i.responseStreams,isIdempotent:i.
 idempotency!==Rt.UNKNOWN}))),n[o]},s={name:t.name,fingerprint:t.fingerprint,file:t.file,docs:dn(t.docs),isDeprecated:t.isDeprecated,methods:[]};return s.methods=
 t.methods.map((o,i)=>({service:s,name:o.name,operation:o.operation,request:o.request,response:o.response,sends:o.requestStreams,receives:o.responseStreams,idempotency:o.
 idempotency===Rt.NO_SIDE_EFFECTS?"no side effects":o.idempotency===Rt.IDEMPOTENT?"idempotent":"",formats:o.formats,docs:dn(o.docs),isDeprecated:o.isDeprecated,callable:()=>r(
-i)})),s}var pn=t=>Object.entries(Kt).find(([,e])=>e===t)?.[0]??String(t);var ui=50;function fn(t,e,n){let r=t.slice(-ui).reverse().map(s=>l("li",{},l("button",{type:"button",className:"history",title:"Fill the request in again",onclick:()=>e(
+i)})),s}var pn=t=>Object.entries(Kt).find(([,e])=>e===t)?.[0]??String(t);var ui=50;function fn(t,e,n){let r=t.slice(-ui).reverse().map(s=>l("li",{},l("button",{type:"button",className:"history",title:"Restore the request",onclick:()=>e(
 s)},l("span",{className:"muted"},nt(s.beganAt)),l("span",{className:s.code===0?"badge ok":"badge failed"},pn(s.code)),!n&&l("span",{className:"path"},s.path),l(
 "span",{className:"muted shortened"},(s.request??"").replace(/\s+/g," ").slice(0,160)),l("span",{className:"time"},de(s.took)))));return r.length>0?l("ol",{className:"\
-histories"},...r):l("p",{className:"empty"},"Nothing has been called yet.")}var J=class extends Error{constructor(e,n){super(e?`${e}: ${n}`:n)}},ae=()=>Object.create(null),Zn=t=>typeof t=="object"&&t!==null&&!Array.isArray(t),Qn=/^google\.protobuf\.(Double|Float|U?Int64|U?Int32|Bool|String|Bytes)Value$/,
+histories"},...r):l("p",{className:"empty"},"No calls yet.")}var J=class extends Error{constructor(e,n){super(e?`${e}: ${n}`:n)}},ae=()=>Object.create(null),Zn=t=>typeof t=="object"&&t!==null&&!Array.isArray(t),Qn=/^google\.protobuf\.(Double|Float|U?Int64|U?Int32|Bool|String|Bytes)Value$/,
 Ke=t=>Qn.test(t)||/^google\.protobuf\.(Timestamp|Duration|FieldMask|Struct|Value|ListValue)$/.test(t);function Be(t){try{return JSON.parse(t||"{}")}catch(e){throw new J(
 "",e.message)}}function ze(t,e,n,r=""){let s=gi(t,e,n,r);if(s)return s;if(!Zn(n))throw new J(r,`${e} is an object`);let o=t.message(e),i={};for(let[a,c]of Object.
 entries(n)){let d=o.fields.find(f=>f.jsonName===a||f.name===a),p=r?`${r}.${a}`:a;if(!d)throw new J(p,`${e} has no such field${pi(o)}`);if(c===null&&d.type!=="go\
@@ -398,12 +398,12 @@ note(""));this.timeout=l("input",{type:"text",id:oe(),className:"number",inputMo
 problem",role:"alert"});this.body=l("div",{className:"request-body"});this.actions=l("div",{className:"actions"});this.output=l("section",{className:"pane respo\
 nse","aria-label":"Response"});this.tabs=In(Vi,"Request",e=>this.show(e));this.tab="Form";this.command="curl";let o="";try{r.callable(),this.form=new xn(n.schema,
 r.request,()=>this.note("")),this.form.example()}catch(i){o=i.message}this.element=l("article",{className:"method"},this.header(),o?l("p",{className:"notice"},`\
-This method cannot be called here: ${o}.`):l("div",{className:"panes"},this.request(),this.output)),o||(this.tabs.select("Form"),this.act(),$(this.output,l("p",
-{className:"empty"},"Nothing has been called yet.")))}send(){this.attempt(()=>{let e=this.text(),n=this.run&&!this.run.isOver;if(n&&!this.method.sends)return;let r=ze(
-this.catalog.schema,this.method.request,Be(e));n||this.begin(),this.run?.send(e,r)})}end(){this.run&&!this.run.isOver&&this.method.sends&&this.run.end()}cancel(){
-let e=this.run!==void 0&&!this.run.isOver;return this.run?.cancel(),e}get isBusy(){return this.run!==void 0&&!this.run.isOver}restore({request:e,metadata:n,timeout:r}){
-e!==void 0&&(this.json.value=e,this.attempt(()=>this.form?.set(Be(e))),this.tab==="Copy as"&&this.tabs.select("Copy as")),this.metadata.set(n),this.timeout.value=
-r===void 0?"":String(r)}header(){let{method:e}=this,n=dr(e),r=s=>l("span",{className:"tag"},s);return l("header",{className:"title"},l("h1",{},l("span",{className:"\
+This method cannot be called by this page: ${o}.`):l("div",{className:"panes"},this.request(),this.output)),o||(this.tabs.select("Form"),this.act(),$(this.output,
+l("p",{className:"empty"},"No calls yet.")))}send(){this.attempt(()=>{let e=this.text(),n=this.run&&!this.run.isOver;if(n&&!this.method.sends)return;let r=ze(this.
+catalog.schema,this.method.request,Be(e));n||this.begin(),this.run?.send(e,r)})}end(){this.run&&!this.run.isOver&&this.method.sends&&this.run.end()}cancel(){let e=this.
+run!==void 0&&!this.run.isOver;return this.run?.cancel(),e}get isBusy(){return this.run!==void 0&&!this.run.isOver}restore({request:e,metadata:n,timeout:r}){e!==
+void 0&&(this.json.value=e,this.attempt(()=>this.form?.set(Be(e))),this.tab==="Copy as"&&this.tabs.select("Copy as")),this.metadata.set(n),this.timeout.value=r===
+void 0?"":String(r)}header(){let{method:e}=this,n=dr(e),r=s=>l("span",{className:"tag"},s);return l("header",{className:"title"},l("h1",{},l("span",{className:"\
 of"},`${e.service.name}/`),e.name),l("p",{className:"tags"},r(n.name),e.idempotency&&r(e.idempotency),e.isDeprecated&&r("deprecated"),l("span",{className:"muted"},
 `${e.sends?"stream ":""}${e.request} → ${e.receives?"stream ":""}${e.response}, operation ${e.operation}`)),e.docs&&l("p",{className:"docs"},e.docs))}request(){
 let e=(r,s)=>l("button",{type:"button",className:"quiet",onclick:s},r),n=r=>{r===void 0?this.form?.example():this.form?.set(r),this.json.value=this.formText(),this.
@@ -464,34 +464,34 @@ void 0)},Ys)}draw({server:e,connections:n}){if(!e)return l("div",{});let r=Date.
 get(u.name),r,s?.at)])),i=u=>gr([...o.values()].map(({rates:f})=>f.at(-1)?.values[u]??0)),a=gr(n.map(u=>Number(u.streams))),c=gr(n.map(u=>Number(u.queued))),d={
 at:r,methods:o,rates:s?vt(s.rates,{at:r,values:[i(0),i(1)]}):[],open:vt(s?.open??[],{at:r,values:[Number(e.open),a]}),bytes:vt(s?.bytes??[],{at:r,values:[c,Number(
 e.memoryHeld)]})};this.before.set(e.name,d);let p=n.length<e.open?` of the first ${n.length} connections`:"";return l("div",{},ma(e),l("div",{className:"plots"},
-br(["Calls of all clients in a second, ",pa("errors")," below"],Nn("Calls and errors of all clients in a second",d.rates,["curve","curve failed"],r,4,Zs)),br(["\
-Connections, and ",Qs("streams"),p],Nn("Connections and streams",d.open,["curve","curve second"],r,4,Zs)),br(["Bytes that wait to be written",p,", and ",Qs("hel\
-d for clients")],Nn("Bytes that wait, and bytes held for clients",d.bytes,["curve","curve second"],r,1e3,u=>Bt(BigInt(Math.round(u)))))),this.table(e,o,r),eo(["\
-connection","age","calls","oldest call","streams","queued","memory"],n.slice(0,ua).map(ya)))}table({methods:e},n,r){let s=e.flatMap(({name:o,figures:i})=>{let a=n.
-get(o);return a&&a.calls>0n?[{name:o,figures:i,...a,rate:a.rates.at(-1)?.values[0]??0}]:[]});return s.sort((o,i)=>i.rate-o.rate||Number(i.calls-o.calls)),eo(["m\
-ethod","in a second","calls","errors","p50","p99","longest","calls and errors","latencies"],s.map(({name:o,figures:i,rate:a,calls:c,failed:d,rates:p,times:u})=>[
-o,a.toFixed(a<10?1:0),c,d,hr(i?.p50Ns),hr(i?.p99Ns),hr(i?.maxNs),yr(`Calls and errors of ${o}, in the last two minutes`,p,["curve","curve failed"],r),yr(`Averag\
-e latencies of ${o}, in the last two minutes`,u,["curve"],r)]))}},gr=t=>t.reduce((e,n)=>e+n,0),Zs=t=>String(Math.round(t)),hr=(t=0n)=>de(Number(t)/1e6),pa=t=>l(
-"span",{className:"failed"},t),Qs=t=>l("span",{className:"second"},t),br=(t,e)=>l("figure",{},l("figcaption",{},...t),e);function fa({figures:t},e,n,r=n){let s=(t?.
-failed??[]).reduce((d,{count:p})=>d+p,0n),o=(t?.ok??0n)+s,i=t?.sumNs??0n;if(!e||o<e.calls||n<=r)return{calls:o,failed:s,spent:i,rates:[],times:[]};let a=(n-r)/1e3,
-c=Number(o-e.calls);return{calls:o,failed:s,spent:i,rates:vt(e.rates,{at:n,values:[c/a,Number(s-e.failed)/a]}),times:c>0?vt(e.times,{at:n,values:[Number(i-e.spent)/
-c/1e6]}):e.times}}function ma({name:t,open:e,opened:n,shed:r,memoryHeld:s,memoryMax:o,workers:i}){let a=[["server",t],["connections",`${e} open, ${n} in all`],[
-"held for clients",`${Bt(s)} of at most ${Bt(o)}`],["shed",String(r)],["workers",i.length===0?"none of its own":`${i.length}, with ${i.reduce((c,{tasks:d})=>c+d,
-0n)} tasks`]];return l("dl",{className:"facts"},...a.map(([c,d])=>l("div",{},l("dt",{},c),l("dd",{},d))))}var ya=({peer:t,ageMs:e,calls:n,oldestCallMs:r,streams:s,
-queued:o,memory:i})=>[t||"unknown",de(Number(e)),n,n>0n?de(Number(r)):"",s,Bt(o),Bt(i)];function eo(t,e){return l("div",{className:"scroll"},l("table",{},l("the\
-ad",{},l("tr",{},...t.map((n,r)=>l("th",{scope:"col",className:r>0?"count":""},n)))),l("tbody",{},...e.map(n=>l("tr",{},...n.map((r,s)=>l("td",{className:s>0?"c\
-ount":""},r instanceof Node?r:String(r))))))))}function Bt(t){let e=Number(t);return e<1e4?`${e} B`:e<1e7?`${(e/1e3).toFixed(1)} kB`:e<1e10?`${(e/1e6).toFixed(1)}\
- MB`:`${(e/1e9).toFixed(1)} GB`}var ga=1e3,Tn=class{constructor(e,n,r,s,o){this.server=e;this.records=n;this.catalog=r;this.open=s;this.facts=l("dl",{className:"facts"});this.plots=l("div",{className:"\
+br(["Calls of all clients per second, ",pa("errors")," below"],Nn("Calls and errors of all clients per second",d.rates,["curve","curve failed"],r,4,Zs)),br(["Co\
+nnections, and ",Qs("streams"),p],Nn("Connections and streams",d.open,["curve","curve second"],r,4,Zs)),br(["Queued bytes",p,", and ",Qs("held for clients")],Nn(
+"Queued bytes, and bytes held for clients",d.bytes,["curve","curve second"],r,1e3,u=>Bt(BigInt(Math.round(u)))))),this.table(e,o,r),eo(["connection","age","call\
+s","oldest call","streams","queued","memory"],n.slice(0,ua).map(ya)))}table({methods:e},n,r){let s=e.flatMap(({name:o,figures:i})=>{let a=n.get(o);return a&&a.calls>
+0n?[{name:o,figures:i,...a,rate:a.rates.at(-1)?.values[0]??0}]:[]});return s.sort((o,i)=>i.rate-o.rate||Number(i.calls-o.calls)),eo(["method","in a second","cal\
+ls","errors","p50","p99","longest","calls and errors","latencies"],s.map(({name:o,figures:i,rate:a,calls:c,failed:d,rates:p,times:u})=>[o,a.toFixed(a<10?1:0),c,
+d,hr(i?.p50Ns),hr(i?.p99Ns),hr(i?.maxNs),yr(`Calls and errors of ${o}, in the last two minutes`,p,["curve","curve failed"],r),yr(`Average latencies of ${o}, in \
+the last two minutes`,u,["curve"],r)]))}},gr=t=>t.reduce((e,n)=>e+n,0),Zs=t=>String(Math.round(t)),hr=(t=0n)=>de(Number(t)/1e6),pa=t=>l("span",{className:"faile\
+d"},t),Qs=t=>l("span",{className:"second"},t),br=(t,e)=>l("figure",{},l("figcaption",{},...t),e);function fa({figures:t},e,n,r=n){let s=(t?.failed??[]).reduce((d,{
+count:p})=>d+p,0n),o=(t?.ok??0n)+s,i=t?.sumNs??0n;if(!e||o<e.calls||n<=r)return{calls:o,failed:s,spent:i,rates:[],times:[]};let a=(n-r)/1e3,c=Number(o-e.calls);
+return{calls:o,failed:s,spent:i,rates:vt(e.rates,{at:n,values:[c/a,Number(s-e.failed)/a]}),times:c>0?vt(e.times,{at:n,values:[Number(i-e.spent)/c/1e6]}):e.times}}
+function ma({name:t,open:e,opened:n,shed:r,memoryHeld:s,memoryMax:o,workers:i}){let a=[["server",t],["connections",`${e} open, ${n} in all`],["held for clients",
+`${Bt(s)} of at most ${Bt(o)}`],["shed",String(r)],["workers",i.length===0?"none of its own":`${i.length}, with ${i.reduce((c,{tasks:d})=>c+d,0n)} tasks`]];return l(
+"dl",{className:"facts"},...a.map(([c,d])=>l("div",{},l("dt",{},c),l("dd",{},d))))}var ya=({peer:t,ageMs:e,calls:n,oldestCallMs:r,streams:s,queued:o,memory:i})=>[
+t||"unknown",de(Number(e)),n,n>0n?de(Number(r)):"",s,Bt(o),Bt(i)];function eo(t,e){return l("div",{className:"scroll"},l("table",{},l("thead",{},l("tr",{},...t.
+map((n,r)=>l("th",{scope:"col",className:r>0?"count":""},n)))),l("tbody",{},...e.map(n=>l("tr",{},...n.map((r,s)=>l("td",{className:s>0?"count":""},r instanceof
+Node?r:String(r))))))))}function Bt(t){let e=Number(t);return e<1e4?`${e} B`:e<1e7?`${(e/1e3).toFixed(1)} kB`:e<1e10?`${(e/1e6).toFixed(1)} MB`:`${(e/1e9).toFixed(
+1)} GB`}var ga=1e3,Tn=class{constructor(e,n,r,s,o){this.server=e;this.records=n;this.catalog=r;this.open=s;this.facts=l("dl",{className:"facts"});this.plots=l("div",{className:"\
 plots"});this.methods=l("div",{className:"scroll"});this.history=l("div",{});this.problem=l("p",{className:"problem",role:"alert"});this.drawnOf=-1;this.figures=
 new Mn(e,r);let i=new ut(()=>{this.problem.textContent="";try{e.metadata=i.get()}catch(a){this.problem.textContent=a.message}});this.element=l("article",{className:"\
 overview"},l("header",{className:"title"},l("h1",{},location.host),this.facts),l("section",{},l("h2",{},"Calls of this page"),this.plots,this.methods),this.figures.
-element,l("section",{},l("h2",{},"History"),this.history),l("section",{},l("h2",{},"Metadata of every call"),l("p",{className:"muted"},"Such as a token. It is k\
-ept until the page is closed."),i.element,this.problem,l("button",{type:"button",onclick:o},"Reload the schema"))),setInterval(()=>this.draw(),ga)}draw(){let e=this.
+element,l("section",{},l("h2",{},"History"),this.history),l("section",{},l("h2",{},"Metadata of every call"),l("p",{className:"muted"},"For example a token. Kep\
+t until the page is closed."),i.element,this.problem,l("button",{type:"button",onclick:o},"Reload the schema"))),setInterval(()=>this.draw(),ga)}draw(){let e=this.
 element.isConnected&&!document.hidden;if(this.figures.see(e),!e)return;let{server:{wire:n,traffic:r},records:s}=this,o=this.catalog(),i=o?.services.reduce((p,u)=>p+
 u.methods.length,0)??0,a=[["connection",n==="open"?`open since ${nt(r.since)}`:n],["connections made",String(r.connections)],["sent",to(r.sent)],["received",to(
 r.received)],["services",o?`${o.services.length}, with ${i} methods`:"unknown"]];$(this.facts,...a.map(([p,u])=>l("div",{},l("dt",{},p),l("dd",{},u))));let c=Date.
-now();$(this.plots,l("figure",{},l("figcaption",{},"Calls in each two seconds, ",l("span",{className:"failed"},"errors")," below"),Gs(s.all,c)),l("figure",{},l(
-"figcaption",{},"Latency of each call; of a stream, its duration"),Ks(s.all,c)));let d=s.all.length===0?0:(s.all[s.all.length-1]?.beganAt??0)+s.all.length;d!==this.
+now();$(this.plots,l("figure",{},l("figcaption",{},"Calls per two seconds, ",l("span",{className:"failed"},"errors")," below"),Gs(s.all,c)),l("figure",{},l("fig\
+caption",{},"Latency of each call; of a stream, its duration"),Ks(s.all,c)));let d=s.all.length===0?0:(s.all[s.all.length-1]?.beganAt??0)+s.all.length;d!==this.
 drawnOf&&(this.drawnOf=d,$(this.methods,s.all.length>0&&this.table()),$(this.history,fn(s.all,this.open,!1)))}table(){let e=n=>l("td",{className:"count"},n);return l(
 "table",{},l("thead",{},l("tr",{},...["method","calls","errors","p50","p95","longest","the last calls"].map((n,r)=>l("th",{scope:"col",className:r>0&&r<6?"count":
 ""},n)))),l("tbody",{},...this.records.totals().map(({path:n,calls:r,errors:s,p50:o,p95:i,max:a,last:c})=>{let d=l("a",{href:`#/${n}`},n);return l("tr",{},l("td",
@@ -501,16 +501,16 @@ el":"Messages"});this.problem=l("p",{className:"problem",role:"alert"});this.typ
 0;let n=l("input",{type:"text",id:oe(),placeholder:"orders.*.created, or > for all",spellcheck:!1,autocomplete:"off"}),r=l("input",{type:"text",id:oe(),placeholder:"\
 orders.1.created",spellcheck:!1,autocomplete:"off"}),s=l("textarea",{id:oe(),rows:3,spellcheck:!1}),o=this.typed("written as"),i=(a,c,...d)=>l("form",{className:a,
 onsubmit:p=>{p.preventDefault(),this.problem.textContent="",c().catch(u=>this.problem.textContent=u.message)}},...d);this.element=l("article",{className:"topics"},
-l("header",{className:"title"},l("h1",{},"Topics"),l("p",{className:"docs"},"Messages of the broker of this server. A pattern has * for one part, and > for all \
-that follow.")),this.problem,l("div",{className:"panes"},l("section",{className:"pane","aria-label":"Publish"},l("h2",{},"Watch"),i("inline short",()=>this.watch(
-n.value.trim()),l("label",{htmlFor:n.id},"Pattern"),n,l("button",{type:"submit",className:"primary"},"Watch")),this.list,l("h2",{},"Publish"),i("inline",()=>this.
+l("header",{className:"title"},l("h1",{},"Topics"),l("p",{className:"docs"},"Messages of the broker of this server. In a pattern, * matches one token, and a fin\
+al > all that follow.")),this.problem,l("div",{className:"panes"},l("section",{className:"pane","aria-label":"Publish"},l("h2",{},"Watch"),i("inline short",()=>this.
+watch(n.value.trim()),l("label",{htmlFor:n.id},"Pattern"),n,l("button",{type:"submit",className:"primary"},"Watch")),this.list,l("h2",{},"Publish"),i("inline",()=>this.
 publish(r.value.trim(),s.value,o.value),l("label",{htmlFor:r.id},"Topic"),r,l("label",{htmlFor:s.id},"Payload"),s,o,l("button",{type:"submit",className:"primary"},
 "Publish")),this.types),l("section",{className:"pane","aria-label":"Messages"},l("div",{className:"bar"},l("h2",{},"Messages"),l("span",{className:"grow"}),this.
 as,l("button",{type:"button",className:"quiet",onclick:()=>$(this.log)},"Clear")),this.log)))}know(e){this.schema={catalog:e,tables:new at(e.schema)},$(this.types,
 ...["text","base64","hex",...[...e.schema.messages.values()].filter(({isEntry:n})=>!n).map(({name:n})=>n)].map(n=>l("option",{value:n})))}typed(e){return l("inp\
 ut",{type:"text",list:this.types.id,value:"text","aria-label":e,title:`${e}: text, base64, hex or a message`,className:"as",spellcheck:!1,autocomplete:"off"})}async watch(e){
 if(!e||this.watches.has(e))return;let n=await this.server.topics.subscribe(e);this.watches.set(e,n);let r=l("span",{className:"watch"},l("code",{},e),l("button",
-{type:"button",className:"icon","aria-label":`Watch ${e} no longer`,onclick:()=>void n.return?.()},"×"));this.list.append(r),(async()=>{try{for await(let s of n)
+{type:"button",className:"icon","aria-label":`Stop watching ${e}`,onclick:()=>void n.return?.()},"×"));this.list.append(r),(async()=>{try{for await(let s of n)
 this.arrived(s)}catch(s){this.problem.textContent=`${e}: ${s.message}`}this.watches.delete(e),r.remove()})()}async publish(e,n,r){if(!e)throw new Error("a messa\
 ge has a topic");let s=n;r==="base64"?s=Se(n.replace(/\s/g,"")):r==="hex"?s=Uint8Array.from(n.match(/[\da-f]{2}/gi)??[],o=>parseInt(o,16)):r!=="text"&&this.schema&&
 (s=Un(this.schema.tables.of(r),ze(this.schema.catalog.schema,r,Be(n)))),await this.server.topics.publish(e,s)}arrived(e){this.waiting.push(e),this.waiting.length>
@@ -521,9 +521,9 @@ s page did not take them in time`));let o=this.text(r);this.log.append(l("li",{c
 o)?Vt(o):o)))}for(this.waiting=[];this.log.childElementCount>no;)this.log.firstElementChild?.remove();e&&(this.log.scrollTop=this.log.scrollHeight)}text(e){let n=this.
 as.value.trim();try{if(this.schema?.catalog.schema.messages.has(n))return JSON.stringify(Ut(this.schema.catalog.schema,n,Dn(this.schema.tables.of(n),e)),void 0,
 2)}catch(s){return`not a valid ${n}: ${s.message}
-${Ye(e.subarray(0,ro))}`}let r=e.subarray(0,ro);return(n==="hex"?void 0:dt(r))??Ye(r)}};var ha=[["/","filter the methods"],["↑ ↓","go through the list"],["Ctrl ↵","call, or send a message"],["Ctrl ⇧ ↵","end the stream"],["Esc","give the c\
-all up"],["?","show the keys"]],[so,vr,oo,qt,xr]=[ve("services"),ve("main"),ve("state"),ve("filter"),ve("keys")],Fe=new un(`${location.origin.replace(/^http/,"w\
-s")}/`,()=>ba()),Cn=new Wt,An=new Map,ao=new $n(Fe),Le,Ht="",io=!1,Ue,wr=0,Sr=new Tn(Fe,Cn,()=>Le,t=>uo(t),()=>void lo(!0));async function lo(t){let e=++wr,n=t?
+${Ye(e.subarray(0,ro))}`}let r=e.subarray(0,ro);return(n==="hex"?void 0:dt(r))??Ye(r)}};var ha=[["/","filter the methods"],["↑ ↓","move through the list"],["Ctrl ↵","call, or send a message"],["Ctrl ⇧ ↵","end the stream"],["Esc","cancel t\
+he call"],["?","show the keys"]],[so,vr,oo,qt,xr]=[ve("services"),ve("main"),ve("state"),ve("filter"),ve("keys")],Fe=new un(`${location.origin.replace(/^http/,"\
+ws")}/`,()=>ba()),Cn=new Wt,An=new Map,ao=new $n(Fe),Le,Ht="",io=!1,Ue,wr=0,Sr=new Tn(Fe,Cn,()=>Le,t=>uo(t),()=>void lo(!0));async function lo(t){let e=++wr,n=t?
 void 0:Le;try{let r=await Fe.catalog(n);if(e!==wr)return;if(Ht="",r){Le=r;for(let[s,o]of An)o.isBusy||An.delete(s);ao.know(r)}}catch(r){if(e!==wr)return;Ht=r.message}
 Er(),kr(),io=await Fe.hasBroker(),ve("to-topics").hidden=!io}function ba(){oo.textContent=Fe.wire==="open"?"connected":Fe.wire==="lost"?"connection lost":"conne\
 cting",oo.className=`state ${Fe.wire}`,Fe.wire==="open"&&setTimeout(()=>void lo(!1))}function Er(){let t=qt.value.trim().toLowerCase().split(/\s+/),e=o=>t.every(
@@ -532,19 +532,19 @@ methods:o})=>o.length>0),s=o=>/^(frpc|grpc)\./.test(o);r.sort((o,i)=>Number(s(o.
 "details",{open:!s(o.name)||qt.value!==""||n.startsWith(`${o.name}/`)},l("summary",{title:o.docs},l("span",{},o.name.includes(".")&&l("span",{className:"of"},o.
 name.slice(0,o.name.lastIndexOf("."))),o.name.slice(o.name.lastIndexOf(".")+1))),l("ul",{},...i.map(c=>{let d=Ie(c),p=dr(c),u=l("a",{href:`#/${encodeURI(d)}`,title:c.
 docs,className:c.isDeprecated?"deprecated":""},c.name,l("span",{className:"sign",title:p.name,"aria-label":p.name,role:"img"},p.sign));return d===n&&u.setAttribute(
-"aria-current","page"),l("li",{},u)}))))),r.length===0&&$(so,l("p",{className:"empty"},Le?"No method has this name.":Ht?"No services.":"Loading the services…"))}
-function kr(){let t=decodeURIComponent(location.hash.slice(2));for(let n of document.querySelectorAll("nav a"))decodeURIComponent(n.hash.slice(2))===t?n.setAttribute(
-"aria-current","page"):n.removeAttribute("aria-current");document.body.classList.remove("listing"),Ue=void 0;let e=Le?.services.flatMap(n=>n.methods).find(n=>Ie(
-n)===t);if(document.title=e?`${e.name} · frpc console`:`${location.host} · frpc console`,t==="topics")$(vr,ao.element);else if(e&&Le)Ue=An.get(t)??new En(Fe,Le,
-e,Cn),An.set(t,Ue),$(vr,Ue.element,wa(t));else{let n=t&&Le?`The server shows no method ${t}.`:"";$(vr,Ht&&va(),n&&l("p",{className:"notice"},n),Sr.element),Sr.draw()}}
-function va(){return l("div",{className:"notice"},l("p",{},`The schema of the server could not be had: ${Ht}.`),l("p",{className:"muted"},"The console needs a s\
-erver with Reflection::new() of frpc-reflection. If its middleware requires metadata, such as a token, enter it below and try again."))}function wa(t){let e=l("\
-div",{}),n=()=>$(e,fn(Cn.all.filter(r=>r.path===t),uo,!0));return n(),co=n,l("section",{className:"past"},l("h2",{},"History"),e)}var co=()=>{};Cn.listen(()=>{co(),
-Sr.draw()});function uo(t){location.hash===`#/${encodeURI(t.path)}`?Ue?.restore(t):(location.hash=`#/${encodeURI(t.path)}`,addEventListener("hashchange",()=>Ue?.
-restore(t),{once:!0}))}function xa(t){let e=[...document.querySelectorAll("nav a, nav summary")].filter(r=>r.offsetParent!==null),n=e.indexOf(document.activeElement);
-e[Math.max(0,Math.min(e.length-1,n+t))]?.focus()}addEventListener("keydown",t=>{let e=t.target,n=e.matches("input, textarea, select"),r=t.ctrlKey||t.metaKey;if(t.
-key==="Enter"&&r)t.shiftKey?Ue?.end():Ue?.send();else if(t.key==="Escape"&&!xr.open){if(!Ue?.cancel())return}else if(t.key==="/"&&!n)qt.focus();else if(t.key===
-"?"&&!n)xr.showModal();else if((t.key==="ArrowDown"||t.key==="ArrowUp")&&e.closest("nav")&&!e.matches("select"))xa(t.key==="ArrowDown"?1:-1);else return;t.preventDefault()});
-addEventListener("hashchange",kr);qt.addEventListener("input",Er);ve("menu").addEventListener("click",()=>{document.body.classList.toggle("listing"),document.body.
-classList.contains("listing")&&qt.focus()});ve("help").addEventListener("click",()=>xr.showModal());$(ve("key-list"),...ha.flatMap(([t,e])=>[l("dt",{},...t.split(
-" ").map(n=>l("kbd",{},n))),l("dd",{},e)]));Er();kr();})();
+"aria-current","page"),l("li",{},u)}))))),r.length===0&&$(so,l("p",{className:"empty"},Le?"No matching methods.":Ht?"No services.":"Loading the services…"))}function kr(){
+let t=decodeURIComponent(location.hash.slice(2));for(let n of document.querySelectorAll("nav a"))decodeURIComponent(n.hash.slice(2))===t?n.setAttribute("aria-cu\
+rrent","page"):n.removeAttribute("aria-current");document.body.classList.remove("listing"),Ue=void 0;let e=Le?.services.flatMap(n=>n.methods).find(n=>Ie(n)===t);
+if(document.title=e?`${e.name} · frpc console`:`${location.host} · frpc console`,t==="topics")$(vr,ao.element);else if(e&&Le)Ue=An.get(t)??new En(Fe,Le,e,Cn),
+An.set(t,Ue),$(vr,Ue.element,wa(t));else{let n=t&&Le?`The server has no method ${t}.`:"";$(vr,Ht&&va(),n&&l("p",{className:"notice"},n),Sr.element),Sr.draw()}}function va(){
+return l("div",{className:"notice"},l("p",{},`The schema of the server could not be loaded: ${Ht}.`),l("p",{className:"muted"},"The console needs a server with \
+Reflection::new() of frpc-reflection. If its middleware requires metadata, such as a token, enter it below and try again."))}function wa(t){let e=l("div",{}),n=()=>$(
+e,fn(Cn.all.filter(r=>r.path===t),uo,!0));return n(),co=n,l("section",{className:"past"},l("h2",{},"History"),e)}var co=()=>{};Cn.listen(()=>{co(),Sr.draw()});function uo(t){
+location.hash===`#/${encodeURI(t.path)}`?Ue?.restore(t):(location.hash=`#/${encodeURI(t.path)}`,addEventListener("hashchange",()=>Ue?.restore(t),{once:!0}))}function xa(t){
+let e=[...document.querySelectorAll("nav a, nav summary")].filter(r=>r.offsetParent!==null),n=e.indexOf(document.activeElement);e[Math.max(0,Math.min(e.length-1,
+n+t))]?.focus()}addEventListener("keydown",t=>{let e=t.target,n=e.matches("input, textarea, select"),r=t.ctrlKey||t.metaKey;if(t.key==="Enter"&&r)t.shiftKey?Ue?.
+end():Ue?.send();else if(t.key==="Escape"&&!xr.open){if(!Ue?.cancel())return}else if(t.key==="/"&&!n)qt.focus();else if(t.key==="?"&&!n)xr.showModal();else if((t.
+key==="ArrowDown"||t.key==="ArrowUp")&&e.closest("nav")&&!e.matches("select"))xa(t.key==="ArrowDown"?1:-1);else return;t.preventDefault()});addEventListener("ha\
+shchange",kr);qt.addEventListener("input",Er);ve("menu").addEventListener("click",()=>{document.body.classList.toggle("listing"),document.body.classList.contains(
+"listing")&&qt.focus()});ve("help").addEventListener("click",()=>xr.showModal());$(ve("key-list"),...ha.flatMap(([t,e])=>[l("dt",{},...t.split(" ").map(n=>l("kb\
+d",{},n))),l("dd",{},e)]));Er();kr();})();
