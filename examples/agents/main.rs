@@ -1,5 +1,5 @@
 //! A greeter and a small shop whose methods agents call as tools: `cargo run -p agents -- 127.0.0.1:8080`. Without an
-//! address the program calls itself and ends.
+//! address the program calls itself and exits.
 
 use frpc::{Request, Response, ResponseStream, Server, Status};
 use frpc_gateway::{Gateway, Mcp, ServeGateway as _};
@@ -21,10 +21,10 @@ mod shop {
     frpc::include_proto!("shop");
 }
 
-/// The articles and their prices in cents.
+/// The products and their prices in cents.
 const ARTICLES: [(&str, u32); 3] = [("green tea", 450), ("black tea", 380), ("cup", 900)];
 
-/// The most orders that the shop keeps.
+/// Maximum number of stored orders.
 const ORDERS_MAX: usize = 100;
 
 struct Polite;
@@ -86,7 +86,7 @@ impl Orders for Shop {
     }
 }
 
-/// The response of the server to a message.
+/// Posts a message and returns the server's response.
 async fn post(address: &str, message: &str) -> std::io::Result<String> {
     let mut socket = TcpStream::connect(address).await?;
     let head = format!(

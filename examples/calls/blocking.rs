@@ -1,4 +1,4 @@
-//! A client without async: calls that block, and a stream that is iterated over.
+//! A client without async: blocking calls, and iteration over a stream.
 //!
 //! `cargo run --release -p calls --bin blocking`
 
@@ -44,7 +44,7 @@ impl Calculator for Arithmetic {
     }
 }
 
-/// The server, on a thread of its own; its address.
+/// Starts the server on a separate thread and returns its address.
 fn start_server() -> String {
     let (sender, address) = mpsc::channel();
     thread::spawn(move || {

@@ -1,5 +1,5 @@
-//! A controller calls a thousand agents that it could not reach: each has dialled in, as from a private network, and
-//! serves on the connection that it has made.
+//! A controller calls a thousand agents that it could not reach directly. Each agent has dialled the controller, as
+//! from a private network, and serves on that connection.
 //!
 //! `cargo run --release -p calls --bin controller -- [AGENTS]`
 
@@ -14,7 +14,7 @@ mod agents {
     frpc::include_proto!("agents");
 }
 
-/// How long the agents have to come, and a round of calls to end.
+/// Timeout for all agents to connect, and for a round of calls.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Worker {
@@ -46,7 +46,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let count: usize =
         std::env::args().nth(1).map_or(Ok(1000), |count| count.parse()).map_err(|_| "usage: controller [AGENTS]")?;
 
-    // The controller, which offers nothing itself: it notes who connects.
+    // The controller offers no service. It only records new connections.
     let (sender, mut connected) = mpsc::unbounded_channel();
     let server =
         Server::builder().on_connect(move |connection| drop(sender.send(Channel::from_connection(connection))));
@@ -59,7 +59,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         dialling.spawn(start_agent(address.clone(), number));
     }
     let running = dialling.join_all().await.into_iter().collect::<Result<Vec<_>, _>>()?;
-    // In a program of its own an agent would now wait for `Channel::stay_connected`.
+    // An agent in a separate program would now wait for `Channel::stay_connected`.
 
     let work = async {
         let mut agents = Vec::new();

@@ -1,5 +1,5 @@
-//! Clients stream measurements in real time during ordinary calls on the same connections; the server shows them as
-//! they arrive.
+//! Clients stream measurements in real time and make ordinary calls on the same connections. The server displays the
+//! measurements as they arrive.
 //!
 //! `cargo run --release -p calls --bin metrics -- [--seconds 10]`
 
@@ -16,20 +16,20 @@ mod metrics {
 }
 
 const CLIENTS: u32 = 4;
-/// The measurements of a client in a second.
+/// Measurements per second of a client.
 const RATE: u32 = 1000;
-/// Between two looks at the view: as often as a reader can follow.
+/// Refresh interval of the display.
 const REFRESH: Duration = Duration::from_millis(100);
-/// The limit of series at the server. Their names are chosen by clients, so there has to be an end.
+/// Maximum number of series, which are named by clients.
 const NAMES_MAX: usize = 1000;
-/// Values that a line of the view shows.
+/// Number of values in a line of the display.
 const WIDTH: usize = 40;
 
 /// The state of one series.
 #[derive(Clone, Default)]
 struct Series {
     summary: Summary,
-    /// The latest values, one for each refresh.
+    /// The latest values, one per refresh.
     shown: Vec<f64>,
 }
 
@@ -72,7 +72,7 @@ impl Metrics for Collector {
     }
 }
 
-/// Measures for a while, and queries the server now and then. Returns the counts of samples and queries.
+/// Sends measurements for a while and queries the server periodically. Returns the numbers of samples and queries.
 async fn measure(
     address: String,
     number: u32,
@@ -106,7 +106,7 @@ async fn measure(
     Ok((sent, requested))
 }
 
-/// The values as a line of blocks.
+/// Formats values as a line of block characters.
 fn sparkline(values: &[f64]) -> String {
     const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -115,7 +115,7 @@ fn sparkline(values: &[f64]) -> String {
     values.iter().map(block).collect()
 }
 
-/// Shows the board until it is dropped.
+/// Displays the board until dropped.
 async fn show(board: Board) {
     let mut lines = 0;
     let mut ticks = tokio::time::interval(REFRESH);
@@ -124,7 +124,7 @@ async fn show(board: Board) {
         let mut board = board.lock().expect("lock should not be poisoned");
         let mut names: Vec<_> = board.keys().cloned().collect();
         names.sort_unstable();
-        // Over the lines of the last time.
+        // Overwrites the previous lines.
         if lines > 0 {
             print!("\x1b[{lines}A");
         }

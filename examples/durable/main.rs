@@ -1,7 +1,7 @@
-//! A durable topic: orders that NATS stores until they are billed, though one of them fails at first.
+//! A durable topic: NATS stores orders until they are billed. Billing one of them fails at first.
 //!
-//! Needs a NATS with JetStream, such as `nats-server -js -a 127.0.0.1`. Then
-//! `cargo run -p durable -- [ADDRESS]` publishes each order twice, and bills each once.
+//! Requires NATS with JetStream, such as `nats-server -js -a 127.0.0.1`. Then `cargo run -p durable -- [ADDRESS]`
+//! publishes each order twice, and bills each once.
 
 use frisbee_pubsub::nats::durable::{DurableTopic, RecvError, Replay, Storage};
 use std::error::Error;
@@ -13,10 +13,10 @@ const ORDERS: [(&str, &str); 3] = [("north", "42 apples"), ("south", "7 pears"),
 async fn main() -> Result<(), Box<dyn Error>> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:4222".to_owned());
     let nats = frisbee_pubsub::nats::options().connect(&*address).await?;
-    // In memory, so that nothing is left on the disk.
+    // Uses memory, so that nothing remains on disk.
     let orders = DurableTopic::builder("example", "orders.>").storage(Storage::Memory).open(&nats).await?;
 
-    // The second time is a restarted publisher, which does not know its previous position.
+    // The second iteration acts as a restarted publisher that does not know its position.
     for _ in 0..2 {
         for (number, (region, order)) in ORDERS.into_iter().enumerate() {
             let stored = orders.publish(&format!("orders.{region}"), &format!("order-{number}"), order).await?;

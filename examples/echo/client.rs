@@ -1,4 +1,4 @@
-//! Calls a server of the Go original's benchmark schema, ours or Go's, and checks every reply.
+//! Calls a Rust or Go server of the original benchmark schema, and checks every reply.
 //!
 //! `cargo run --release -p echo --bin echo-client -- 127.0.0.1:8192 [CLIENTS [IN_FLIGHT [SECONDS [BYTES [BUSY_US]]]]]`
 
@@ -56,7 +56,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Calls until the time is up, at least once, with messages of at least so many bytes.
+/// Makes calls until the deadline, at least one, with messages of at least this length.
 async fn call(
     client: BenchmarkServiceClient,
     name: String,

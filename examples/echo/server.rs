@@ -101,7 +101,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Ready when the program is to end: by Ctrl-C, or by the signal of orchestrators.
+/// Waits for Ctrl-C, or for SIGTERM from an orchestrator.
 #[cfg(unix)]
 fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -115,7 +115,7 @@ fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Ready when the program is to end, by Ctrl-C.
+/// Waits for Ctrl-C.
 #[cfg(not(unix))]
 fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     Ok(async { drop(tokio::signal::ctrl_c().await) })

@@ -1,21 +1,21 @@
-//! The order book: who buys and sells at which price, and which orders meet. It knows no connections.
+//! The order book: matches orders and stores the rest. Independent of connections.
 
 use super::exchange::{Deal, Level, Order, Report, Side};
 use std::collections::{BTreeMap, VecDeque};
 
-/// How many prices and deals are shown.
+/// Number of displayed prices and deals.
 const SHOWN: usize = 12;
-/// The highest price, in cents, and the greatest amount of an order.
+/// Maximum price in cents, and maximum amount of an order.
 const PRICE_MAX: u32 = 1_000_000;
 const AMOUNT_MAX: u32 = 10_000;
-/// How many orders may rest in the book, of one trader and of all.
+/// Maximum number of resting orders, per trader and in total.
 const RESTING_MAX: usize = 100;
 const BOOK_MAX: usize = 100_000;
 
-/// The number of a trader, as long as it trades.
+/// Identifies a trader while it is connected.
 pub(crate) type TraderId = u64;
 
-/// An order in the book.
+/// An order resting in the book.
 struct Resting {
     trader: TraderId,
     number: u32,
@@ -24,7 +24,7 @@ struct Resting {
 
 type Half = BTreeMap<u32, VecDeque<Resting>>;
 
-/// Both halves of the book, and the last deals.
+/// Both sides of the book, and the last deals.
 #[derive(Default)]
 pub(crate) struct OrderBook {
     bids: Half,
@@ -35,12 +35,12 @@ pub(crate) struct OrderBook {
     total: usize,
 }
 
-/// Why an order was refused.
+/// The reason why an order was rejected.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
     /// A price or amount is zero or too high.
     Invalid,
-    /// Too many orders rest already.
+    /// Too many orders are resting in the book.
     Full,
 }
 
@@ -84,7 +84,7 @@ impl OrderBook {
         }
     }
 
-    /// The best prices to buy at and to sell at, and the last deals.
+    /// Returns the best bid and ask prices, and the last deals.
     pub(crate) fn shown(&self) -> (Vec<Level>, Vec<Level>, Vec<Deal>) {
         let level = |(&price, orders): (&u32, &VecDeque<Resting>)| Level {
             price,
@@ -95,7 +95,7 @@ impl OrderBook {
         (bids, asks, self.deals.iter().copied().collect())
     }
 
-    /// The best price of the other side, if the order accepts it.
+    /// Returns the best price of the opposite side, if it satisfies the limit.
     fn meets(&self, side: Side, limit: u32) -> Option<u32> {
         match side {
             Side::Buy => self.asks.keys().next().copied().filter(|price| *price <= limit),
@@ -103,7 +103,7 @@ impl OrderBook {
         }
     }
 
-    /// Trades with the orders at a price, the oldest first, and returns the rest.
+    /// Trades with the orders at a price, oldest first, and returns the remaining amount.
     fn trade_at(
         &mut self,
         price: u32,

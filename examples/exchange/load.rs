@@ -1,4 +1,4 @@
-//! Simulated traders: browsers, which act like the page, and programs that trade as fast as they can.
+//! Simulated traders: browsers, which act like the page, and programs that trade as fast as possible.
 
 use super::exchange::{Book, ExchangeClient, Inquiry, Nothing, Offer, Order, Report, Side, Trader, TraderServer};
 use super::market::TOPIC;
@@ -12,50 +12,50 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-/// How many orders of a program may be without a report.
+/// Maximum number of a program's orders without a report.
 const PIPELINED: u32 = 64;
-/// How many browsers connect at once.
+/// Number of browsers that connect concurrently.
 const DIALLING: usize = 64;
-/// How many latencies are kept.
+/// Maximum number of stored latencies.
 const KEPT: usize = 1_000_000;
-/// The approximate value of the paper, in cents.
+/// The approximate price of the security, in cents.
 const WORTH: u32 = 10_000;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// Who trades.
+/// The configuration of the simulated traders.
 #[derive(Clone, Copy)]
 pub(crate) struct Load {
-    /// How many browsers, each with a WebSocket, a subscription, a stream of orders and a service of its own.
+    /// Number of browsers, each with a WebSocket, a subscription, an order stream and a service.
     pub(crate) browsers: usize,
-    /// How many programs, each with a stream on TCP.
+    /// Number of programs, each with a stream over TCP.
     pub(crate) programs: usize,
-    /// How long a browser waits between two orders.
+    /// Pause of a browser between two orders.
     pub(crate) pause: Duration,
 }
 
 /// The counters.
 #[derive(Default)]
 pub(crate) struct Counts {
-    /// Books that browsers have got.
+    /// Books received by browsers.
     pub(crate) books: AtomicU64,
-    /// Reports that browsers have got.
+    /// Reports received by browsers.
     pub(crate) reports: AtomicU64,
-    /// Reports that programs have got.
+    /// Reports received by programs.
     pub(crate) traded: AtomicU64,
-    /// Calls of the server that browsers have answered.
+    /// Server calls answered by browsers.
     pub(crate) quotes: AtomicU64,
-    /// Unary calls of browsers.
+    /// Unary calls made by browsers.
     pub(crate) looks: AtomicU64,
-    /// Streams that browsers have opened again after the market refused an order.
+    /// Streams reopened by browsers after the market rejected an order.
     pub(crate) renewed: AtomicU64,
-    /// From a browser's order to its first report.
+    /// Latencies from a browser's order to its first report.
     latencies: Mutex<Vec<Duration>>,
 }
 
-/// Traders that trade, until this is dropped.
+/// Running traders, which stop when this is dropped.
 pub(crate) struct Trading {
-    /// Their counters.
+    /// The counters of the traders.
     pub(crate) counts: Arc<Counts>,
     load: Load,
     connected: Duration,
@@ -63,7 +63,7 @@ pub(crate) struct Trading {
     _tasks: JoinSet<()>,
 }
 
-/// Numbers that look random and are the same in each run.
+/// A deterministic pseudorandom number generator.
 struct Dice(u64);
 
 impl Dice {
@@ -72,7 +72,7 @@ impl Dice {
         ((self.0 >> 33) % u64::from(sides)) as u32
     }
 
-    /// An order near the price that the paper is worth.
+    /// Returns an order near the current price.
     fn order(&mut self, number: u32) -> Order {
         let side = if self.roll(2) == 0 { Side::Buy } else { Side::Sell };
         let price = WORTH + self.roll(160) - 80;
@@ -81,7 +81,7 @@ impl Dice {
     }
 }
 
-/// The service of a browser.
+/// The service offered by a browser.
 struct Quotes(Arc<Counts>, u32);
 
 impl Trader for Quotes {
@@ -93,7 +93,7 @@ impl Trader for Quotes {
 }
 
 impl Load {
-    /// Connects all, and lets them trade.
+    /// Connects all traders, and starts trading.
     pub(crate) async fn start(self, market: SocketAddr) -> Result<Trading, Failure> {
         let counts = Arc::new(Counts::default());
         let mut tasks = JoinSet::new();
@@ -115,7 +115,7 @@ impl Load {
             tasks.spawn(reported(trade(market, counts.clone(), number as u64)));
         }
         let market = ExchangeClient::connect(market.to_string()).await?;
-        // Events during the connecting are outside of the measured time.
+        // Excludes the connection phase from the measurement.
         counts.reset();
         Ok(Trading { counts, load: self, connected, market, _tasks: tasks })
     }
@@ -128,7 +128,7 @@ async fn reported(trader: impl Future<Output = Result<(), Failure>>) {
     }
 }
 
-/// The handles of a browser on its one connection.
+/// The handles of a browser, which share one connection.
 struct Browser {
     client: ExchangeClient,
     books: frpc::pubsub::TopicSubscription<Book>,
@@ -148,7 +148,7 @@ async fn dial(market: SocketAddr, counts: Arc<Counts>, number: usize) -> Result<
     Ok(Browser { client: ExchangeClient::new(channel), books, dice: Dice(number as u64 + 1) })
 }
 
-/// Trades until a failure. A trader with too many orders in the book withdraws them: it opens its stream again.
+/// Trades until a failure. A trader with too many resting orders withdraws them by reopening its stream.
 async fn browse(mut browser: Browser, counts: Arc<Counts>, pause: Duration) -> Result<(), Failure> {
     loop {
         let Err(error) = browse_once(&mut browser, &counts, pause).await else { return Ok(()) };
@@ -159,7 +159,7 @@ async fn browse(mut browser: Browser, counts: Arc<Counts>, pause: Duration) -> R
     }
 }
 
-/// Acts like a page with one stream of orders: shows each book, and sends an order now and then.
+/// Acts like a page with one order stream: displays each book, and sends an order periodically.
 async fn browse_once(browser: &mut Browser, counts: &Counts, pause: Duration) -> Result<(), Failure> {
     let Browser { client, books, dice } = browser;
     let (orders, stream) = RequestStream::channel(1);
@@ -168,7 +168,7 @@ async fn browse_once(browser: &mut Browser, counts: &Counts, pause: Duration) ->
     let mut sent = None;
     // The status arrives with the reports.
     let mut is_ended = false;
-    // They do not all begin at once.
+    // Staggers the traders.
     let first = Duration::from_millis(u64::from(dice.roll(1000)) * pause.as_millis() as u64 / 1000);
     let mut next = tokio::time::Instant::now() + first;
     loop {
@@ -198,7 +198,7 @@ async fn browse_once(browser: &mut Browser, counts: &Counts, pause: Duration) ->
     }
 }
 
-/// Trades without a pause, with so many orders under way.
+/// Trades without a pause, with up to [`PIPELINED`] orders in flight.
 async fn trade(market: SocketAddr, counts: Arc<Counts>, seed: u64) -> Result<(), Failure> {
     let client = ExchangeClient::connect(market.to_string()).await?;
     let (orders, stream) = RequestStream::channel(PIPELINED as usize);
@@ -208,7 +208,7 @@ async fn trade(market: SocketAddr, counts: Arc<Counts>, seed: u64) -> Result<(),
     loop {
         while sent < reported + PIPELINED {
             sent += 1;
-            // The two orders of a pair meet, so that nothing piles up.
+            // The two orders of a pair match, so the book does not grow.
             let side = if sent % 2 == 0 { Side::Buy } else { Side::Sell };
             orders.send(Order { side: side.into(), price: WORTH, ..dice.order(sent) }).await?;
         }
@@ -234,7 +234,7 @@ impl Counts {
         }
     }
 
-    /// The latencies that half of the orders, and 99 of a hundred, did not exceed.
+    /// Returns the median and the 99th percentile of the latencies.
     fn latency(&self) -> (Duration, Duration) {
         let mut latencies = self.latencies.lock().unwrap_or_else(PoisonError::into_inner);
         latencies.sort_unstable();
@@ -244,14 +244,14 @@ impl Counts {
 }
 
 impl Trading {
-    /// Has the server call all browsers, and returns the best offer and how long that took.
+    /// Makes the server call all browsers. Returns the best offer and the duration.
     pub(crate) async fn inquire(&self) -> Result<(Offer, Duration), Status> {
         let started = Instant::now();
         let offer = self.market.inquire(Inquiry { side: Side::Buy.into(), amount: 10 }).await?.into_inner();
         Ok((offer, started.elapsed()))
     }
 
-    /// The counts in so much time, in words.
+    /// Formats the counters for this duration.
     pub(crate) fn figures(&self, time: Duration, (offer, requested): &(Offer, Duration)) -> String {
         let Counts { books, reports, traded, looks, .. } = &*self.counts;
         let each_second = |count: &AtomicU64| count.load(Relaxed) as f64 / time.as_secs_f64();

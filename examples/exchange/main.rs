@@ -1,7 +1,7 @@
-//! A market that many browsers and programs trade at, each on one connection: calls, a stream of orders and reports, a
-//! topic with the book, and calls of the server to pages. README.md has the commands and the measurements.
+//! A market where many browsers and programs trade, each over one connection: calls, a stream of orders and reports, a
+//! topic with the book, and calls from the server to pages. README.md describes the commands and the measurements.
 //!
-//! `cargo run --release -p exchange` serves; with `load` it simulates browsers as well.
+//! `cargo run --release -p exchange` serves the market. With `load` it also simulates browsers.
 
 mod book;
 mod load;
@@ -25,7 +25,7 @@ mod exchange {
 /// A market for browsers and programs.
 #[derive(Parser)]
 struct Arguments {
-    /// Where traders connect.
+    /// The address of the market.
     #[arg(long, global = true, default_value = "127.0.0.1:8080")]
     address: String,
     #[command(subcommand)]
@@ -36,22 +36,22 @@ struct Arguments {
 enum Command {
     /// Serves the market, and the page.
     Serve {
-        /// Where the page is served.
+        /// Address of the web page.
         #[arg(long, default_value = "127.0.0.1:8081")]
         page: String,
-        /// How many traders of this program keep the market moving.
+        /// Number of built-in traders that keep the market active.
         #[arg(long, default_value_t = 8)]
         traders: usize,
     },
-    /// Simulates browsers, and programs that trade as fast as they can, at a market that is served.
+    /// Simulates browsers and fast trading programs against a running market.
     Load {
-        /// How many browsers, each with a WebSocket of its own.
+        /// Number of browsers, each with its own WebSocket.
         #[arg(long, default_value_t = 1000)]
         browsers: usize,
-        /// How many programs, on TCP.
+        /// Number of programs, which use TCP.
         #[arg(long, default_value_t = 2)]
         programs: usize,
-        /// For how many seconds.
+        /// Duration in seconds.
         #[arg(long, default_value_t = 20)]
         seconds: u64,
     },

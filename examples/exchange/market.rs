@@ -1,4 +1,4 @@
-//! The service: traders with their streams, and the book that they share.
+//! The service: traders with their streams, and the shared book.
 
 use super::book::{OrderBook, Refused, TraderId};
 use super::exchange::{Book, Exchange, Inquiry, Nothing, Offer, Order, Report, Side, TraderClient};
@@ -12,13 +12,13 @@ use tokio::task::JoinSet;
 
 /// The topic with the book.
 pub(crate) const TOPIC: &str = "exchange.book";
-/// How often the book is published, if it has changed.
+/// Interval at which a changed book is published.
 const TICK: Duration = Duration::from_millis(100);
-/// How many reports may wait for a trader: one that does not take them in time is put out.
+/// Maximum number of reports queued for a trader. A trader that exceeds it is disconnected.
 const REPORTS_MAX: usize = 1024;
-/// How many traders there may be.
+/// Maximum number of traders.
 const TRADERS_MAX: usize = 10_000;
-/// How long traders may think about a price.
+/// Time limit of traders to answer a price inquiry.
 const THINKING: Duration = Duration::from_secs(2);
 
 /// The market, shared by all connections.
@@ -41,7 +41,7 @@ struct Seat {
     address: Option<SocketAddr>,
 }
 
-/// Takes a trader's orders out of the book when its stream is over, however that ends.
+/// Removes a trader's orders from the book when its stream ends for any reason.
 struct Leaves(Market, TraderId);
 
 impl Drop for Leaves {
@@ -89,7 +89,7 @@ impl Market {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Publishes the book when it has changed, until the broker is gone.
+    /// Publishes the book when it has changed, until the broker shuts down.
     pub(crate) async fn publish(self, client: Client) -> Result<(), Status> {
         let publisher = Topic::<Book>::new(TOPIC).publisher(&client)?;
         let mut ticks = tokio::time::interval(TICK);

@@ -1,4 +1,4 @@
-//! The page's files by HTTP, from the program itself: four paths and nothing else.
+//! A minimal HTTP server for the page's files: four paths and nothing else.
 
 use std::io;
 use std::net::SocketAddr;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// How long a request may be, in bytes, and how long it may take.
+/// Maximum length of a request in bytes, and its timeout.
 const HEAD_MAX: usize = 8192;
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -25,17 +25,17 @@ pub(crate) async fn listen(address: &str) -> io::Result<Page> {
 }
 
 impl Page {
-    /// Where it listens.
+    /// Returns the address of the listener.
     pub(crate) fn address(&self) -> SocketAddr {
         self.1
     }
 
-    /// The origins that the page may have.
+    /// Returns the possible origins of the page.
     pub(crate) fn origins(&self) -> Vec<String> {
         vec![format!("http://{}", self.1), format!("http://localhost:{}", self.1.port())]
     }
 
-    /// Serves the page of a market, to one browser after the other and to each for a moment.
+    /// Serves the page of a market, one browser at a time with a short timeout.
     pub(crate) async fn serve(self, market: SocketAddr) {
         while let Ok((socket, _)) = self.0.accept().await {
             tokio::spawn(async move { tokio::time::timeout(PATIENCE, answer(socket, market)).await });

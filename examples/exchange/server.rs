@@ -10,14 +10,14 @@ use std::error::Error;
 use std::net::SocketAddr;
 use tokio::task::JoinSet;
 
-/// A market that is served, until this is dropped.
+/// A running market, which stops when this is dropped.
 pub(crate) struct Market {
     address: SocketAddr,
     _tasks: JoinSet<()>,
 }
 
 impl Market {
-    /// Serves a market at an address. Pages of these origins may connect.
+    /// Serves a market at an address. Pages of `origins` may connect.
     pub(crate) async fn start(address: &str, origins: Vec<String>) -> Result<Self, Box<dyn Error + Send + Sync>> {
         let http = Http::new().connect().console(Console::new());
         let http = origins.into_iter().fold(http, Http::origin);
@@ -33,7 +33,7 @@ impl Market {
         let address = server.local_addr();
         let mut tasks = JoinSet::new();
         tasks.spawn(async move { drop(server.serve().await) });
-        // The market publishes like any client, on a connection.
+        // The market publishes over a connection, like any client.
         let router = ClientRouter::new();
         let client = router.client();
         let channel = Channel::builder().mount(OPERATIONS, router).connect(address.to_string()).await?;
@@ -44,7 +44,7 @@ impl Market {
         Ok(Self { address, _tasks: tasks })
     }
 
-    /// Where it listens.
+    /// Returns the address of the market.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }

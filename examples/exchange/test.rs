@@ -1,4 +1,4 @@
-//! The market with a few simulated browsers and a program, for a moment.
+//! A short run of the market with a few simulated browsers and a program.
 
 use super::book::{OrderBook, Refused};
 use super::exchange::{Order, Report, Side};
@@ -7,7 +7,7 @@ use super::server::Market;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// How long anything may take on a busy machine.
+/// Timeout that suffices on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn order(number: u32, side: Side, price: u32, amount: u32) -> Order {
@@ -70,7 +70,7 @@ async fn traders_trade_on_after_the_market_refuses_an_order() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, shown).await.expect("future should complete within the timeout");
+    tokio::time::timeout(PATIENCE, shown).await.expect("trading should be visible within the timeout");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -87,9 +87,9 @@ async fn browsers_get_books_reports_and_calls_on_one_connection() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, shown).await.expect("future should complete within the timeout");
+    tokio::time::timeout(PATIENCE, shown).await.expect("trading should be visible within the timeout");
     let offer = trading.inquire().await.unwrap();
-    // A program serves nothing, and leaves the market if it does not take its reports in time.
+    // A program serves nothing, and is disconnected if it does not read its reports in time.
     assert!((8..=9).contains(&offer.0.called) && offer.0.answered == 8, "{:?}", offer.0);
     assert_eq!((offer.0.price, counts.quotes.load(Relaxed)), (10_000, 8));
     let figures = trading.figures(Duration::from_secs(1), &offer);

@@ -1,4 +1,4 @@
-//! The bus of the fleet: brokers that NATS joins, and who hears of all sales.
+//! The bus of the fleet: brokers joined by NATS, and a subscriber to all sales.
 
 use frisbee::Server;
 use frisbee_pubsub::nats::NatsBus;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// The prefix of the topics of sales. The name of the shop follows.
+/// Prefix of the topics of sales, followed by the name of the shop.
 pub(crate) const SALES: &str = "sales";
 
 /// A broker on the bus.
@@ -35,7 +35,7 @@ impl Station {
         &self.client
     }
 
-    /// Ends when the bus has all that was published here.
+    /// Closes the broker after the bus has received all published messages.
     pub(crate) async fn close(self) -> Result<(), Box<dyn Error>> {
         self.client.sync().await?;
         drop(self.stop);
@@ -44,7 +44,7 @@ impl Station {
     }
 }
 
-/// Hears of the sales of all shops, by a broker at which none of them publishes.
+/// Receives the sales of all shops through a separate broker.
 pub(crate) struct Office {
     received: Arc<AtomicU64>,
     missed: Arc<AtomicU64>,
@@ -69,12 +69,12 @@ impl Office {
         Ok(Self { received, missed, station })
     }
 
-    /// How many sales it has heard of, of all.
+    /// Returns the total number of received sales.
     pub(crate) fn received(&self) -> u64 {
         self.received.load(Ordering::Relaxed)
     }
 
-    /// How many the bus says that it has missed.
+    /// Returns the number of sales that the bus reported as missed.
     pub(crate) fn missed(&self) -> u64 {
         self.missed.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! The engines below a fleet, etcd and NATS, with directories of their own. They end with this program.
+//! The services that a fleet requires, etcd and NATS, with their own directories. They exit with this program.
 
 use std::error::Error;
 use std::ffi::OsStr;
@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 use tokio::time::sleep;
 
-/// A running engine. It is killed when this is dropped.
+/// A running service. Dropping it kills its process.
 pub(crate) struct Engine {
     address: SocketAddr,
     _child: Child,
@@ -19,12 +19,12 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// Where its clients connect.
+    /// Returns the address for clients.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Starts `etcd-server` of Debian, of one member. `None` if it is not installed.
+    /// Starts a single-member cluster of Debian's `etcd-server`. Returns `None` if it is not installed.
     pub(crate) async fn etcd() -> Result<Option<Self>, Box<dyn Error>> {
         let Some(program) = find("etcd")? else { return Ok(None) };
         let folder = Folder::new("etcd")?;
@@ -40,7 +40,7 @@ impl Engine {
         Self::start(command, folder, address, (address, "/health", r#""health":"true""#)).await.map(Some)
     }
 
-    /// Starts `nats-server` of Debian. `None` if it is not installed.
+    /// Starts Debian's `nats-server`. Returns `None` if it is not installed.
     pub(crate) async fn nats() -> Result<Option<Self>, Box<dyn Error>> {
         let Some(program) = find("nats-server")? else { return Ok(None) };
         let folder = Folder::new("nats")?;
@@ -52,7 +52,7 @@ impl Engine {
         Self::start(command, folder, address, (pages, "/healthz", r#""status""#)).await.map(Some)
     }
 
-    /// Starts a program and waits until a page of its own says that it is well.
+    /// Starts a program and waits until its health page reports success.
     async fn start(
         mut command: Command,
         folder: Folder,
@@ -88,12 +88,12 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // It is a temporary one anyway.
+        // Failures are ignored, because the folder is temporary.
         drop(std::fs::remove_dir_all(&self.0));
     }
 }
 
-/// A program in `PATH`.
+/// Returns the path of a program in `PATH`.
 fn find(name: &str) -> Result<Option<PathBuf>, Box<dyn Error>> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let directories = std::env::split_paths(&path).chain([PathBuf::from(OsStr::new("/usr/sbin"))]);
@@ -104,9 +104,9 @@ fn find(name: &str) -> Result<Option<PathBuf>, Box<dyn Error>> {
     Ok(program)
 }
 
-/// Addresses without listeners.
+/// Returns two free addresses.
 fn free_addresses() -> std::io::Result<[SocketAddr; 2]> {
-    // Both at once, so that they are different ones.
+    // Both sockets are bound at the same time, so that their ports differ.
     let sockets = [TcpListener::bind("127.0.0.1:0")?, TcpListener::bind("127.0.0.1:0")?];
     Ok([sockets[0].local_addr()?, sockets[1].local_addr()?])
 }

@@ -1,9 +1,9 @@
-//! A fleet: three servers in etcd, and a client that knows only their name. Each server is replaced in turn, and then
-//! one of them turns slow under load. No call fails, and the slow one gets few. The servers publish each call on a bus,
-//! whose brokers NATS joins, and an office receives all of them.
+//! A fleet: three servers registered in etcd, and a client that only knows their name. Each server is replaced in turn,
+//! and then one of them becomes slow under load. No call fails, and the slow server receives few calls. The servers
+//! publish each call on a bus of brokers joined by NATS, and an office receives all of them.
 //!
-//! `cargo run -p fleet` starts all of it, prints the targets of calls and the losses, and ends within a minute. It
-//! takes etcd and NATS, of Debian's packages `etcd-server` and `nats-server`.
+//! `cargo run -p fleet` starts everything, prints the targets of calls and the losses, and exits within a minute. It
+//! requires etcd and NATS from Debian's packages `etcd-server` and `nats-server`.
 
 mod bus;
 mod engines;
@@ -28,16 +28,16 @@ mod greet {
     frpc::include_proto!("greet");
 }
 
-/// The name of the servers.
+/// The service name of the servers.
 const NAME: &str = "shop/";
 
-/// Callers that call one after the other.
+/// Number of callers that make sequential calls.
 const CALLERS: usize = 24;
 
-/// How long each phase lasts.
+/// Duration of each phase.
 const PHASE: Duration = Duration::from_secs(3);
 
-/// The whole has to end in this time.
+/// Time limit of the whole program.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[tokio::main]
@@ -106,7 +106,7 @@ struct Calls {
     are_over: AtomicBool,
 }
 
-/// Calls until all are over.
+/// Makes calls until the end of all phases.
 async fn call(channel: Channel, calls: Arc<Calls>) {
     let client = GreeterClient::new(channel);
     while !calls.are_over.load(Ordering::Relaxed) {
@@ -119,7 +119,7 @@ async fn call(channel: Channel, calls: Arc<Calls>) {
     }
 }
 
-/// Prints the events since the last time. Returns how many calls were lost.
+/// Prints the events since the last report. Returns the number of lost calls.
 fn report(what: &str, calls: &Calls, shops: &[Shop]) -> u64 {
     let [made, lost] = [&calls.made, &calls.lost].map(|count| count.swap(0, Ordering::Relaxed));
     let served: Vec<_> = shops.iter().map(Shop::take_served).collect();

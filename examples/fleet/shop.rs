@@ -1,4 +1,4 @@
-//! A server that registers in etcd, publishes each sale on the bus, and can be replaced and slowed down.
+//! A server that registers in etcd, publishes each sale on the bus, and can be replaced or slowed down.
 
 use super::NAME;
 use super::bus::{SALES, Station};
@@ -16,11 +16,11 @@ use std::time::Duration;
 use tokio::sync::{Mutex, oneshot};
 use tokio::task::JoinHandle;
 
-/// How long a call takes, and how long while the server is slow.
+/// Duration of a call, and its duration while the server is slow.
 const WORK: Duration = Duration::from_millis(2);
 const SLOW_WORK: Duration = Duration::from_millis(40);
 
-/// One of the servers, whichever process it is at present.
+/// A server, independent of the process that currently implements it.
 pub(crate) struct Shop {
     name: &'static str,
     state: Arc<State>,
@@ -30,14 +30,14 @@ pub(crate) struct Shop {
 #[derive(Default)]
 struct State {
     served: AtomicU64,
-    /// All its published sales.
+    /// Number of published sales.
     sold: AtomicU64,
     is_slow: AtomicBool,
-    /// A slow server works on one call at a time.
+    /// A slow server handles one call at a time.
     turn: Mutex<()>,
 }
 
-/// What would be a process of its own elsewhere.
+/// The part that would be a separate process in a real deployment.
 struct Process {
     registered: Registered,
     stop: oneshot::Sender<()>,
@@ -51,23 +51,23 @@ impl Shop {
         Ok(Self { name, process: Process::start(name, &state, etcd, nats).await?, state })
     }
 
-    /// Starts its successor, at another address, and then stops it.
+    /// Starts the successor at another address, and then stops the current process.
     pub(crate) async fn replace(&mut self, etcd: &Etcd, nats: &Engine) -> Result<(), Box<dyn Error>> {
         let successor = Process::start(self.name, &self.state, etcd, nats).await?;
         std::mem::replace(&mut self.process, successor).stop().await
     }
 
-    /// From now on, and so are its successors.
+    /// Makes this server and its successors slow.
     pub(crate) fn be_slow(&self) {
         self.state.is_slow.store(true, Ordering::Relaxed);
     }
 
-    /// The number of calls that it has served since the last query.
+    /// Returns the number of served calls since the last query.
     pub(crate) fn take_served(&self) -> u64 {
         self.state.served.swap(0, Ordering::Relaxed)
     }
 
-    /// The number of sales that it has published on the bus, since it was opened.
+    /// Returns the number of sales published on the bus.
     pub(crate) fn sold(&self) -> u64 {
         self.state.sold.load(Ordering::Relaxed)
     }
@@ -81,7 +81,7 @@ impl Process {
     async fn start(name: &str, state: &Arc<State>, etcd: &Etcd, nats: &Engine) -> Result<Self, Box<dyn Error>> {
         let station = Station::open(nats.address()).await?;
         let sales = station.client().publisher(&format!("{SALES}.{name}"))?;
-        // A real server knows its address. This port is free a moment later, too.
+        // A real server knows its address. This port is likely to be still free when it is bound.
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
         let endpoint = Endpoint::new(&address).with_metadata("name", name);
         let registered = Registration::new(etcd, NAME, &endpoint)?.start();
@@ -93,7 +93,8 @@ impl Process {
         Ok(Self { registered, stop, serving, station })
     }
 
-    /// Leaves etcd, notifies the clients, and ends when the calls in progress have and the bus has them.
+    /// Deregisters from etcd, notifies the clients, and returns when the calls in progress have ended and the bus has
+    /// received their sales.
     async fn stop(self) -> Result<(), Box<dyn Error>> {
         drop(self.stop);
         self.serving.await??;

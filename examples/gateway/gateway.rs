@@ -1,11 +1,11 @@
-//! One service by every protocol on one port: native frames, JSON-RPC, Connect, gRPC, gRPC-Web and WebSocket; and also
-//! its schema and its health, for tools, and the console, for people: <http://localhost:8080/console/>.
+//! One service over every protocol on one port: native frames, JSON-RPC, Connect, gRPC, gRPC-Web and WebSocket; also
+//! its schema and its health, for tools, and a console: <http://localhost:8080/console/>.
 //!
 //! `cargo run -p gateway --bin gateway -- 127.0.0.1:8080`, and in another terminal `curl -H 'content-type:
-//! application/json' -d '{"name": "Ada"}' localhost:8080/greet.Greeter/Greet`; `docs/gateway.md` has a line for each
-//! protocol. `grpcurl -plaintext localhost:8080 list` and `frpc list` list the services. Without an address it calls itself
-//! by some of them and ends. With the path of a Unix socket after the address it shows its activity there: `frpc top
-//! --server unix:PATH`.
+//! application/json' -d '{"name": "Ada"}' localhost:8080/greet.Greeter/Greet`; `docs/gateway.md` has an example for
+//! each protocol. `grpcurl -plaintext localhost:8080 list` and `frpc list` list the services. Without an address it
+//! calls itself over some of them and exits. With the path of a Unix socket after the address, it reports its activity
+//! there: `frpc top --server unix:PATH`.
 
 mod polite;
 
@@ -26,7 +26,7 @@ mod greet {
     frpc::include_proto!("greet");
 }
 
-/// The response of the server to a request of HTTP.
+/// Posts JSON to a path and returns the HTTP response.
 async fn post(address: &str, path: &str, json: &str) -> std::io::Result<String> {
     let mut socket = TcpStream::connect(address).await?;
     let head = format!(

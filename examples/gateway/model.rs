@@ -1,9 +1,9 @@
-//! Tensors and images: a native caller sends raw bytes, and a caller in JSON lists, base64 or a `.npy` file.
+//! Tensors and images: a native caller sends raw bytes, and a JSON caller sends lists, base64 or a `.npy` file.
 //!
 //! `cargo run -p gateway --bin model -- 127.0.0.1:8080`, and in another terminal `curl -H 'content-type:
 //! application/json' -d '{"tensor": {"dtype": "float32", "data": [[1, 2], [3, 4]]}, "factor": 2}'
-//! localhost:8080/model.Model/Scale`; `docs/tensors.md` has the same from Python. Without an address it calls itself
-//! and ends.
+//! localhost:8080/model.Model/Scale`; `docs/tensors.md` shows the same with Python. Without an address it calls itself
+//! and exits.
 
 use frpc::tensor::{Image, Tensor};
 use frpc::{Request, Response, Server, Status};
@@ -22,7 +22,7 @@ impl Model for Doubler {
     async fn scale(&self, request: Request<Scaling>) -> Result<Response<Tensor>, Status> {
         let Scaling { tensor, factor } = request.into_inner();
         let tensor = tensor.ok_or_else(|| Status::invalid_argument("there is no tensor"))?;
-        // The description of a tensor is compared with its data here: an error is the caller's.
+        // Checks that the data matches the tensor's type and shape. Errors are the caller's fault.
         let scaled: Vec<f32> = tensor.view::<f32>()?.iter().map(|element| element * factor as f32).collect();
         Ok(Response::new(Tensor::from_vec(tensor.shape, scaled)?))
     }

@@ -1,8 +1,8 @@
-//! A server and a client that count their calls, with the page for Prometheus on the port of the service.
+//! A server and a client that count their calls, with a Prometheus page on the port of the service.
 //!
-//! `cargo run --release -p gateway --bin observed -- 127.0.0.1:8080`, and then `curl localhost:8080/metrics`; a
-//! Prometheus takes `static_configs: [{targets: ["127.0.0.1:8080"]}]`. Without an address it prints the counters and
-//! ends.
+//! `cargo run --release -p gateway --bin observed -- 127.0.0.1:8080`, and then `curl localhost:8080/metrics`; configure
+//! Prometheus with `static_configs: [{targets: ["127.0.0.1:8080"]}]`. Without an address it prints the counters and
+//! exits.
 
 mod polite;
 
@@ -37,7 +37,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     for _ in 0..1000 {
         client.greet(named("Ada")).await?;
     }
-    let failed = client.greet(named("")).await.expect_err("call should fail");
+    let failed = client.greet(named("")).await.expect_err("call without a name should fail");
     println!("one call failed: {failed}");
     let mut verses = client.recite(named("Ada")).await?.into_inner();
     while verses.message().await?.is_some() {}

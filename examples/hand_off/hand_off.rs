@@ -1,5 +1,5 @@
-//! Hand-off without RPC: a client logs in by a request, and then the connection is its for another protocol, here lines
-//! of text. If the server does not agree, the connection continues unchanged.
+//! Hand-off without RPC: a client logs in with a request, and then the connection switches to another protocol, here
+//! lines of text. If the server refuses, the connection continues unchanged.
 //!
 //! `cargo run --release -p hand-off --bin hand_off`
 
@@ -13,9 +13,9 @@ use std::error::Error;
 use std::io;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
-/// The body is a password. Answered with a greeting.
+/// The body is a password. The reply is a greeting.
 const LOGIN: Operation = operation(10);
-/// Requests the connection, to speak in lines.
+/// Requests a hand-off to the line protocol.
 const LINES: Operation = operation(11);
 
 const fn operation(number: u16) -> Operation {
@@ -43,7 +43,7 @@ impl Protocol for Login {
 
     fn hand_off(&self, is_known: &mut bool, request: HandOffRequest) -> Routed {
         if request.operation() == LINES && *is_known {
-            // Runs when the reply has been written, and owns the transport from then on.
+            // Runs after the reply was written, and owns the transport from then on.
             request.accept("lines from now on", HandOffTarget::new(async |raw| drop(echo_lines(raw).await)));
         } else {
             request.refuse("log in first");
@@ -52,7 +52,7 @@ impl Protocol for Login {
     }
 }
 
-/// The protocol after the hand-off, at the server: each line is returned in capitals.
+/// The server's protocol after the hand-off: returns each line in upper case.
 async fn echo_lines(raw: RawTransport) -> io::Result<()> {
     let (lines, mut out) = tokio::io::split(raw);
     let mut lines = BufReader::new(lines).lines();
@@ -74,7 +74,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Err(HandOffError::Refused(reply)) => println!("refused: {reply:?}"),
         other => return Err(format!("a stranger got {other:?}").into()),
     }
-    // Nothing has changed for the connection.
+    // The connection continues unchanged.
     println!("login: {:?}", requests.call(&connection, LOGIN, "open sesame").await?.body);
 
     let accepted = connection.hand_off(LINES, Bytes::new()).await?;

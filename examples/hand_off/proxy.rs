@@ -1,4 +1,4 @@
-//! A gateway that lets users in by calls and then gives them its connection, for any other protocol.
+//! A gateway that authenticates users by calls and then hands off its connection to any other protocol.
 //!
 //! ```sh
 //! cargo run --release -p hand-off --bin proxy -- serve 127.0.0.1:7000 --user ada:secret \
@@ -7,7 +7,7 @@
 //!     --listen 127.0.0.1:2400
 //! ```
 //!
-//! `connect` gives each connection that it accepts to the target: `etcdctl --endpoints 127.0.0.1:2400 get x`.
+//! `connect` forwards each accepted connection to the target: `etcdctl --endpoints 127.0.0.1:2400 get x`.
 
 #[allow(unreachable_pub)]
 mod service;
@@ -37,26 +37,26 @@ struct Arguments {
 enum Command {
     /// Serve users.
     Serve {
-        /// Where to listen.
+        /// The address to listen on.
         address: String,
-        /// The admitted user.
+        /// A user and password.
         #[arg(long, value_name = "NAME:PASSWORD", value_parser = pair::<':'>)]
         user: Vec<(String, String)>,
-        /// Where they may go.
+        /// A target and its address.
         #[arg(long, value_name = "NAME=ADDRESS", value_parser = pair::<'='>)]
         target: Vec<(String, String)>,
     },
-    /// Carry connections through a gateway.
+    /// Forward connections through a gateway.
     Connect {
-        /// Where the gateway listens.
+        /// The address of the gateway.
         gateway: String,
-        /// Who to be.
+        /// The user and password to log in with.
         #[arg(long, value_name = "NAME:PASSWORD", value_parser = pair::<':'>)]
         user: (String, String),
-        /// Where to go.
+        /// The name of the target.
         #[arg(long)]
         target: String,
-        /// Where to accept connections.
+        /// The address to accept connections on.
         #[arg(long)]
         listen: String,
     },
@@ -67,7 +67,7 @@ fn pair<const BETWEEN: char>(text: &str) -> Result<(String, String), String> {
     Ok((one.to_owned(), other.to_owned()))
 }
 
-/// Logs in, and turns that connection into one to the target.
+/// Logs in, and converts the connection into one to the target.
 async fn open(gateway: &str, user: &(String, String), target: &str) -> Result<RawTransport, Status> {
     let channel = Channel::connect(gateway).await.map_err(|error| Status::unavailable(error.to_string()))?;
     let credentials = Credentials { user: user.0.clone(), password: user.1.clone() };

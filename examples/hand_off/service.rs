@@ -1,4 +1,4 @@
-//! The service of the gateway: calls at first, then bytes of whatever protocol.
+//! The service of the gateway: calls at first, then the bytes of any protocol.
 
 use crate::gateway::{Credentials, Gateway, Opened, Session, Target};
 use frpc::{Request, Response, Status};
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use tokio::io::copy_bidirectional;
 use tokio::net::TcpStream;
 
-/// Lets users in and connects them to targets.
+/// Authenticates users and connects them to targets.
 #[derive(Clone, Debug, Default)]
 pub struct Service {
     /// Passwords by user.
@@ -15,7 +15,7 @@ pub struct Service {
     pub targets: BTreeMap<String, String>,
 }
 
-/// An extension of a connection whose user has logged in.
+/// Connection attachment that marks a user as logged in.
 struct LoggedIn {
     user: String,
 }
@@ -24,7 +24,7 @@ impl Gateway for Service {
     async fn login(&self, request: Request<Credentials>) -> Result<Response<Session>, Status> {
         let connection = request.connection().cloned().ok_or_else(|| Status::internal("no connection"))?;
         let Credentials { user, password } = request.into_inner();
-        // A real one compares hashes, in constant time.
+        // A real implementation would compare hashes in constant time.
         if self.users.get(&user) != Some(&password) {
             return Err(Status::unauthenticated("no such user, or another password"));
         }
@@ -42,7 +42,7 @@ impl Gateway for Service {
         let mut target = target.map_err(|error| Status::unavailable(format!("{name} at {address}: {error}")))?;
         println!("{} is connected to {name}", user.user);
         hand_off.accept(|mut raw| async move {
-            // From here on the two speak with each other, and either may hang up.
+            // From here on, bytes are forwarded in both directions until either side closes.
             let _ = copy_bidirectional(&mut raw, &mut target).await;
         });
         Ok(Response::new(Opened { address: address.clone() }))

@@ -6,7 +6,8 @@
 //! psql -h 127.0.0.1 -p 15432
 //! ```
 //!
-//! `measure` carries bytes through a tunnel and through a plain TCP connection by the same loop, and compares.
+//! `measure` transfers bytes through a tunnel and through a plain TCP connection with the same loop, and compares the
+//! two.
 
 use bytes::Bytes;
 use clap::{Parser, Subcommand};
@@ -28,9 +29,9 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Let clients reach the allowed addresses.
+    /// Let clients connect to the allowed targets.
     Serve {
-        /// Where to listen.
+        /// The address to listen on.
         address: String,
         /// An allowed target, as host:port.
         #[arg(long, required = true)]
@@ -38,7 +39,7 @@ enum Command {
     },
     /// Forward ports.
     Forward {
-        /// The server.
+        /// The address of the server.
         server: String,
         /// A local port, or address and port, and its target: [BIND:]PORT:HOST:PORT.
         #[arg(short = 'L', value_parser = forward, required = true)]
@@ -46,10 +47,10 @@ enum Command {
     },
     /// Compare a tunnel with plain TCP.
     Measure {
-        /// How many mebibytes to carry.
+        /// Number of mebibytes to transfer.
         #[arg(long, default_value_t = 512)]
         mebibytes: usize,
-        /// How often; the medians count.
+        /// Number of rounds, whose medians are reported.
         #[arg(long, default_value_t = 5)]
         times: usize,
     },
@@ -92,7 +93,7 @@ impl Protocol for Tunnels {
         let allowed = self.allowed.clone();
         connection.spawn(async move {
             let Some(target) = allowed.iter().find(|target| target.as_bytes() == first) else {
-                // gRPC's numbers of codes: permission denied, unavailable.
+                // gRPC's codes: permission denied, unavailable.
                 return stream.reset(7, "this target is not allowed");
             };
             match TcpStream::connect(target).await {
@@ -108,7 +109,7 @@ async fn serve(address: &str, allowed: Vec<String>) -> Result<Server<Tunnels>, f
     Server::builder().bind(address, Tunnels { allowed: Arc::new(allowed) }).await
 }
 
-/// Carries each connection that the listener accepts through a tunnel of its own.
+/// Forwards each accepted connection through its own tunnel.
 async fn carry(listener: TcpListener, connection: Connection, target: String) -> io::Result<()> {
     let target = Bytes::from(target);
     loop {
@@ -144,7 +145,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Takes bytes and says how many came when they end.
+/// Starts a server that reads bytes and returns their number at the end.
 async fn sink() -> io::Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
@@ -159,7 +160,7 @@ async fn sink() -> io::Result<SocketAddr> {
     Ok(address)
 }
 
-/// How long a number of bytes take to the other end.
+/// Returns the time to transfer this many bytes.
 async fn time(mut io: impl AsyncRead + AsyncWrite + Unpin, bytes: usize) -> io::Result<Duration> {
     let chunk = vec![7; 64 * 1024];
     let began = Instant::now();
@@ -181,7 +182,7 @@ async fn measure(bytes: usize, times: usize) -> Result<(), Box<dyn Error>> {
     let address = server.local_addr();
     tokio::spawn(server.serve());
     let connection = Client::builder().connect(address, Handlers::new()).await?;
-    // Plain TCP goes through a process in the middle as well, by the loop that the tunnel's server uses.
+    // The plain TCP connection also passes through an intermediate process, with the same loop as the tunnel's server.
     let relay = TcpListener::bind("127.0.0.1:0").await?;
     let relayed = relay.local_addr()?;
     let to = target.clone();

@@ -1,9 +1,9 @@
-//! A server as it is run for others: settings from a file, every protocol with its access rules, schema and health for tools,
-//! metrics, sockets from systemd or from the process before, and an end that loses no call.
+//! A production-like server: settings from a file, all protocols with access rules, schema and health for tools,
+//! metrics, sockets from systemd or from the previous process, and a graceful shutdown.
 //!
 //! `cargo run -p operated --bin operated -- examples/operated/settings.toml`, and then `curl localhost:8080/readyz` and
-//! `/metrics`; docs/operate.md goes through the rest of this folder. Without a file it calls itself, prints its metrics
-//! of that, and ends.
+//! `/metrics`; docs/operate.md describes the rest of this folder. Without a file it calls itself, prints its metrics,
+//! and exits.
 
 #[cfg(unix)]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -40,24 +40,24 @@ mod unix {
     use std::path::PathBuf;
     use tokio::task::JoinSet;
 
-    /// The file of settings.
+    /// The settings file.
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Settings {
-        /// Where to listen, unless systemd or the process before has the socket.
+        /// The address to listen on, unless systemd or the previous process provides the socket.
         listen: String,
-        /// The names by which browsers and monitors may call the server, in addition to loopback.
+        /// Accepted host names of HTTP requests, in addition to loopback.
         #[serde(default)]
         hosts: Vec<String>,
-        /// The socket by which the next process gets the sockets of this one.
+        /// The socket over which the next process receives the sockets of this one.
         restart: PathBuf,
-        /// The socket where `frpc top` shows the server's activity.
+        /// The socket on which `frpc top` can inspect the server.
         introspection: Option<PathBuf>,
         #[serde(default)]
         server: ServerSettings,
     }
 
-    /// Everything but the address.
+    /// Returns the server's settings except the address.
     fn builder(settings: &Settings, counters: &Counters) -> Result<ServerBuilder, Box<dyn Error>> {
         let http = Http::new().connect().grpc().health().metrics(counters);
         let http = settings.hosts.iter().fold(http, Http::host);
@@ -87,7 +87,7 @@ mod unix {
             let introspection = Introspection::new().server("operated", server.inspector());
             let listener = generation.unix("introspection", path)?;
             if let Some(file) = listener.local_addr()?.as_pathname() {
-                std::fs::set_permissions(file, Permissions::from_mode(0o600))?; // It tells the addresses of clients.
+                std::fs::set_permissions(file, Permissions::from_mode(0o600))?; // The socket exposes client addresses.
             }
             shown.spawn(async {
                 if let Err(error) = introspection.serve_on_unix(listener).await {
@@ -95,12 +95,13 @@ mod unix {
                 }
             });
         }
-        // SIGTERM or SIGINT: health says NOT_SERVING, native peers go elsewhere, calls in progress end.
+        // On SIGTERM or SIGINT, health reports NOT_SERVING, native peers reconnect elsewhere, and calls in progress
+        // complete.
         let terminated = frpc::signal::terminate();
         let serve = |shutdown: Shutdown| {
             server.serve_with_shutdown(async {
                 shutdown.await;
-                drop(shown); // Operators see the next process from now on.
+                drop(shown); // Operators can inspect the next process from now on.
             })
         };
         match generation.serve(terminated, serve).await? {
@@ -110,7 +111,7 @@ mod unix {
         Ok(())
     }
 
-    /// Serves for a moment, and shows the metrics.
+    /// Serves for a short time, and prints the metrics.
     async fn show() -> Result<(), Box<dyn Error>> {
         let settings =
             toml::from_str("listen = '127.0.0.1:0'\nrestart = '/nowhere'\n[server]\nmemory_max = '64MiB'\n")?;

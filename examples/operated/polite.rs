@@ -1,4 +1,4 @@
-//! A service that greets, for examples with another subject.
+//! A greeter service for examples about other topics.
 
 use crate::greet::{Greeter, Greeting, Name};
 use frpc::{Request, Response, ResponseStream, Status};

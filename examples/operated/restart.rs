@@ -1,7 +1,7 @@
-//! A server that is replaced by new processes while a client calls it without end; no call fails.
+//! A server that is replaced by new processes while a client continuously calls it. No call fails.
 //!
-//! `cargo run -p operated --bin restart` starts the first process, which starts its successors as `systemctl reload`
-//! would, and ends. With `serve PATH` it is one of these processes.
+//! `cargo run -p operated --bin restart` starts the first process, which starts its successors like `systemctl reload`,
+//! and exits. With `serve PATH` it is one of these processes.
 
 #[cfg(unix)]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -36,7 +36,7 @@ mod unix {
     use tokio::process::{Child, Command};
     use tokio::sync::watch;
 
-    /// Processes that serve one after the other.
+    /// Number of successive processes.
     const GENERATIONS: usize = 5;
 
     #[tokio::main]
@@ -49,7 +49,7 @@ mod unix {
         }
     }
 
-    /// One process: all that a server has to do.
+    /// Runs one process, with everything that a server needs for restarts.
     async fn serve(path: &Path) -> Result<(), Box<dyn Error>> {
         let mut generation = Restart::new(path).take_over().await?;
         let listener = generation.tcp("greeter", "127.0.0.1:0").await?;
@@ -96,7 +96,7 @@ mod unix {
         if failed == 0 { Ok(()) } else { Err("calls failed".into()) }
     }
 
-    /// Starts a process, and reads where it listens.
+    /// Starts a process, and reads its address.
     async fn start(path: &Path) -> Result<(Child, SocketAddr), Box<dyn Error>> {
         let mut command = Command::new(std::env::current_exe()?);
         let mut process = command.arg("serve").arg(path).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;

@@ -1,5 +1,5 @@
-//! A custom protocol and a generated service: a key-value store with watches, on one port and one connection. The
-//! protocol is in `store.rs`.
+//! A custom protocol and a generated service on one port and one connection: a key-value store with watches. `store.rs`
+//! implements the protocol.
 //!
 //! `cargo run --release -p protocols --bin kv_watch`
 
@@ -15,7 +15,7 @@ mod quickstart {
     frpc::include_proto!("quickstart");
 }
 
-/// The service that is served together with the store.
+/// The service offered together with the store.
 struct Adder;
 
 impl Calculator for Adder {

@@ -1,8 +1,8 @@
-//! JSON in lines for scripts, on the port of a service: clients of frpc and `nc` reach the same implementation, within
-//! the same middleware.
+//! A JSON line protocol for scripts, on the port of a service: frpc clients and `nc` reach the same implementation,
+//! within the same middleware.
 //!
 //! `cargo run -p protocols --bin lines -- 127.0.0.1:8080`, and in another terminal `echo 'Benchmark {"message":
-//! "hello"}' | nc -N 127.0.0.1 8080`. Without an address it calls itself both ways and ends.
+//! "hello"}' | nc -N 127.0.0.1 8080`. Without an address it calls itself both ways and exits.
 
 use benchmark::{BenchmarkService, BenchmarkServiceClient, BenchmarkServiceServer, Request, Response};
 use bytes::Bytes;
@@ -19,10 +19,10 @@ mod benchmark {
     frpc::include_proto!("benchmark");
 }
 
-/// The longest line, in bytes.
+/// Maximum length of a line in bytes.
 const LINE_MAX: u64 = 1024;
 
-/// The time that a client has to send a line and to read the answer to the one before.
+/// Timeout for a client to send a line, and to read the previous reply.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 struct Echo;
@@ -33,7 +33,7 @@ impl BenchmarkService for Echo {
     }
 }
 
-/// Answers lines until the client ends its direction, is too slow, or the server stops.
+/// Answers lines until the client closes its direction or times out, or the server shuts down.
 async fn serve_lines(transport: RawTransport, context: AdapterContext) -> io::Result<()> {
     let mut transport = BufReader::new(transport);
     let mut line = String::new();
@@ -60,7 +60,7 @@ async fn serve_lines(transport: RawTransport, context: AdapterContext) -> io::Re
     }
 }
 
-/// Calls a method by its name, within the server's middleware and limits.
+/// Calls a method by name, within the server's middleware and limits.
 async fn call(context: &AdapterContext, method: &str, json: &str) -> Result<Bytes, Status> {
     let Some(method) = context.methods().get("benchmark.BenchmarkService", method) else {
         return Err(Status::unimplemented(format!("unknown method {method}")));

@@ -1,5 +1,5 @@
-//! A protocol without RPC, and a proxy for it that forwards packets by a key in their bodies. It looks at the key and
-//! decodes nothing; large bodies are not copied on their way through.
+//! A protocol without RPC, and a proxy that forwards its packets by a key in their bodies. The proxy reads the key and
+//! decodes nothing else. Large bodies are not copied.
 //!
 //! `cargo run --release -p protocols --bin sharding_proxy`
 
@@ -15,25 +15,25 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc;
 
-/// Stores a value under a key. The body is the length of the key in one byte, the key, and the value. Answered with
-/// the key alone.
+/// Stores a value under a key. The body is the length of the key in one byte, the key, and the value. The reply
+/// contains the key.
 const PUT: Operation = operation(10);
-/// Requests the value of a key. Answered with key and value.
+/// Requests the value of a key. The reply contains the key and the value.
 const GET: Operation = operation(11);
-/// Answers a request that the proxy cannot forward, or whose shard does not answer. The body has the reason.
+/// Answers a request that the proxy cannot forward, or whose shard does not reply. The body contains the reason.
 const FAILED: Operation = operation(12);
 
-/// The limit of packets of one shard that wait for their answers. Waiting ones take memory here.
+/// Maximum number of packets per shard that wait for a reply, because each takes memory.
 const WAITING_MAX: usize = 4096;
 
-/// How many keys are stored and requested here.
+/// Number of keys used by this demonstration.
 const KEYS: u16 = 1000;
 
 const fn operation(number: u16) -> Operation {
     Operation::user(number).expect("operation should be in the range of users")
 }
 
-/// The key at the beginning of a body.
+/// Returns the key at the beginning of a body.
 fn key(body: &[u8]) -> Option<&[u8]> {
     let (length, rest) = body.split_first()?;
     rest.get(..usize::from(*length))
@@ -47,14 +47,14 @@ fn body(key: &str, value: &[u8]) -> Bytes {
     body.freeze()
 }
 
-/// A server that stores, and how much it has stored.
+/// Starts a server that stores values. Returns its address and the number of stored values.
 async fn start_shard() -> std::io::Result<(SocketAddr, Arc<AtomicUsize>)> {
     let stored: Arc<Mutex<HashMap<Bytes, Bytes>>> = Arc::default();
     let count = Arc::new(AtomicUsize::new(0));
     let (put, get, counted) = (stored.clone(), stored, count.clone());
     let handlers = Handlers::new()
         .on(PUT, move |_connection, packet| {
-            // A packet without a key is not answered. The proxy sends no such packet, but others might.
+            // A packet without a key is ignored. The proxy sends no such packet, but other clients might.
             let key = key(&packet.body).map(|key| packet.body.slice(..1 + key.len()));
             if let Some(key) = &key {
                 put.lock().expect("lock should not be poisoned").insert(key.clone(), packet.body.slice(key.len()..));
@@ -78,12 +78,12 @@ struct Shard {
     requests: Requester,
 }
 
-/// The answer to a packet that has no answer of a shard.
+/// Returns the reply to a packet that no shard has answered.
 fn failed(id: PacketId, error: &RequestError) -> Packet {
     Packet::new(id, FAILED, error.to_string())
 }
 
-/// Receives the requests of clients.
+/// Receives requests of clients and forwards them.
 struct Proxy(Vec<Shard>);
 
 impl Proxy {
@@ -121,7 +121,7 @@ impl Protocol for Proxy {
             Err(error) => return Routed::close(format!("a shard is gone: {error}")),
         };
         let asking = client.clone();
-        // A client that disconnects cancels its tasks and its requests.
+        // A client that disconnects cancels its tasks and requests.
         client.spawn(async move {
             let reply = reply.await.map_or_else(|error| failed(id, &error), |reply| Packet { id, ..reply });
             let _ = asking.send_now(|outbox| outbox.forward(&reply));

@@ -1,4 +1,4 @@
-//! A key-value store with watches: server and client of a protocol of its own, on the public interface of frisbee.
+//! A key-value store with watches: server and client of a custom protocol, built on frisbee's public API.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use frisbee::{Connection, Operation, Outbox, Packet, Protocol, Routed, SendError, Stream, TooLong, opening};
@@ -8,16 +8,16 @@ use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 
-/// Where the protocol is mounted.
+/// The operations of the protocol.
 pub const OPERATIONS: RangeInclusive<u16> = 1000..=1002;
-/// Length of key, key, value. Answered without a body.
+/// Stores a value: length of key, key, value. The reply is empty.
 const PUT: Operation = operation(1000);
-/// The key. Answered with its value, which is empty if there is none.
+/// Requests the value of a key. The reply is empty if there is none.
 const GET: Operation = operation(1001);
-/// Opens a stream, with the key after the operation. Its value arrives as a message, and each later one.
+/// Opens a stream, with the key after the operation. The current value and each later one arrive as messages.
 const WATCH: Operation = operation(1002);
 
-/// Keys are chosen by clients and take memory for ever; watches take a task.
+/// Maximum number of keys, because clients choose them and they take memory permanently.
 const KEYS_MAX: usize = 100_000;
 const WATCHES_MAX: usize = 1000;
 
@@ -25,12 +25,12 @@ const fn operation(number: u16) -> Operation {
     Operation::user(number).expect("operation should be in the range of users")
 }
 
-/// The serving end. Clones share the stored values.
+/// The server. Clones share the stored values.
 #[derive(Clone, Default)]
 pub struct Store(Arc<Mutex<HashMap<Bytes, watch::Sender<Bytes>>>>);
 
 impl Store {
-    /// Does something with a key, which comes into being if there is room for it.
+    /// Calls `act` with a key, which is created if the limit permits.
     fn with<T>(&self, key: Bytes, act: impl FnOnce(&watch::Sender<Bytes>) -> T) -> Option<T> {
         let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let room = values.len() < KEYS_MAX || values.contains_key(&key);
@@ -50,7 +50,7 @@ impl Protocol for Store {
         let answer = match operation {
             PUT => body.split_first().filter(|(length, rest)| usize::from(**length) <= rest.len()).and_then(
                 |(length, _)| {
-                    // Copied, or a few bytes would keep all that was read with them.
+                    // Copied, because slices would keep the whole read buffer alive.
                     let (key, value) = body[1..].split_at(usize::from(*length));
                     let value = Bytes::copy_from_slice(value);
                     self.with(Bytes::copy_from_slice(key), |value_sender| drop(value_sender.send_replace(value)))
@@ -77,7 +77,7 @@ impl Protocol for Store {
                 let sender = stream.sender();
                 let mut closed = std::pin::pin!(sender.closed());
                 loop {
-                    // A slow watcher gets the latest value only.
+                    // A slow watcher receives only the latest value.
                     let value = changes.borrow_and_update().clone();
                     tokio::select! {
                         sent = sender.send(&value) => if sent.is_err() { return },
@@ -94,17 +94,17 @@ impl Protocol for Store {
     }
 }
 
-/// The calling end.
+/// The client.
 #[derive(Clone, Default)]
 pub struct Client(Requester);
 
 impl Client {
-    /// The router of the calling end.
+    /// Returns the client's router.
     pub fn router(&self) -> Requester {
         self.0.clone()
     }
 
-    /// Stores a value. Keys have up to 255 bytes.
+    /// Stores a value. Keys have at most 255 bytes.
     pub async fn put(&self, connection: &Connection, key: &str, value: &str) -> Result<(), RequestError> {
         let length = u8::try_from(key.len()).map_err(|_| TooLong { length: key.len(), limit: 255 })?;
         let mut body = BytesMut::new();
@@ -114,12 +114,12 @@ impl Client {
         self.0.call(connection, PUT, body).await.map(drop)
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub async fn get(&self, connection: &Connection, key: &str) -> Result<Bytes, RequestError> {
         Ok(self.0.call(connection, GET, key.to_owned()).await?.body)
     }
 
-    /// A stream of the values of a key.
+    /// Opens a stream of the values of a key.
     pub async fn watch(&self, connection: &Connection, key: &str) -> Result<Stream, SendError> {
         connection.open_stream(&opening::new(WATCH, key.as_bytes())).await
     }

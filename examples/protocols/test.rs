@@ -1,4 +1,4 @@
-//! The store of the example `kv_watch`, driven hard: it is written against the public interface, and has to hold.
+//! Stress test of the store in the example `kv_watch`, which uses only frisbee's public API.
 
 #[allow(dead_code, unreachable_pub)]
 mod store;
@@ -14,7 +14,7 @@ mod quickstart {
     frpc::include_proto!("quickstart");
 }
 
-/// No test waits longer for what is bound to come; a machine may be busy.
+/// Timeout of waits for events that will happen, sufficient for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 struct Adder;
@@ -51,18 +51,18 @@ async fn store_and_generated_service_share_a_server() {
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
 
-    // Eight watchers of one key, on connections of their own.
+    // Eight watchers of one key, each on its own connection.
     let mut watchers = JoinSet::new();
     for _ in 0..8 {
         let (store, connection, calculator) = connected(address.clone()).await;
         let mut values = store.watch(&connection, "shared").await.unwrap();
         assert_eq!(values.recv().await.unwrap(), "");
         watchers.spawn(async move {
-            let _connected = calculator; // With the last handle of its channel a connection is closed.
+            let _connected = calculator; // Dropping the last handle of a channel closes its connection.
             while values.recv().await.expect("channel should stay open") != "last" {}
         });
     }
-    // Four clients that put, get, watch and call at one time.
+    // Four clients that put, get, watch and call concurrently.
     let mut clients = JoinSet::new();
     for client in 0..4 {
         let address = address.clone();
@@ -87,10 +87,10 @@ async fn store_and_generated_service_share_a_server() {
             assert_eq!(count, 100);
         });
     }
-    tokio::time::timeout(PATIENCE, clients.join_all()).await.expect("future should complete within the timeout");
+    tokio::time::timeout(PATIENCE, clients.join_all()).await.expect("clients should finish within the timeout");
     let (store, connection, _calculator) = connected(address).await;
     store.put(&connection, "shared", "last").await.unwrap();
-    tokio::time::timeout(PATIENCE, watchers.join_all()).await.expect("future should complete within the timeout");
+    tokio::time::timeout(PATIENCE, watchers.join_all()).await.expect("watchers should finish within the timeout");
 }
 
 #[test]

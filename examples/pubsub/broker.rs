@@ -1,6 +1,6 @@
-//! A broker with a publisher and a subscriber, on the command line.
+//! A command line broker with a publisher and a subscriber.
 //!
-//! `cargo run --release -p pubsub` shows all three in one process. In terminals of their own:
+//! `cargo run --release -p pubsub` demonstrates all three in one process. In separate terminals:
 //!
 //! ```sh
 //! cargo run --release -p pubsub -- serve
@@ -17,7 +17,7 @@ use std::io::BufRead;
 /// Publishes and subscribes.
 #[derive(Parser)]
 struct Arguments {
-    /// Where the broker listens.
+    /// The address of the broker.
     #[arg(long, global = true, default_value = "127.0.0.1:7700")]
     address: String,
     #[command(subcommand)]
@@ -26,30 +26,30 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Passes messages on until interrupted.
+    /// Run a broker until interrupted.
     Serve {
-        /// The limit of queued messages of a subscriber, in bytes.
+        /// Maximum size of a subscriber's queue, in bytes.
         #[arg(long, default_value_t = 16 * 1024 * 1024)]
         queue_max: usize,
-        /// Closes the connections of subscribers that are too slow, instead of dropping their oldest messages.
+        /// Close connections of slow subscribers instead of dropping their oldest messages.
         #[arg(long)]
         disconnect: bool,
-        /// Keeps the last messages of each topic, so many, for `subscribe --history`.
+        /// Number of messages to keep per topic, for `subscribe --history`.
         #[arg(long)]
         history: Option<usize>,
     },
-    /// Prints messages of matching topics.
+    /// Print messages of matching topics.
     Subscribe {
-        /// A topic, with * for any one token and > at the end for one or more.
+        /// A topic pattern, with * for any one token and a final > for one or more.
         pattern: String,
-        /// Shares the messages with the other members of this group.
+        /// Share the messages with the other members of this group.
         #[arg(long)]
         group: Option<String>,
-        /// Begins with the oldest messages that the broker keeps, and loses none with a connection.
+        /// Start with the oldest kept message, and lose no messages with a connection.
         #[arg(long, conflicts_with = "group")]
         history: bool,
     },
-    /// Publishes a text, or each line of the standard input.
+    /// Publish a text, or each line of standard input.
     Publish {
         /// The topic.
         topic: String,
@@ -94,7 +94,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                     }
                 }
             }
-            // Messages in flight when a program ends may be lost.
+            // Messages in flight may be lost when a program exits.
             client.sync().await?;
             Ok(())
         }
@@ -112,7 +112,7 @@ async fn print_all(mut subscription: Subscription) -> Result<(), Box<dyn Error>>
     }
 }
 
-/// All three at once: two subscribers, one of them in a group, a publisher, and a subscriber that comes late.
+/// Demonstrates all roles: two subscribers, one of them in a group, a publisher, and a late subscriber.
 async fn show() -> Result<(), Box<dyn Error>> {
     let broker = Broker::builder().history("orders.>", History::last(100)).build();
     let server = Server::builder().bind("127.0.0.1:0", broker).await?;

@@ -1,4 +1,4 @@
-//! A client of the store: it finds the leader, tries again, and knows for how long it holds a lease.
+//! A client of the store: it finds the leader, retries, and tracks how long it holds a lease.
 
 use crate::defects::Defect;
 use crate::replica::channel;
@@ -7,16 +7,16 @@ use replicated::{Command, Key, Kind, Outcome, StoreClient};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// How long one attempt takes at most.
+/// Timeout of one attempt.
 const ATTEMPT: Duration = Duration::from_millis(250);
 
-/// How long a client tries. After that, it is unknown whether the command has been executed.
+/// Maximum duration of all attempts. Afterwards it is unknown whether the command was executed.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(1_500);
 
-/// The pause between two attempts.
+/// Pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A client. It does one thing after the other; a second client works concurrently.
+/// A client that makes sequential requests. Several clients run concurrently.
 pub(crate) struct Client {
     process: Process,
     /// The replicas, and the index of the next one to call.
@@ -33,7 +33,7 @@ impl Client {
         Self { process, stores, at: id as usize, id, number: 0, defect }
     }
 
-    /// Executes a command, once. `None` if the outcome is unknown.
+    /// Executes a command exactly once. Returns `None` if the outcome is unknown.
     pub(crate) async fn write(&mut self, kind: Kind, key: &str, value: i64, expected: i64) -> Option<Outcome> {
         self.number += 1;
         let (client, key) = (self.id, key.to_owned());
@@ -52,7 +52,7 @@ impl Client {
         None
     }
 
-    /// The value of a key. `None` if no leader is found.
+    /// Returns the value of a key, or `None` if no leader is found.
     pub(crate) async fn read(&mut self, key: &str) -> Option<i64> {
         let end = self.end();
         while Instant::now() < end {
@@ -64,9 +64,9 @@ impl Client {
         None
     }
 
-    /// Takes or keeps a lease. Returns the time by the clock of this machine up to which it is held.
+    /// Acquires or renews a lease. Returns its end by the clock of this machine.
     pub(crate) async fn acquire(&mut self, name: &str, time: Duration) -> Option<Duration> {
-        // It counts from before the request, and its end is early, since the leader's clock may go faster.
+        // The lease is counted from before the request and ends early, because the leader's clock may run faster.
         let mut requested_at = self.process.clock().monotonic();
         let outcome = self.write(Kind::Acquire, name, time.as_millis() as i64, 0).await?;
         if self.defect == Some(Defect::CountsFromAnswer) {
@@ -81,12 +81,12 @@ impl Client {
         Instant::now() + if is_endless { PATIENCE * 100 } else { PATIENCE }
     }
 
-    /// The replica that is called now.
+    /// Returns the replica to call.
     fn store(&self) -> StoreClient {
         self.stores[self.at % self.stores.len()].clone()
     }
 
-    /// Turns to the next replica: this one does not lead, or is not reached.
+    /// Switches to the next replica, because this one is not the leader or is unreachable.
     async fn go_on(&mut self) {
         self.at += 1;
         sleep(PAUSE).await;

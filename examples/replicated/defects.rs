@@ -1,62 +1,62 @@
-//! The defects that can be planted in the store, one at a time, to see whether the simulation notices.
+//! Defects that can be injected into the store, one at a time, to check whether the simulation detects them.
 
-/// A mistake that services of this kind have really had.
+/// A defect found in real systems of this kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Defect {
-    /// The leader answers a write when its own disk has it: the acknowledged write may be lost.
+    /// The leader acknowledges a write once it is on its own disk, so the write may be lost.
     AnswersBeforeCommit,
-    /// A write whose entry has given way to that of another leader is answered as done.
+    /// A write whose entry was replaced by another leader's entry is acknowledged.
     AnswersForOthers,
-    /// A command that comes twice is applied twice.
+    /// A duplicate command is applied twice.
     AppliesTwice,
-    /// A client repeats a command that may have run as a new command.
+    /// A client retries a command that may have run as a new command.
     RetriesUnderNewId,
-    /// A leader reads although others may have elected another one.
+    /// A leader serves reads although another leader may have been elected.
     StaleLeader,
-    /// Followers read, too.
+    /// Followers serve reads.
     StaleRead,
-    /// A new leader reads before it knows which entries stay.
+    /// A new leader serves reads before it knows which entries are committed.
     ReadsTooEarly,
-    /// A handler whose caller has gone keeps its place.
+    /// A handler whose caller has disconnected keeps its permit.
     ForgottenCancel,
-    /// A client tries for longer than its limit.
+    /// A client exceeds its time limit.
     IgnoresDeadline,
-    /// A leader grants a lease before a majority knows of it.
+    /// A leader grants a lease before a majority has stored the grant.
     SplitBrainOfLease,
-    /// Leases run out by the wall clock, which is set now and then.
+    /// Leases expire by the wall clock, which is adjusted occasionally.
     TrustsWallClock,
-    /// A holder believes that the clocks of two machines go equally fast.
+    /// A holder assumes that the clocks of two machines run at the same rate.
     TrustsDrift,
-    /// A holder counts the time of its lease from the answer on, and not from its question.
+    /// A holder counts its lease from the reply instead of the request.
     CountsFromAnswer,
     /// A leader without followers continues to renew leases.
     OldLeaderRenews,
-    /// A new leader treats leases as expired although it has only missed their last renewal.
+    /// A new leader considers a lease expired although it only missed the last renewal.
     ForgetsRenewals,
-    /// Entries are acknowledged before they are on the disk.
+    /// Entries are acknowledged before they are on disk.
     AnswersBeforeSync,
-    /// The first of several entries is stored, and all are acknowledged.
+    /// Only the first of several entries is stored, but all are acknowledged.
     PartialWrite,
-    /// One entry too many is removed where two logs part.
+    /// One entry too many is removed at the point where two logs diverge.
     TruncatesTooMuch,
-    /// Nothing is removed where two logs part.
+    /// Nothing is removed where two logs diverge.
     KeepsConflicts,
-    /// Entries are stored after others than their predecessors.
+    /// Entries are stored without checking their predecessor.
     SkipsPreviousEntry,
     /// A replica votes for every candidate.
     VotesTwice,
-    /// A vote is not on the disk when it is given.
+    /// A vote is not persisted before it is granted.
     VoteNotOnDisk,
-    /// A replica votes for one who lacks entries that it has.
+    /// A replica votes for a candidate that lacks some of its entries.
     VotesForShortLog,
-    /// Entries of a leader that has been replaced are taken.
+    /// Entries of a replaced leader are accepted.
     TermNotChecked,
     /// A minority counts as a majority.
     CommitsByMinority,
 }
 
 impl Defect {
-    /// All of them, in the order of the page about simulations.
+    /// All defects, in the order of the documentation.
     pub(crate) const ALL: [Self; 25] = [
         Self::AnswersBeforeCommit,
         Self::AnswersForOthers,

@@ -1,4 +1,4 @@
-//! The schema of the store: generated from `proto/replicated.proto`.
+//! The schema of the store, generated from `proto/replicated.proto`.
 
 #![allow(missing_docs)]
 

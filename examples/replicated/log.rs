@@ -1,26 +1,26 @@
-//! The log of a replica on its disk: which entries it has, and which of them give way to those of a leader.
+//! The log of a replica on its disk, and the resolution of conflicts with the leader's log.
 
 use crate::defects::Defect;
 use frisbee_sim::Disk;
 use frpc::prost::Message;
 use replicated::{Batch, Entry};
 
-/// The entries of one batch: few, so that replicas fall back in a short world.
+/// Maximum number of entries in a batch. Small, so that replicas fall behind in short simulations.
 const BATCH_MAX: usize = 4;
 
-/// The log. Changes are written to the disk at once, and are durable after a sync.
+/// The log. Changes are written to the disk immediately, and are durable after a sync.
 pub(crate) struct Log {
     disk: Disk,
     defect: Option<Defect>,
-    /// By their indexes. The first one, of term 0, is in each log and stays.
+    /// Entries by index. Every log starts with the same permanent entry of term 0.
     entries: Vec<Entry>,
 }
 
 impl Log {
-    /// Reads the disk.
+    /// Loads the log from the disk.
     pub(crate) fn load(disk: Disk, defect: Option<Defect>) -> Self {
         let read =
-            |index| disk.read(&name(index)).map(|bytes| Entry::decode(&bytes[..]).expect("it was written whole"));
+            |index| disk.read(&name(index)).map(|bytes| Entry::decode(&bytes[..]).expect("entry should be whole"));
         let entries = [Entry::default()].into_iter().chain((1..).map_while(read)).collect();
         Self { disk, defect, entries }
     }
@@ -29,7 +29,7 @@ impl Log {
         self.entries.get(usize::try_from(index).ok()?)
     }
 
-    /// The term and index of the last entry.
+    /// Returns the term and index of the last entry.
     pub(crate) fn last(&self) -> (u64, u64) {
         let index = self.entries.len() as u64 - 1;
         (self.entries.last().map_or(0, |entry| entry.term), index)
@@ -43,7 +43,7 @@ impl Log {
         index
     }
 
-    /// Removes the entries from an index on, the last one first: whenever it crashes, the rest is a log.
+    /// Removes the entries from an index on, starting with the last. A crash at any point leaves a valid log.
     fn truncate(&mut self, index: u64) {
         for last in (index.max(1)..=self.last().1).rev() {
             self.entries.pop();
@@ -51,14 +51,15 @@ impl Log {
         }
     }
 
-    /// The entries from an index on, and their predecessor.
+    /// Returns the entries from an index on, and their predecessor.
     pub(crate) fn batch(&self, from: u64) -> Batch {
         let previous_term = self.entry(from - 1).map_or(0, |entry| entry.term);
         let entries = (from..).map_while(|index| self.entry(index).cloned()).take(BATCH_MAX).collect();
         Batch { previous_term, previous_index: from - 1, entries, ..Batch::default() }
     }
 
-    /// Takes the entries of a leader. Returns the last one that is as the leader has it, or `None` if they do not fit.
+    /// Stores the entries of a leader. Returns the index of the last entry that matches the leader's log, or `None` if
+    /// the predecessor does not match.
     pub(crate) fn take(&mut self, batch: Batch) -> Option<u64> {
         let previous = self.entry(batch.previous_index)?;
         if previous.term != batch.previous_term && self.defect != Some(Defect::SkipsPreviousEntry) {

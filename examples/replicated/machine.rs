@@ -1,17 +1,17 @@
-//! The state that all replicas agree on, as they apply the same commands in the same order. Nothing here knows of time,
-//! chance or the network.
+//! The replicated state machine. All replicas apply the same commands in the same order, so nothing here depends on
+//! time, randomness or the network.
 
 use crate::defects::Defect;
 use replicated::{Command, Entry, Kind, Outcome};
 use std::collections::BTreeMap;
 
-/// The sum of the entries up to an index.
+/// The state after applying all entries up to an index.
 #[derive(Clone, Default)]
 pub(crate) struct Machine {
     pub(crate) index: u64,
     values: BTreeMap<String, i64>,
     leases: BTreeMap<String, Lease>,
-    /// The last command of each client with its outcome: it may come again.
+    /// The last command of each client with its outcome, because it may be retried.
     sessions: BTreeMap<u64, (u64, Outcome)>,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Lease {
 }
 
 impl Machine {
-    /// The value of a key. Keys that were never set have the value 0.
+    /// Returns the value of a key. Keys that were never set have the value 0.
     pub(crate) fn value(&self, key: &str) -> i64 {
         self.values.get(key).copied().unwrap_or(0)
     }
@@ -34,7 +34,7 @@ impl Machine {
         self.leases.get(name).copied()
     }
 
-    /// The outcome of an applied command, unless its client has sent the next one since.
+    /// Returns the outcome of an applied command, unless its client has sent another one since.
     pub(crate) fn outcome(&self, command: &Command) -> Option<Outcome> {
         let (number, outcome) = self.sessions.get(&command.client)?;
         (*number == command.number).then_some(*outcome)
@@ -65,7 +65,7 @@ impl Machine {
         }
     }
 
-    /// A lease goes to its holder, and to others if the leader says that this very grant has run out.
+    /// Grants a lease to its holder, or to another client if the leader states that this grant has expired.
     fn acquire(&mut self, command: &Command) -> Outcome {
         let (holder, grant, millis) = (command.client, self.index as i64, command.value as u64);
         match self.lease(&command.key) {

@@ -1,7 +1,7 @@
-//! The replicated store in a simulation: its world, the conditions that hold in it, and the defects that they find.
+//! Simulation of the replicated store: its world, the invariants, and the defects that they detect.
 //!
-//! `README.md` explains it step by step. The store itself is `replica.rs` with `log.rs`, and `store.rs` with
-//! `machine.rs`; nothing in them is there for the test, except for the defects.
+//! `README.md` explains it step by step. The store is implemented by `replica.rs` with `log.rs`, and `store.rs` with
+//! `machine.rs`. Except for the defects, they contain no code for the test.
 //!
 //! `cargo test --release -p replicated`
 
@@ -28,27 +28,27 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-/// The time for which clients work and faults strike.
+/// Duration for which clients work and faults are injected.
 const TIME: Duration = Duration::from_secs(8);
 
-/// The time of the lease for which two clients compete.
+/// Duration of the lease for which two clients compete.
 const LEASE: Duration = Duration::from_secs(1);
 
-/// Beyond the patience of a client: its last attempt, and the clocks.
+/// Additional time beyond a client's time limit, for its last attempt and clock differences.
 const SLACK: Duration = Duration::from_millis(600);
 
-/// How far the clocks of machines differ, in millionths.
+/// Maximum drift of the machines' clocks, in millionths.
 const DRIFT: i64 = 50_000;
 
-/// Clients that read and write.
+/// Number of clients that read and write.
 const WRITERS: usize = 3;
 
-/// The keys that they share.
+/// The shared keys.
 const KEYS: [&str; 2] = ["x", "y"];
 
 type Operations = History<(&'static str, Operation<i64>), Option<i64>>;
 
-/// The clients that believe to have the lease, and until when by their own clocks.
+/// The clients that believe to hold the lease, and its end by their own clocks.
 type Holders = Arc<Mutex<BTreeMap<usize, (Clock, Duration)>>>;
 
 #[sim_test(seeds = 30)]
@@ -56,14 +56,14 @@ async fn the_store_keeps_its_promises_through_all_faults(world: World) {
     run(world, planted()).await;
 }
 
-/// The defect that `DEFECT=StaleRead` names, for those who want to see a failure.
+/// Returns the defect named by the environment variable, as in `DEFECT=StaleRead`.
 fn planted() -> Option<Defect> {
     let name = std::env::var("DEFECT").ok()?;
     let found = Defect::ALL.into_iter().find(|defect| format!("{defect:?}") == name);
     Some(found.unwrap_or_else(|| panic!("there is no defect {name}")))
 }
 
-/// Three replicas, and clients that compete while things fail.
+/// Runs three replicas, and competing clients, under faults.
 async fn run(world: World, defect: Option<Defect>) {
     let replicas: Vec<_> = (0..3).map(|number| format!("r{number}")).collect();
     let clients: Vec<_> = (0..WRITERS + 2).map(|number| format!("c{number}")).collect();
@@ -103,7 +103,7 @@ fn inject_faults(world: &World, replicas: &[String], clients: &[String]) {
     let usual = Faults::drawn(10, replicas).peers(clients).within(TIME);
     world.inject(usual.lasting(Duration::from_millis(1_500)));
     if world.draw(|rng| rng.u32(..3)) == 0 {
-        // No replica leads for long, and some of the voters forget their vote if they can.
+        // Interrupts every leader after a short time, and makes voters lose their vote if it is not persisted.
         let leaders = Faults::upon("elected", 12).kinds([FaultKind::Crash, FaultKind::Isolate]);
         world.inject(leaders.lasting(Duration::from_secs(1)));
         let voters = Faults::upon("elected", 6).nodes(replicas).kinds([FaultKind::Crash]);
@@ -111,12 +111,12 @@ fn inject_faults(world: &World, replicas: &[String], clients: &[String]) {
     }
 }
 
-/// A client that reads, writes and swaps, each time another value.
+/// A client that reads, writes and swaps unique values.
 async fn read_and_write(world: World, mut client: Client, number: i64, history: Operations) {
     let mut found = 0;
     let mut count = 0;
     while world.elapsed() < TIME {
-        // Some return after a while, to a leader that may be none any more.
+        // Some clients return after a while, possibly to a replica that is no longer the leader.
         let pause = world.draw(|rng| if rng.u32(..6) == 0 { rng.u64(..1_500) } else { rng.u64(..150) });
         sleep(Duration::from_millis(pause)).await;
         let (key, kind) = world.draw(|rng| (KEYS[usize::from(rng.bool())], rng.u32(..10)));
@@ -146,7 +146,7 @@ async fn read_and_write(world: World, mut client: Client, number: i64, history: 
     }
 }
 
-/// A client that has a lease for as long as it gets it, and drops it now and then.
+/// A client that holds a lease as long as possible, and drops it occasionally.
 async fn hold_a_lease(world: World, mut client: Client, number: usize, holders: Holders) {
     let clock = world.node(&format!("c{number}")).process().clock();
     while world.elapsed() < TIME {
@@ -154,13 +154,13 @@ async fn hold_a_lease(world: World, mut client: Client, number: usize, holders: 
             world.note(format!("client {number} has the lease"));
             holders.lock().expect("lock should not be poisoned").insert(number, (clock.clone(), until));
         }
-        // Some renew it in time, others let it run out.
+        // Some clients renew in time, others let the lease expire.
         let pause = world.draw(|rng| if rng.u32(..5) == 0 { 1_500 } else { rng.u64(10..200) });
         sleep(Duration::from_millis(pause)).await;
     }
 }
 
-/// The condition at the end, when faults have stopped.
+/// Checks the final condition after all faults have ended.
 async fn check(world: &World, observed: &Observed, history: &Operations) {
     let patience = Duration::from_secs(60);
     world.eventually("no write waits whose caller has gone", patience, || observed.waiting() == 0).await;

@@ -16,9 +16,9 @@ pub(crate) struct Observed {
 #[derive(Default)]
 struct Observations {
     leaders: BTreeMap<u64, usize>,
-    /// The entries that any replica has ever applied.
+    /// All entries applied by any replica.
     entries: BTreeMap<u64, Entry>,
-    /// The places for writes that wait, at each replica.
+    /// The write permits of each replica.
     write_permits: BTreeMap<usize, Arc<Semaphore>>,
 }
 
@@ -31,7 +31,7 @@ impl Observed {
         self.observations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The writes that wait at all replicas.
+    /// Returns the number of waiting writes at all replicas.
     pub(crate) fn waiting(&self) -> usize {
         self.lock().write_permits.values().map(|write_permits| WRITES_MAX - write_permits.available_permits()).sum()
     }

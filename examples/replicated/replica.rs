@@ -1,10 +1,10 @@
-//! A replica of the store. It elects a leader, which orders the commands of clients; a command is answered when a
-//! majority has it on their disks.
+//! A replica of the store. The replicas elect a leader, which orders the commands of clients. A command is acknowledged
+//! when a majority has stored it on disk.
 //!
-//! This is the algorithm Raft, with the leases of its leader: a replica that has heard of a leader elects no other one
-//! for a while, and so long the leader may read without a round of messages. Each replica sends its ballots and batches
-//! to itself as well, so that its own disk is no special case. This file has the decisions and their times; the log
-//! itself is in `log.rs`, and the meaning of commands in `machine.rs`.
+//! The algorithm is Raft with leader leases: a replica that has heard from a leader does not elect another one for some
+//! time, during which the leader may serve reads without a round of messages. Each replica also sends its ballots and
+//! batches to itself, so its own disk needs no special case. This file contains the decisions and their timing;
+//! `log.rs` implements the log, and `machine.rs` applies commands.
 
 use crate::defects::Defect;
 use crate::log::Log;
@@ -23,16 +23,16 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-/// The least time without a leader after which a replica elects one. Others wait for up to twice as long.
+/// Minimum time without a leader after which a replica starts an election. The maximum is twice as long.
 const QUIET: Duration = Duration::from_millis(300);
 
-/// How long a leader reads after a majority has heard of it: less than [`QUIET`], as clocks differ.
+/// How long a leader serves reads after hearing from a majority. Shorter than [`QUIET`], because clocks differ.
 pub(crate) const LEASE: Duration = Duration::from_millis(240);
 
-/// The pause between two batches if there is nothing to say.
+/// Interval of batches without new entries.
 const HEARTBEAT: Duration = Duration::from_millis(60);
 
-/// How long one replica waits for another.
+/// Timeout of calls between replicas.
 const PATIENCE: Duration = Duration::from_millis(150);
 
 /// The configuration of all replicas.
@@ -43,17 +43,17 @@ pub(crate) struct Settings {
     pub(crate) observer: Arc<dyn Observer>,
 }
 
-/// Hears what happens: metrics in a service, and the conditions of the test in a simulation.
+/// Receives events: for metrics in a real service, and for the invariants in the simulation.
 pub(crate) trait Observer: Send + Sync {
-    /// A replica begins, with these places for writes that wait.
+    /// A replica has started, with these write permits.
     fn begins(&self, replica: usize, write_permits: Arc<Semaphore>);
-    /// A replica is the leader of a term from now on.
+    /// A replica has become the leader of a term.
     fn leads(&self, term: u64, replica: usize);
     /// A replica has applied an entry.
     fn applied(&self, index: u64, entry: &Entry);
 }
 
-/// A replica. Clones are the same one.
+/// A replica. Clones refer to the same replica.
 #[derive(Clone)]
 pub(crate) struct Replica(pub(crate) Arc<Inner>);
 
@@ -61,62 +61,65 @@ pub(crate) struct Inner {
     me: usize,
     process: Process,
     settings: Settings,
-    /// All replicas, this one too.
+    /// All replicas, including this one.
     peers: Vec<ReplicationClient>,
     state: Mutex<State>,
     /// Notified when the state changes.
     pub(crate) changes: Notify,
-    /// Of the writes that wait.
+    /// Permits of waiting writes.
     pub(crate) write_permits: Arc<Semaphore>,
 }
 
 pub(crate) struct State {
     pub(crate) term: u64,
     voted_for: Option<u64>,
-    /// Its state as the leader of its term, if it is that.
+    /// The leader's state, if this replica is the leader of its term.
     pub(crate) leading: Option<Leading>,
     pub(crate) log: Log,
-    /// The sum of the entries that are committed.
+    /// The state after the committed entries.
     pub(crate) machine: Machine,
-    /// When each lease was granted or renewed, as far as this replica has seen.
+    /// Time of the last known grant or renewal of each lease.
     pub(crate) renewed: BTreeMap<String, Duration>,
-    /// When it has heard of a leader; for a leader, when a majority has.
+    /// Time of the last message from a leader; for a leader, from a majority.
     pub(crate) heard_at: Duration,
-    /// The time of its next candidacy.
+    /// Time of the next candidacy.
     stands: Duration,
 }
 
 pub(crate) struct Leading {
-    /// The first entry of its term: earlier entries are known to be committed when this one is.
+    /// The first entry of its term. When it is committed, all earlier entries are known to be committed.
     pub(crate) first: u64,
     replicas: Vec<Progress>,
 }
 
-/// A leader's state of one replica.
+/// The leader's state of another replica.
 #[derive(Clone)]
 struct Progress {
-    /// The next entry to send, and the last one that is there.
+    /// The next entry to send, and the last stored one.
     next: u64,
     matched: u64,
-    /// When the last batch was sent that was answered.
+    /// Send time of the last acknowledged batch.
     heard_at: Duration,
 }
 
-/// A channel to a replica. It soon notices a silent peer, and reconnects.
+/// Creates a channel to a replica that detects a silent peer quickly and reconnects.
 pub(crate) fn channel(process: &Process, replica: &str, timeout: Duration) -> Channel {
     let config = Config::default().ping_interval(QUIET).idle_timeout(2 * QUIET);
     let channel = Channel::builder().timeout(timeout).config(config);
-    channel.connect_lazy_with_connector(process.connector(replica)).expect("services should not overlap")
+    channel
+        .connect_lazy_with_connector(process.connector(replica))
+        .expect("channel should have no overlapping services")
 }
 
 impl Replica {
-    /// Runs the replica of this number on a machine, with the contents of its disk.
+    /// Runs a replica on a machine, with the contents of its disk.
     pub(crate) async fn run(me: usize, process: Process, settings: Settings) {
         let (disk, now) = (process.disk(), process.clock().monotonic());
-        let ballot = disk.read("term").map(|bytes| Ballot::decode(&bytes[..]).expect("it was written whole"));
+        let ballot =
+            disk.read("term").map(|bytes| Ballot::decode(&bytes[..]).expect("stored ballot should be complete"));
         let Ballot { term, candidate: voted_for, .. } = ballot.unwrap_or_default();
         let (log, machine, renewed) = (Log::load(disk, settings.defect), Machine::default(), BTreeMap::new());
-        // It may have heard of a leader just before it crashed.
+        // The replica may have heard from a leader just before it crashed.
         let (heard_at, stands) = (now, now + patience());
         let state = State { term, voted_for, leading: None, log, machine, renewed, heard_at, stands };
         let (state, changes, write_permits) = (Mutex::new(state), Notify::new(), Arc::new(Semaphore::new(WRITES_MAX)));
@@ -127,7 +130,7 @@ impl Replica {
         let server = frpc::Server::builder()
             .add_service(StoreServer::new(replica.clone()))
             .add_service(ReplicationServer::new(replica.clone()));
-        replica.0.process.serve(server.build().expect("the services do not overlap"));
+        replica.0.process.serve(server.build().expect("services should not overlap"));
         for peer in 0..replica.0.peers.len() {
             replica.0.process.spawn(replica.clone().feed(peer));
         }
@@ -146,7 +149,7 @@ impl Replica {
         self.0.process.clock().monotonic()
     }
 
-    /// The clock by which leases run out.
+    /// Returns the time by which leases expire.
     pub(crate) fn lease_clock(&self) -> Duration {
         let wall = || self.0.process.clock().now().duration_since(UNIX_EPOCH).unwrap_or_default();
         if self.has(Defect::TrustsWallClock) { wall() } else { self.now() }
@@ -156,14 +159,14 @@ impl Replica {
         self.0.peers.len() / 2 + 1
     }
 
-    /// Writes the term and the vote to the disk.
+    /// Persists the term and the vote.
     fn set_term(&self, state: &mut State, term: u64, voted_for: Option<u64>) {
         (state.term, state.voted_for) = (term, voted_for);
         let candidate = voted_for.filter(|_| !self.has(Defect::VoteNotOnDisk));
         self.0.process.disk().write("term", Ballot { term, candidate, ..Ballot::default() }.encode_to_vec());
     }
 
-    /// Enters a term, unless that is over: another one may lead in it.
+    /// Enters a term unless it is outdated. Another replica may be its leader.
     fn follow(&self, state: &mut State, term: u64) {
         if term > state.term {
             self.set_term(state, term, None);
@@ -172,7 +175,7 @@ impl Replica {
         }
     }
 
-    /// Becomes a candidate whenever there has been no leader for a while.
+    /// Becomes a candidate whenever there was no leader for a while.
     async fn watch_over_leader(&self) {
         loop {
             let wait = self.lock().stands.saturating_sub(self.now());
@@ -192,7 +195,7 @@ impl Replica {
         }
     }
 
-    /// Requests the votes of all replicas, and leads if a majority grants them.
+    /// Requests the votes of all replicas, and becomes the leader if a majority grants them.
     async fn stand(self, ballot: Ballot) {
         let mut replies = JoinSet::new();
         for peer in self.0.peers.clone() {
@@ -213,10 +216,10 @@ impl Replica {
         }
     }
 
-    /// Sends one replica its missing entries, whenever this one leads.
+    /// Sends one replica its missing entries, whenever this replica is the leader.
     async fn feed(self, peer: usize) {
         loop {
-            // From here on it is notified of changes; earlier ones are seen below.
+            // Registers for changes before checking the state.
             let changed = self.0.changes.notified();
             let batch = {
                 let state = self.lock();
@@ -235,7 +238,8 @@ impl Replica {
         }
     }
 
-    /// A replica has answered a batch of this term. Perhaps a majority has stored more now, or heard of this leader.
+    /// Handles a replica's reply to a batch of this term: a majority may have stored more entries, or heard from this
+    /// leader.
     fn count(&self, peer: usize, term: u64, sent: Duration, stored: &Stored) {
         let mut state = self.lock();
         self.follow(&mut state, stored.term);
@@ -254,13 +258,13 @@ impl Replica {
         *heard_at = at_least(self.majority(), leading.replicas.iter().map(|replica| replica.heard_at)).max(*heard_at);
         let enough = self.majority() - usize::from(self.has(Defect::CommitsByMinority));
         let commit = at_least(enough, leading.replicas.iter().map(|replica| replica.matched));
-        // Entries of older terms are committed by the first one of this term.
+        // Entries of earlier terms are committed together with the first one of this term.
         if log.entry(commit).is_some_and(|entry| entry.term == term) {
             self.apply(&mut state, commit);
         }
     }
 
-    /// Applies the entries up to this one.
+    /// Applies the entries up to `commit`.
     fn apply(&self, state: &mut State, commit: u64) {
         let (now, Settings { observer, defect, .. }) = (self.lease_clock(), &self.0.settings);
         let notes_renewals = state.leading.is_some() || !self.has(Defect::ForgetsRenewals);
@@ -282,7 +286,7 @@ impl Replication for Replica {
         let ballot = request.get_ref();
         let vote = {
             let (mut state, now) = (self.lock(), self.now());
-            // A leader may be reading because this replica has heard of it.
+            // A leader may be serving reads because this replica has heard from it.
             let has_leader = now < state.heard_at + QUIET;
             if !has_leader {
                 self.follow(&mut state, ballot.term);
@@ -327,14 +331,14 @@ impl Replication for Replica {
     }
 }
 
-/// The greatest value that at least so many of these reach.
+/// Returns the greatest value that at least `count` of the values reach.
 fn at_least<T: Ord>(count: usize, values: impl Iterator<Item = T>) -> T {
     let mut values: Vec<_> = values.collect();
     values.sort_unstable_by(|one, other| other.cmp(one));
     values.swap_remove(count - 1)
 }
 
-/// The time after which a replica becomes a candidate.
+/// Returns a random time after which a replica becomes a candidate.
 fn patience() -> Duration {
     QUIET + Duration::from_millis(fastrand::u64(..QUIET.as_millis() as u64))
 }

@@ -1,4 +1,4 @@
-//! Requests of clients to the store: writes, which go through the log, and reads by the lease of the leader.
+//! Client requests to the store: writes, which go through the log, and reads under the leader's lease.
 
 use crate::defects::Defect;
 use crate::replica::{LEASE, Replica, State};
@@ -6,12 +6,12 @@ use frpc::{Request, Response, Status};
 use replicated::{Command, Entry, Key, Kind, Outcome, Store};
 use std::time::Duration;
 
-/// The writes of clients that wait at one time.
+/// Maximum number of waiting writes.
 pub(crate) const WRITES_MAX: usize = 16;
 
 impl Store for Replica {
     async fn write(&self, request: Request<Command>) -> Result<Response<Outcome>, Status> {
-        // A write gives its place back when it ends, and also when it is dropped, as it is when its caller has gone.
+        // A write releases its permit when it ends or is dropped, which happens if its caller disconnects.
         let permit =
             self.0.write_permits.try_acquire().map_err(|_| Status::resource_exhausted("too many writes wait"))?;
         if self.has(Defect::ForgottenCancel) {
@@ -25,7 +25,8 @@ impl Store for Replica {
 
     async fn read(&self, request: Request<Key>) -> Result<Response<Outcome>, Status> {
         let state = self.lock();
-        // It knows the committed entries, and no other can have been elected since a majority has heard of it.
+        // The leader knows all committed entries, and no other leader can have been elected since it heard from a
+        // majority.
         let leads = state.leading.as_ref().is_some_and(|leading| {
             let knows = state.machine.index >= leading.first || self.has(Defect::ReadsTooEarly);
             knows && (self.now() < state.heard_at + LEASE || self.has(Defect::StaleLeader))
@@ -39,7 +40,7 @@ impl Store for Replica {
 }
 
 impl Replica {
-    /// Executes a command as soon as a majority has it on their disks.
+    /// Executes a command once a majority has stored it on disk.
     async fn execute(&self, mut command: Command) -> Result<Outcome, Status> {
         let (term, index) = {
             let mut state = self.lock();
@@ -60,14 +61,14 @@ impl Replica {
             return later.outcome(&command).ok_or_else(|| Status::aborted("out of order"));
         }
         loop {
-            // From here on it is notified of changes; earlier ones are seen below.
+            // Registers for changes before checking the state.
             let changed = self.0.changes.notified();
             {
                 let state = self.lock();
                 if let Some(outcome) = state.machine.outcome(&command) {
                     return Ok(outcome);
                 }
-                // The present leader decides the fate of the entry.
+                // The current leader decides whether the entry is committed.
                 if state.term != term || state.machine.index >= index {
                     let assumed = self.has(Defect::AnswersForOthers).then_some(Outcome { done: true, value: 0 });
                     return assumed.ok_or_else(|| Status::aborted("another leader has taken over"));
@@ -77,7 +78,7 @@ impl Replica {
         }
     }
 
-    /// The outcome of a command, if that is known already. Otherwise it is ready for the log.
+    /// Returns the outcome of a command if it is already known. Otherwise prepares it for the log.
     fn prepare(&self, state: &mut State, command: &mut Command) -> Option<Outcome> {
         let State { machine, renewed, .. } = state;
         let outcome = machine.outcome(command);

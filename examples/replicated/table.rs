@@ -1,21 +1,21 @@
-//! Which defects the simulation finds, and after how many seeds: the table in `README.md`.
+//! Tests which defects the simulation detects and after how many seeds, and generates the table in `README.md`.
 
 use crate::defects::Defect;
 use crate::run;
 use frisbee_sim::Sim;
 use std::{env, fs};
 
-/// The seeds among which every defect is found.
+/// Number of seeds within which every defect is detected.
 const SEEDS: u64 = 1_000;
 
-/// Defects that take no more seeds than this are looked for in every run of the tests.
+/// Maximum number of seeds of a defect that is tested in every run.
 const QUICK: u64 = 5;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
 
 const HEAD: &str = "| defect | seeds | found as |\n|---|---|---|\n";
 
-/// The conditions of the world, in words.
+/// Descriptions of the invariants.
 const CAUSES: [&str; 6] = [
     "is not linearizable",
     "two replicas have applied different entries",
@@ -25,24 +25,24 @@ const CAUSES: [&str; 6] = [
     "no write waits whose caller has gone",
 ];
 
-/// The seeds that it takes to find a defect, and the condition that does not hold.
+/// Returns the number of seeds needed to detect a defect, and the violated invariant.
 fn find(defect: Defect) -> Option<(u64, &'static str)> {
-    // Only the store without defects is run twice.
+    // Only the store without defects runs twice per seed.
     let sim = Sim::new().runs_twice(false).shrinks(false);
     let failure = sim.find(SEEDS, move |world| run(world, Some(defect)))?;
     let cause = CAUSES.into_iter().find(|cause| failure.text().contains(cause));
     Some((failure.seed() + 1, cause.unwrap_or_else(|| panic!("{defect:?} is found by chance: {failure}"))))
 }
 
-/// The page before the table, its rows, and the page after it.
+/// Returns the page before the table, the rows, and the rest of the page.
 fn page() -> (String, String, String) {
     let page = fs::read_to_string(PAGE).expect("file should be readable");
-    let (before, behind) = page.split_once(HEAD).expect("the page has the table");
-    let (rows, behind) = behind.split_once("\n\n").expect("text follows the table");
+    let (before, behind) = page.split_once(HEAD).expect("page should contain the table");
+    let (rows, behind) = behind.split_once("\n\n").expect("table should be followed by text");
     (before.to_owned(), format!("{rows}\n"), behind.to_owned())
 }
 
-/// The seeds that the table names for a defect.
+/// Returns the number of seeds that the table lists for a defect.
 fn listed(rows: &str, defect: Defect) -> u64 {
     let row = rows.lines().find_map(|row| row.strip_prefix(&format!("| `{defect:?}` | ")));
     let seeds = row.and_then(|row| row.split(' ').next()?.parse().ok());

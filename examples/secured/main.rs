@@ -1,10 +1,10 @@
-//! A server that identifies its callers by certificates and tokens, with a role for each method and a rate, and its
-//! answers to rejected callers. Makes one call of each kind, shows the answers, and ends.
+//! A server that authenticates callers by certificates and tokens, with a role for each method and a rate limit, and
+//! its replies to rejected callers. Makes one call of each kind, prints the replies, and exits.
 //!
 //! `cargo run -p secured`
 //!
-//! The authority for certificates and the issuer of tokens are made here, and forgotten at the end. Programs get their
-//! certificates from the authority of their house, and the keys for tokens from their identity provider.
+//! The certificate authority and the token issuer are created here and discarded at the end. Real programs get their
+//! certificates from their organization's authority, and the token keys from their identity provider.
 
 use frpc::tls::{Authorities, CertificateDer, ClientTls, Identity, PrivateKeyDer, ServerTls};
 use frpc::{Channel, Request, Response, ResponseStream, Server, Status};
@@ -26,11 +26,11 @@ mod greet {
 const ISSUER: &str = "https://login.example.org";
 const AUDIENCE: &str = "greeter";
 
-/// The secret that the issuer shares with the server, and another one.
+/// The secret shared by the issuer and the server, and a wrong one.
 const SECRET: [u8; 32] = [7; 32];
 const OTHER: [u8; 32] = [8; 32];
 
-/// Greets callers by the names that they have proved.
+/// Greets callers by their authenticated names.
 struct Service;
 
 impl Greeter for Service {
@@ -44,14 +44,14 @@ impl Greeter for Service {
     }
 }
 
-/// The caller of a request, and further claims of its token.
+/// Returns the caller of a request, with further claims of its token.
 fn caller(request: &Request<Name>) -> Result<String, Status> {
     let who = Principal::of_request(request).ok_or_else(|| Status::internal("the rules admit only known callers"))?;
     let tenant = who.get::<Claims>().and_then(|claims| claims.text("tenant"));
     Ok(tenant.map_or_else(|| who.name().to_owned(), |tenant| format!("{} of {tenant}", who.name())))
 }
 
-/// Front ends may greet. Their users may have verses recited, two at once and then one in an hour.
+/// Front ends may greet. Their users may request recitals, with a burst of two and then one per hour.
 fn rules() -> Result<Access, Box<dyn Error>> {
     let keys = Keys::new().secret("2026", Algorithm::HS256, SECRET)?;
     let access = Access::new()
@@ -91,7 +91,7 @@ impl Authority {
     }
 }
 
-/// A token for Ada that is signed with a secret and expires so many seconds from now.
+/// Returns a token for Ada, signed with a secret, that expires in `seconds` seconds.
 fn token(secret: &[u8], role: &str, seconds: i64) -> Result<String, Box<dyn Error>> {
     let now = i64::try_from(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_secs())?;
     let claims: BTreeMap<&str, serde_json::Value> = BTreeMap::from([
@@ -106,7 +106,7 @@ fn token(secret: &[u8], role: &str, seconds: i64) -> Result<String, Box<dyn Erro
     Ok(jsonwebtoken::encode(&header, &claims, &EncodingKey::from_secret(secret))?)
 }
 
-/// A request that brings a token.
+/// Returns a request that carries a token.
 fn by(token: &str) -> Result<Request<Name>, Box<dyn Error>> {
     let mut request = Request::new(Name::default());
     request.metadata_mut().insert("authorization", format!("Bearer {token}"))?;
@@ -121,7 +121,7 @@ async fn verse(client: &GreeterClient, token: &str) -> Result<Result<String, Sta
     Ok(verses.message().await.map(|verse| verse.unwrap_or_default().text))
 }
 
-/// The request, and the answer.
+/// Each request with its reply.
 type Answers = Vec<(&'static str, Result<String, Status>)>;
 
 /// Starts the server, and makes the calls.
@@ -156,7 +156,7 @@ async fn calls() -> Result<Answers, Box<dyn Error>> {
         ("the reader requests a second verse", verse(&front, &reader).await?),
         ("and for a third one", verse(&front, &reader).await?),
     ];
-    // Without a certificate the handshake fails, so that no rule is checked.
+    // Without a certificate the handshake fails before any rule is checked.
     let stranger = Channel::builder().tls(ClientTls::new(house()?)?).connect(address.as_str()).await;
     let answer = match stranger {
         Ok(channel) => greeted(&GreeterClient::new(channel)).await,
@@ -189,7 +189,7 @@ mod tests {
 
     #[tokio::test]
     async fn rules_let_each_caller_in_or_refuse_it() {
-        let answers = calls().await.expect("all is on this machine");
+        let answers = calls().await.expect("calls on this machine should be answered");
         let code = |answer: &Result<String, Status>| answer.as_ref().map_or_else(Status::code, |_| Code::Ok);
         let codes: Vec<_> = answers.iter().map(|(_, answer)| code(answer)).collect();
         let expected = [

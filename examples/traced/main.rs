@@ -1,10 +1,10 @@
-//! One trace through several programs: a client calls a server, whose handler calls another one, whose handler publishes
-//! to a topic. Prints the trace as a tree, with the time that each part took.
+//! One trace through several programs: a client calls a server, whose handler calls another server, whose handler
+//! publishes to a topic. Prints the trace as a tree with the duration of each span.
 //!
 //! `cargo run --release -p traced`
 //!
-//! All run in this process, so that there is one exporter, which keeps the spans in memory. Programs of their own have that
-//! of `opentelemetry-otlp`, and a collector gets the same spans.
+//! Everything runs in this process, with a single in-memory exporter. Separate programs would use `opentelemetry-otlp`
+//! and send the same spans to a collector.
 
 use frpc::observe::TraceContext;
 use frpc::pubsub::{self, Broker};
@@ -20,11 +20,11 @@ mod greet {
     frpc::include_proto!("greet");
 }
 
-/// The work of a handler before it answers.
+/// The work of a handler before it replies.
 enum Work {
     /// Calls another server.
     Ask(GreeterClient),
-    /// Looks a value up, and publishes it.
+    /// Looks up a value, and publishes it.
     Publish(SdkTracer, pubsub::Client),
 }
 
@@ -34,7 +34,7 @@ impl Greeter for Service {
     async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
         let name = request.into_inner();
         match &self.0 {
-            // The call hangs under this one without a word about it.
+            // The call inherits the trace context implicitly.
             Work::Ask(client) => client.greet(name).await,
             Work::Publish(tracer, topics) => {
                 let mut span = tracer.start_with_context("look up", &frpc_telemetry::otel::context());
@@ -55,7 +55,7 @@ impl Greeter for Service {
 }
 
 async fn serve(work: Work, telemetry: &Telemetry) -> Result<String, frpc::Error> {
-    // The servers believe their callers, which belong to the same owner.
+    // The servers trust their callers, which belong to the same owner.
     let builder = Server::builder().observer(telemetry.clone().trust_peers());
     let server = builder.add_service(GreeterServer::new(Service(work))).bind("127.0.0.1:0").await?;
     let address = server.local_addr().to_string();
@@ -89,14 +89,14 @@ async fn trace() -> Result<Vec<SpanData>, Box<dyn Error>> {
     let tracer = provider.tracer("subscriber");
     let take = async { drop(tracer.start_with_context("take from topic", &frpc_telemetry::otel::context())) };
     context.carry(take).await;
-    // A server ends a call when its reply is on its way, so the client may be ahead of it.
+    // A server ends a call after sending its reply, so the client may be ahead of it.
     while telemetry.in_progress() > 0 {
         tokio::task::yield_now().await;
     }
     Ok(exporter.get_finished_spans()?)
 }
 
-/// The spans below a parent as lines, each further to the right than its parent, in the order of their start.
+/// Formats the spans below a parent as indented lines, in the order of their start.
 fn tree(spans: &[SpanData], parent: SpanId, depth: usize, shows: &impl Fn(&SpanData) -> String) -> String {
     let mut below: Vec<_> = spans.iter().filter(|span| span.parent_span_id == parent).collect();
     below.sort_by_key(|span| span.start_time);
@@ -135,7 +135,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_trace_is_a_tree_from_the_client_to_the_subscriber() {
-        let spans = trace().await.expect("all is on this machine");
+        let spans = trace().await.expect("trace on this machine should complete");
         assert!(spans.iter().all(|span| span.span_context.trace_id() == spans[0].span_context.trace_id()));
         let expected = "client greet.Greeter/Greet\n  server greet.Greeter/Greet\n    client greet.Greeter/Greet\n      \
                         server greet.Greeter/Greet\n        look up\n        take from topic\n";

@@ -1,4 +1,4 @@
-//! A server and a client in one process: every kind of call, and how fast they are.
+//! A server and a client in one process: every kind of call, and a measurement of their speed.
 //!
 //! `cargo run --release -p quickstart`
 
@@ -114,7 +114,7 @@ async fn call_each_kind(client: &CalculatorClient) -> Result<(), Status> {
     Ok(())
 }
 
-/// Calls from many tasks over the one connection for a second.
+/// Makes calls from many tasks over one connection for a second.
 async fn measure(client: &CalculatorClient) -> Result<(), Status> {
     const IN_FLIGHT: usize = 64;
     const FOR: Duration = Duration::from_secs(1);
@@ -137,7 +137,7 @@ async fn measure(client: &CalculatorClient) -> Result<(), Status> {
         .collect();
     let mut latencies = Vec::new();
     for caller in callers {
-        latencies.extend(caller.await.expect("callers do not panic")?);
+        latencies.extend(caller.await.expect("caller should not panic")?);
     }
     let elapsed = started.elapsed();
     latencies.sort_unstable();
