@@ -86,7 +86,7 @@ impl<R: Protocol> Acceptor<R> {
         let context = Some(host.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
         let arrived = Box::new(AcceptedConnection { io: Transport::of(io), ends: EndpointInfo::default(), entry });
         let driving = Box::pin(tokio::task::unconstrained(async move { host.serve(arrived, context).await }));
-        // A router that panicked has been reported where it did.
+        // A panic of the router has already been reported by the panic hook.
         run_apart(&Handle::current(), driving).await
     }
 
@@ -122,27 +122,27 @@ pub(crate) struct ServerShared<R> {
     pub(crate) pending_handshakes: Arc<HandshakeLimiter>,
     pub(crate) shutdown_timeout: Duration,
     pub(crate) age_limit: AgeLimit,
-    /// Connections begin with a header of the PROXY protocol.
+    /// The reader of the PROXY protocol header with which connections begin, if any.
     pub(crate) proxied: Option<ReadHeader>,
-    /// The listeners without connections, which end with the server.
+    /// The tasks of listeners without connections. They end with the server.
     pub(crate) listeners: OnceLock<JoinSet<()>>,
-    /// The runtime of the caller, where pending handlers continue.
+    /// The runtime of the caller, on which pending handlers continue.
     pub(crate) runtime: Handle,
     #[cfg(feature = "tls")]
     pub(crate) tls: Option<crate::tls::Handshakes>,
-    /// Connections that begin with something else than TLS are plain.
+    /// Whether connections that do not begin with TLS are served in plaintext.
     #[cfg(feature = "tls")]
     pub(crate) takes_plain: bool,
 }
 
 impl<R: Protocol> ServerShared<R> {
-    /// Starts the listeners without connections, on the current runtime.
+    /// Starts the listeners without connections on the current runtime.
     pub(crate) fn listen(self: &Arc<Self>, listeners: Vec<AdapterListener>) {
         let server: Weak<dyn AdapterServer> = Arc::<Self>::downgrade(self);
         let host = AdapterHost { phase: self.open.phase(), config: Arc::new(self.config.clone()), server };
         let mut tasks = JoinSet::new();
         for listener in listeners {
-            // A shutdown waits for it as for a connection.
+            // A shutdown waits for the listener as it does for a connection.
             let Some(entry) = OpenConnections::admit(&self.open) else { return };
             let peers = AdapterPeers(host.clone());
             let listening: Job = Box::pin(async move {
@@ -154,12 +154,13 @@ impl<R: Protocol> ServerShared<R> {
         let _ = self.listeners.set(tasks);
     }
 
-    /// Takes in no further connections, and waits until those that were taken in have ended.
+    /// Stops admitting connections and waits until the admitted ones have ended.
     pub(crate) async fn drain(&self) {
         self.open.drain(self.shutdown_timeout, &self.pending_handshakes).await;
     }
 
-    /// Makes a connection of a socket that was admitted. The engine is made where it is driven.
+    /// Creates a connection for a socket that was admitted. The returned closure creates the engine on the thread that
+    /// drives it.
     #[cfg(all(feature = "uring", target_os = "linux"))]
     pub(crate) fn connect(
         &self,
@@ -192,8 +193,10 @@ impl<R: Protocol> ServerShared<R> {
         })
     }
 
-    /// Drives a connection on the current runtime, from the handshake if there is one. `context` is the runtime of
-    /// handlers if it is another one. To be spawned `unconstrained`, as a task of its own.
+    /// Drives a connection on the current runtime, including the handshake, if any.
+    ///
+    /// `context` is the runtime of the handlers, if it is not the current one. The future must be spawned as a task of
+    /// its own, `unconstrained`.
     #[allow(clippy::boxed_local)] // The box is a place that the task does not keep.
     pub(crate) fn serve(&self, arrived: Box<AcceptedConnection>, context: Option<Handle>) -> ServedConnection<'_, R> {
         let AcceptedConnection { io, ends, entry } = *arrived;
@@ -203,7 +206,7 @@ impl<R: Protocol> ServerShared<R> {
         self.begin(io, ends, context, entry)
     }
 
-    /// As [`serve`](Self::serve), after the header of a proxy with its client's address.
+    /// Like [`serve`](Self::serve), after reading the header in which a proxy states its client's address.
     async fn serve_proxied(
         &self,
         read: ReadHeader,
@@ -229,7 +232,7 @@ impl<R: Protocol> ServerShared<R> {
         reason
     }
 
-    /// Drives a connection from its handshake, if there is one, or from its first frame.
+    /// Drives a connection from its TLS handshake, if there is one, or else from its first frame.
     fn begin(
         &self,
         io: Transport,
@@ -245,7 +248,7 @@ impl<R: Protocol> ServerShared<R> {
         self.drive(io, self.greet(ends), AllowedProtocols::Any, context, entry)
     }
 
-    /// As [`serve`](Self::serve), with a handshake, whose memory is kept no longer than it is needed.
+    /// Like [`serve`](Self::serve), with a TLS handshake. The memory of the handshake is freed when it completes.
     #[cfg(feature = "tls")]
     async fn serve_secured(
         &self,
@@ -298,7 +301,7 @@ impl<R: Protocol> ServerShared<R> {
         let Some(entry) = OpenConnections::admit_until(&self.open, ServerPhase::Closing) else {
             return Box::pin(async { CloseReason::Shutdown });
         };
-        // A ring's adapter connections are driven by ordinary tasks.
+        // On a ring, adapter connections are driven by ordinary tasks.
         Box::pin(tokio::task::unconstrained(self.drive(transport, handle, allowed, context, entry)))
     }
 }
@@ -314,10 +317,10 @@ impl<R: Protocol> AdapterServer for ServerShared<R> {
         let core = frisbee_core::Connection::server(&self.config, now());
         let _entered = self.runtime.enter();
         let made = catch_unwind(AssertUnwindSafe(|| Engine::new(core, self.router.clone(), handle.clone())));
-        // A router that panicked has been reported where it did.
+        // A panic of the router has already been reported by the panic hook.
         let mut engine = made.ok()?;
         let is_refused = handle.0.mailbox.lock().order.is_some();
-        // As of an adapter connection: the router has no more to do with it.
+        // The router is notified as for an adapter connection, because it has nothing further to do with the peer.
         engine.end(&CloseReason::OtherProtocol);
         if is_refused {
             handle.0.attachments.drop_values();
@@ -344,14 +347,16 @@ impl<R: Protocol> AdapterServer for ServerShared<R> {
     }
 }
 
-/// A connection that is being served; returns the reason for its end. Written by hand, with rare states in a box, since
-/// this is most of a connection's memory.
+/// A future that serves a connection and resolves to the reason for its end.
+///
+/// It is written by hand and boxes its rare states, because it makes up most of a connection's memory.
 #[allow(clippy::large_enum_variant)] // The large one is what all are for but a short time.
 pub(crate) enum ServedConnection<'a, R: Protocol> {
-    /// The server has waited long enough for its connections.
+    /// The shutdown of the server has timed out.
     Refused,
     Driven(DriveFuture<Transport, R, TokioTimer>, Option<OpenConnection>),
-    /// In its handshake, and from then on; or on its way to the next owner of its transport.
+    /// The connection is behind a TLS handshake or a proxy header, or its transport is being handed over to the next
+    /// owner.
     Rare(Pin<Box<dyn Future<Output = CloseReason> + Send + 'a>>),
 }
 
@@ -379,7 +384,8 @@ impl<R: Protocol> Future for ServedConnection<'_, R> {
     }
 }
 
-/// A connection on the way to its worker, in a box: a task keeps the memory of its first state.
+/// An accepted connection on the way to its worker. It is passed in a box, because a task keeps the memory of its
+/// initial state.
 pub(crate) struct AcceptedConnection {
     pub(crate) io: Transport,
     pub(crate) ends: EndpointInfo,
@@ -387,7 +393,7 @@ pub(crate) struct AcceptedConnection {
 }
 
 impl AcceptedConnection {
-    /// Enters the current runtime.
+    /// Registers the socket with the current runtime.
     pub(crate) fn moved(self) -> io::Result<Self> {
         Ok(Self { io: self.io.moved()?, ..self })
     }

@@ -1,4 +1,4 @@
-//! Drivers: what moves bytes between sockets and the protocol.
+//! Drivers, which move bytes between sockets and the protocol engine.
 
 pub(crate) mod blocked;
 pub(crate) mod busy;

@@ -1,4 +1,4 @@
-//! Runs futures where they are cheapest: in place, and on a task of their own only if they have to wait.
+//! Polls futures in place and moves those that are pending to tasks.
 //!
 //! # Decisions
 //!
@@ -13,31 +13,31 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
-/// The result of a future, or its panic.
+/// The output of a future, or the payload of its panic.
 pub type UnwindResult<T> = Result<T, Box<dyn Any + Send>>;
 
-/// The text of a panic, for logs.
+/// Returns the message of a panic, for logs.
 pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no text)")
 }
 
-/// The treatment of the result of a future that had to wait.
+/// A callback for the output of a future that was pending at its first poll.
 pub trait Continuation<T>: Send {
-    /// Handles the result.
+    /// Handles the output.
     fn then(self, worked: UnwindResult<T>);
 }
 
-/// Drops the result.
+/// Ignores the output.
 impl<T> Continuation<T> for () {
     fn then(self, _worked: UnwindResult<T>) {}
 }
 
-/// A slot where futures of one type are polled once, one after the other, without an allocation each.
+/// A slot in which futures of one type are polled once each, without an allocation per future.
 ///
-/// Most handlers are ready at their first poll. For those the future is made in the slot, polled and dropped. A future
-/// that has to wait leaves the slot together with its box as a [`ParkedFuture`] future, and the slot gets a new box at its
-/// next use.
+/// Most handlers are ready at their first poll. Such a future is created in the slot, polled and dropped. A pending
+/// future leaves the slot together with its box as a [`ParkedFuture`], and the slot allocates a new box at its next
+/// use.
 ///
 /// ```
 /// use frisbee::tasks::{InlineSlot, FirstPoll};
@@ -50,8 +50,7 @@ impl<T> Continuation<T> for () {
 pub struct InlineSlot<F, A = ()>(Option<Pin<Box<SlotContent<F, A>>>>);
 
 pin_project_lite::pin_project! {
-    /// A future, and the code that follows it. Both in one box, since that is taken and given back for each future that
-    /// waits.
+    /// A future and its continuation. One box holds both, because it is allocated and freed for each pending future.
     struct SlotContent<F, A> {
         #[pin]
         future: Option<F>,
@@ -66,7 +65,7 @@ impl<F, A> SlotContent<F, A> {
 }
 
 impl<F: Future, A> SlotContent<F, A> {
-    /// Polls the future, and drops it when it is done.
+    /// Polls the future and drops it when it completes.
     fn poll_future(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<UnwindResult<F::Output>> {
         let mut polled = Poll::Pending;
         if let Err(panic) = self.as_mut().poll_and_keep(context, &mut polled) {
@@ -78,7 +77,8 @@ impl<F: Future, A> SlotContent<F, A> {
         polled.map(Ok)
     }
 
-    /// Polls the future, which stays here. The result is written to its place, since it is otherwise moved several times.
+    /// Polls the future without dropping it. The output is written through a reference, because returning it would move
+    /// it several times.
     #[inline(always)]
     fn poll_and_keep(
         self: Pin<&mut Self>,
@@ -94,9 +94,9 @@ impl<F: Future, A> SlotContent<F, A> {
     }
 }
 
-/// A slot with a future of any type.
+/// A slot whose future type is erased.
 trait AnySlot<T, A>: Future<Output = ()> + Send {
-    /// Polls the future, and drops it when it is done.
+    /// Polls the future and drops it when it completes.
     fn poll_worked(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<UnwindResult<T>>;
 
     fn then_slot(self: Pin<&mut Self>) -> &mut Option<A>;
@@ -132,14 +132,14 @@ impl<F, A> Default for InlineSlot<F, A> {
 
 opaque_debug!([F, A] InlineSlot<F, A>, "InlineSlot");
 
-/// How the first poll of a future went.
+/// The result of polling a future for the first time.
 #[derive(Debug)]
 pub enum FirstPoll<T, A = ()> {
-    /// It is done.
+    /// The future completed with this output.
     Ready(T),
-    /// It waits for something and has to be polled elsewhere. The waker of its first poll does nothing.
+    /// The future is pending and must be polled elsewhere. Its first poll used a no-op waker.
     Pending(ParkedFuture<T, A>),
-    /// It panicked, with this payload.
+    /// The future panicked with this payload.
     Panicked(Box<dyn Any + Send>),
 }
 
@@ -148,11 +148,12 @@ where
     F: Future + Send + 'static,
     A: Continuation<F::Output> + 'static,
 {
-    /// Polls a future once, with a waker that does nothing. `make` returns it, since a future that was made elsewhere
-    /// would have to be moved here, and futures are large.
+    /// Polls a future once with a no-op waker.
+    ///
+    /// `make` creates the future in the slot, because moving a large future there is expensive.
     ///
     /// # Panics
-    /// If `make` does.
+    /// If `make` panics.
     #[inline]
     pub fn poll(&mut self, make: impl FnOnce() -> F) -> FirstPoll<F::Output, A> {
         self.slot().set(Some(make()));
@@ -163,14 +164,14 @@ where
         polled
     }
 
-    /// The slot of a future that [`poll_slot`](Self::poll_slot) polls. It has the last one that was done there, if that is
-    /// still here.
+    /// Returns the place of the future that [`poll_slot`](Self::poll_slot) polls. It contains the last future that
+    /// completed there, unless that has been removed.
     #[inline]
     pub fn slot(&mut self) -> Pin<&mut Option<F>> {
         self.0.get_or_insert_with(|| SlotContent::boxed(None)).as_mut().project().future
     }
 
-    /// Polls the future in the [`slot`](Self::slot) once, as [`poll`](Self::poll) does, and keeps it when it is done.
+    /// Polls the future in the [`slot`](Self::slot) once, like [`poll`](Self::poll), but keeps it when it completes.
     #[inline(always)]
     pub fn poll_slot(&mut self) -> FirstPoll<F::Output, A> {
         let slot = self.0.get_or_insert_with(|| SlotContent::boxed(None));
@@ -192,7 +193,7 @@ where
         ParkedFuture(SlotContent::boxed(Some(future)))
     }
 
-    /// Drops a future that panicked, which may panic again.
+    /// Drops a future that panicked, and ignores a panic of its destructor.
     #[cold]
     fn discard(&mut self) {
         let slot = self.0.take();
@@ -200,19 +201,20 @@ where
     }
 }
 
-/// A future that has to wait; returns `Err` with the panic's payload if it panics later. Its type is erased, so code
-/// that takes one is not compiled for each handler.
+/// A pending future. Resolves to `Err` with the payload if it panics.
+///
+/// The type of the future is erased, so that code that accepts one is not compiled for each handler.
 pub struct ParkedFuture<T, A = ()>(Pin<Box<dyn AnySlot<T, A>>>);
 
 impl<T: 'static> ParkedFuture<T> {
-    /// A future whose panics are caught, without code that follows.
+    /// Parks a future without a continuation. Its panics are caught.
     pub fn new(future: impl Future<Output = T> + Send + 'static) -> Self {
         InlineSlot::park(future)
     }
 }
 
 impl<T: 'static, A: 'static> ParkedFuture<T, A> {
-    /// Lets `then` handle the future's result, without a further allocation.
+    /// Sets the continuation for the future's output, without a further allocation.
     pub fn then(mut self, then: A) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         *self.0.as_mut().then_slot() = Some(then);
         self.0
@@ -270,7 +272,7 @@ mod tests {
         assert!(matches!(done, Poll::Ready(Ok(2))));
     }
 
-    /// Ready on command, any number of times.
+    /// A future that is ready whenever it contains a value, any number of times.
     struct Again(Option<u64>);
 
     impl Future for Again {
@@ -291,7 +293,7 @@ mod tests {
         slot.slot().set(Some(Again(Some(1))));
         assert!(matches!(slot.poll_slot(), FirstPoll::Ready(1)));
         let mut future = slot.slot();
-        future.as_mut().as_pin_mut().expect("it is kept").0 = Some(2);
+        future.as_mut().as_pin_mut().expect("future should be kept").0 = Some(2);
         assert!(matches!(slot.poll_slot(), FirstPoll::Ready(2)));
         assert!(matches!(slot.poll_slot(), FirstPoll::Pending(_)));
         assert!(slot.slot().is_none(), "one that waits has left");
@@ -323,7 +325,7 @@ mod tests {
             let guard = Bad(is_bad);
             slot.poll(|| {
                 poll_fn(move |_| {
-                    let guard = &guard; // All of it, to be dropped with the future.
+                    let guard = &guard; // Captures the whole guard, so that it is dropped with the future.
                     assert!(!guard.0, "bad");
                     Poll::Ready(())
                 })

@@ -1,4 +1,4 @@
-//! Whether the handlers of one method may be polled in place, or have held up a thread, so that they get tasks.
+//! Tracks whether the handlers of a method may be polled in place, or run in tasks because one has blocked a thread.
 
 use parking_lot::Mutex;
 use std::ops::Deref;
@@ -6,32 +6,32 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long handlers get tasks at first. What took long may have been the first call alone, which loads something, or
-/// the system's doing; calls should not cost three times as much for good.
+/// The initial duration for which handlers run in tasks. It is short because a slow first call may be due to lazy
+/// initialization or to the operating system, whereas a call in a task costs three times as much.
 pub const APART_MIN: Duration = Duration::from_secs(1);
 
-/// The longest time for handlers that are long at every trial: by then their delay of others is a thousandth of the
-/// original.
+/// The maximum duration for which handlers run in tasks. Handlers that block at every trial then delay others a
+/// thousandth as often as at first.
 pub const APART_MAX: Duration = Duration::from_secs(1024);
 
-/// How long handlers that have taken long get tasks of their own. Pure state; time is an argument.
+/// The period during which slow handlers run in tasks. This is pure state; the time is an argument.
 #[derive(Debug, Default)]
 pub struct Penalty {
-    /// How long they have got them the last time, and until when.
+    /// The duration of the latest period, and its end.
     pause: Duration,
     until: Option<Instant>,
 }
 
 impl Penalty {
-    /// They get tasks from now on: for twice as long as the last time, if they have been quick for less time than they
-    /// were kept away.
+    /// Starts a period. It lasts twice as long as the previous one if handlers were fast for a shorter time than that
+    /// one lasted.
     pub fn begin(&mut self, now: Instant) {
         let again = self.until.is_some_and(|until| now.saturating_duration_since(until) < self.pause);
         self.pause = if again { (2 * self.pause).min(APART_MAX) } else { APART_MIN };
         self.until = now.checked_add(self.pause);
     }
 
-    /// Whether they may be tried in place again.
+    /// Returns whether the period has ended.
     pub fn is_over(&self, now: Instant) -> bool {
         self.until.is_none_or(|until| now >= until)
     }
@@ -42,27 +42,29 @@ impl Penalty {
     }
 }
 
-/// Whether the handlers of one method may be polled in place, on all connections of a server.
+/// The permission to poll the handlers of one method in place, on all connections of a server.
 #[derive(Debug, Default)]
 pub struct InlinePermission {
     is_lost: AtomicBool,
-    /// A handler has held up its thread, which is in the log or soon will be.
+    /// Whether a blocking handler has been reported, or is about to be.
     is_noticed: AtomicBool,
     apart: Mutex<Penalty>,
 }
 
 impl InlinePermission {
-    /// Whether handlers may be polled in place. One load as long as they may.
+    /// Returns whether handlers may be polled in place. This takes one atomic load while the permission is held.
     #[inline]
     pub fn is_kept(&self) -> bool {
         !self.is_lost.load(Ordering::Relaxed) || self.is_regained(Instant::now())
     }
 
-    /// A handler has held up its thread; whether it is the first one. Handlers get tasks unless those would hold up the
-    /// whole runtime, which has a single thread then.
+    /// Records that a handler has blocked its thread, and returns whether it is the first.
+    ///
+    /// The handlers then run in tasks, unless `has_threads` is false: a blocking task would then block the runtime's
+    /// only thread.
     pub(crate) fn lose(&self, now: Instant, has_threads: bool) -> bool {
         let mut apart = self.apart.lock();
-        // Those that had begun when handlers got tasks count for nothing.
+        // Handlers that had started before the permission was lost do not extend the period.
         if !has_threads || !self.is_lost.swap(true, Ordering::Relaxed) {
             apart.begin(now);
         }
@@ -70,12 +72,12 @@ impl InlinePermission {
         !self.is_noticed.swap(true, Ordering::Relaxed)
     }
 
-    /// The handler that was reported has printed a backtrace: the next one is noticed.
+    /// Lets the next blocking handler be reported as well. Called when a handler has been reported by a backtrace.
     pub(crate) fn forget_notice(&self) {
         self.is_noticed.store(false, Ordering::Relaxed);
     }
 
-    /// Whether it is time to try handlers in place again.
+    /// Returns whether handlers may be tried in place again.
     #[cold]
     fn is_regained(&self, now: Instant) -> bool {
         let is_over = self.apart.lock().is_over(now);
@@ -86,14 +88,14 @@ impl InlinePermission {
     }
 }
 
-/// A connection's reference to the permission of a method. Each connection counts its own: one count for all would travel
-/// between cores at every call that waits.
+/// A connection's reference to the permission of a method. Each connection has a reference count of its own, because a
+/// shared one would move between cores at every pending call.
 #[derive(Clone, Debug)]
 #[allow(clippy::redundant_allocation)] // The outer count is the point.
 pub struct PermissionHandle(Arc<Arc<InlinePermission>>);
 
 impl PermissionHandle {
-    /// The first reference of a connection.
+    /// Creates the first reference of a connection.
     pub fn of_connection(permission: &Arc<InlinePermission>) -> Self {
         Self(Arc::new(permission.clone()))
     }
@@ -156,7 +158,7 @@ mod tests {
         let permission = Arc::default();
         let handles = [(); 2].map(|()| PermissionHandle::of_connection(&permission));
         assert!(handles.iter().all(|handle| handle.is_kept()));
-        // In an hour, so that it is not over yet.
+        // One hour ahead, so that the period does not end during the test.
         permission.lose(Instant::now() + Duration::from_secs(3600), true);
         assert!(!handles.iter().any(|handle| handle.is_kept()));
     }
@@ -165,7 +167,7 @@ mod tests {
     fn blocking_handlers_on_one_thread_stay_inline() {
         use tokio::runtime::Builder;
         for (mut runtime, is_kept) in [(Builder::new_current_thread(), true), (Builder::new_multi_thread(), false)] {
-            let runtime = runtime.enable_time().build().expect("it has all that it needs");
+            let runtime = runtime.enable_time().build().expect("runtime should build");
             let budget = Arc::new(crate::budget::Budget::new(usize::MAX, 0));
             let connection =
                 Connection::server(&Default::default(), &budget, runtime.handle().clone(), Default::default());

@@ -26,27 +26,27 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// The peer's key of a call: the id and operation of its packets.
+/// The key of a call: the id and operation of the peer's packets.
 pub(crate) type Call = (PacketId, Operation);
 
-/// Idle tasks that a connection keeps until it is idle itself, on its worker and in the runtime of the caller. Each takes
-/// half a kilobyte.
+/// Maximum number of idle tasks that a connection keeps on its worker, and in the caller's runtime, until it is idle
+/// itself. Each takes half a kilobyte.
 const SPARE_MAX: usize = 64;
 
-/// The place where a job runs.
+/// Where a job runs.
 #[derive(Debug)]
 pub enum Placement {
-    /// The worker that drives the connection, if there is one: for handlers of an operation that have not blocked their
-    /// thread. They leave the worker when the permission is lost.
+    /// On the worker that drives the connection, if there is one. Used for handlers of an operation that has not
+    /// blocked its thread. The job leaves the worker when the permission is lost.
     Home(Operation, PermissionHandle),
-    /// The runtime of the server's start or the client's connection.
+    /// In the runtime on which the server was started or the client connected.
     Runtime,
 }
 
 /// Where handlers run.
 ///
-/// In either case their spawned tasks, timers and sockets belong to the runtime of the server's start or the client's
-/// connection.
+/// In every case their spawned tasks, timers and sockets belong to the runtime on which the server was started or the
+/// client connected.
 ///
 /// ```
 /// use frisbee::{Handlers, Operation, Policy};
@@ -61,24 +61,25 @@ pub enum Placement {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Policy {
-    /// Each is polled once in place, and gets a task of its own only if it has to wait. That task belongs to the
+    /// Polls each handler once in place and moves it to a task only if it is pending. The task belongs to the
     /// [worker](crate::Workers) that drives the connection, if there is one, so that a handler which waits for its peer
-    /// wakes no other thread. The cheapest, and the default.
+    /// wakes no other thread. This is the cheapest policy and the default.
     ///
-    /// A handler that computes or blocks for long delays its connection. With workers the other connections of its
-    /// thread continue in another thread within 12 ms, and its method is served as with
-    /// [`Concurrent`](Self::Concurrent) for a second, and for longer each time that happens again soon: replies then
-    /// arrive in any order, and handlers that have begun leave the worker as well. The method is named in the log the
-    /// first time. If the runtime that serves has a single thread, the method stays where it is. Services of frpc are
-    /// also served so for a while if three turns of a connection have each taken more than a millisecond, and so are
-    /// all handlers of a connection if three polls of one that waits have.
+    /// A handler that computes or blocks for long delays its connection. With workers, the other connections of its
+    /// thread continue on another thread within 12 ms. The method is then served like [`Concurrent`](Self::Concurrent)
+    /// for one second, and for longer if it soon blocks again: replies arrive in any order, and running handlers leave
+    /// the worker as well. The first such event of a method is logged.
+    ///
+    /// If the serving runtime has a single thread, the policy of the method does not change. Services of frpc are also
+    /// served concurrently for a while after three turns of a connection that took more than a millisecond each, and so
+    /// are all handlers of a connection after three such polls of a pending one.
     #[default]
     Inline,
-    /// Each gets a separate task at once, in the runtime of the server's start or the client's connection. For handlers
-    /// that compute for long, or block by `block_in_place`.
+    /// Spawns a task for each handler, in the runtime on which the server was started or the client connected. Intended
+    /// for handlers that compute for long or block by `block_in_place`.
     Concurrent,
-    /// As [`Concurrent`](Self::Concurrent), and no more than so many of one operation run at one time on one
-    /// connection; further requests wait their turn, in order. Other connections have as many of their own.
+    /// Like [`Concurrent`](Self::Concurrent), with this maximum number of concurrent handlers per operation and
+    /// connection. Further requests wait in order.
     AtMost(usize),
 }
 
@@ -86,19 +87,18 @@ pub enum Policy {
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
     table: Mutex<TaskTable>,
-    /// [`JobSlots::calls_running`]. Written with the lock held, read without.
+    /// A copy of [`JobSlots::calls_running`], written with the lock held and read without it.
     calls_running: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
 struct TaskTable {
-    /// In a box, since most connections have none.
+    /// The slots, in a box because most connections have no jobs.
     slots: Option<Box<JobSlots>>,
-    /// The number of the job that began last. It is never used again on this connection, whatever becomes of the
-    /// slots: a job that is cancelled in the middle of a poll may end at any later time, and must not free the slot
-    /// of another one then.
+    /// The number of the job that started last. Numbers are not reused on a connection, even when slots are: a job that
+    /// is cancelled during a poll may end much later, and must not free the slot of another job.
     last: u64,
-    /// The connection has ended: nothing begins any more.
+    /// Whether the connection has ended. No job starts after that.
     ended: bool,
 }
 
@@ -106,22 +106,22 @@ struct TaskTable {
 struct JobSlots {
     all: Vec<JobSlot>,
     free: FreeSlots,
-    /// Jobs that the peer can cancel.
+    /// The jobs that the peer can cancel.
     calls: Calls,
-    /// Jobs that run handlers of the peer's calls. Streams and spawned tasks do not count.
+    /// Number of jobs that run handlers of the peer's calls. Streams and spawned tasks do not count.
     calls_running: usize,
-    /// Jobs that took long on the worker have had all jobs polled elsewhere, for a while.
+    /// The period during which no job starts on the worker, because one was slow there.
     apart: Option<Penalty>,
 }
 
-/// The free slots.
+/// The indices of the free slots.
 #[derive(Debug, Default)]
 struct FreeSlots {
-    /// Those without a task.
+    /// Slots without a task.
     bare: Vec<usize>,
-    /// Those whose tasks wait in the runtime of the caller.
+    /// Slots whose tasks are idle in the caller's runtime.
     in_runtime: Vec<usize>,
-    /// Those whose tasks wait on the worker.
+    /// Slots whose tasks are idle on the worker.
     on_worker: Vec<usize>,
 }
 
@@ -130,7 +130,7 @@ impl FreeSlots {
         self.bare.len() + self.in_runtime.len() + self.on_worker.len()
     }
 
-    /// Those whose tasks wait on the worker, or in the runtime of the caller.
+    /// Returns the slots whose tasks are idle on the worker, or else in the caller's runtime.
     fn spare(&mut self, on_worker: bool) -> &mut Vec<usize> {
         if on_worker { &mut self.on_worker } else { &mut self.in_runtime }
     }
@@ -138,20 +138,20 @@ impl FreeSlots {
 
 #[derive(Debug, Default)]
 struct JobSlot {
-    /// The number of the job that has taken it; 0 while it is free.
+    /// The number of the job in the slot, or 0 if the slot is free.
     job: u64,
-    /// Also while the slot is free.
+    /// The task of the slot, which is kept while the slot is free.
     carrier: Option<Arc<Carrier>>,
     /// The call that the job answers.
     call: Option<Call>,
-    /// The job counts as a call of the peer.
+    /// Whether the job counts as a call of the peer.
     is_call: bool,
-    /// While it has a call: the slot before it in a chain of [`Calls`], and the next one.
+    /// While the slot has a call: the previous slot in a chain of [`Calls`], and the next one.
     before: u32,
     next: u32,
 }
 
-/// A slot taken for a job.
+/// A job and the slot that it has taken.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JobSlotId {
     slot: usize,
@@ -161,32 +161,35 @@ pub(crate) struct JobSlotId {
 
 /// The result of taking a slot.
 pub(crate) enum JobStart {
-    /// The job has a slot.
+    /// The job has taken a slot.
     Yes {
         id: JobSlotId,
-        /// A task that waits for its next job.
+        /// The idle task of the slot, if it has one.
         spare: Option<Arc<Carrier>>,
-        /// The job is for the worker.
+        /// Whether the job is to run on the worker.
         on_worker: bool,
     },
-    /// As many calls run as may.
+    /// The maximum number of calls is running.
     Full,
     /// The connection has ended.
     Ended,
 }
 
-/// The remains of a job that has ended.
+/// The result of ending a job.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct FinishedJob {
-    /// It answers a call that has not been cancelled.
+    /// Whether the job answers a call that has not been cancelled.
     pub(crate) had_call: bool,
-    /// No other job is being done.
+    /// Whether no other job remains.
     pub(crate) was_last: bool,
 }
 
 impl Tasks {
-    /// Takes a slot for a job. With `calls_max` it counts as a call, if fewer than so many run. The job may answer a
-    /// `call`, which the peer can cancel. It is for the worker if `on_worker` is set, unless jobs have taken long there.
+    /// Takes a slot for a job.
+    ///
+    /// With `calls_max`, the job counts as a call and gets a slot only if fewer calls than that are running. It may
+    /// answer a `call`, which the peer can cancel. With `on_worker`, the job is placed on the worker, unless jobs have
+    /// been slow there.
     pub(crate) fn begin(&self, calls_max: Option<usize>, call: Option<Call>, on_worker: bool) -> JobStart {
         let mut tasks = self.table.lock();
         let TaskTable { slots, last, ended } = &mut *tasks;
@@ -220,15 +223,15 @@ impl Tasks {
         JobStart::Yes { id, spare, on_worker }
     }
 
-    /// Registers the task that is about to do the job in a slot. The job may have been cancelled before, or the
-    /// connection may have ended: then the task ends as soon as it begins.
+    /// Registers the task that is about to run the job in a slot. If the job was cancelled or the connection has ended
+    /// in the meantime, the task is ended.
     pub(crate) fn start(&self, id: JobSlotId, carrier: &Arc<Carrier>) {
         if !self.move_job(id, carrier) {
             carrier.end();
         }
     }
 
-    /// Moves the job in a slot to another task; `false` if the slot has no such job.
+    /// Moves the job in a slot to another task. Returns `false` if the slot has no such job.
     fn move_job(&self, id: JobSlotId, carrier: &Arc<Carrier>) -> bool {
         let mut tasks = self.table.lock();
         let Some(slot) = tasks.slot(id) else { return false };
@@ -238,15 +241,15 @@ impl Tasks {
         true
     }
 
-    /// Has no more jobs begin on the worker for a while, since one has taken long there.
+    /// Starts no further jobs on the worker for a while, because one was slow there.
     fn detach(&self, now: Instant) {
         if let Some(slots) = &mut self.table.lock().slots {
             slots.apart.get_or_insert_default().begin(now);
         }
     }
 
-    /// Drops the job that answers a call, with its task, which may be in the middle of it; `false` if there is none, or
-    /// it has answered.
+    /// Drops the job that answers a call, together with its task, even during a poll. Returns `false` if there is no
+    /// such job or it has already answered.
     pub(crate) fn cancel(&self, call: Call) -> bool {
         let mut tasks = self.table.lock();
         let Some(slots) = tasks.slots.as_mut() else { return false };
@@ -262,7 +265,7 @@ impl Tasks {
         left.is_some_and(DetachedJob::finish)
     }
 
-    /// Drops one job, with its task, which may be in the middle of it; `false` if it has ended.
+    /// Drops a job together with its task, even during a poll. Returns `false` if the job has already ended.
     pub(crate) fn abort_one(&self, id: JobSlotId) -> bool {
         let mut tasks = self.table.lock();
         let Some(slot) = tasks.slot(id) else { return false };
@@ -279,12 +282,12 @@ impl Tasks {
         left.map(DetachedJob::finish).is_some()
     }
 
-    /// Whether a job has not ended.
+    /// Returns whether a job is still running.
     pub(crate) fn is_running(&self, id: JobSlotId) -> bool {
         self.table.lock().slot(id).is_some()
     }
 
-    /// Frees a slot, unless that has been done.
+    /// Frees the slot of a job, if the job still has it.
     pub(crate) fn end(&self, id: JobSlotId) -> FinishedJob {
         let mut tasks = self.table.lock();
         let Some(slots) = tasks.slots.as_mut() else { return FinishedJob::default() };
@@ -295,25 +298,25 @@ impl Tasks {
         FinishedJob { had_call: left.is_some_and(DetachedJob::finish), was_last }
     }
 
-    /// How many jobs run handlers of the peer's calls. This takes no lock: the driver begins them all, so it never sees
-    /// fewer than there are.
+    /// Returns the number of jobs that run handlers of the peer's calls. This takes no lock. The driver starts all of
+    /// them, so it never reads a value that is too low.
     #[inline]
     pub(crate) fn calls_running(&self) -> usize {
         self.calls_running.load(Ordering::Relaxed)
     }
 
-    /// How many jobs are being done.
+    /// Returns the number of jobs.
     pub(crate) fn len(&self) -> usize {
         self.table.lock().slots.as_ref().map_or(0, |slots| slots.in_use())
     }
 
-    /// Gives back memory if no job is being done.
+    /// Frees the slots and their tasks if there is no job.
     pub(crate) fn release(&self) {
         let slots = self.table.lock().slots.take_if(|slots| slots.free.len() == slots.all.len());
         end_all(slots);
     }
 
-    /// Aborts every job and lets none begin any more.
+    /// Aborts all jobs and prevents further ones from starting.
     pub(crate) fn abort(&self) {
         let mut tasks = self.table.lock();
         tasks.ended = true;
@@ -330,7 +333,7 @@ fn end_all(slots: Option<Box<JobSlots>>) {
 }
 
 impl JobSlots {
-    /// Frees a slot, unless that has been done.
+    /// Frees the slot of a job, if the job still has it.
     fn leave(&mut self, id: JobSlotId) -> Option<DetachedJob> {
         let slot = self.all.get_mut(id.slot).filter(|slot| slot.job == id.job)?;
         slot.job = 0;
@@ -347,21 +350,21 @@ impl JobSlots {
         Some(DetachedJob { had_call: call.is_some(), surplus })
     }
 
-    /// How many are taken.
+    /// Returns the number of slots in use.
     fn in_use(&self) -> usize {
         self.all.len() - self.free.len()
     }
 }
 
-/// The remains of a job that has left its slot.
+/// A job that has left its slot.
 struct DetachedJob {
     had_call: bool,
-    /// Its task, if it is not kept.
+    /// The task of the slot, if there are enough idle ones already.
     surplus: Option<Arc<Carrier>>,
 }
 
 impl DetachedJob {
-    /// Ends unneeded tasks, without the lock; returns whether the job had a call.
+    /// Ends the surplus task and returns whether the job had a call. Must be called without the lock.
     fn finish(self) -> bool {
         if let Some(carrier) = self.surplus {
             carrier.end();
@@ -371,7 +374,7 @@ impl DetachedJob {
 }
 
 impl TaskTable {
-    /// The slot of a job, unless that has ended.
+    /// Returns the slot of a job, unless the job has ended.
     fn slot(&mut self, id: JobSlotId) -> Option<&mut JobSlot> {
         let slot = self.slots.as_mut()?.all.get_mut(id.slot)?;
         (slot.job == id.job).then_some(slot)

@@ -28,8 +28,8 @@ pub(crate) use worker::{Worker, WorkerWatch};
 
 /// The threads that drive connections.
 ///
-/// Each server has separate threads. Clients, which have one connection each, share theirs: all of a process that are
-/// given the same number of threads, which then live as long as the process.
+/// Each server has threads of its own. A client has a single connection, so the clients of a process that use the same
+/// number of threads share them. Shared threads live as long as the process.
 ///
 /// ```
 /// use frisbee::{Client, Server, Workers};
@@ -43,14 +43,14 @@ pub(crate) use worker::{Worker, WorkerWatch};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Workers {
-    /// One thread for each core, each with a runtime of its own. The first accepts, and a connection goes to the one
-    /// that has the fewest. For servers of busy clients, whose connections then share nothing. If a handler blocks a
-    /// thread or computes for long, another thread takes its place; threads of io_uring have none.
+    /// One thread per core, each with its own runtime. The first one accepts connections and passes each to the thread
+    /// that has the fewest. Intended for servers with busy clients, because their connections then share no state. A
+    /// thread whose handler blocks or computes for long is replaced by another, except with io_uring.
     PerCore,
-    /// So many such threads, at least one.
+    /// This number of such threads, at least one.
     Threads(usize),
-    /// The runtime of the server's start or the client's connection. The default. If io_uring is required, it is
-    /// threads that the whole process shares, since a ring belongs to one thread.
+    /// The runtime on which the server was started or the client connected. This is the default. If io_uring is
+    /// required, threads shared by the whole process are used instead, because a ring belongs to one thread.
     #[default]
     Caller,
 }
@@ -65,7 +65,7 @@ impl Workers {
         }
     }
 
-    /// How many threads they are, unless they are the caller's.
+    /// Returns the number of threads, or `None` for those of the caller.
     pub(crate) fn count(self) -> Option<usize> {
         match self {
             Self::PerCore => Some(thread::available_parallelism().map_or(1, usize::from)),
@@ -75,15 +75,15 @@ impl Workers {
     }
 }
 
-/// Starts so many workers, or finds them.
+/// Starts or looks up the given number of workers.
 pub(crate) type StartThreads = fn(usize) -> io::Result<Arc<[Worker]>>;
 
-/// Those of a server.
+/// Starts the workers of a server.
 pub(crate) fn start_threads(count: usize) -> io::Result<Arc<[Worker]>> {
     (0..count).map(Worker::start).collect()
 }
 
-/// Those that all clients share which want so many.
+/// Returns the workers that all clients with this number of threads share.
 pub(crate) fn shared_threads(count: usize) -> io::Result<Arc<[Worker]>> {
     static SHARED: Mutex<Vec<Arc<[Worker]>>> = Mutex::new(Vec::new());
     let mut shared = SHARED.lock();

@@ -1,27 +1,27 @@
-//! Busy polling: staying awake for a while instead of waiting to be woken.
+//! Busy polling: after an event, a driver polls again for a while instead of waiting to be woken.
 
 use crate::clock::NEVER;
 use std::time::{Duration, Instant};
 
-/// Keeps a driver awake for some time after something last happened.
+/// Decides how long a driver polls again after an event.
 #[derive(Debug)]
 pub(crate) struct BusyPoll(Option<Box<PollWindow>>);
 
 #[derive(Debug)]
 struct PollWindow {
-    /// The polling time after an event.
+    /// How long polling continues after an event.
     time: Duration,
-    /// The end of polling, after the last event.
+    /// The end of polling after the latest event.
     until: Option<Instant>,
 }
 
 impl BusyPoll {
-    /// For so long; zero is not at all.
+    /// Creates a busy poll of the given duration. Zero disables it.
     pub(crate) fn new(time: Duration) -> Self {
         Self((!time.is_zero()).then(|| Box::new(PollWindow { time: time.min(NEVER), until: None })))
     }
 
-    /// Whether the driver should poll again at once, given whether an event has just happened.
+    /// Returns whether the driver should poll again at once. `happened` is whether an event has just occurred.
     #[inline]
     pub(crate) fn again(&mut self, happened: bool, now: Instant) -> bool {
         let Some(awake) = &mut self.0 else { return false };

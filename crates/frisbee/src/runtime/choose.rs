@@ -1,27 +1,27 @@
-//! Which driver runs: tokio's, or io_uring where it works.
+//! Chooses the driver: tokio's sockets, or io_uring where it works.
 
 use std::io;
 use std::sync::Once;
 
-/// The environment variable that has the last word.
+/// The environment variable that overrides the configured back end.
 const VARIABLE: &str = "FRISBEE_IO_BACKEND";
 
 /// The I/O interface of connections.
 ///
-/// The environment variable `FRISBEE_IO_BACKEND` takes precedence, since the operator of a program knows the machine:
-/// `off` is [`Tokio`](Self::Tokio), `auto` is [`Auto`](Self::Auto), `require` is [`Uring`](Self::Uring). The default is
-/// `Auto` on Linux with the feature `uring`, and `Tokio` otherwise.
+/// The environment variable `FRISBEE_IO_BACKEND` takes precedence, because the operator of a program knows the machine:
+/// `off` selects [`Tokio`](Self::Tokio), `auto` [`Auto`](Self::Auto) and `require` [`Uring`](Self::Uring). The default
+/// is `Auto` on Linux with the feature `uring`, and `Tokio` otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum IoBackend {
-    /// tokio's sockets.
+    /// The sockets of tokio.
     Tokio,
-    /// io_uring where it is cheaper and works, tokio otherwise: for servers that bring threads of their own. Why it
-    /// does not work is logged, once.
+    /// io_uring where it is cheaper and works, and tokio otherwise. It is cheaper for servers with threads of their
+    /// own. If it does not work, the reason is logged once.
     Auto,
-    /// io_uring, or an error where it does not work. It takes Linux 6.1, the feature `uring`, and a system that does
-    /// not forbid it, as many containers do.
+    /// io_uring, or an error if it does not work. It requires Linux 6.1, the feature `uring`, and a system that permits
+    /// it, which many containers do not.
     Uring,
 }
 
@@ -32,7 +32,7 @@ impl Default for IoBackend {
 }
 
 impl IoBackend {
-    /// The choice, with regard to the environment.
+    /// Returns the back end to use, given the value of the environment variable.
     fn resolve(self, variable: Option<&str>) -> io::Result<Self> {
         match variable {
             None => Ok(self),
@@ -46,8 +46,8 @@ impl IoBackend {
         }
     }
 
-    /// The result of `start` with io_uring, or `None` if tokio is to be used. `pays` states whether io_uring is cheaper
-    /// here.
+    /// Calls `start` if io_uring is to be used. Returns `None` if tokio is to be used instead. `pays` is whether
+    /// io_uring is cheaper here.
     pub(crate) fn start<T>(self, pays: bool, start: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
         let variable = std::env::var_os(VARIABLE).map(|value| value.to_string_lossy().into_owned());
         let wanted = self.resolve(variable.as_deref())?;

@@ -1,4 +1,5 @@
-//! One turn of a connection, whatever moves its bytes: mail, routing, time. The drivers add the socket.
+//! The engine of a connection, independent of its transport: it handles mail, routes packets and checks timeouts. The
+//! drivers add the socket.
 
 mod ending;
 mod full;
@@ -30,53 +31,53 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Instant;
 
-/// Packets routed in one turn. A connection that sends without end must let its neighbours have a turn; at some
-/// 100 ns each this is a tenth of a millisecond.
+/// Maximum number of packets routed in a turn, so that other connections get their turns. At about 100 ns each, this
+/// takes a tenth of a millisecond.
 const PACKETS_PER_BATCH: usize = 1024;
 
-/// Packets after which the clock is read, since a turn may not last longer than [`Config::turn_max`]. A peer can send
-/// packets that cost ten times as much as usual: errors have a text. Reading the clock costs a quarter of a packet.
+/// Number of packets after which the clock is read, to enforce [`Config::turn_max`]. A peer can send packets that cost
+/// ten times the usual, such as ones that cause errors with a text. Reading the clock costs a quarter of a packet.
 const PACKETS_PER_LOOK: usize = 32;
 
-/// A connection's protocol state and its router, owned by the connection's task.
+/// The protocol state of a connection and its router, owned by the connection's task.
 pub(crate) struct Engine<R: Protocol> {
     pub(crate) core: frisbee_core::Connection,
     handle: Connection,
     router: Arc<R>,
-    /// `None` once the connection has ended for its handles.
+    /// The router's session, or `None` once the connection has ended for its handles.
     session: Option<R::Session>,
-    /// The handshake slot of a client that has not sent its first packet. In a box, since it is kept for but a short time.
+    /// The handshake slot of a client that has not sent its first packet. It is boxed because it is short-lived.
     pending_handshake: Option<Box<PendingHandshake>>,
-    /// The server's memory that is charged for the body that is arriving, in bytes.
+    /// Bytes charged to the server's memory for the body that is being received.
     body_charge: usize,
-    /// The same for a long HELLO, which is kept as long as the connection.
+    /// Bytes charged for a long HELLO, which is kept as long as the connection.
     hello_charge: usize,
     output: Output,
     mail_reader: MailReader,
-    /// The form of headers is not known, so packets of handles stay in the mailbox.
+    /// Whether packets of handles stay in the mailbox, because the form of headers is not known yet.
     mail_is_held: bool,
     /// Bytes that were read and are not yet routed.
     unrouted: Bytes,
-    /// The number of bytes that the last read put into a large body instead, unknown to the core.
+    /// Number of bytes that the last read added to a large body, which the core has not counted yet.
     pub(crate) body_read: usize,
     reading: ReadMode,
     routing: Routing,
-    /// When the router has requested a turn.
+    /// The time at which the router has requested a turn.
     batch_at: Option<Instant>,
-    /// It has requested one when everything has been written.
+    /// Whether the router has requested a turn after all bytes have been written.
     batch_when_written: bool,
-    /// When a task misses the slot for a stream that it has been granted.
+    /// The time at which a task loses the stream slot that it was granted.
     slots_due: Option<Instant>,
-    /// The router has been notified that the connection is unused.
+    /// Whether the router has been notified that the connection is unused.
     is_idle_notified: bool,
-    /// The stream whose message came last.
+    /// The stream that received the latest message.
     last_stream: Option<Arc<StreamShared>>,
-    /// The ids of streams that a native peer has used.
+    /// The ids of streams that a native peer has opened.
     openings: PeerStreamIds,
     order: Option<Box<Order>>,
     goodbye: GoingAway,
     age: Age,
-    /// The handle that waits for the answer to a hand-off.
+    /// The handle that waits for the reply to its hand-off request.
     asking: Option<Box<HandOffWaiter>>,
     departure: OutgoingHandOff,
 }
@@ -85,26 +86,25 @@ pub(crate) struct Engine<R: Protocol> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ReadMode {
     Open,
-    /// The peer has closed its half. Work that is in progress is finished.
+    /// The peer has closed its sending half. Running work is completed.
     HalfClosed,
-    /// The router has closed the connection, or it belongs to its next owner.
+    /// The router has closed the connection, or the connection belongs to its next owner.
     Stopped,
 }
 
 /// Which packets are routed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Routing {
-    /// All.
+    /// All packets.
     All,
-    /// All, and the last batch was a single packet.
+    /// All packets. The last batch was a single packet.
     Single,
-    /// As many bytes as may wait to be written do or did, so requests are deferred; see `full.rs`. Until all that was
-    /// deferred has been routed.
+    /// Requests are deferred, because the maximum number of bytes was waiting to be written; see `full.rs`. This lasts
+    /// until all deferred packets have been routed.
     Deferring,
 }
 
-/// Ends a connection whose router has panicked before it had a session, so that no task that waits on a handle waits for
-/// ever.
+/// Ends a connection whose router panicked before it had created a session, so that no task waits forever on a handle.
 #[cold]
 fn end_before_session(connection: &Connection) {
     log_panic(connection);
@@ -116,7 +116,7 @@ fn end_before_session(connection: &Connection) {
     connection.0.mailbox.finish();
 }
 
-/// Logs that a router panicked.
+/// Logs that a router has panicked.
 #[cold]
 fn log_panic(connection: &Connection) {
     static LINE: LineLimit = LineLimit::new();
@@ -127,7 +127,7 @@ fn log_panic(connection: &Connection) {
     }
 }
 
-/// The reason for the end of a connection whose router has panicked, which is a defect of the router.
+/// The close reason of connections whose router has panicked. This is a defect of the router.
 const PANICKED: &str = "the router panicked";
 
 impl<R: Protocol> Engine<R> {
@@ -172,23 +172,23 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// The culprit to report if the connection blocks its thread.
+    /// Returns the connection and router to report if the connection blocks its thread.
     pub(crate) fn culprit(&self) -> Arc<dyn Blocked> {
         Arc::new(DrivenConnection { connection: self.handle.clone(), router: self.router.clone() })
     }
 
-    /// Notes the worker or the ring that drives the connection.
+    /// Sets the worker or ring that drives the connection.
     pub(crate) fn set_home(&self, home: impl Home + 'static) {
         self.handle.set_home(Box::new(home));
     }
 
-    /// Releases the handshake slot when the client has sent its first packet.
+    /// Sets the handshake slot, which is released when the client has sent its first packet.
     pub(crate) fn entered(mut self, pending_handshake: PendingHandshake) -> Self {
         self.pending_handshake = Some(Box::new(pending_handshake));
         self
     }
 
-    /// Takes the packets and orders of handles; see [`Mailbox::take`](crate::mailbox::Mailbox::take).
+    /// Takes packets and orders from the mailbox; see [`Mailbox::take`](crate::mailbox::Mailbox::take).
     pub(crate) fn take_mail(&mut self, waker: &Waker, yielded: bool) -> TakeOutcome {
         let Self { core, handle, mail_reader, order, slots_due, .. } = self;
         let is_held = self.mail_is_held;
@@ -224,8 +224,8 @@ impl<R: Protocol> Engine<R> {
         mail
     }
 
-    /// Whether a single packet has come since the last call. Then the replies have woken at most one caller, and its
-    /// next packet need not wait for those of others.
+    /// Returns whether exactly one packet has been received since the last call. Its reply has woken at most one
+    /// caller, whose next packet need not wait for those of others.
     pub(crate) fn take_first_arrival(&mut self) -> bool {
         let has_packet = self.routing == Routing::Single;
         if has_packet {
@@ -234,7 +234,7 @@ impl<R: Protocol> Engine<R> {
         has_packet
     }
 
-    /// Whether the driver should read.
+    /// Returns whether the driver should read.
     #[inline]
     pub(crate) fn wants_input(&mut self) -> bool {
         self.reading == ReadMode::Open && !self.has_input() && self.takes_more() && !self.core.is_resting()
@@ -255,13 +255,13 @@ impl<R: Protocol> Engine<R> {
         }
         self.reading = ReadMode::HalfClosed;
         self.core.handle_half_close(now);
-        // The end of the input is that of its streams when everything before it has been routed.
+        // The streams end with the input, once all packets before the end have been routed.
         self.routing = Routing::Deferring;
         Ok(())
     }
 
-    /// Routes bytes that were read, up to a bound, and ends the turn for the router; [`has_input`](Self::has_input)
-    /// returns whether some are left.
+    /// Routes bytes that were read, up to a limit, and ends the router's batch. [`has_input`](Self::has_input) returns
+    /// whether bytes are left.
     pub(crate) fn route(&mut self, now: Instant) -> Result<(), CloseReason> {
         self.output.update_charge(self.core.outbox(), &self.handle.0.mailbox.account);
         self.guarded(|engine| {
@@ -290,10 +290,10 @@ impl<R: Protocol> Engine<R> {
         if self.routing == Routing::Deferring {
             return self.route_full(now);
         }
-        // The next owner gets the connection at the end of the packet that is arriving.
+        // The next owner receives the connection at the end of the packet that is being received.
         let mut left = if self.is_leaving() { 1 } else { PACKETS_PER_BATCH };
         let mut routed = 0;
-        // Checked again after every event, since packets alone change neither.
+        // Updated after every event, because plain packets change neither.
         let (mut at_packet, mut room) = (self.core.is_at_packet(), self.room());
         while left > 0 {
             if room.is_some_and(|room| self.core.outbox().len() >= room) {
@@ -310,7 +310,7 @@ impl<R: Protocol> Engine<R> {
                     _ => self.handle_packet(packet),
                 };
                 routed += 1;
-                // The compiler does not know that nothing is to be dropped.
+                // `forget` tells the compiler that there is nothing to drop.
                 let stops = match next {
                     next @ Routed::Continue => {
                         std::mem::forget(next);
@@ -318,7 +318,7 @@ impl<R: Protocol> Engine<R> {
                     }
                     next => self.stops(next, length, now),
                 };
-                // After a whole packet there is nothing in between two.
+                // After a complete packet, no partial one is buffered.
                 if stops || self.unrouted.is_empty() {
                     break;
                 }
@@ -347,14 +347,14 @@ impl<R: Protocol> Engine<R> {
         Ok(())
     }
 
-    /// Whether a turn that began at `now` has lasted long enough.
+    /// Returns whether a turn that started at `now` has lasted for the maximum duration.
     #[cold]
     fn is_over(&self, now: Instant) -> bool {
         clock().saturating_duration_since(now) >= self.handle.turn_max()
     }
 
-    /// Carries out a result of the router other than to continue, for a packet with a body of `length` bytes; returns
-    /// whether the turn, which began at `now`, is over.
+    /// Applies a routing result other than `Continue`. `length` is the length of the packet's body. Returns whether the
+    /// turn, which started at `now`, must end.
     #[cold]
     #[inline(never)]
     fn stops(&mut self, next: Routed, length: usize, now: Instant) -> bool {
@@ -368,7 +368,7 @@ impl<R: Protocol> Engine<R> {
             Routed::HandOff(take_over) => self.leave(take_over),
             Routed::Close(reason) => {
                 Order::put(Order::Flush(reason), &mut self.order);
-                // Another read of this turn must not continue after the packets that were cut off here.
+                // A later read in this turn must not continue after the packets that are discarded here.
                 self.unrouted.clear();
                 self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
                 self.reading = ReadMode::Stopped;
@@ -377,12 +377,12 @@ impl<R: Protocol> Engine<R> {
         true
     }
 
-    /// Whether all packets may be routed. At a server whose client does not accept its replies, requests wait.
+    /// Returns whether all packets may be routed. A server defers requests of a client that does not read its replies.
     fn has_room(&mut self) -> bool {
         self.room().is_none_or(|room| self.core.outbox().len() < room)
     }
 
-    /// How many bytes may wait to be written while all packets are routed; `None` if any number may.
+    /// Returns the maximum number of unwritten bytes with which all packets are routed, or `None` if there is no limit.
     #[inline]
     fn room(&self) -> Option<usize> {
         match self.core.role() {
@@ -391,7 +391,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Ends a turn for the router without routed packets.
+    /// Ends the router's batch without routing packets.
     pub(crate) fn run_batch(&mut self, now: Instant) -> Result<(), CloseReason> {
         self.guarded(|engine| engine.end_batch(now))
     }
@@ -408,31 +408,31 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Lets the router's packets wait for the form of headers, after those of handles.
+    /// Moves the router's packets behind those of handles, until the form of headers is known.
     #[cold]
     fn retain_outbox(&mut self) {
         self.handle.0.mailbox.lock().outbox.append(self.core.outbox());
     }
 
-    /// Whether the router waits for a turn that it can have now.
+    /// Returns whether the router has requested a turn that can start now.
     pub(crate) fn wants_batch(&mut self) -> bool {
         self.batch_when_written && !self.mail_is_held && self.core.outbox().is_empty()
     }
 
-    /// Whether bytes that were read wait to be routed.
+    /// Returns whether bytes that were read have not been routed yet.
     #[inline]
     pub(crate) fn has_input(&self) -> bool {
         !self.unrouted.is_empty() || self.core.holds_packet()
     }
 
-    /// Whether [`route`](Self::route) would get on, without anything new being read.
+    /// Returns whether [`route`](Self::route) would make progress without further input.
     #[inline]
     pub(crate) fn can_route(&mut self) -> bool {
         (self.has_input() && self.takes_more() || self.routing == Routing::Deferring && self.has_room())
             && !self.core.is_resting()
     }
 
-    /// When the time has to be looked at next.
+    /// Returns the time of the next timeout.
     pub(crate) fn next_timeout(&self) -> Option<Instant> {
         let due = earlier(earlier(self.core.next_timeout(), self.batch_at), self.slots_due);
         match &self.handle.0.lifetime {
@@ -465,7 +465,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Gives back the memory that an unused connection does not need. To be called now and then.
+    /// Frees memory that an unused connection does not need. Must be called from time to time.
     #[cold]
     pub(crate) fn release_unused(&mut self, now: Instant) -> Result<(), CloseReason> {
         if !self.core.is_unused(now) {
@@ -492,9 +492,9 @@ impl<R: Protocol> Engine<R> {
         })
     }
 
-    /// Records that so many bytes were written, and notifies producers if there is room again. Called after each write;
-    /// costs nothing unless the backlog was full.
-    #[inline(always)] // In one place.
+    /// Records a write of `count` bytes and notifies producers if there is room again. Called after each write; cheap
+    /// unless the backlog was full.
+    #[inline(always)] // There is a single call.
     pub(crate) fn handle_written(&mut self, count: usize, now: Instant) {
         let before = self.core.transmit().len();
         self.core.handle_written(count, now);
@@ -505,7 +505,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Counts bytes of the transport, unless they are counted as those of the connection around this one.
+    /// Counts transferred bytes, unless they belong to a connection inside another one, which counts them.
     #[inline]
     fn count(&self, what: Traffic, count: usize) {
         if !self.handle.0.is_within {
@@ -513,7 +513,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Reports the rest of a backlog that was full to producers.
+    /// Tells producers how much of a full backlog is left.
     #[cold]
     fn notify_producers(&mut self) {
         let left = self.core.transmit().len();
@@ -539,14 +539,14 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Handles a packet of a native peer about a stream, a call or the connection.
+    /// Handles a packet of a native peer that concerns a stream, a call or the connection.
     fn handle_control(&mut self, packet: Packet) -> Routed {
         let Packet { id, operation, body } = packet;
         match operation {
             Operation::BATCH => return self.handle_batch(id, &body),
             Operation::CREDIT | Operation::END => {
                 let stream = self.handle.0.mailbox.lock().streams.get(id).cloned();
-                // One that is over here may not be over there yet.
+                // The peer may not know yet that the stream has ended.
                 let Some(stream) = stream else { return Routed::Useless };
                 let understood = match operation {
                     Operation::CREDIT => stream.handle_credit(&body),
@@ -562,8 +562,7 @@ impl<R: Protocol> Engine<R> {
             Operation::CANCEL => {
                 let Some(session) = &mut self.session else { return Routed::Continue };
                 self.router.cancelled(session, id, body, self.core.outbox());
-                // Work that was begun in vain is waste as well: calls that are cancelled at once cost more than any
-                // other.
+                // Cancelled work is also waste: calls that are cancelled at once cost more than any others.
                 return Routed::Useless;
             }
             Operation::GOING_AWAY if self.goodbye == GoingAway::Sent => self.goodbye = GoingAway::Received,
@@ -583,14 +582,14 @@ impl<R: Protocol> Engine<R> {
         Routed::Continue
     }
 
-    /// Runs a part of the router. One that panics has lost its state, so its connection ends.
+    /// Runs code of the router. A panic ends the connection, because the router has lost its state.
     fn guarded<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> Result<T, CloseReason> {
         catch_unwind(AssertUnwindSafe(|| run(self))).map_err(|_| CloseReason::Router(PANICKED.into()))
     }
 }
 
 impl<R: Protocol> Drop for Engine<R> {
-    /// However the task ends, even with its runtime, no task that waits on a handle waits for ever.
+    /// Ends the connection however the task ends, even with its runtime, so that no task waits forever on a handle.
     fn drop(&mut self) {
         self.end(&CloseReason::Shutdown);
         self.handle.0.mailbox.finish();

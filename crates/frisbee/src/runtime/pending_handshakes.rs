@@ -1,4 +1,4 @@
-//! Accepted connections without a first header: their limit, and the eviction of the oldest.
+//! Limits the number of accepted connections without a first header, by evicting the oldest.
 
 use crate::adapter::{AllowedProtocols, ProtocolAdapters};
 use crate::connection::Connection;
@@ -9,41 +9,41 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 
-/// The default limit, the length of the accept queue. At a thousand new connections a second each has four seconds to send
-/// its first header. An idle Go client sends its first PING after half a second.
+/// The default limit, which is the length of the accept queue. With a thousand new connections per second, each has
+/// four seconds to send its first header. An idle Go client sends its first PING after half a second.
 pub(crate) const SILENT_MAX: usize = 4096;
 
-/// The fraction that is evicted at once when the system has no descriptor left: accepting then pauses for milliseconds, in
-/// which a few clients connect.
+/// The divisor that gives the fraction to evict when the system has no file descriptors left. Accepting then pauses for
+/// some milliseconds, during which few clients connect.
 const PART: usize = 8;
 
-/// The pending handshakes of one server, the oldest first.
+/// The pending handshakes of a server, oldest first.
 #[derive(Debug)]
 pub(crate) struct HandshakeLimiter {
     max: usize,
-    /// Handlers of connections that begin with other bytes than a header.
+    /// Handlers of connections whose first bytes are not a header.
     pub(crate) adapters: ProtocolAdapters,
     inner: Mutex<Inner>,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// By their numbers, which increase.
+    /// The pending handshakes, sorted by increasing number.
     by_number: VecDeque<(u64, Pending)>,
     next: u64,
 }
 
-/// A connection without a first header, and the wait for it.
+/// A connection that has not sent a first header.
 #[derive(Clone, Debug)]
 enum Pending {
-    /// It waits for its first header.
+    /// A connection that waits for its first header.
     Driven(Connection),
-    /// It waits for its TLS handshake, or for the header of its proxy.
+    /// A connection that waits for its TLS handshake or a proxy's header.
     Greeted(Arc<tokio::sync::Notify>),
 }
 
 impl Pending {
-    /// Wakes the waiting task to look once more, and to close the connection if it is still pending.
+    /// Wakes the waiting task, which reads once more and closes the connection if it is still pending.
     fn expire(self) {
         match self {
             Self::Driven(connection) => connection.expire(),
@@ -57,13 +57,13 @@ impl HandshakeLimiter {
         Arc::new(Self { max, adapters, inner: Mutex::default() })
     }
 
-    /// Enters a connection that waits for its first header, or for the beginning of another protocol.
+    /// Adds a connection that waits for its first header or for the first bytes of another protocol.
     pub(crate) fn enter(list: &Arc<Self>, connection: Connection, allowed: AllowedProtocols) -> PendingHandshake {
         Self::enter_as(list, Pending::Driven(connection), allowed)
     }
 
-    /// Gives `work`, which waits for a client in its handshake or for its proxy, the time that the client has; `None`
-    /// when that is over.
+    /// Runs `work`, which waits for a client's TLS handshake or a proxy's header, until the connection is evicted.
+    /// Returns `None` in that case.
     pub(crate) async fn wait<F: Future + Unpin>(list: &Arc<Self>, mut work: F) -> Option<F::Output> {
         let expired = Arc::new(tokio::sync::Notify::new());
         let _pending = Self::enter_as(list, Pending::Greeted(expired.clone()), AllowedProtocols::Any);
@@ -75,7 +75,7 @@ impl HandshakeLimiter {
         if let Some(done) = first.await {
             return Some(done);
         }
-        // While the thread was busy, bytes that the client has sent in time may not have been read.
+        // On a busy thread, bytes that the client has sent in time may not have been read yet.
         tokio::task::yield_now().await;
         poll_fn(|context| match Pin::new(&mut work).poll(context) {
             Poll::Ready(done) => Poll::Ready(Some(done)),
@@ -97,7 +97,8 @@ impl HandshakeLimiter {
         PendingHandshake { list: list.clone(), number, allowed }
     }
 
-    /// Evicts the oldest, since the system has no descriptors left; `false` if there are none.
+    /// Evicts the oldest connections because the system has no file descriptors left. Returns `false` if there are
+    /// none.
     pub(crate) fn make_room(&self) -> bool {
         let mut inner = self.inner.lock();
         let count = inner.by_number.len().div_ceil(PART);
@@ -107,12 +108,12 @@ impl HandshakeLimiter {
         count > 0
     }
 
-    /// A mark after all handshakes that are pending now.
+    /// Returns a mark that follows all handshakes pending now.
     pub(crate) fn mark(&self) -> u64 {
         self.inner.lock().next
     }
 
-    /// Evicts all from before the mark.
+    /// Evicts all handshakes that precede the mark.
     pub(crate) fn expire_before(&self, mark: u64) {
         let mut inner = self.inner.lock();
         let count = inner.by_number.partition_point(|(number, _)| *number < mark);
@@ -132,7 +133,7 @@ impl crate::tls::SilenceLimit for HandshakeLimiter {
     }
 }
 
-/// Removes a connection from the list when it has sent something, or has ended.
+/// A guard that removes a connection from the list. It is dropped when the connection has sent something or has ended.
 #[derive(Debug)]
 pub(crate) struct PendingHandshake {
     pub(crate) list: Arc<HandshakeLimiter>,
@@ -146,6 +147,6 @@ impl Drop for PendingHandshake {
         let place = inner.by_number.binary_search_by_key(&self.number, |(number, _)| *number);
         let pending = place.ok().and_then(|at| inner.by_number.remove(at));
         drop(inner);
-        drop(pending); // Which may be the last handle, without the lock.
+        drop(pending); // This may be the last handle, so it is dropped without the lock.
     }
 }

@@ -1,4 +1,4 @@
-//! The threads that drive connections: the caller's, workers, or those of rings.
+//! The threads that drive connections: those of the caller, workers, or threads with rings.
 
 use crate::IoBackend;
 use crate::executor::workers::{StartThreads, Worker, WorkerWatch, Workers};
@@ -7,10 +7,10 @@ use crate::runtime::uring::Rings;
 use std::io;
 use std::sync::Arc;
 
-/// Running workers. Dropping the last reference ends their threads and the connections on them.
+/// The running workers. Dropping the last reference ends their threads and the connections on them.
 #[derive(Debug)]
 pub(crate) enum WorkerPool {
-    /// The caller's runtime drives.
+    /// The caller's runtime drives the connections.
     Caller,
     Threads(Arc<[Worker]>),
     #[cfg(all(feature = "uring", target_os = "linux"))]
@@ -18,15 +18,18 @@ pub(crate) enum WorkerPool {
 }
 
 impl WorkerPool {
-    /// Workers, started by `threads` if they are threads, or rings if `io_backend` and the environment say so. `rings` are
-    /// the threads of rings, if the sockets may be theirs.
+    /// Starts workers, or rings if `io_backend` and the environment select them.
+    ///
+    /// `threads` starts the workers that are threads. `rings` is the number of ring threads, or `None` if the sockets
+    /// cannot be used on a ring.
     pub(crate) fn start(
         workers: Workers,
         threads: Option<StartThreads>,
         io_backend: IoBackend,
         rings: Option<Workers>,
     ) -> io::Result<Self> {
-        // On the caller's runtime handles and driver share threads; on a ring each call would cross them twice.
+        // On the caller's runtime, handlers and drivers share threads. With a ring, each call would switch threads
+        // twice.
         if let Some(rings) = rings
             && let Some(rings) = io_backend.start(workers != Workers::Caller, || Self::start_rings(rings))?
         {
@@ -51,22 +54,22 @@ impl WorkerPool {
         Err(io::Error::new(io::ErrorKind::Unsupported, reason))
     }
 
-    /// Its threads, without those of rings.
+    /// Returns the workers, without the threads of rings.
     fn threads(&self) -> &[Worker] {
         if let Self::Threads(workers) = self { workers } else { &[] }
     }
 
-    /// Lets its threads be looked at, except those of rings.
+    /// Returns weak references to the workers, for statistics.
     pub(crate) fn watch(&self) -> Vec<WorkerWatch> {
         self.threads().iter().map(Worker::watch).collect()
     }
 
-    /// The first of its threads, which accepts the connections of a server.
+    /// Returns the first worker, which accepts the connections of a server.
     pub(crate) fn first(&self) -> Option<&Worker> {
         self.threads().first()
     }
 
-    /// The thread of the next connection: the one that has the fewest.
+    /// Returns the worker with the fewest connections, for the next one.
     pub(crate) fn least(&self) -> Option<&Worker> {
         self.threads().iter().min_by_key(|worker| worker.load())
     }

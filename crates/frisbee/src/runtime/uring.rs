@@ -1,4 +1,4 @@
-//! The driver on io_uring: the same one, on the sockets and the clock of a thread that owns a ring.
+//! The driver on io_uring: the same driver, with the sockets and the timers of a thread that owns a ring.
 
 use super::busy::BusyPoll;
 use super::engine::Engine;
@@ -23,13 +23,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
-/// Takes a socket off its ring, for its next owner. The driver has flushed it, so that nothing here waits for the peer.
+/// Moves a socket from its ring to its next owner. The driver has flushed it, so this does not wait for the peer.
 async fn release(socket: Socket, early: Bytes, runtime: Handle) -> io::Result<RawTransport> {
     let (socket, received) = socket.release().await?;
     socket.set_nonblocking(true)?;
     let _entered = runtime.enter();
     let socket = tokio::net::TcpStream::from_std(socket)?;
-    // The bytes that the driver has taken came before those that the ring still held.
+    // The bytes that the driver has received precede those that were still in the ring.
     let early = if received.is_empty() { early } else { [early, received.into()].concat().into() };
     Ok(RawTransport::with_early(Transport::Tcp(socket), early))
 }
@@ -48,32 +48,32 @@ impl Timer for frisbee_uring::Timer {
     }
 }
 
-/// A ring's thread as the watchdog sees it. Other threads cannot take over a ring, but blocking handlers can be kept
-/// from it from then on.
+/// A ring's thread as seen by the watchdog. No other thread can take over a ring, but blocking handlers can run
+/// elsewhere from then on.
 #[derive(Debug, Default)]
 struct RingWatch {
-    /// Counts the beginnings and ends of polls.
+    /// Number of starts and ends of polls. It is odd during a poll.
     poll: AtomicU64,
-    /// The connection that is being polled.
+    /// The number of the connection that is being polled.
     polled: AtomicU64,
     culprits: Mutex<HashMap<u64, Arc<dyn Blocked>>>,
     clock: OnceLock<ThreadClock>,
 }
 
 impl RingWatch {
-    /// Polls something of the connection of this number.
+    /// Polls a task of the connection with the given number.
     fn poll<T>(&self, number: u64, poll: impl FnOnce() -> T) -> T {
         self.polled.store(number, Ordering::Relaxed);
         self.poll.fetch_add(1, Ordering::SeqCst);
         if watchdog::is_asleep() {
             watchdog::wake_watchdog();
         }
-        // A panic ends the task, and with it its counts.
+        // The guard also counts the end of a poll that panics.
         let _polled = PollGuard(&self.poll);
         poll()
     }
 
-    /// Enters a connection, for as long as the returned guard lives.
+    /// Registers a connection until the returned guard is dropped.
     fn enter(self: &Arc<Self>, culprit: Arc<dyn Blocked>) -> WatchedConnection {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         self.clock.get_or_init(ThreadClock::of_this_thread);
@@ -103,7 +103,7 @@ impl WatchedThread for RingWatch {
     }
 }
 
-/// A connection that the watchdog knows.
+/// A guard that unregisters a connection from the watchdog.
 struct WatchedConnection {
     watch: Arc<RingWatch>,
     number: u64,
@@ -116,24 +116,24 @@ impl Drop for WatchedConnection {
     }
 }
 
-/// The ring that drives a connection, as the connection knows it.
+/// A connection's reference to the ring that drives it.
 #[derive(Debug)]
 pub(crate) struct RingHome {
     ring: Spawner,
     watch: Arc<RingWatch>,
-    /// The number of the connection.
+    /// The number of the connection in the watch.
     number: u64,
 }
 
 impl Home for RingHome {
-    /// Runs a job of the connection there. If the ring has ended, the job is dropped.
+    /// Runs a job of the connection on the ring. The job is dropped if the ring has ended.
     fn spawn(&self, mut job: Job) {
         let (watch, number) = (self.watch.clone(), self.number);
         self.ring.spawn(move || poll_fn(move |context| watch.poll(number, || job.as_mut().poll(context))));
     }
 }
 
-/// Counts the end of a poll.
+/// Counts the end of a poll when it is dropped.
 struct PollGuard<'a>(&'a AtomicU64);
 
 impl Drop for PollGuard<'_> {
@@ -142,7 +142,7 @@ impl Drop for PollGuard<'_> {
     }
 }
 
-/// Threads with a ring each, among which connections are handed round.
+/// Threads with a ring each, which receive connections in turn.
 #[derive(Debug)]
 pub(crate) struct Rings {
     workers: Vec<(Worker, Arc<RingWatch>)>,
@@ -150,7 +150,7 @@ pub(crate) struct Rings {
 }
 
 impl Rings {
-    /// Starts so many threads, at least one; by default as many as there are cores.
+    /// Starts the given number of threads, at least one. The default is one per core.
     pub(crate) fn start(count: Option<usize>) -> io::Result<Self> {
         frisbee_uring::probe().map_err(io::Error::other)?;
         let cores = || thread::available_parallelism().map_or(1, usize::from);
@@ -166,20 +166,21 @@ impl Rings {
         Ok(Self { workers: workers.collect::<io::Result<_>>()?, next: AtomicUsize::new(0) })
     }
 
-    /// The threads of the whole process, for connections that bring none of their own.
+    /// Returns the threads shared by all connections of the process that have no threads of their own.
     pub(crate) fn shared() -> io::Result<Arc<Self>> {
         static SHARED: OnceLock<Result<Arc<Rings>, String>> = OnceLock::new();
         let shared = SHARED.get_or_init(|| Self::start(None).map(Arc::new).map_err(|error| error.to_string()));
         shared.clone().map_err(io::Error::other)
     }
 
-    /// The thread of the next connection: in turn, without those whose ring has failed. If all have, it ends at once.
+    /// Returns the thread for the next connection, in turn and without those whose rings have failed. If all have
+    /// failed, the connection ends at once.
     fn next_worker(&self) -> &(Worker, Arc<RingWatch>) {
         let (before, from) = self.workers.split_at(self.next.fetch_add(1, Ordering::Relaxed) % self.workers.len());
         from.iter().chain(before).find(|(worker, _)| !worker.has_ended()).unwrap_or(&from[0])
     }
 
-    /// Drives a connection to its end, within the context of `runtime`. `entry` is dropped then.
+    /// Drives a connection to its end, in the context of `runtime`. `entry` is dropped at the end.
     pub(crate) fn drive<R: Protocol>(
         &self,
         socket: TcpStream,
@@ -223,7 +224,7 @@ impl Rings {
 mod tests {
     use super::*;
 
-    /// A ring that had failed got its turn, and each connection of it ended at once.
+    /// Regression: a failed ring was still used in turn, and each of its connections ended at once.
     #[test]
     fn connections_go_to_rings_that_run() {
         let Ok(rings) = Rings::start(Some(2)) else { return eprintln!("SKIPPED: there are no rings here") };

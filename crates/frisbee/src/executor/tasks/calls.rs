@@ -1,27 +1,27 @@
-//! Finds the job that answers a call, for the peer's CANCEL. Nearly all calls are answered and never looked for, so
-//! entering and leaving have to be cheap.
+//! Finds the job that answers a call when the peer cancels it. Insertion and removal must be cheap, because nearly all
+//! calls are answered without a look-up.
 
 use super::{Call, JobSlot};
 use std::collections::BinaryHeap;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
-/// Chains to begin with, as a power of two.
+/// Base-2 logarithm of the initial number of chains.
 const FIRST_BITS: u32 = 4;
 
-/// The end of a chain.
+/// The index that marks the end of a chain.
 pub(super) const END: u32 = u32::MAX;
 
-/// The slots of jobs that answer calls, in chains by the hash of the call. The chains are linked through the slots
-/// themselves, and there are at least as many as slots.
+/// A hash table of the slots whose jobs answer calls. Chains are linked through the slots themselves, and there are at
+/// least as many chains as slots.
 ///
-/// The keys are the peer's. Each connection multiplies them by a number of its own that the peer does not know, so that
-/// no choice of them makes long chains.
+/// The peer chooses the keys. Each connection multiplies them by a secret random number, so that the peer cannot make
+/// chains long.
 #[derive(Debug)]
 pub(super) struct Calls {
     /// The first slot of each chain.
     first: Vec<u32>,
-    /// The number of bits that choose a chain.
+    /// Base-2 logarithm of the number of chains.
     bits: u32,
     multiplier: u64,
 }
@@ -34,7 +34,7 @@ impl Default for Calls {
 }
 
 impl Calls {
-    /// Enters the call of a slot, before an earlier one with the same id.
+    /// Inserts the call of a slot, ahead of earlier ones with the same key.
     #[inline]
     pub(super) fn enter(&mut self, call: Call, index: usize, slots: &mut [JobSlot]) {
         if slots.len() > self.first.len() {
@@ -56,7 +56,7 @@ impl Calls {
         }
     }
 
-    /// Makes more chains, and re-enters all calls: in the order of their jobs, so that later ones come first.
+    /// Doubles the number of chains and reinserts all calls in the order of their jobs, so that later ones come first.
     #[cold]
     fn grow(&mut self, slots: &mut [JobSlot]) {
         self.bits += 1;
@@ -67,7 +67,7 @@ impl Calls {
         calls.into_sorted_vec().into_iter().for_each(|(_, index, call)| self.link(call, index, slots));
     }
 
-    /// Takes the call of a slot out. That takes no longer if a peer has given one id to all its calls.
+    /// Removes the call of a slot. This takes constant time even if the peer uses one id for all calls.
     #[inline]
     pub(super) fn leave(&mut self, call: Call, index: usize, slots: &mut [JobSlot]) {
         let Some(&JobSlot { before, next, .. }) = slots.get(index) else { return };
@@ -85,7 +85,8 @@ impl Calls {
         }
     }
 
-    /// The slot of the job that answers a call: of the later one, if a peer has given one id to two calls.
+    /// Returns the slot of the job that answers a call. If the peer has used one id for two calls, this is the later
+    /// one.
     pub(super) fn find(&self, call: Call, slots: &[JobSlot]) -> Option<usize> {
         let mut at = *self.first.get(self.chain(call))?;
         while let Some(slot) = slots.get(at as usize) {
@@ -97,11 +98,11 @@ impl Calls {
         None
     }
 
-    /// The chain of a call: the upper bits of a product, which depend on all bits of the key.
+    /// Returns the chain of a call: the upper bits of the product, because they depend on all bits of the key.
     #[inline]
     fn chain(&self, (id, operation): Call) -> usize {
         let key = u64::from(id.0) << 16 | u64::from(operation.number());
-        (key.wrapping_mul(self.multiplier) >> (u64::BITS - self.bits)) as usize // So many bits.
+        (key.wrapping_mul(self.multiplier) >> (u64::BITS - self.bits)) as usize // The shift leaves `bits` bits.
     }
 }
 
@@ -114,7 +115,7 @@ mod tests {
         (PacketId(id), Operation::FIRST_USER)
     }
 
-    /// Enters the call of a further slot.
+    /// Inserts a call in a new slot.
     fn enter(calls: &mut Calls, slots: &mut Vec<JobSlot>, id: u16) -> usize {
         let index = slots.len();
         slots.push(JobSlot { job: index as u64 + 1, call: Some(call(id)), ..JobSlot::default() });
@@ -123,7 +124,7 @@ mod tests {
     }
 
     fn leave(calls: &mut Calls, slots: &mut [JobSlot], index: usize) {
-        let call = slots[index].call.take().expect("item should exist");
+        let call = slots[index].call.take().expect("slot should have a call");
         calls.leave(call, index, slots);
     }
 

@@ -1,8 +1,8 @@
-//! Tasks that outlive the work they are given.
+//! Tasks that are reused for several jobs.
 //!
-//! Creating and dropping a task of the runtime is expensive: its memory is aligned to 128 bytes, where glibc's malloc
-//! has no fast path, and it is entered in a list and removed again. That took a seventh of the instructions of a call
-//! whose handler waits. So a task that has finished one job waits for the next one.
+//! Creating and dropping a task of the runtime is expensive: its memory is aligned to 128 bytes, for which glibc's
+//! malloc has no fast path, and it is added to a list and removed again. That took a seventh of the instructions of a
+//! call with a pending handler. A task that has finished a job therefore waits for the next one.
 
 #[cfg(all(test, frisbee_loom))]
 mod model_tests;
@@ -18,16 +18,16 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 
-/// The work that is given to a task.
+/// The future that a task runs.
 pub type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A job in its slot.
+/// A job and its slot.
 pub(crate) struct AssignedJob {
     pub(super) job: Job,
     pub(super) slot: JobSlotId,
-    /// The operation whose handler it is, or 0.
+    /// The operation of the handler, or 0.
     pub(super) operation: u16,
-    /// It leaves the worker when this is lost.
+    /// The permission for the worker. The job leaves the worker when this is lost.
     pub(super) permission: Option<PermissionHandle>,
 }
 
@@ -41,22 +41,22 @@ impl AssignedJob {
     }
 }
 
-/// A task's other end.
+/// A handle of a task, through which jobs are assigned to it.
 pub(crate) struct Carrier {
-    /// The task is one of the connection's worker, and not of a runtime.
+    /// Whether the task runs on the connection's worker and not in a runtime.
     is_on_worker: bool,
     next: Mutex<Assigned>,
-    /// There is a next job. Written with the lock held, read without.
+    /// Whether a next job is assigned. Written with the lock held, read without it.
     has_next: AtomicBool,
-    /// The task is to end.
+    /// Whether the task is to end.
     is_over: AtomicBool,
-    /// Set with the lock of `next` held, at the first poll. It stays the same.
+    /// The waker of the task. It is set at the first poll, with the lock of `next` held, and stays valid.
     waker: OnceLock<Waker>,
 }
 
 struct Assigned {
     job: Option<AssignedJob>,
-    /// The task has ended.
+    /// Whether the task has ended.
     is_dead: bool,
 }
 
@@ -75,21 +75,22 @@ impl Carrier {
         self.is_on_worker
     }
 
-    /// The task, which has a first job. To be spawned in a runtime, so that its waker stays the same.
+    /// Returns the task's future, with its first job. It must be spawned in a runtime, so that its waker stays the
+    /// same.
     pub(crate) fn carry(self: Arc<Self>, assigned: AssignedJob) -> CarrierFuture {
         CarrierFuture { carrier: self, current: Some(assigned), resident: None }
     }
 
-    /// As [`carry`](Self::carry), to be spawned on the worker of the owner.
+    /// Like [`carry`](Self::carry), for a task on the owner's worker.
     pub(crate) fn carry_on_worker(self: Arc<Self>, assigned: AssignedJob, owner: Arc<dyn TaskOwner>) -> CarrierFuture {
         CarrierFuture { carrier: self, current: Some(assigned), resident: Some(WorkerTaskShared::new(owner)) }
     }
 
-    /// Gives the task its next job, once it is done with the last one.
+    /// Assigns the next job to the task, which runs it after the current one.
     ///
     /// # Errors
-    /// The job, if the task has ended.
-    #[allow(clippy::result_large_err)] // It goes to another task at once.
+    /// Returns the job if the task has ended.
+    #[allow(clippy::result_large_err)] // The job is passed to another task at once.
     pub(crate) fn give(&self, assigned: AssignedJob) -> Result<(), AssignedJob> {
         let mut next = self.next.lock();
         if next.is_dead {
@@ -103,15 +104,15 @@ impl Carrier {
         Ok(())
     }
 
-    /// Has the task end, in any state.
+    /// Makes the task end, whatever its state.
     pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::Release);
-        // Either the task's first poll precedes this and has left its waker, or it follows and sees the stored value.
+        // The lock orders this with the task's first poll: the poll has either set the waker or will see the flag.
         drop(self.next.lock());
         self.wake();
     }
 
-    /// Whether the task is to end.
+    /// Returns whether the task is to end.
     #[cfg(all(test, frisbee_loom))]
     pub(super) fn is_to_end(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
@@ -126,11 +127,11 @@ impl Carrier {
 
 opaque_debug!([] Carrier, "Carrier");
 
-/// The future that the task runs.
+/// The future that a task runs.
 pub(crate) struct CarrierFuture {
     carrier: Arc<Carrier>,
     current: Option<AssignedJob>,
-    /// On a worker.
+    /// The state for jobs on a worker, if the task runs there.
     resident: Option<WorkerTaskShared>,
 }
 
@@ -152,7 +153,7 @@ impl Future for CarrierFuture {
             *current = next.job.take();
         }
         let Some(assigned) = current else { return Poll::Pending };
-        // A panic is the job's own affair: the next one may have been given already. The hook has reported it.
+        // A panic ends only its own job, because the next one may already be assigned. The panic hook has reported it.
         let is_pending = match resident {
             None => matches!(catch_unwind(AssertUnwindSafe(|| assigned.job.as_mut().poll(context))), Ok(Poll::Pending)),
             Some(resident) => {
@@ -165,8 +166,8 @@ impl Future for CarrierFuture {
         if !is_pending {
             let _entered = resident.as_ref().map(WorkerTaskShared::enter);
             *current = None;
-            // The next job from here on wakes its task. It may have come before, since a job leaves its slot when it
-            // answers.
+            // A job assigned from here on wakes the task. One may have been assigned earlier, because a job leaves its
+            // slot when it answers.
             if carrier.has_next.load(Ordering::Acquire) {
                 context.waker().wake_by_ref();
             }
@@ -176,7 +177,7 @@ impl Future for CarrierFuture {
 }
 
 impl Drop for CarrierFuture {
-    /// However the task ends, even with its runtime, no job remains. Its values are dropped where they were made.
+    /// Drops the jobs, however the task ends, inside the runtime that owns their resources.
     fn drop(&mut self) {
         let _entered = self.resident.as_ref().map(WorkerTaskShared::enter);
         let mut next = self.carrier.next.lock();

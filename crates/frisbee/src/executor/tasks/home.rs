@@ -1,4 +1,4 @@
-//! Jobs on the worker of their connection: their requirements, and when they leave it for the runtime of the caller.
+//! Runs jobs on the worker of their connection, and moves slow ones to the caller's runtime.
 //!
 //! # Decisions
 //!
@@ -18,19 +18,20 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::runtime::{EnterGuard, Handle, RuntimeFlavor};
 
-/// A poll on the worker that takes longer than this is long, as a turn with handlers in place is.
+/// Minimum duration of a long poll. Turns with handlers in place use the same limit.
 const LONG: Duration = Duration::from_millis(1);
 
-/// After so many successive long polls a job leaves the worker. A single one may be due to the operating system, which
-/// gave the processor to another process.
+/// Number of successive long polls after which a job leaves the worker. A single one may be due to the operating
+/// system, which ran another process.
 const LONG_POLLS: u32 = 3;
 
-/// After a single poll of this length, too: by then the watchdog has noticed it, or was about to.
+/// Duration of a poll after which a job leaves the worker at once. By then the watchdog has noticed the poll or is
+/// about to.
 const BLOCKED: Duration = Duration::from_millis(8);
 
 /// The worker or the ring that drives a connection.
 pub(crate) trait Home: Send + Sync {
-    /// Runs a task there. If the worker has ended, the task is dropped.
+    /// Spawns a task. The task is dropped if the worker has ended.
     fn spawn(&self, task: Job);
 }
 
@@ -38,24 +39,24 @@ pub(crate) trait Home: Send + Sync {
 pub(crate) trait TaskOwner: Send + Sync {
     fn tasks(&self) -> &Tasks;
 
-    /// The caller's runtime, to which the sockets and timers of tasks belong.
+    /// Returns the caller's runtime, which owns the sockets and timers of tasks.
     fn runtime(&self) -> &Handle;
 
-    /// Sets the operation to report if the thread blocks, 0 for none.
+    /// Sets the operation to report if the thread blocks, or 0 for none.
     fn set_routed(&self, operation: u16);
 }
 
-/// Whether a task of a runtime that blocks leaves threads to others.
+/// Returns whether other tasks of a runtime continue while one blocks.
 pub(crate) fn has_threads(runtime: &Handle) -> bool {
     runtime.runtime_flavor() != RuntimeFlavor::CurrentThread
 }
 
-/// The part of a task on a worker that its jobs share.
+/// The state that the jobs of a task on a worker share.
 pub(super) struct WorkerTaskShared {
     owner: Arc<dyn TaskOwner>,
-    /// Successive long polls.
+    /// Number of successive long polls.
     long_polls: u32,
-    /// Jobs take long, and have to leave the worker.
+    /// Whether jobs are slow and must leave the worker.
     is_slow: bool,
 }
 
@@ -69,13 +70,13 @@ impl WorkerTaskShared {
         self.owner.runtime().enter()
     }
 
-    /// Polls a job as a task of the caller's runtime would be: in its context, and within a budget of cooperation.
-    /// Returns whether the job continues.
+    /// Polls a job in the context of the caller's runtime and within its cooperative budget. Returns whether the job is
+    /// pending.
     pub(super) fn poll(&mut self, assigned: &mut AssignedJob, context: &mut Context<'_>) -> bool {
         self.owner.set_routed(assigned.operation);
         let began = Instant::now();
-        // Ready at once, so that nothing blocks. `Handle::enter` would set the context alone: a job that always has
-        // something to do would never return.
+        // The future is ready at once, so that `block_on` does not block. `Handle::enter` would set the context without
+        // a budget, and a job that always makes progress would never return.
         let polled = self
             .owner
             .runtime()
@@ -84,7 +85,7 @@ impl WorkerTaskShared {
         matches!(polled, Ok(Poll::Pending))
     }
 
-    /// Notes how long a poll has taken.
+    /// Records the duration of a poll.
     fn record(&mut self, began: Instant) {
         let now = Instant::now();
         let took = now.saturating_duration_since(began);
@@ -99,13 +100,13 @@ impl WorkerTaskShared {
         }
     }
 
-    /// Whether a job has to leave the worker before it is polled again.
+    /// Returns whether a job must leave the worker before its next poll.
     pub(super) fn is_to_leave(&self, assigned: &AssignedJob) -> bool {
         self.is_slow || assigned.permission.as_ref().is_some_and(|permission| !permission.is_kept())
     }
 
-    /// Has a task of the caller's runtime continue the job; `false` if the job has left its slot, so that it is over
-    /// soon.
+    /// Continues the job in a task of the caller's runtime. Returns `false` if the job has left its slot and is about
+    /// to end.
     #[cold]
     pub(super) fn leave(&self, current: &mut Option<AssignedJob>) -> bool {
         let Some(slot) = current.as_ref().map(|assigned| assigned.slot) else { return false };

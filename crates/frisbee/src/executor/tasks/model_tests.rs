@@ -1,11 +1,11 @@
-//! Every interleaving of jobs and those who begin, cancel and end them, as far as the checker's bounds go.
+//! Explores the interleavings of jobs and the threads that start, cancel and end them, within the checker's bounds.
 
 use super::*;
 use loom::thread;
 
 const CALL: Call = (PacketId(1), Operation::FIRST_USER);
 
-/// Takes the only slot, which has to be free.
+/// Takes the only slot, which must be free.
 fn begin(work: &Tasks) -> JobSlotId {
     match work.begin(Some(1), Some(CALL), false) {
         JobStart::Yes { id, .. } => id,
@@ -19,7 +19,7 @@ fn cancelled_job_never_takes_answer_of_next_one() {
         let work = loom::sync::Arc::new(Tasks::default());
         let first = begin(&work);
         work.start(first, &Carrier::new(false));
-        // It is in the middle of a poll, and answers there.
+        // The job is polled on another thread and answers there.
         let answers = thread::spawn({
             let work = work.clone();
             move || work.end(first).had_call

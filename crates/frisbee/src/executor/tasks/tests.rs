@@ -16,19 +16,19 @@ fn connection() -> Connection {
     Connection::server(&Default::default(), &budget, Handle::current(), EndpointInfo::default())
 }
 
-/// Lets everything run that can.
+/// Yields until all tasks are pending.
 async fn settle() {
     for _ in 0..10 {
         tokio::task::yield_now().await;
     }
 }
 
-/// Tasks that the runtime has.
+/// Returns the number of tasks in the runtime.
 fn tasks() -> usize {
     Handle::current().metrics().num_alive_tasks()
 }
 
-/// Calls that the peer could cancel.
+/// Returns the number of calls that the peer could cancel.
 fn calls(connection: &Connection) -> usize {
     connection
         .0
@@ -40,7 +40,7 @@ fn calls(connection: &Connection) -> usize {
         .map_or(0, |slots| slots.all.iter().filter(|slot| slot.call.is_some()).count())
 }
 
-/// Spawns work on a call that waits for a permit and says then whether it is to answer.
+/// Spawns a job for a call that waits for a permit and then sends whether it may answer.
 fn answer_when_permitted(connection: &Connection, permits: &Arc<Semaphore>, sender: &mpsc::UnboundedSender<bool>) {
     let (permits, sender) = (permits.clone(), sender.clone());
     let spawned = connection.spawn_call(Some(CALL), 0, Placement::Runtime, |task: Task| {
@@ -132,7 +132,7 @@ async fn aborted_task_is_dropped_and_others_go_on() {
     assert!(aborted.abort() && aborted.is_finished());
     settle().await;
     assert_eq!((Arc::strong_count(&first), Arc::strong_count(&second)), (1, 2));
-    // Its slot has another task now.
+    // The slot of the aborted task has a new one.
     let third = spawn(&first);
     assert!(!aborted.abort() && !third.is_finished() && !other.is_finished());
     assert_eq!(connection.running(), 2);
@@ -156,7 +156,7 @@ async fn the_end_of_a_connection_drops_its_jobs_and_ends_its_tasks() {
             pending::<()>().await;
         });
     }
-    // One of them has not been polled when it ends.
+    // One of the jobs has not been polled when the connection ends.
     assert_eq!((connection.running(), Arc::strong_count(&canary)), (3, 4));
     connection.0.work.abort();
     settle().await;
@@ -208,7 +208,7 @@ async fn job_frees_its_slot_with_its_answer() {
     assert_eq!(receiver.recv().await, Some(0));
 }
 
-/// The connection is silent while a job that was cancelled is still in the middle of a poll, and the next call comes.
+/// The connection stays idle while a cancelled job is still being polled, and then receives the next call.
 #[tokio::test]
 async fn job_outliving_its_slot_does_not_affect_next_call() {
     let connection = connection();
@@ -310,7 +310,7 @@ async fn job_panicking_after_answer_does_not_fail_next() {
     assert_eq!(receiver.recv().await, Some(()));
 }
 
-/// Takes a slot; the task that waits there.
+/// Takes a slot and returns it with its idle task.
 fn begin(work: &Tasks, on_worker: bool) -> (super::JobSlotId, Option<Arc<Carrier>>) {
     match work.begin(None, None, on_worker) {
         JobStart::Yes { id: slot, spare, on_worker: is_there } => {
@@ -346,7 +346,7 @@ fn jobs_leave_worker_for_a_while_after_long_job() {
     work.detach(now);
     work.end(slot);
     assert!(matches!(work.begin(None, None, true), JobStart::Yes { on_worker: false, .. }));
-    let long_ago = now.checked_sub(2 * crate::tasks::APART_MIN).expect("the machine has run for so long");
+    let long_ago = now.checked_sub(2 * crate::tasks::APART_MIN).expect("machine should have been up for long enough");
     let work = Tasks::default();
     let (slot, _) = begin(&work, true);
     work.detach(long_ago);

@@ -1,5 +1,5 @@
-//! A task of a worker: a future, and whether it has to be polled. At most one thread polls it at one time, however
-//! many threads its worker has.
+//! A task of a worker: a future and whether it must be polled. Only one thread at a time polls it, although a worker
+//! may have several.
 
 #[cfg(all(test, frisbee_loom))]
 mod model_tests;
@@ -20,28 +20,28 @@ use loom::sync::atomic::AtomicU8;
 use std::sync::atomic::AtomicU8;
 
 thread_local! {
-    /// The number of the task that this thread polls.
+    /// The number of the task that this thread is polling.
     static CURRENT: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
 pub(super) struct WorkerTask {
     number: u64,
-    /// It is a job of a connection, not its driver: if it always has something to do, it goes last.
+    /// Whether this is a job of a connection and not its driver. A job that always makes progress is queued last.
     is_job: bool,
     worker: Arc<ExecutorShared>,
     phase: TaskPhase,
-    /// Until it is over. The lock is free at every call, except when the worker ends.
+    /// The future, until it completes. The lock is uncontended except when the worker ends.
     body: Mutex<Option<Body>>,
 }
 
 struct Body {
     future: Job,
-    /// The task's own, which goes round in a circle until the task is over.
+    /// The task's own waker. It forms a reference cycle until the task completes.
     waker: Waker,
 }
 
 impl WorkerTask {
-    /// A task that is queued.
+    /// Creates a task that is to be queued at once.
     pub(super) fn new(number: u64, is_job: bool, worker: Arc<ExecutorShared>, future: Job) -> Arc<Self> {
         let task = Arc::new(Self { number, is_job, worker, phase: TaskPhase::queued(), body: Mutex::new(None) });
         *task.body.lock() = Some(Body { future, waker: task.clone().into() });
@@ -56,12 +56,12 @@ impl WorkerTask {
         &self.worker
     }
 
-    /// The number of the task that this thread polls.
+    /// Returns the number of the task that this thread is polling.
     pub(super) fn current() -> Option<u64> {
         CURRENT.get()
     }
 
-    /// Polls it, since it was queued.
+    /// Polls the task, which was queued.
     pub(super) fn poll(self: Arc<Self>) {
         let mut body = self.body.lock();
         self.phase.begin();
@@ -69,7 +69,7 @@ impl WorkerTask {
         CURRENT.set(Some(self.number));
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut Context::from_waker(waker))));
         CURRENT.set(None);
-        // The hook has reported the panic, if it was one.
+        // The panic hook has reported the panic, if there was one.
         let after = if matches!(polled, Ok(Poll::Pending)) { self.phase.end() } else { self.phase.finish() };
         match after {
             AfterPoll::Idle => return,
@@ -86,7 +86,7 @@ impl WorkerTask {
         self.worker.forget(self.number);
     }
 
-    /// Drops its future, at once or when the thread that polls it returns.
+    /// Drops the future, at once or when the thread that polls it returns.
     pub(super) fn end(&self) {
         if !self.phase.stop() {
             let body = self.body.lock().take();
@@ -112,24 +112,24 @@ impl Wake for WorkerTask {
     }
 }
 
-/// Whether a task waits, is queued or is being polled.
+/// The scheduling state of a task: a combination of the bits below.
 struct TaskPhase(AtomicU8);
 
-/// It was woken, and is queued or will be after the poll. It is set even if it was set before: the thread that polls
-/// then sees all that was done before the wake-up.
+/// Set when the task is woken: it is queued, or will be after the current poll. The bit is written even if it is
+/// already set, so that the polling thread sees all writes before the wake-up.
 const WOKEN: u8 = 1;
 
-/// A thread polls it.
+/// Set while a thread polls the task.
 const POLLED: u8 = 2;
 
-/// It is polled no more.
+/// Set when the task must not be polled again.
 const OVER: u8 = 4;
 
-/// The action after a poll.
+/// What to do with a task after a poll.
 #[derive(PartialEq, Eq, Debug)]
 enum AfterPoll {
     Idle,
-    /// It is to be queued.
+    /// The task must be queued.
     Woken,
     Over,
 }
@@ -139,17 +139,17 @@ impl TaskPhase {
         Self(AtomicU8::new(WOKEN))
     }
 
-    /// Whether it is to be queued.
+    /// Marks the task as woken and returns whether it must be queued.
     fn wake(&self) -> bool {
         self.0.fetch_or(WOKEN, Ordering::AcqRel) == 0
     }
 
-    /// A poll begins.
+    /// Marks the start of a poll.
     fn begin(&self) {
         self.0.fetch_xor(WOKEN | POLLED, Ordering::AcqRel);
     }
 
-    /// A poll is over that was not the last.
+    /// Marks the end of a poll that left the future pending.
     fn end(&self) -> AfterPoll {
         let before = self.0.fetch_and(!POLLED, Ordering::AcqRel);
         match before & (WOKEN | OVER) {
@@ -159,13 +159,13 @@ impl TaskPhase {
         }
     }
 
-    /// The last poll is over.
+    /// Marks the end of the last poll.
     fn finish(&self) -> AfterPoll {
         self.0.store(OVER, Ordering::Release);
         AfterPoll::Over
     }
 
-    /// It is polled no more; whether a thread polls it now.
+    /// Prevents further polls and returns whether a thread is polling the task.
     fn stop(&self) -> bool {
         self.0.fetch_or(OVER, Ordering::AcqRel) & POLLED != 0
     }

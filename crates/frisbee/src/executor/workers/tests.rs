@@ -12,19 +12,19 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// The longest wait for an event that is due soon.
+/// Maximum time to wait for an event.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn worker() -> Worker {
-    Worker::start(0).expect("thread should start")
+    Worker::start(0).expect("worker should start")
 }
 
-/// Runs a task on a worker.
+/// Spawns a task on a worker.
 fn spawn(worker: &Worker, task: impl Future<Output = ()> + Send + 'static) {
     worker.spawn(Box::pin(task));
 }
 
-/// Waits for something that is bound to come.
+/// Waits until the condition holds.
 fn until(is: impl Fn() -> bool) {
     let since = Instant::now();
     while !is() {
@@ -33,7 +33,7 @@ fn until(is: impl Fn() -> bool) {
     }
 }
 
-/// Has a worker run a task that blocks its thread until the result is dropped.
+/// Spawns a task that blocks its thread until the result is dropped, and waits until it runs.
 fn block(worker: &Worker) -> mpsc::Sender<()> {
     let (release, released) = mpsc::channel::<()>();
     let (starts, started) = mpsc::channel();
@@ -59,10 +59,10 @@ fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
     spawn(&worker, {
         let sender = sender.clone();
         async move {
-            socket.set_nonblocking(true).expect("address should be that of a socket");
-            let mut socket = tokio::net::TcpStream::from_std(socket).expect("there is a reactor");
+            socket.set_nonblocking(true).expect("socket should become nonblocking");
+            let mut socket = tokio::net::TcpStream::from_std(socket).expect("thread should be in a tokio runtime");
             let byte = tokio::io::AsyncReadExt::read_u8(&mut socket).await;
-            let _ = sender.send(byte.expect("a byte comes"));
+            let _ = sender.send(byte.expect("peer should send a byte"));
         }
     });
     spawn(&worker, {
@@ -73,7 +73,7 @@ fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
             let _ = sender.send(1);
         }
     });
-    // Successively, each in the thread that has taken over from the last.
+    // Each task blocks the thread that has taken over from the previous one.
     let blocks: Vec<_> = (0..3).map(|_| block(&worker)).collect();
     go.send(()).expect("receiver should be waiting");
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(1), "which was there before");
@@ -103,7 +103,7 @@ impl Protocol for Panics {
 
 #[test]
 fn threads_are_taken_over_after_a_router_has_panicked() {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("settings should be valid");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("runtime should build");
     let budget = Arc::new(Budget::new(usize::MAX, 0));
     let connection = Connection::server(&Default::default(), &budget, runtime.handle().clone(), Default::default());
     connection.set_routed(Operation::FIRST_USER.number());
@@ -113,7 +113,7 @@ fn threads_are_taken_over_after_a_router_has_panicked() {
         settle(|| Arc::new(DrivenConnection { connection, router: Arc::new(Panics) }));
         let _ = released.recv();
     });
-    // Each begins in the thread that has taken over from the last.
+    // Each task blocks the thread that has taken over from the previous one.
     let blocks = [block(&worker), block(&worker)];
     drop((release, blocks));
 }
@@ -131,7 +131,7 @@ fn a_task_that_held_up_its_thread_goes_on_in_the_next_one() {
         sender.send(thread::current().id()).expect("receiver should be waiting");
     });
     let first = threads.recv_timeout(PATIENCE).expect("channel should receive a message in time");
-    // In the thread that takes over.
+    // This task runs on the thread that takes over.
     let blocks = block(&worker);
     drop((release, blocks));
     go.send(()).expect("receiver should be waiting");
@@ -204,8 +204,8 @@ fn dropped_worker_drops_tasks_and_blocking_one_on_return() {
     until(|| Arc::strong_count(&blocking) == 1);
 }
 
-/// The last handle of a worker. Its drop ends the worker, and waits until the thread that has taken over has dropped
-/// the other tasks.
+/// The last handle of a worker. Dropping it ends the worker and waits until the thread that has taken over has dropped
+/// the remaining tasks.
 struct LastHandle(Option<Arc<Worker>>, mpsc::Receiver<()>, mpsc::Sender<Result<(), mpsc::RecvTimeoutError>>);
 
 impl Drop for LastHandle {
@@ -213,7 +213,7 @@ impl Drop for LastHandle {
         let last = self.0.take().and_then(Arc::into_inner);
         assert!(last.is_some(), "the test has dropped the other");
         drop(last);
-        // Disconnected once the senders of all tasks are dropped.
+        // The channel is disconnected once the senders of all tasks are dropped.
         let ended = match self.1.recv_timeout(PATIENCE) {
             Err(mpsc::RecvTimeoutError::Timeout) => Err(mpsc::RecvTimeoutError::Timeout),
             _ => Ok(()),
@@ -222,7 +222,7 @@ impl Drop for LastHandle {
     }
 }
 
-/// A finished task was dropped under its lock, which the end of its worker takes as well.
+/// Regression: a finished task was dropped with its lock held, which the end of its worker takes as well.
 #[test]
 fn finished_task_may_end_its_worker_as_it_is_dropped() {
     let worker = Arc::new(worker());
@@ -242,7 +242,7 @@ fn finished_task_may_end_its_worker_as_it_is_dropped() {
     spawn(
         &worker,
         poll_fn(move |context| {
-            let _ = &last; // Dropped with the task, not by it.
+            let _ = &last; // Captured, so that it is dropped with the task and not when the task returns.
             gone.as_mut().poll(context).map(drop)
         }),
     );
@@ -271,7 +271,7 @@ fn a_task_that_is_woken_last_lets_sockets_come_first() {
     let worker = worker();
     let (sender, ready) = mpsc::channel();
     spawn(&worker, async move {
-        // Due at once, which only a look at the timers shows.
+        // The timer is due at once, but only a poll of the timers notices.
         let mut timer = pin!(tokio::time::sleep(Duration::from_millis(1)));
         assert!(poll_fn(|context| Poll::Ready(timer.as_mut().poll(context).is_pending())).await);
         thread::sleep(Duration::from_millis(3));
@@ -311,13 +311,13 @@ fn blocking_task_woken_last_resumes_on_sleeping_thread() {
         }),
     );
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(1));
-    // Only a thread that has taken over sleeps now.
+    // Only a thread that has taken over can be asleep now.
     until(|| worker.is_asleep());
     drop(release);
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(2));
 }
 
-/// As many tasks as went on were polled in between.
+/// Regression: a woken task waited until as many tasks as were continuing had been polled.
 #[test]
 fn woken_task_is_polled_before_most_continuing_ones() {
     const GOING_ON: usize = 100;

@@ -19,17 +19,18 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use tokio::runtime::{self, Handle, RuntimeFlavor};
 
-/// Connections of a runtime that are woken without the queue. A quarter of the tasks that a thread of tokio queues.
+/// Maximum number of connections of a runtime that are woken without the queue: a quarter of the capacity of tokio's
+/// per-thread queue.
 const DIRECT_MAX: usize = 64;
 
-/// Connections that are woken by one poll of a task. Each may wake ten callers, and all of them fit into the queue of a
-/// thread.
+/// Number of connections that one poll of a task wakes. Each may wake ten callers, and all of these fit into a thread's
+/// queue.
 const WOKEN_AT_ONCE: usize = 4;
 
-/// The queue of a runtime.
+/// The wake-ups of a runtime's connections.
 pub(crate) struct WakeQueue {
     runtime: Handle,
-    /// There are so many connections that their wake-ups are queued.
+    /// Whether there are enough connections that wake-ups are queued.
     is_used: AtomicBool,
     state: Mutex<State>,
 }
@@ -37,23 +38,23 @@ pub(crate) struct WakeQueue {
 #[derive(Default)]
 struct State {
     connections: usize,
-    /// The tasks that pass wake-ups on.
+    /// Number of tasks that forward wake-ups.
     tasks: usize,
-    /// Those of them that have nothing to do.
+    /// The wakers of the tasks that are idle.
     idle: Vec<Waker>,
     woken: VecDeque<Arc<Connection>>,
 }
 
-/// A connection and its task.
+/// A connection and the task that drives it.
 struct Connection {
     queue: Arc<WakeQueue>,
-    /// Of the task that drives it, which never changes.
+    /// The waker of the driving task, which does not change.
     task: OnceLock<Waker>,
     is_queued: AtomicBool,
 }
 
 impl WakeQueue {
-    /// The queue of a runtime. `None` if it has a single thread, whose queue is in order.
+    /// Returns the queue of a runtime, or `None` if the runtime has a single thread, because its own queue is in order.
     pub(crate) fn of(runtime: &Handle) -> Option<Arc<Self>> {
         static QUEUES: Mutex<Vec<(runtime::Id, Weak<WakeQueue>)>> = Mutex::new(Vec::new());
         if runtime.runtime_flavor() == RuntimeFlavor::CurrentThread {
@@ -70,7 +71,7 @@ impl WakeQueue {
         }))
     }
 
-    /// Counts a connection.
+    /// Adds a connection. Starts the tasks when there are more than [`DIRECT_MAX`].
     fn add(self: &Arc<Self>) {
         let mut state = self.state.lock();
         state.connections += 1;
@@ -87,7 +88,7 @@ impl WakeQueue {
         }
     }
 
-    /// Takes a connection out of the count. The tasks end with the last one.
+    /// Removes a connection. The tasks end with the last one.
     fn remove(&self) {
         let mut state = self.state.lock();
         state.connections -= 1;
@@ -114,7 +115,7 @@ impl WakeQueue {
     }
 }
 
-/// The task that passes wake-ups on.
+/// A task that forwards wake-ups.
 struct Passing(Arc<WakeQueue>);
 
 impl Future for Passing {
@@ -133,7 +134,7 @@ impl Future for Passing {
         }
         drop(state);
         for connection in woken.into_iter().flatten() {
-            // It sees all that was done before the wake-ups up to here.
+            // This synchronizes with the wake-ups, so that the connection sees all writes before them.
             connection.is_queued.swap(false, Ordering::AcqRel);
             connection.wake_task();
         }
@@ -167,16 +168,17 @@ impl Wake for Connection {
 }
 
 pin_project_lite::pin_project! {
-    /// A future that drives a connection. It has to be a task.
+    /// A future that drives a connection. It must be spawned as a task.
     struct DriverFuture<F> {
-        // `None` if the runtime has no queue, and on workers. In a box, since a driver is memory of an idle connection.
+        // `None` on workers and if the runtime has no queue. It is boxed because drivers make up the memory of idle
+        // connections.
         queued: Option<Box<QueuedWaker>>,
         #[pin]
         future: F,
     }
 }
 
-/// The waker of a connection that is woken in order with the others of its runtime.
+/// A waker that wakes a connection through the queue of its runtime.
 struct QueuedWaker {
     waker: Waker,
     connection: Arc<Connection>,
@@ -205,7 +207,7 @@ impl Drop for QueuedWaker {
     }
 }
 
-/// Drives a connection in a task of the worker, if there is one, or else of the runtime.
+/// Drives a connection in a task of the worker, or of the runtime if there is none.
 pub(crate) fn spawn(runtime: &Handle, worker: Option<&Worker>, driving: impl Future<Output = ()> + Send + 'static) {
     let queue = if worker.is_none() { WakeQueue::of(runtime) } else { None };
     let queued = queue.map(|queue| {

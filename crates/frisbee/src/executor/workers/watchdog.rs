@@ -1,7 +1,7 @@
-//! Notices tasks that block the threads of workers, and has other threads take over everything else.
+//! Detects tasks that block the threads of workers and lets other threads take over the remaining tasks.
 //!
-//! One thread for the whole process looks at all workers every few milliseconds while any of them has something to do.
-//! It sleeps while none has. Workers pay one load for it at each poll of a task.
+//! One thread checks all workers of the process every few milliseconds while any of them is active, and sleeps
+//! otherwise. It costs a worker one atomic load per poll of a task.
 
 use crate::Operation;
 use crate::debug::opaque_debug;
@@ -15,50 +15,52 @@ use std::sync::{Arc, Weak};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-/// How often workers are checked. A task that is still being polled at the second check is suspect, and its thread is
-/// replaced at the third: within 8 to 12 ms. The system lets a thread wait for its processor for as long as that when
-/// others compute, so a shorter interval would mostly blame tasks for that wait.
+/// The interval between checks of the workers.
+///
+/// A task that is still being polled at the second check is suspect, and its thread is replaced at the third, after 8
+/// to 12 ms. On a busy machine the operating system may delay a thread by as much, so a shorter interval would mostly
+/// report such delays.
 const INTERVAL: Duration = Duration::from_millis(4);
 
-/// For how long after the second look the thread has to have computed or slept, and not waited for a processor: a little
-/// less than the time between two looks.
+/// Minimum time after the second check for which the thread must have computed or slept rather than waited for a
+/// processor. It is slightly less than the interval between two checks.
 const HELD_UP_MIN: Duration = Duration::from_millis(3);
 
-/// Looks without anything to do after which the watchdog sleeps. Waking it costs a system call, which workers that have
-/// something to do every now and then should not pay each time.
+/// Number of checks without activity after which the watchdog sleeps. Waking it takes a system call, which workers that
+/// are active now and then should not pay each time.
 const QUIET_MAX: u32 = 25;
 
-/// Identifies a poll of a worker.
+/// The number of a poll of a worker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct PollId(pub(crate) u64);
 
-/// A thread that polls tasks.
+/// A thread that polls tasks, as the watchdog sees it.
 pub(crate) trait WatchedThread: Send + Sync {
-    /// The last poll, and whether it is still running.
+    /// Returns the latest poll and whether it is still running.
     fn current_poll(&self) -> (PollId, bool);
 
-    /// The culprit of a running poll.
+    /// Returns the connection whose task a running poll is polling.
     fn culprit(&self, poll: PollId) -> Option<Arc<dyn Blocked>>;
 
-    /// How long the thread has waited for a processor.
+    /// Returns the total time for which the thread has waited for a processor.
     fn waited(&self) -> Duration;
 
-    /// Has another thread take over all other tasks if the poll is still running.
+    /// Lets another thread take over all other tasks if the poll is still running.
     fn hand_over(self: Arc<Self>, poll: PollId) -> io::Result<()>;
 }
 
-/// A connection and its router, which a blocked thread is reported to.
+/// A connection and its router, to which blocked threads are reported.
 pub(crate) trait Blocked: Send + Sync {
-    /// The operation that is being routed.
+    /// Returns the operation that is being routed.
     fn operation(&self) -> Option<Operation>;
 
-    /// The address of the peer.
+    /// Returns the address of the peer.
     fn peer(&self) -> Option<SocketAddr>;
 
-    /// Notifies the router; `false` if it does nothing about it.
+    /// Notifies the router. Returns `false` if it does not handle the event.
     fn handle(&self, operation: Operation) -> bool;
 
-    /// Reports, a moment later, whether a panic was the reason.
+    /// Calls `report` a moment later, with whether a panic was the reason.
     fn report_later(&self, report: Box<dyn FnOnce(bool) + Send>);
 }
 
@@ -70,18 +72,18 @@ static WATCHDOG: Watchdog = Watchdog {
 };
 
 struct Watchdog {
-    /// Its thread sleeps, or there is none.
+    /// Whether the thread is asleep or does not exist.
     is_asleep: AtomicBool,
     registry: Mutex<WatchdogState>,
 }
 
 struct WatchdogState {
-    /// Workers that its thread does not know of.
+    /// Workers that have been registered since the last check.
     workers: Vec<WorkerSample>,
     thread: Option<Thread>,
 }
 
-/// Has a worker looked at from now on.
+/// Registers a worker for checks.
 pub(crate) fn register(worker: Weak<dyn WatchedThread>) {
     WATCHDOG.registry.lock().workers.push(WorkerSample {
         worker,
@@ -91,14 +93,16 @@ pub(crate) fn register(worker: Weak<dyn WatchedThread>) {
     });
 }
 
-/// Whether the watchdog has to be [roused](wake_watchdog) by a worker with work. To be called with that already visible: under
-/// a lock, or by an operation that is sequentially consistent as this one is.
+/// Returns whether the watchdog must be [woken](wake_watchdog) by an active worker.
+///
+/// The activity must be visible before the call: it must be recorded under a lock or by a sequentially consistent
+/// operation, like the load here.
 #[inline]
 pub(crate) fn is_asleep() -> bool {
     WATCHDOG.is_asleep.load(Ordering::SeqCst)
 }
 
-/// Wakes the watchdog.
+/// Wakes the watchdog, or starts its thread.
 #[cold]
 pub(crate) fn wake_watchdog() {
     let mut registry = WATCHDOG.registry.lock();
@@ -127,7 +131,7 @@ impl Watchdog {
             quiet = if self.check(&mut suspects, &mut reported) { 0 } else { quiet + 1 };
             if quiet >= QUIET_MAX {
                 self.is_asleep.store(true, Ordering::SeqCst);
-                // Workers that have got something to do since then will see that it sleeps.
+                // Workers that become active after this check will see that the watchdog is asleep.
                 if self.check(&mut suspects, &mut reported) {
                     self.is_asleep.store(false, Ordering::SeqCst);
                 }
@@ -139,13 +143,13 @@ impl Watchdog {
         }
     }
 
-    /// Looks at all workers; whether any has something to do.
+    /// Checks all workers and returns whether any is active.
     fn check(&self, suspects: &mut Vec<WorkerSample>, reported: &mut ReportedLines) -> bool {
         suspects.append(&mut self.registry.lock().workers);
         let mut is_busy = false;
         suspects.retain_mut(|suspect| {
             let Some(worker) = suspect.worker.upgrade() else { return false };
-            // A router that panics when it is notified must not end the checks of all workers.
+            // A router may panic when it is notified. That must not end the checks of all workers.
             is_busy |= catch_unwind(AssertUnwindSafe(|| suspect.sample(&worker, reported))).unwrap_or(true);
             true
         });
@@ -153,18 +157,19 @@ impl Watchdog {
     }
 }
 
-/// The results of the last checks of a worker.
+/// The results of the latest checks of a worker.
 struct WorkerSample {
     worker: Weak<dyn WatchedThread>,
     poll: PollId,
-    /// When the second look found the same task being polled, and how long its thread had waited for a processor then.
+    /// The time of the check that found the same task being polled for the second time, and how long the thread had
+    /// waited for a processor by then.
     since: Option<(Instant, Duration)>,
-    /// That task has been handled.
+    /// Whether the task has been handled.
     is_reported: bool,
 }
 
 impl WorkerSample {
-    /// Samples the worker; returns whether it was active since the last sample.
+    /// Checks the worker. Returns whether it has been active since the previous check.
     fn sample(&mut self, worker: &Arc<dyn WatchedThread>, reported: &mut ReportedLines) -> bool {
         let (poll, is_polled) = worker.current_poll();
         let is_new = std::mem::replace(&mut self.poll, poll) != poll;
@@ -195,16 +200,16 @@ impl WorkerSample {
     }
 }
 
-/// The lines logged so far.
+/// The events that have been logged, so that each is logged once.
 #[derive(Default)]
 struct ReportedLines {
-    /// In their order.
+    /// The operations, sorted by number.
     operations: Vec<Option<u16>>,
     has_failed: bool,
 }
 
 impl ReportedLines {
-    /// Notifies the router, or if it does nothing about it the log, once.
+    /// Notifies the router. If it does not handle the event, logs the event, once per operation.
     fn report(&mut self, culprit: Option<Arc<dyn Blocked>>, operation: Option<Operation>) {
         if let (Some(culprit), Some(operation)) = (&culprit, operation)
             && culprit.handle(operation)
@@ -238,18 +243,18 @@ impl ReportedLines {
     }
 }
 
-/// The times that the system keeps of a thread.
+/// The scheduler's statistics of a thread.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadClock(Option<PathBuf>);
 
 impl ThreadClock {
     pub(crate) fn of_this_thread() -> Self {
-        // Linux only. Elsewhere the time during which a thread waits for its processor counts as its task's.
+        // Available on Linux only. Elsewhere, waiting for a processor counts as run time of the task.
         let thread = std::fs::read_link("/proc/thread-self");
         Self(thread.ok().map(|thread| PathBuf::from("/proc").join(thread).join("schedstat")))
     }
 
-    /// How long the thread has been ready to run and has waited for a processor.
+    /// Returns the total time for which the thread was ready to run and waited for a processor.
     pub(crate) fn waited(&self) -> Duration {
         let text = self.0.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
         let nanos = text.as_ref().and_then(|text| text.split_whitespace().nth(1)?.parse().ok());

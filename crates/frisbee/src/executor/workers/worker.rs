@@ -1,10 +1,9 @@
-//! A worker: a runtime of tokio for sockets and timers, the tasks that drive connections, and the thread that turns
-//! both.
+//! A worker: a tokio runtime for sockets and timers, the tasks that drive connections, and the thread that runs both.
 //!
-//! The tasks are not tokio's. tokio binds a runtime of one thread to that thread for as long as it polls, so a task
-//! that blocks would block all others. Here the thread releases the runtime before it polls a task, and the queue of
-//! tasks as well. If a task does not return, another thread takes over both, with every socket, timer and task where it
-//! was; the first one ends when its task returns. The [watchdog](super::watchdog) decides when.
+//! The tasks are not tokio's. A single-threaded tokio runtime is bound to its thread while it polls, so a task that
+//! blocks would block all others. Here the thread leaves the runtime and the queue of tasks before it polls a task. If
+//! the task does not return, another thread takes over both, with all sockets, timers and tasks in place. The first
+//! thread ends when its task returns. The [watchdog](super::watchdog) decides when to take over.
 //!
 //! # Decisions
 //!
@@ -31,23 +30,23 @@ use std::thread;
 use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// Sockets that a worker polls at one time. Their bytes are processed while the memory of their connections is still in
-/// the cache: with 1024 at one time, as is usual, most of it has to be fetched again. Polling costs about as much as a
-/// packet, a thirty-second of that for each of them.
+/// Maximum number of sockets that a worker polls at a time. Their data is processed while the state of their
+/// connections is still in the cache; with tokio's default of 1024, most of it would have to be fetched again. A poll
+/// of the sockets costs about as much as a packet, and is shared by up to 32 of them.
 const EVENTS_AT_ONCE: usize = 32;
 
-/// Polls of tasks between two looks at the sockets, if there is always a task that is ready: as many as tokio makes.
+/// Number of polls of tasks between two polls of the sockets while tasks are always ready. This is tokio's number.
 const POLLS_AT_ONCE: usize = 61;
 
-/// The number of continuing tasks polled between two polls of the sockets. All others would wait for all of them: with
-/// a thousand clients that send without end, each reply would take a thousand turns.
+/// Maximum number of continuing tasks polled between two polls of the sockets. All other tasks wait for them: if all
+/// could run, each reply would take a thousand turns with a thousand clients that send without pause.
 const LAST_AT_ONCE: usize = 4;
 
-/// Threads of one worker that may be blocked by their tasks at one time. Each takes a stack. Handlers that hold up
-/// threads get tasks elsewhere, so they reach no such number; only this limit bounds routers, which block in place.
+/// Maximum number of threads of a worker that may be blocked at a time. Each takes a stack. Blocking handlers soon run
+/// in tasks elsewhere and do not reach the limit; it bounds routers, which block in place.
 const BLOCKED_MAX: usize = 32;
 
-/// A handle of a worker. The worker ends, with its tasks, when this is dropped.
+/// A handle of a worker. Dropping it ends the worker and its tasks.
 #[derive(Debug)]
 pub(crate) struct Worker(Arc<ExecutorShared>);
 
@@ -55,17 +54,17 @@ pub(crate) struct Worker(Arc<ExecutorShared>);
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct WorkerView {
-    /// Its tasks: connections, handlers that wait, and of the first worker also the one that accepts.
+    /// Number of tasks: connections, pending handlers and, on the first worker, the one that accepts connections.
     pub tasks: usize,
-    /// The tasks that wait for their turn.
+    /// Number of tasks that are ready to run.
     pub ready: usize,
-    /// How often tasks had their turn since the worker began.
+    /// Number of polls of tasks since the worker started.
     pub polls: u64,
-    /// How many threads it has given up since their tasks [held them up](crate::Protocol::blocked).
+    /// Number of threads that the worker has abandoned because their tasks [blocked them](crate::Protocol::blocked).
     pub threads_given_up: usize,
 }
 
-/// Looks at a worker, as long as it is there.
+/// A weak reference to a worker, for statistics.
 #[derive(Debug)]
 pub(crate) struct WorkerWatch(Weak<ExecutorShared>);
 
@@ -82,73 +81,73 @@ impl WorkerWatch {
     }
 }
 
-/// Shared by a worker's tasks and threads.
+/// The state that the tasks and threads of a worker share.
 #[derive(Debug)]
 pub(super) struct ExecutorShared {
     runtime: Handle,
     state: Mutex<State>,
-    /// Ends the wait for sockets and timers.
+    /// The waker that interrupts the wait for sockets and timers.
     waker: OnceLock<Waker>,
-    /// A reference for each connection that it drives, and one more.
+    /// Holds one reference per connection that the worker drives, plus one.
     driven: Arc<()>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Woken, and to be polled in this order.
+    /// Woken tasks, in the order in which they are polled.
     ready: VecDeque<Arc<WorkerTask>>,
-    /// To continue once the sockets have been polled, in this order, a few at a time.
+    /// Tasks that continue after the next poll of the sockets, a few at a time and in this order.
     last: VecDeque<DeferredTask>,
     tasks: HashMap<u64, ExecutorEntry>,
     next: u64,
-    /// The thread waits for sockets and timers, and has to be woken.
+    /// Whether the thread waits for sockets and timers and must be woken.
     is_asleep: bool,
     is_stopped: bool,
-    /// The number of the thread whose turn it is. All others are held up, and end.
+    /// The number of the active thread. All other threads are blocked and will end.
     thread: usize,
-    /// The last poll.
+    /// The latest poll.
     poll: PollId,
-    /// The task that is being polled, by the thread whose turn it is.
+    /// The task that the active thread is polling.
     polled: Option<u64>,
 }
 
 #[derive(Debug)]
 struct ExecutorEntry {
     task: Arc<WorkerTask>,
-    /// The culprit to report if the task blocks its thread.
+    /// The connection to report if the task blocks its thread.
     culprit: Option<Arc<dyn Blocked>>,
 }
 
-/// A task that continues after everything else.
+/// A task that continues after all ready ones.
 #[derive(Debug)]
 enum DeferredTask {
-    /// It is to be woken.
+    /// A task that will be woken.
     Asleep(Waker),
-    /// It was woken while it was polled, and is to be queued.
+    /// A task that was woken during its poll and will be queued.
     Woken(Arc<WorkerTask>),
 }
 
-/// The task that drives a connection, as the connection knows it.
+/// A connection's reference to the task that drives it.
 #[derive(Clone, Debug)]
 pub(crate) struct DriverTask(Weak<WorkerTask>);
 
 impl Home for DriverTask {
-    /// Runs a job of the connection next to it. If it has ended, the job is dropped.
+    /// Runs a job of the connection on the same worker. The job is dropped if the driver has ended.
     fn spawn(&self, task: Job) {
         let Some(driver) = self.0.upgrade() else { return };
         driver.worker().spawn(task, Some(driver.number()));
     }
 }
 
-/// A worker as its threads have it.
+/// The state of a worker that its threads own.
 #[derive(Debug)]
 pub(super) struct Core {
     shared: Arc<ExecutorShared>,
     runtime: Runtime,
     name: String,
-    /// Threads that are held up.
+    /// Number of blocked threads.
     blocked: AtomicUsize,
-    /// The system's state of the thread whose turn it is.
+    /// The statistics of the active thread.
     clock: Mutex<watchdog::ThreadClock>,
 }
 
@@ -157,12 +156,12 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<ExecutorShared>>> = const { RefCell::new(None) };
 }
 
-/// The next action of a thread.
+/// The next action of a worker's thread.
 enum NextAction {
     Poll(Arc<WorkerTask>),
-    /// Nothing is ready, or there have been many polls.
+    /// Poll the sockets, because no task is ready or many have been polled.
     Look,
-    /// Another thread has taken over.
+    /// End, because another thread has taken over.
     End,
 }
 
@@ -188,38 +187,38 @@ impl Worker {
         Ok(Self(shared))
     }
 
-    /// The runtime of its sockets and timers.
+    /// Returns the runtime of the worker's sockets and timers.
     pub(crate) fn handle(&self) -> &Handle {
         &self.0.runtime
     }
 
-    /// Lets the worker be looked at, without keeping it.
+    /// Returns a weak reference for statistics.
     pub(crate) fn watch(&self) -> WorkerWatch {
         WorkerWatch(Arc::downgrade(&self.0))
     }
 
-    /// Whether its thread waits for sockets and timers.
+    /// Returns whether the thread waits for sockets and timers.
     #[cfg(test)]
     pub(super) fn is_asleep(&self) -> bool {
         self.0.state.lock().is_asleep
     }
 
-    /// Whether it polls the calling task.
+    /// Returns whether the calling task runs on this worker.
     pub(crate) fn is_current(&self) -> bool {
         CURRENT.with_borrow(|current| current.as_ref().is_some_and(|shared| Arc::ptr_eq(shared, &self.0)))
     }
 
-    /// Counts a connection for as long as the result lives.
+    /// Counts a connection until the result is dropped.
     pub(crate) fn driven(&self) -> Arc<()> {
         self.0.driven.clone()
     }
 
-    /// How many connections it drives.
+    /// Returns the number of connections that the worker drives.
     pub(crate) fn load(&self) -> usize {
         Arc::strong_count(&self.0.driven) - 1
     }
 
-    /// Runs a task in the context of [its runtime](Self::handle).
+    /// Spawns a task in the context of [the worker's runtime](Self::handle).
     pub(crate) fn spawn(&self, task: Job) {
         self.0.spawn(task, None);
     }
@@ -233,8 +232,9 @@ impl Drop for Worker {
     }
 }
 
-/// Notes on the worker of this thread that the polled task drives a connection, to report if that blocks the thread.
-/// Returns the task, next to which the jobs of the connection run; `None` on a thread that is no worker's.
+/// Registers the connection that the current task drives, to be reported if the task blocks the thread.
+///
+/// Returns the task, next to which jobs of the connection run, or `None` if this thread is not a worker's.
 pub(crate) fn settle(culprit: impl FnOnce() -> Arc<dyn Blocked>) -> Option<DriverTask> {
     CURRENT.with_borrow(|current| {
         let (shared, number) = current.as_ref().zip(WorkerTask::current())?;
@@ -246,8 +246,9 @@ pub(crate) fn settle(culprit: impl FnOnce() -> Arc<dyn Blocked>) -> Option<Drive
     })
 }
 
-/// The runtime of the worker that this thread belongs to, for sockets and timers of your own: what becomes ready there
-/// wakes no other thread. `None` on a thread that is no worker's.
+/// Returns the runtime of the worker that this thread belongs to, or `None` if the thread is not a worker's.
+///
+/// Sockets and timers of this runtime become ready without waking another thread.
 ///
 /// ```
 /// assert!(frisbee::tasks::worker_runtime().is_none());
@@ -256,21 +257,22 @@ pub fn worker_runtime() -> Option<Handle> {
     CURRENT.with_borrow(|current| current.as_ref().map(|shared| shared.runtime.clone()))
 }
 
-/// Wakes a task of this thread's worker once sockets and timers have been looked at. `false` if the thread is none of a
-/// worker's.
+/// Wakes a task of this thread's worker after the next poll of sockets and timers. Returns `false` if the thread is not
+/// a worker's.
 pub(crate) fn wake_last(waker: &Waker) -> bool {
     CURRENT.with_borrow(|current| {
         let Some(shared) = current else { return false };
         let mut state = shared.state.lock();
         state.last.push_back(DeferredTask::Asleep(waker.clone()));
-        // Another thread may have taken over, which is asleep.
+        // If another thread has taken over, that one may be asleep.
         shared.wake_thread(state);
         true
     })
 }
 
 impl ExecutorShared {
-    /// `driver` is the number of the task that drives the connection, if this is a job of it: both have one culprit.
+    /// Spawns a task. For a job of a connection, `driver` is the number of the task that drives the connection; a job
+    /// is reported as its driver is.
     fn spawn(self: &Arc<Self>, future: Job, driver: Option<u64>) {
         let mut state = self.state.lock();
         if state.is_stopped {
@@ -297,7 +299,7 @@ impl ExecutorShared {
         self.wake_thread(state);
     }
 
-    /// Queues a task that has been woken while it was polled, once the sockets have been looked at.
+    /// Queues a task that was woken during its poll, behind the next poll of the sockets.
     pub(super) fn queue_last(&self, task: Arc<WorkerTask>) {
         let mut state = self.state.lock();
         if !state.is_stopped {
@@ -308,13 +310,13 @@ impl ExecutorShared {
         drop(task);
     }
 
-    /// Forgets a task that is over.
+    /// Removes a task that has completed.
     pub(super) fn forget(&self, number: u64) {
         let entry = self.state.lock().tasks.remove(&number);
         drop(entry);
     }
 
-    /// Wakes the thread if it sleeps.
+    /// Wakes the thread if it is asleep.
     fn wake_thread(&self, mut state: MutexGuard<'_, State>) {
         let was_asleep = std::mem::take(&mut state.is_asleep);
         drop(state);
@@ -323,13 +325,13 @@ impl ExecutorShared {
         }
     }
 
-    /// The next action of the thread of this number, after so many polls.
+    /// Returns the next action of a thread that has made `polls` polls.
     fn next(&self, thread: usize, polls: usize) -> NextAction {
         let mut state = self.state.lock();
         if state.thread != thread {
             return NextAction::End;
         }
-        // Once it is stopped, the runtime of handlers may be gone.
+        // After a stop, the runtime of the handlers may be gone.
         let task = if polls < POLLS_AT_ONCE && !state.is_stopped { state.ready.pop_front() } else { None };
         let Some(task) = task else {
             state.polled = None;
@@ -345,8 +347,8 @@ impl ExecutorShared {
         NextAction::Poll(task)
     }
 
-    /// Ready when the sockets have been looked at and a task is ready, or, with `false`, when the worker is stopped.
-    /// Moves some of the tasks that continue after everything else to `last`.
+    /// Resolves once the sockets have been polled and a task is ready, or to `false` once the worker is stopped. Moves
+    /// some of the tasks that continue after all others to `last`.
     fn poll_look(&self, has_looked: &mut bool, last: &mut Vec<DeferredTask>, context: &mut Context<'_>) -> Poll<bool> {
         let mut state = self.state.lock();
         state.is_asleep = state.ready.is_empty() && state.last.is_empty() && !state.is_stopped;
@@ -364,7 +366,7 @@ impl ExecutorShared {
         Poll::Pending
     }
 
-    /// Lets another thread have its turn, if the task is still being polled; the number of that thread.
+    /// Makes another thread the active one if the poll is still running, and returns the number of that thread.
     fn take_over(&self, poll: PollId) -> Option<usize> {
         let mut state = self.state.lock();
         if state.poll != poll || state.polled.take().is_none() {
@@ -374,7 +376,7 @@ impl ExecutorShared {
         Some(state.thread)
     }
 
-    /// Drops all tasks of a worker that has been stopped.
+    /// Drops all tasks of a stopped worker.
     fn end(&self) {
         let mut state = self.state.lock();
         let tasks = std::mem::take(&mut state.tasks);
@@ -410,7 +412,7 @@ impl WatchedThread for Core {
 }
 
 impl Core {
-    /// Starts a thread: the first one, or one that takes over if the poll is still running then.
+    /// Starts the first thread, or one that takes over if the poll is still running when it starts.
     fn start_thread(self: &Arc<Self>, instead: Option<PollId>) -> io::Result<()> {
         let core = self.clone();
         let run = move || {
@@ -427,7 +429,7 @@ impl Core {
             *core.clock.lock() = watchdog::ThreadClock::of_this_thread();
             CURRENT.set(Some(core.shared.clone()));
             if !core.run_polls(number) {
-                // Its task has returned at last.
+                // The task that blocked the thread has returned.
                 core.blocked.fetch_sub(1, Ordering::Relaxed);
             }
             CURRENT.set(None);
@@ -435,7 +437,7 @@ impl Core {
         thread::Builder::new().name(self.name.clone()).spawn(run).map(drop)
     }
 
-    /// Turns the worker until it is stopped, or another thread has taken over: `false`.
+    /// Runs the worker until it is stopped. Returns `false` if another thread has taken over before.
     fn run_polls(&self, thread: usize) -> bool {
         let _entered = self.runtime.enter();
         let mut last = Vec::new();

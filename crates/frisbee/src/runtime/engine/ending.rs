@@ -1,4 +1,4 @@
-//! The end of a connection: orders, farewells, and the work that is still in progress.
+//! The end of a connection: orders to close it, the exchange of GOING_AWAY, and running work.
 
 use super::{Engine, PANICKED, ReadMode, Routing, log_panic};
 use crate::log_limit::LineLimit;
@@ -8,42 +8,43 @@ use frisbee_core::{PeerKind, Role};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-/// The exchange of GOING_AWAY before a server closes a connection to a native peer that is idle.
+/// The state of the GOING_AWAY exchange, with which a server announces that it closes an idle connection to a native
+/// peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum GoingAway {
     Unsaid,
-    /// This server has said it. The client either closes the connection or says it in turn.
+    /// The server has sent GOING_AWAY. The client either closes the connection or replies.
     Sent,
-    /// The client has said it in turn. All that it sent before has come.
+    /// The client has replied. All packets that it had sent before have been received.
     Received,
-    /// The server has sent it, and this client answers it after all packets that its handles had sent by then.
+    /// The server has sent GOING_AWAY. This client replies after all packets that its handles have sent so far.
     Due,
-    /// This client has answered it.
+    /// This client has replied.
     Answered,
 }
 
 impl<R: Protocol> Engine<R> {
-    /// Whether the connection is to end, by an order or since its peer has closed its half.
+    /// Returns whether the connection is to end, because of an order or because the peer has closed its sending half.
     #[inline]
     pub(crate) fn is_ending(&self) -> bool {
         self.order.is_some() || self.reading == ReadMode::HalfClosed || self.has_departed()
     }
 
-    /// The order that can be carried out now.
+    /// Returns the order that can be carried out now.
     #[cold]
     pub(crate) fn take_order(&mut self) -> Result<Option<Order>, CloseReason> {
         if self.has_departed() {
             return Ok(self.core.is_handed_off().then_some(Order::HandOver));
         }
-        // Whether this end was going to close or not: the peer has closed already, as far as it can.
+        // The peer has closed as much as it can, whether or not this end was closing too.
         let closes_when_idle = matches!(self.order.as_deref(), None | Some(Order::WhenIdle(_)));
         if self.reading == ReadMode::HalfClosed && closes_when_idle && self.is_idle() {
             return Ok(Some(Order::Flush(CloseReason::ClosedByPeer)));
         }
         if matches!(self.order.as_deref(), Some(Order::WhenIdle(_))) {
-            // A request that a native peer has sent before it hears of this is still served.
+            // A native peer may send requests before it receives GOING_AWAY. These are still served.
             let sends_going_away = self.core.role() == Role::Server && matches!(self.core.peer(), PeerKind::Native(_));
-            // A client that has sent nothing yet has its time for the first packet, which may be under way.
+            // The first packet of a new client may be in transit, so the client still has its time for it.
             let may_begin = self.pending_handshake.is_some() && self.reading == ReadMode::Open;
             if may_begin || sends_going_away && !self.received_going_away() || !self.is_idle() || self.is_busy()? {
                 return Ok(None);
@@ -53,31 +54,31 @@ impl<R: Protocol> Engine<R> {
             if !self.mail_is_held {
                 self.handle.collect(self.core.outbox());
             } else if !self.handle.0.mailbox.lock().outbox.is_empty() {
-                // Earlier packets wait for the form of headers, which the peer sends within its time.
+                // Earlier packets wait until the form of headers is known, which has a timeout of its own.
                 return Ok(None);
             }
         }
         Ok(self.order.take().map(|order| *order))
     }
 
-    /// The order to end the connection at once, if there is one.
+    /// Returns the order to end the connection at once, if there is one.
     #[inline]
     pub(crate) fn take_abort(&mut self) -> Option<Order> {
         self.order.take_if(|order| matches!(**order, Order::Now(_))).map(|order| *order)
     }
 
-    /// Whether the peer may read the last bytes as slowly as it likes, since it closes at the end.
+    /// Returns whether the peer may take any time to read the last bytes, because it closes the connection afterwards.
     pub(crate) fn waits_for_peer(&self) -> bool {
         self.goodbye == GoingAway::Received
     }
 
-    /// Whether a connection that writes its last is to end at once.
+    /// Returns whether a connection that is writing its last bytes must end at once.
     pub(crate) fn is_aborted(&self) -> bool {
         let mailbox = &self.handle.0.mailbox;
         mailbox.is_notified() && matches!(mailbox.lock_by_task().order.as_deref(), Some(Order::Now(_)))
     }
 
-    /// Announces the end of the connection to a native peer, once; returns whether the peer has confirmed.
+    /// Sends GOING_AWAY to a native peer, once. Returns whether the peer has replied.
     fn received_going_away(&mut self) -> bool {
         if self.goodbye == GoingAway::Unsaid {
             self.send_going_away();
@@ -92,14 +93,14 @@ impl<R: Protocol> Engine<R> {
         debug_assert!(sent.is_ok(), "short packets are within every limit");
     }
 
-    /// Whether the router has something in progress.
+    /// Returns whether the router has work in progress.
     fn is_busy(&mut self) -> Result<bool, CloseReason> {
         let runtime = self.handle.0.runtime.clone();
         let _entered = runtime.enter();
         self.guarded(|engine| engine.session.as_mut().is_some_and(|session| engine.router.is_busy(session)))
     }
 
-    /// Whether nothing is in progress.
+    /// Returns whether the connection has no work in progress.
     pub(super) fn is_idle(&mut self) -> bool {
         self.core.outbox().is_empty()
             && !self.batch_when_written
@@ -113,18 +114,18 @@ impl<R: Protocol> Engine<R> {
             }
     }
 
-    /// Why the connection has ended.
+    /// Returns the reason for the end of the connection.
     pub(crate) fn reason(&self) -> CloseReason {
         self.handle.close_reason().unwrap_or(CloseReason::Local)
     }
 
-    /// Ends the connection for all its handles. A second call does nothing.
+    /// Ends the connection for all its handles. Further calls have no effect.
     pub(crate) fn end(&mut self, reason: &CloseReason) {
         let Some(session) = self.session.take() else { return };
         if matches!(reason, CloseReason::Router(text) if **text == *PANICKED) {
             log_panic(&self.handle);
         }
-        // An adapter connection is still open, and counted as a whole.
+        // An adapter connection stays open and is counted as one connection.
         if !self.handle.0.is_within && !matches!(reason, CloseReason::OtherProtocol) {
             self.handle.0.mailbox.account.budget().counts.count_closed(self.handle.peer_addr(), reason, Instant::now());
         }
@@ -145,7 +146,7 @@ impl<R: Protocol> Engine<R> {
         let _entered = runtime.enter();
         let attachments = &self.handle.0.attachments;
         attachments.run_on_close(reason);
-        // The values of an adapter connection end with its `AdapterContext`.
+        // The values of an adapter connection are dropped with its `AdapterContext`.
         if !matches!(reason, CloseReason::OtherProtocol) {
             attachments.drop_values();
         }

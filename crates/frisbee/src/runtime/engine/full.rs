@@ -1,4 +1,4 @@
-//! Routing while the peer reads too little: requests are deferred, and packets that cause no replies are routed.
+//! Routing while the peer reads too slowly: requests are deferred, and packets that cause no replies are routed.
 //!
 //! # Decisions
 //!
@@ -17,23 +17,23 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 impl<R: Protocol> Engine<R> {
-    /// Whether more input may be taken: always, except while deferred packets are to be routed first.
+    /// Returns whether more input may be taken. This is the case unless deferred packets must be routed first.
     #[inline]
     pub(super) fn takes_more(&mut self) -> bool {
         self.routing != Routing::Deferring || !self.has_room() && !self.is_stuck()
     }
 
-    /// Whether nothing more may be looked at before there is room.
+    /// Returns whether no packet may be examined before there is room.
     #[cold]
     fn is_stuck(&self) -> bool {
         let shared = &self.handle.0;
-        // The next owner of the transport gets it after the packets that were taken out of the input.
+        // The next owner receives the transport after the packets that were taken from the input.
         self.is_leaving()
             || shared.mailbox.account.is_over()
             || shared.deferred.is_full(shared.mailbox.backlog_max(), &shared.mailbox.account)
     }
 
-    /// Routes deferred packets, as far as there is room, and while there is none, packets that need none.
+    /// Routes deferred packets while there is room, and otherwise packets that need no room.
     #[cold]
     #[inline(never)]
     pub(super) fn route_full(&mut self, now: Instant) -> Result<(), CloseReason> {
@@ -50,14 +50,14 @@ impl<R: Protocol> Engine<R> {
         Ok(())
     }
 
-    /// Notifies the core whether the peer is read, which may change with the memory of the server as well.
+    /// Notifies the core whether the peer is read. This also depends on the server's memory.
     #[cold]
     pub(super) fn notify_listening(&mut self, now: Instant) {
         let listens = self.takes_more() || self.has_room();
         self.core.set_listening(listens, now);
     }
 
-    /// Routes the first packet that was deferred; `None` if there is none, and all is as usual again.
+    /// Routes the first deferred packet. If there is none, returns `None` and resumes normal routing.
     fn route_deferred(&mut self) -> Option<(Routed, usize)> {
         let Some(DeferredPacket { packet, opens, .. }) = self.handle.0.deferred.pop(&self.handle.0.mailbox.account)
         else {
@@ -80,8 +80,8 @@ impl<R: Protocol> Engine<R> {
         Some((next, length))
     }
 
-    /// Takes the next event from the input: it is deferred if it has to wait for room, and dealt with otherwise. `None`
-    /// if there is none, or it may not be looked at yet.
+    /// Takes the next event from the input and either defers or handles it. Returns `None` if there is no event or none
+    /// may be examined yet.
     fn route_urgent(&mut self, now: Instant) -> Result<Option<(Routed, usize)>, CloseReason> {
         if self.is_stuck() {
             return Ok(None);
@@ -101,7 +101,7 @@ impl<R: Protocol> Engine<R> {
         Ok(Some((next, length)))
     }
 
-    /// Defers a packet that has to wait for room; returns the event if it need not.
+    /// Defers a packet that needs room. Returns the event if it does not.
     fn defer(&mut self, event: Event) -> Option<Event> {
         let (packet, opens) = match event {
             Event::Packet(packet) if packet.operation == Operation::STREAM => {
@@ -131,7 +131,8 @@ impl<R: Protocol> Engine<R> {
         None
     }
 
-    /// Whether a packet of a stream has to wait, since earlier ones do, or it opens the stream: whether it does.
+    /// Returns whether the packet opens a stream, if it must be deferred. That is the case if it opens one or if
+    /// earlier packets of the stream are deferred.
     fn must_defer(&mut self, id: PacketId, body: &Bytes) -> Option<bool> {
         let shared = &self.handle.0;
         if shared.deferred.has_stream(id) {
@@ -140,7 +141,7 @@ impl<R: Protocol> Engine<R> {
         let inner = shared.mailbox.lock();
         let (is_open, rich) = (inner.streams.get(id).is_some(), inner.peer.hello().is_some());
         drop(inner);
-        // A packet that crossed the end of its stream opens none, and is ignored at once.
+        // A packet sent before its sender knew of the stream's end does not open one, and is ignored at once.
         (!is_open && self.opens_stream(id, body, rich)).then_some(true)
     }
 }

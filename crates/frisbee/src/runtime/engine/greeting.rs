@@ -1,4 +1,4 @@
-//! The beginning of a connection: the kind of the peer, its HELLO, and mail that waits for the form of headers.
+//! The start of a connection: the kind of the peer, its HELLO, and mail that waits until the form of headers is known.
 
 use super::Engine;
 use crate::{HeaderForm, Hello, Outbox, PeerKind, Protocol, Routed};
@@ -6,12 +6,12 @@ use frisbee_core::{Decoder, Role};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// The longest items of a HELLO that is kept to be shared, in bytes: those of some dozen services. Longer ones are
-/// rare, and charged to the server's memory.
+/// Maximum size in bytes of the items of a shared HELLO, which suffices for a few dozen services. Longer ones are rare
+/// and are charged to the server's memory.
 const SHARED_MAX: usize = 4 * 1024;
 
 thread_local! {
-    /// The last HELLO that came on a connection of this thread.
+    /// The latest HELLO received by a connection of this thread.
     static LAST_HELLO: RefCell<Option<Arc<Hello>>> = const { RefCell::new(None) };
 }
 
@@ -26,7 +26,7 @@ impl<R: Protocol> Engine<R> {
             if !self.charge_greeting(hello) {
                 return Routed::close("no memory for the HELLO of the peer");
             }
-            // A packet that is longer ends the connection at a native peer.
+            // A native peer closes the connection when it receives a longer packet.
             let limit = self.core.outbox().limit().min(hello.body_max);
             self.core.outbox().set_limit(limit);
             self.handle.0.mailbox.lock().outbox.set_limit(limit);
@@ -39,7 +39,8 @@ impl<R: Protocol> Engine<R> {
         Routed::Continue
     }
 
-    /// Charges the HELLO of a client, which is kept as long as its connection. Short ones are shared by most.
+    /// Charges the HELLO of a client, which is kept as long as the connection. Short ones are not charged, because most
+    /// are shared.
     fn charge_greeting(&mut self, hello: &Hello) -> bool {
         let length = hello.items_len();
         if self.core.role() == Role::Server && length > SHARED_MAX {
@@ -51,8 +52,8 @@ impl<R: Protocol> Engine<R> {
         true
     }
 
-    /// A server's handles may send before the form of headers is known. Their packets were framed in the current
-    /// form and are reframed, before any routing that could make handles send more.
+    /// Releases packets that handles of a server have sent before the form of headers was known. They were framed in
+    /// the current form and are reframed. This happens before any routing that could make handles send more.
     #[cold]
     pub(super) fn release_deferred(&mut self) {
         let Some(form) = self.core.sends() else { return };
@@ -64,7 +65,7 @@ impl<R: Protocol> Engine<R> {
         drop(inner);
         let mut packets = packets.take_bytes();
         let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
-        // They have been accepted, however little memory there is by now.
+        // The packets have been accepted and are sent even if memory is short now.
         let mut reframed = Outbox::new(form);
         reframed.set_limit(u32::MAX);
         while let Ok(Some(packet)) = decoder.next(&mut packets) {
@@ -72,13 +73,13 @@ impl<R: Protocol> Engine<R> {
             debug_assert!(sent.is_ok(), "there is no limit");
         }
         self.core.outbox().append(&mut reframed);
-        // With old headers the backlog is shorter than before, and no write may follow that would notify producers.
+        // With the old headers the backlog is shorter, and producers might not be notified by a later write.
         self.notify_producers();
     }
 }
 
-/// Lets connections of one thread share equal HELLOs of their peers: at a server, those of one client program. A peer
-/// that sends another HELLO each time gains nothing, and others lose nothing but this.
+/// Shares equal HELLOs of peers between connections of one thread. The clients of a server mostly run the same program.
+/// A peer whose HELLOs differ gains nothing, and costs the others only this saving.
 #[cold]
 fn share_hello(core: &mut frisbee_core::Connection) {
     LAST_HELLO.with_borrow_mut(|last| {
@@ -105,7 +106,7 @@ mod tests {
 
     const MEMORY: usize = 1 << 20;
 
-    /// Welcomes each client by a long packet, and uses up the memory after that.
+    /// A router that sends each client a long packet and then uses up the memory.
     struct Welcome;
 
     impl Router for Welcome {
@@ -133,14 +134,14 @@ mod tests {
         let (mut decoder, mut received) = (Decoder::new(HeaderForm::Current, u32::MAX), BytesMut::new());
         let welcome = loop {
             assert_ne!(here.read_buf(&mut received).await.expect("connection should be open"), 0, "it was closed");
-            if let Some(packet) = decoder.next(&mut received.split().freeze()).expect("it keeps to the protocol") {
+            if let Some(packet) = decoder.next(&mut received.split().freeze()).expect("packet should be valid") {
                 break packet;
             }
         };
         assert_eq!(welcome.body.len(), 10_000);
     }
 
-    /// It ended the connection, with all else on it.
+    /// Regression: the packet ended the connection and with it all other work.
     #[tokio::test]
     async fn packet_too_long_for_the_server_fails_alone_before_its_hello() {
         let config = Config::default().body_max(BODY_MAX_LEAST);
@@ -156,7 +157,7 @@ mod tests {
         assert!(!connection.is_closed());
     }
 
-    /// It was sent, and ended the connection with a server of a lower limit.
+    /// Regression: the packet was sent and ended the connection to a server with a lower limit.
     #[tokio::test]
     async fn long_packet_is_not_sent_before_the_limit_is_known() {
         let acceptor = Server::builder().build(Handlers::new()).expect("settings should be valid");
@@ -164,11 +165,11 @@ mod tests {
         let connection =
             Client::builder().connect_io(here, Handlers::new()).await.expect("connection in memory should be accepted");
         let packet = |length: u32| Packet::new(PacketId(1), Operation::FIRST_USER, vec![0; length as usize]);
-        connection.try_send(&packet(BODY_MAX_LEAST)).expect("every server takes it");
+        connection.try_send(&packet(BODY_MAX_LEAST)).expect("every server should accept the packet");
         let early = connection.try_send(&packet(BODY_MAX_LEAST + 1));
         assert!(matches!(early, Err(TrySendError::Full)), "{early:?}");
         tokio::spawn(async move { acceptor.serve_connection(there).await });
         connection.peer_known().await.expect("peer should complete the handshake");
-        connection.try_send(&packet(BODY_MAX_LEAST + 1)).expect("the server takes it");
+        connection.try_send(&packet(BODY_MAX_LEAST + 1)).expect("server should accept the packet");
     }
 }

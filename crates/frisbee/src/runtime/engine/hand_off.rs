@@ -1,4 +1,4 @@
-//! Hand-off in the engine: request, decision, end.
+//! The engine's part in a hand-off: the request, the decision and the end.
 
 use super::{Engine, ReadMode};
 use crate::clock::now;
@@ -11,18 +11,18 @@ use bytes::Bytes;
 use frisbee_core::{HandOffAnswer, HandOffEvent, TooLong};
 use tokio::runtime::Handle;
 
-/// The way of a connection to its next owner at this end.
+/// The progress of a hand-off from this end to the connection's next owner.
 pub(super) enum OutgoingHandOff {
     None,
-    /// The transport is taken at the end of the packet that is arriving, and when no request is deferred any more.
+    /// The transport is taken when the current packet has been received and no request is deferred.
     AtPacketEnd(Box<HandOffTarget>),
-    /// The connection has ended for its handles. The transport is taken when the bytes that wait have been written; the
-    /// bytes here were read of it.
+    /// The connection has ended for its handles. The transport is taken after the pending bytes have been written. The
+    /// bytes here have been read from it.
     Decided(Box<(HandOffTarget, Bytes)>),
 }
 
 impl<R: Protocol> Engine<R> {
-    /// Handles a native peer's part of a hand-off.
+    /// Handles a hand-off event from a native peer.
     #[cold]
     pub(super) fn handle_hand_off(&mut self, event: HandOffEvent) -> Routed {
         match event {
@@ -49,7 +49,7 @@ impl<R: Protocol> Engine<R> {
                 let Some(asking) = self.asking.take() else { return Routed::Continue };
                 let error = match answer {
                     HandOffAnswer::Accepted => {
-                        // The caller may have gone; then the transport is closed.
+                        // The caller may have stopped waiting. The transport is closed in that case.
                         let accepted = |transport| asking.answer(Ok(HandOffAccepted { reply: body, transport }));
                         self.depart(HandOffTarget::at_once(accepted), &CloseReason::HandedOff);
                         return Routed::Continue;
@@ -65,7 +65,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Carries out a decision about the connection, or continues after [`request`].
+    /// Carries out a decision about the connection, or completes [`request`].
     #[cold]
     pub(super) fn decide(&mut self, step: HandOffStep, encoded: Result<(), TooLong>) {
         match step {
@@ -76,7 +76,7 @@ impl<R: Protocol> Engine<R> {
                     asking.answer(Err(HandOffError::TooLong(error)));
                 }
             },
-            // There may be an answer already, or another request.
+            // A reply may already have been received, or another request sent.
             HandOffStep::GiveUp => {
                 if let Some(asking) = self.asking.as_ref().filter(|asking| asking.is_abandoned()) {
                     self.core.give_up_hand_off(asking.operation);
@@ -90,7 +90,8 @@ impl<R: Protocol> Engine<R> {
                 let is_free = inner.closed.is_none() && inner.streams.is_empty();
                 drop(inner);
                 match take_over {
-                    // The requesting peer would close it. An incomplete packet shows that: no other may follow.
+                    // The requesting peer would close the transport. An incomplete packet also shows that it has
+                    // abandoned the request, because no packet may follow one.
                     Some(_) if is_abandoned => drop(self.answer(HandOffAnswer::Refused, &Bytes::new())),
                     Some(take_over) if is_free => {
                         if self.answer(answer, &reply) {
@@ -104,7 +105,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Answers a peer's request; `false` if another answer is needed, since the reply is too long.
+    /// Replies to a peer's request. Returns `false` if the reply is too long, in which case the request is refused.
     fn answer(&mut self, answer: HandOffAnswer, reply: &Bytes) -> bool {
         let answered = self.core.answer_hand_off(answer, reply, now());
         if let Err(error) = &answered {
@@ -119,13 +120,13 @@ impl<R: Protocol> Engine<R> {
         answered.is_ok()
     }
 
-    /// Leaves the connection without a word, now or when the packet that is arriving is complete.
+    /// Leaves the connection without notifying the peer, at once or when the current packet has been received.
     #[cold]
     pub(super) fn leave(&mut self, take_over: HandOffTarget) {
         if !self.mail_is_held {
             self.handle.collect(self.core.outbox());
         }
-        // Packets that were taken out of the input and not routed would be lost for the next owner.
+        // The next owner would not receive packets that were read and not routed.
         if self.handle.0.deferred.is_empty() && self.core.leave() {
             self.depart(take_over, &CloseReason::HandedOff);
         } else if !self.core.has_left() {
@@ -133,7 +134,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Leaves a connection to the protocol adapter that accepts its first bytes; `false` if there is none.
+    /// Passes a connection to the protocol adapter that accepts its first bytes. Returns `false` if there is none.
     #[cold]
     pub(super) fn leave_to_adapter(&mut self) -> bool {
         // The rest of a header may look like another protocol.
@@ -148,13 +149,13 @@ impl<R: Protocol> Engine<R> {
         true
     }
 
-    /// Whether the connection is left as soon as nothing keeps it.
+    /// Returns whether the connection is to be left as soon as possible.
     #[inline]
     pub(super) fn is_leaving(&self) -> bool {
         matches!(self.departure, OutgoingHandOff::AtPacketEnd(_))
     }
 
-    /// Leaves the connection if nothing keeps it any more.
+    /// Leaves the connection if nothing prevents it any longer.
     #[cold]
     pub(super) fn leave_later(&mut self) {
         if let OutgoingHandOff::AtPacketEnd(take_over) = std::mem::replace(&mut self.departure, OutgoingHandOff::None) {
@@ -162,21 +163,20 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Whether the next owner of the transport has been decided.
+    /// Returns whether the next owner of the transport has been decided.
     #[inline]
     pub(super) fn has_departed(&self) -> bool {
         matches!(self.departure, OutgoingHandOff::Decided(_))
     }
 
-    /// Ends the connection for its handles. The transport goes to its next owner when the bytes that wait have been
-    /// written.
+    /// Ends the connection for its handles. The transport is passed on after the pending bytes have been written.
     fn depart(&mut self, take_over: HandOffTarget, reason: &CloseReason) {
         self.reading = ReadMode::Stopped;
         self.departure = OutgoingHandOff::Decided(Box::new((take_over, std::mem::take(&mut self.unrouted))));
         self.end(reason);
     }
 
-    /// The bytes that the transport has brought for its next owner, that owner, and the runtime.
+    /// Returns the bytes read for the next owner, that owner, and the runtime.
     pub(crate) fn hand_over(&mut self) -> Option<(Bytes, HandOffTarget, Handle)> {
         let OutgoingHandOff::Decided(decided) = std::mem::replace(&mut self.departure, OutgoingHandOff::None) else {
             return None;
@@ -186,8 +186,8 @@ impl<R: Protocol> Engine<R> {
     }
 }
 
-/// Requests the connection from the peer, if that is the step. Called under the mailbox's lock, so no waker is called
-/// and nothing is dropped here.
+/// Requests the connection from the peer, if that is the step. This runs with the mailbox locked, so it neither wakes
+/// nor drops anything.
 #[cold]
 pub(super) fn request(core: &mut frisbee_core::Connection, step: &mut HandOffStep) -> Result<(), TooLong> {
     let HandOffStep::Request { before, request, asking } = step else { return Ok(()) };
@@ -202,7 +202,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::sync::mpsc;
 
-    /// A packet with an id of 0.
+    /// Returns a packet with id 0.
     fn packet(operation: u16, body: &[u8]) -> Vec<u8> {
         let length = u32::try_from(body.len()).expect("value should fit u32");
         [&[0, 15, 0, 0], &operation.to_be_bytes()[..], &length.to_be_bytes(), body].concat()
@@ -224,13 +224,13 @@ mod tests {
         }
         there.write_all(&[packet(8, b"\x01granted"), b"raw".to_vec()].concat()).await.expect("write should succeed");
         drop(there);
-        let mut raw = asking.await.expect("task should not panic").expect("it is granted").transport;
+        let mut raw = asking.await.expect("task should not panic").expect("hand-off should be accepted").transport;
         let mut read = Vec::new();
         raw.read_to_end(&mut read).await.expect("peer should close the connection cleanly");
         assert_eq!(read, b"raw");
     }
 
-    /// Leaves each connection after the first packet.
+    /// A router that leaves each connection after the first packet.
     struct Leaving(mpsc::UnboundedSender<Vec<u8>>);
 
     impl Router for Leaving {
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(read.recv().await.expect("channel should stay open"), raw);
     }
 
-    /// Keeps requests undecided.
+    /// A protocol that does not decide hand-off requests.
     struct Pondering(mpsc::UnboundedSender<HandOffRequest>);
 
     impl Protocol for Pondering {
@@ -296,7 +296,7 @@ mod tests {
         assert!(connection.memory_held() < LENGTH, "{} bytes", connection.memory_held());
     }
 
-    /// Sends its last packet by its handle.
+    /// A router that sends its last packet through a handle.
     struct Parting;
 
     impl Router for Parting {

@@ -1,4 +1,4 @@
-//! The share of a connection in its server's memory, and the treatment of packets without memory.
+//! Charges a connection's bodies to the server's memory, and discards packets that exceed it.
 
 use super::Engine;
 use super::streams::NO_ROOM;
@@ -8,16 +8,16 @@ use crate::mailbox::Order;
 use crate::{CloseReason, Operation, PacketId, Protocol, Routed};
 use frisbee_core::{Role, StreamSignal};
 
-/// The growth of a body beyond its connection's share, if that consists of replies, in bytes: one read adds it.
+/// Maximum growth in bytes of a body beyond the connection's share while replies occupy it: that of a single read.
 const ONE_READ: usize = READ_BUFFER / 2;
 
 impl<R: Protocol> Engine<R> {
-    /// Charges the part of a body that has arrived to the server's memory. If there is none, the body is discarded as
-    /// it comes.
+    /// Charges the part of a body that has been received to the server's memory. If no memory is left, the body is
+    /// discarded as it arrives.
     #[cold]
     pub(super) fn charge_body(&mut self) -> Result<(), CloseReason> {
         if self.core.role() == Role::Client {
-            return Ok(()); // Holds one body at most for its only server.
+            return Ok(()); // A client holds at most one body per server.
         }
         let buffered = self.core.buffered();
         let account = &self.handle.0.mailbox.account;
@@ -25,7 +25,8 @@ impl<R: Protocol> Engine<R> {
         if buffered <= before {
             account.release(before - buffered);
         } else if !account.take(buffered - before) {
-            // A client that has not taken its replies is not read from now on, and this may be the first that shows it.
+            // The client has not read its replies and is not read from now on. This may be the first read that shows
+            // it.
             if buffered - before > ONE_READ || self.core.outbox().is_empty() {
                 self.handle.0.mailbox.account.release(std::mem::take(&mut self.body_charge));
                 return self.reject_body();
@@ -36,8 +37,8 @@ impl<R: Protocol> Engine<R> {
         Ok(())
     }
 
-    /// Releases the charge of a complete body. Its keeper is charged for it again, and checks for room first: with this
-    /// it would have to be there twice.
+    /// Releases the charge of a complete body. Whoever keeps the body checks for room and is charged again; the two
+    /// charges must not add up.
     #[cold]
     pub(super) fn release_body(&mut self) {
         let account = &self.handle.0.mailbox.account;
@@ -53,7 +54,7 @@ impl<R: Protocol> Engine<R> {
             return Ok(());
         }
         if packet.operation == Operation::HAND_OFF {
-            // The requesting peer would wait for half a minute.
+            // Otherwise the requesting peer would wait for half a minute.
             let reason = CloseReason::Router("no memory for the body of a hand-off request".into());
             Order::put(Order::Flush(reason), &mut self.order);
         }
@@ -70,7 +71,8 @@ impl<R: Protocol> Engine<R> {
         Ok(())
     }
 
-    /// Ends a stream with discarded messages, or refuses a discarded opening, if the packet `may_open` one.
+    /// Ends a stream whose messages are discarded, or refuses an opening that is discarded. `may_open` is whether the
+    /// packet may open a stream.
     fn reject_stream_body(&mut self, id: PacketId, may_open: bool) {
         let inner = self.handle.0.mailbox.lock();
         let rich = inner.peer.hello().is_some();
@@ -83,7 +85,7 @@ impl<R: Protocol> Engine<R> {
                 return drop(self.leave_stream(signal));
             }
             None => {
-                // Its opening may wait, and need not any more.
+                // The deferred opening of the stream is no longer needed.
                 let waited = self.handle.0.deferred.leave_stream(id, &self.handle.0.mailbox.account);
                 match rich {
                     false => StreamSignal::Close,

@@ -1,4 +1,4 @@
-//! Packets of streams: those that are open, and those that the peer opens.
+//! Routes packets of open streams and of streams that the peer opens.
 
 use super::Engine;
 use crate::connection::stream::{RESOURCE_EXHAUSTED, Stream};
@@ -8,15 +8,15 @@ use frisbee_core::{BatchSize, StreamSignal};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Why a stream is reset that received more than its memory or credit allows.
+/// The reset text for streams that receive more than their memory or credit permits.
 pub(super) const NO_ROOM: &str = "the memory limit for unread messages of the stream is reached";
 
 impl<R: Protocol> Engine<R> {
     #[inline(always)] // Its one caller that matters is that of each message.
     pub(super) fn handle_stream(&mut self, id: PacketId, body: Bytes) -> Routed {
-        // Messages of one stream are often consecutive. Invariant: `last` receives messages only while it is in the
-        // table. A stream that is over there returns the body, and the table decides; so a later stream with its id
-        // gets its own.
+        // Consecutive messages often belong to the same stream. Invariant: `last_stream` receives messages only while
+        // it is in the table. A stream that has ended returns the body and the table decides, so a later stream with
+        // the same id receives its own messages.
         let body = match &self.last_stream {
             Some(stream) if stream.id == id && !body.is_empty() => match stream.handle_packet(body) {
                 Ok(StreamSignal::Nothing) => return Routed::Continue,
@@ -43,15 +43,16 @@ impl<R: Protocol> Engine<R> {
         if self.opens_stream(id, &body, rich) { self.open_stream(id, body) } else { Routed::Continue }
     }
 
-    /// Routes several messages of a stream. They open none: the packet that does has a message of another kind.
+    /// Routes several messages of a stream. They do not open a stream, because the opening packet contains a different
+    /// kind of message.
     pub(super) fn handle_batch(&mut self, id: PacketId, body: &Bytes) -> Routed {
         let Some(size) = BatchSize::of(body) else {
             return Routed::Close(CloseReason::Protocol(ProtocolError::Malformed(Operation::BATCH)));
         };
-        // As in `handle_stream`.
+        // See `handle_stream` for the invariant.
         let last = self.last_stream.as_ref().filter(|stream| stream.id == id);
         match last.and_then(|stream| stream.handle_batch(body, &size)) {
-            // It may have been thousands.
+            // The batch may have contained thousands of messages.
             Some(StreamSignal::Nothing) => Routed::Slow,
             Some(signal) => self.leave_stream(signal),
             None => {
@@ -64,20 +65,20 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Whether a packet of a stream that is not open opens it. Must be called in the order of arrival.
+    /// Returns whether a packet of a stream that is not open opens it. Must be called in order of arrival.
     pub(super) fn opens_stream(&mut self, id: PacketId, body: &Bytes, rich: bool) -> bool {
-        // A close or a message that crossed this end's close opens none. A Go client takes its ids from several
-        // counters, and may use one again at once.
+        // A close, or a message sent before its sender knew of this end's close, opens none. A Go client uses several
+        // id counters and may reuse an id at once.
         !body.is_empty() && (!rich || self.openings.handle(id))
     }
 
-    /// Opens a stream that the peer opens by this packet.
+    /// Opens the stream that the packet of the peer requests.
     pub(super) fn open_stream(&mut self, id: PacketId, body: Bytes) -> Routed {
         let mut inner = self.handle.0.mailbox.lock();
         let rich = inner.peer.hello().is_some();
-        // A stream that is opened and closed in a loop keeps its slot until its last handle is dropped. Streams whose
-        // handles are about to be dropped count up to as many again, so that a peer that keeps to the limit is not
-        // refused by chance.
+        // A stream that is opened and closed in a loop occupies its slot until its last handle is dropped. Up to as
+        // many further streams whose handles are about to be dropped are permitted, so that a peer within the limit is
+        // not refused by chance.
         let guests = self.handle.0.guests.load(Ordering::Relaxed);
         let most = self.handle.0.streams_max;
         let is_full = inner.streams.opened_by_peer() >= most as usize || guests >= most.saturating_mul(2);
@@ -91,7 +92,8 @@ impl<R: Protocol> Engine<R> {
         }
         let shared = Arc::new(self.handle.0.stream(id, &inner.peer, false));
         if !inner.streams.enter_opened_by_peer(shared.clone()) {
-            // A compat peer and this end have opened streams of one id: this end did so while the opening was deferred.
+            // Both ends have opened a stream with this id: this end did so while the compat peer's opening was
+            // deferred.
             drop(inner);
             return self.handle_stream(id, body);
         }
@@ -101,7 +103,7 @@ impl<R: Protocol> Engine<R> {
         self.router.stream(session, body, stream)
     }
 
-    /// Forgets the last stream if it is over, and sends the peer the reason.
+    /// Forgets the last stream if it has ended, and sends the reason to the peer.
     pub(super) fn leave_stream(&mut self, signal: StreamSignal) -> Routed {
         if let Some(stream) = self.last_stream.take_if(|stream| stream.is_over()) {
             self.handle.0.mailbox.leave_stream(&stream);
@@ -122,7 +124,7 @@ mod tests {
     use std::time::Instant;
     use tokio::runtime::Handle;
 
-    /// Keeps its streams, and answers each packet by one as long as this.
+    /// A protocol that keeps its streams and replies to each packet with one of the given length.
     struct Streams {
         kept: Mutex<Vec<Stream>>,
         reply: usize,
@@ -138,12 +140,12 @@ mod tests {
         }
 
         fn stream(&self, (): &mut (), _first: Bytes, stream: Stream) -> Routed {
-            self.kept.lock().expect("no test panics").push(stream);
+            self.kept.lock().expect("lock should not be poisoned").push(stream);
             Routed::Continue
         }
     }
 
-    /// A server's connection that the test drives.
+    /// A server connection that the test drives.
     struct Driven {
         engine: Engine<Streams>,
         router: Arc<Streams>,
@@ -170,25 +172,25 @@ mod tests {
             self.route();
         }
 
-        /// Routes all that can be, in turns that may be cut off.
+        /// Routes all input that can be routed, in several turns if necessary.
         fn route(&mut self) {
             while self.engine.can_route() {
-                self.engine.route(self.now).expect("the connection continues");
+                self.engine.route(self.now).expect("connection should continue");
             }
         }
 
-        /// Has the peer read all that waits.
+        /// Lets the peer read all pending bytes.
         fn write(&mut self) {
             let count = self.engine.core.transmit().len();
             self.engine.handle_written(count, self.now);
         }
 
         fn stream(&self) -> Option<Stream> {
-            self.router.kept.lock().expect("no test panics").pop()
+            self.router.kept.lock().expect("lock should not be poisoned").pop()
         }
     }
 
-    /// The header of a packet with an id of 1, and the beginning of its body.
+    /// Returns the header of a packet with id 1, and the start of its body.
     fn packet(operation: u16, length: u32, body: &[u8]) -> Vec<u8> {
         [&[0, 15, 0, 1], &operation.to_be_bytes()[..], &length.to_be_bytes(), body].concat()
     }
@@ -203,24 +205,24 @@ mod tests {
 
     const HELLO: &[u8] = b"\0\x0f\0\0\0\x03\0\0\0\x05fris\x01";
 
-    /// Its reader waited for ever, and the connection for the stream.
+    /// Regression: the reader waited forever, and the connection waited for the stream.
     #[tokio::test]
     async fn stream_opened_after_half_close_of_peer_has_an_end() {
         let mut driven = Driven::new(usize::MAX, 2 << 20);
         let messages = [b"first", b"other"].map(|body| whole(Operation::STREAM, body)).concat();
         driven.receive(&[HELLO, &whole(Operation::FIRST_USER, b""), &messages].concat());
         assert!(driven.stream().is_none(), "it waits for room");
-        driven.engine.handle_eof(driven.now).expect("the request waits");
+        driven.engine.handle_eof(driven.now).expect("request should be deferred");
         driven.write();
         driven.route();
-        let mut opened = driven.stream().expect("there is room");
+        let mut opened = driven.stream().expect("stream should be opened when there is room");
         assert_eq!(poll(&mut opened), Poll::Ready(Some("other".into())));
         assert_eq!(poll(&mut opened), Poll::Ready(None));
         let mut own = driven.handle.open_stream(&Bytes::from_static(b"first")).await.expect("stream should open");
         assert_eq!(poll(&mut own), Poll::Ready(None));
     }
 
-    /// Its senders waited for ever, even for the end of the connection.
+    /// Regression: senders waited forever, even after the end of the connection.
     #[tokio::test]
     async fn rejected_message_after_its_end_leaves_other_direction() {
         let mut driven = Driven::new(1 << 20, 0);

@@ -1,5 +1,5 @@
-//! Every interleaving of a task and the callers that give it work, as far as the checker's bounds go. Lost work is a
-//! deadlock, which the checker reports.
+//! Explores the interleavings of a task and the threads that assign jobs to it, within the checker's bounds. The
+//! checker reports a lost job as a deadlock.
 
 use super::*;
 use loom::future::block_on;
@@ -7,7 +7,7 @@ use loom::sync::Notify;
 use loom::thread;
 use std::future::{pending, poll_fn};
 
-/// Reports its drop, as a job's slot does.
+/// Notifies when it is dropped, like the slot of a job.
 struct JobSlot(loom::sync::Arc<Notify>);
 
 impl Drop for JobSlot {
@@ -27,7 +27,7 @@ fn job(left: &loom::sync::Arc<Notify>, ends: bool) -> AssignedJob {
     AssignedJob::new(job, JobSlotId { slot: 0, job: 1 }, Placement::Runtime)
 }
 
-/// A slot that its job has left, and the task with its first job.
+/// Spawns a task whose first job has left its slot.
 fn begin(ends: bool) -> (Arc<Carrier>, loom::sync::Arc<Notify>, thread::JoinHandle<()>) {
     let carrier = Carrier::new(false);
     let left = loom::sync::Arc::new(Notify::new());
@@ -70,7 +70,7 @@ fn job_given_to_ending_task_is_not_lost() {
             move || carrier.end()
         });
         let second = loom::sync::Arc::new(Notify::new());
-        // Done, dropped with the task, or given back.
+        // The job has completed, is dropped with the task, or is returned.
         drop(carrier.give(job(&second, false)));
         second.wait();
         other.join().expect("thread should not panic");

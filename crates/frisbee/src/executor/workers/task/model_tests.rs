@@ -1,9 +1,9 @@
-//! Every interleaving of a task and the threads that wake it, as far as the checker's bounds go.
+//! Explores the interleavings of a task and the threads that wake it, within the checker's bounds.
 
 use super::*;
 use loom::thread;
 
-/// Polls once; returns whether the task has seen all writes before its wake-up, and the next action.
+/// Polls once. Returns whether the task has seen all writes before its wake-up, and the next action.
 fn poll(phase: &TaskPhase, done: &loom::sync::atomic::AtomicBool) -> (bool, AfterPoll) {
     phase.begin();
     let is_done = done.load(Ordering::Relaxed);

@@ -6,14 +6,14 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// The longest wait for an event that is due soon.
+/// Maximum time to wait for an event.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn runtime(threads: usize) -> Runtime {
-    Builder::new_multi_thread().worker_threads(threads).build().expect("settings should be valid")
+    Builder::new_multi_thread().worker_threads(threads).build().expect("runtime should build")
 }
 
-/// Connections that run again as soon as they may, from the time when all are there.
+/// Starts connections that reschedule themselves at every poll, once all have started.
 fn start_busy(runtime: &Runtime, count: usize, at_poll: impl Fn(usize, &[AtomicUsize]) + Send + Clone + 'static) {
     let polls: Arc<[AtomicUsize]> = (0..count).map(|_| AtomicUsize::new(0)).collect();
     let (sender, started) = mpsc::channel::<Waker>();
@@ -37,7 +37,7 @@ fn start_busy(runtime: &Runtime, count: usize, at_poll: impl Fn(usize, &[AtomicU
     }
     let wakers: Vec<_> =
         (0..count).map(|_| started.recv_timeout(PATIENCE).expect("channel should receive a message in time")).collect();
-    // From the runtime's thread, so that none runs before all are woken.
+    // A task of the runtime wakes them, so that none runs before all are woken.
     drop(runtime.spawn(async move { wakers.into_iter().for_each(Waker::wake) }));
 }
 
@@ -48,7 +48,7 @@ fn thousand_busy_connections_run_in_turn() {
     start_busy(&runtime, 1000, move |number, polls| {
         if polls[number].load(Ordering::Relaxed) == 50 {
             let fewest = polls.iter().map(|polls| polls.load(Ordering::Relaxed)).min();
-            let _ = sender.send(fewest.expect("there are connections"));
+            let _ = sender.send(fewest.expect("there should be connections"));
         }
     });
     assert_eq!(fewest.recv_timeout(PATIENCE), Ok(49), "polls of the others when the first had 50");
@@ -58,7 +58,7 @@ fn thousand_busy_connections_run_in_turn() {
 fn wakes_from_other_threads_are_not_lost() {
     const WAKES: usize = 2000;
     let runtime = runtime(2);
-    // Twice, since the tasks of the queue end with the first group.
+    // The second group starts after the tasks of the queue have ended with the first one.
     for _ in 0..2 {
         let (connections, ends): (Vec<_>, Vec<_>) = (0..2 * DIRECT_MAX)
             .map(|_| {
@@ -101,7 +101,7 @@ fn wakes_from_other_threads_are_not_lost() {
 #[test]
 fn queue_and_its_tasks_end_with_their_connections() {
     let runtime = runtime(1);
-    let queue = WakeQueue::of(runtime.handle()).expect("it has threads");
+    let queue = WakeQueue::of(runtime.handle()).expect("multi-threaded runtime should have a queue");
     let (sender, receiver) = tokio::sync::watch::channel(());
     for _ in 0..=DIRECT_MAX {
         let mut receiver = receiver.clone();
@@ -119,6 +119,6 @@ fn queue_and_its_tasks_end_with_their_connections() {
 
 #[test]
 fn runtime_with_one_queue_needs_no_other() {
-    let runtime = Builder::new_current_thread().build().expect("settings should be valid");
+    let runtime = Builder::new_current_thread().build().expect("runtime should build");
     assert!(WakeQueue::of(runtime.handle()).is_none());
 }
