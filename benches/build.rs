@@ -1,4 +1,4 @@
-//! Generates the services: ours with frpc-build, and tonic's on the same message types.
+//! Generates the services with frpc-build, and tonic's on the same message types.
 
 use std::error::Error;
 
@@ -10,11 +10,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         .bytes([".bulk"])
         .utf8_bytes([".bulk"])
         .json(true)
-        // For gRPC.
+        // Required by gRPC.
         .protobuf(true)
         // Both ends are always built together.
         .schema_lock(false)
-        // Go's servers among the rivals count so.
+        // The Go servers number methods this way.
         .numbering(frpc_build::Numbering::Go)
         .compile_protos(
             &["proto/benchmark.proto", "proto/bulk.proto", "proto/flows.proto", "proto/mixed.proto"],

@@ -1,4 +1,4 @@
-//! The echo call of frpc and tonic: one connection, a server in its own thread and runtime, every reply checked.
+//! The echo call of frpc and tonic: one connection, a server with its own thread and runtime, every reply checked.
 //!
 //! `cargo bench -p benches --bench echo`
 
@@ -20,7 +20,7 @@ criterion_group! {
 }
 criterion_main!(benches);
 
-/// 32 bytes each way, with more and more calls on the connection at one time.
+/// 32 bytes each way, with a growing number of concurrent calls.
 fn in_flight(criterion: &mut Criterion) {
     for in_flight in [1, 10, 100] {
         let mut group = criterion.benchmark_group(format!("echo/32B/{in_flight}_in_flight"));
@@ -30,7 +30,7 @@ fn in_flight(criterion: &mut Criterion) {
     }
 }
 
-/// Longer and longer messages, 10 at one time.
+/// Growing messages, 10 at a time.
 fn sizes(criterion: &mut Criterion) {
     for (name, length) in
         [("512B", 512), ("4KiB", 4 << 10), ("32KiB", 32 << 10), ("128KiB", 128 << 10), ("1MiB", 1 << 20)]
@@ -53,9 +53,9 @@ fn compare(group: &mut BenchmarkGroup<'_, WallTime>, in_flight: usize, length: u
 
 fn measure<R: Rival>(group: &mut BenchmarkGroup<'_, WallTime>, in_flight: usize, length: usize) {
     let setup = Setup::new(in_flight);
-    let server = Background::rival::<R>(setup).expect("the server starts");
+    let server = Background::rival::<R>(setup).expect("server should start");
     let runtime = Runtime::new().expect("runtime should start");
-    let client = runtime.block_on(R::connect(server.address(), setup)).expect("the server accepts");
+    let client = runtime.block_on(R::connect(server.address(), setup)).expect("client should connect");
     group.bench_function(BenchmarkId::from_parameter(R::NAME), |bencher| {
         bencher.to_async(&runtime).iter_custom(|calls| drive(&client, in_flight, length, calls));
     });

@@ -1,6 +1,6 @@
-//! The JSON mapping and serde_json, for a message of twelve fields with a nested one, lists and a map. serde_json has
-//! an easier form, since it writes integers of 64 bits as numbers and bytes as arrays of them. Both decode to owned
-//! messages and encode into a buffer that is used again.
+//! Compares the JSON mapping with serde_json, for a message of twelve fields with a nested one, lists and a map.
+//! serde_json has a simpler form, because it writes 64-bit integers as numbers and bytes as arrays of them. Both decode
+//! to owned messages and encode into a reused buffer.
 //!
 //! `cargo bench -p benches --bench json`
 
@@ -23,7 +23,7 @@ fn mixed(criterion: &mut Criterion) {
     let encode = |order: &Order, to: &mut Vec<u8>| to_json(order, to).expect("message should have a JSON form");
     let decode = |json: &[u8]| from_json(json).expect("text should be a valid message");
     measure(criterion, "frpc_json", &order, encode, decode);
-    let encode = |order: &Order, to: &mut Vec<u8>| serde_json::to_writer(to, order).expect("a vector has room");
+    let encode = |order: &Order, to: &mut Vec<u8>| serde_json::to_writer(to, order).expect("write should succeed");
     let decode = |json: &[u8]| serde_json::from_slice(json).expect("bytes should be valid JSON");
     measure(criterion, "serde_json", &order, encode, decode);
 }

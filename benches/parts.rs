@@ -1,4 +1,4 @@
-//! Parts of the way of a packet, each alone: the protocol in memory, the outbox, the mailbox.
+//! Measures the parts of a packet's path individually: the protocol in memory, the outbox, the mailbox.
 //!
 //! `cargo bench -p benches --bench parts`
 
@@ -19,10 +19,10 @@ criterion_group! {
 }
 criterion_main!(benches);
 
-/// Packets in one read.
+/// Number of packets per read.
 const BATCH: u16 = 64;
 
-/// So many packets, as a socket delivers them.
+/// Returns encoded packets as received from a socket.
 fn batch(length: usize) -> Bytes {
     let body = Bytes::from(vec![b'x'; length]);
     let mut outbox = Outbox::new(HeaderForm::Current);
@@ -32,7 +32,7 @@ fn batch(length: usize) -> Bytes {
     outbox.take_bytes()
 }
 
-/// The work of a server for a read, without the socket: decode each packet, check its operation, send it back.
+/// The work of a server for a read, without the socket: decode each packet, check its operation, echo it.
 fn decode_and_echo(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("parts/decode_route_echo");
     group.throughput(Throughput::Elements(BATCH.into()));
@@ -40,19 +40,19 @@ fn decode_and_echo(criterion: &mut Criterion) {
         let wire = batch(length);
         let now = Instant::now();
         let mut connection = Connection::server(&ServerConfig::default().served([10..=10].into()), now);
-        // The buffer is used again as that of a thread that reads: it is free once its packets are gone.
+        // The buffer is reused like that of a reading thread, once its packets are dropped.
         let mut buffer = BytesMut::with_capacity(2 * wire.len());
         group.bench_function(BenchmarkId::from_parameter(format!("{length}B")), |bencher| {
             bencher.iter(|| {
                 buffer.reserve(wire.len());
                 buffer.extend_from_slice(&wire);
                 let mut input = buffer.split().freeze();
-                while let Some(event) = connection.poll_event(&mut input, now).expect("the bytes are good") {
+                while let Some(event) = connection.poll_event(&mut input, now).expect("packets should be well-formed") {
                     match event {
                         Event::Packet(packet) if packet.operation == Operation::FIRST_USER => {
-                            connection.outbox().forward(&packet).expect("value should be within the limit");
+                            connection.outbox().forward(&packet).expect("forwarded packet should be within the limit");
                         }
-                        Event::PeerKnown => {} // Comes with the very first packet.
+                        Event::PeerKnown => {} // Emitted with the first packet.
                         other => panic!("unexpected: {other:?}"),
                     }
                 }
@@ -89,7 +89,7 @@ fn outbox(criterion: &mut Criterion) {
 
 /// Sends from a handle, while the connection's task writes to a server that discards its input.
 fn mailbox(criterion: &mut Criterion) {
-    /// Packets sent before the task gets to write them.
+    /// Number of packets sent before the task writes them.
     const BURST: u64 = 256;
     let runtime = Runtime::new().expect("runtime should start");
     let connection = runtime.block_on(async {
@@ -113,11 +113,11 @@ fn mailbox(criterion: &mut Criterion) {
                     let started = Instant::now();
                     for _ in 0..burst {
                         let sent = connection.send_now(|outbox| outbox.forward(black_box(&packet)));
-                        sent.expect("connection should be open").expect("value should be within the limit");
+                        sent.expect("connection should be open").expect("packet should be within the limit");
                     }
                     elapsed += started.elapsed();
                     left -= burst;
-                    // Waits until there is room, which keeps the mailbox from growing without end.
+                    // Waits for space, which bounds the mailbox.
                     connection.send(&packet).await.expect("message should be sent");
                     tokio::task::yield_now().await;
                 }

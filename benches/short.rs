@@ -1,4 +1,4 @@
-//! The configuration of all benchmarks: all of them together take a few minutes.
+//! The configuration of all benchmarks, which together take a few minutes.
 
 use criterion::Criterion;
 use std::time::Duration;

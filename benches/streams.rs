@@ -1,4 +1,4 @@
-//! The three kinds of streaming calls, and both ways with one item at a time: frpc, tonic, and streams without calls.
+//! The three kinds of streaming calls, and ping-pong with one item at a time: frpc, tonic, and streams without calls.
 //! One stream at a time on each of one or 16 connections, time per item.
 //!
 //! `cargo bench -p benches --bench streams`
@@ -24,7 +24,8 @@ criterion_group! {
 }
 criterion_main!(benches);
 
-/// Items of one stream: long enough that opening it does not show, short enough for many streams in a measurement.
+/// Number of items per stream: large enough to hide the cost of opening it, small enough for many streams in a
+/// measurement.
 const ITEMS: u64 = 1000;
 
 #[derive(Clone, Copy)]
@@ -57,16 +58,17 @@ fn streams(criterion: &mut Criterion) {
 }
 
 fn measure<F: Flows>(group: &mut BenchmarkGroup<'_, WallTime>, kind: Kind, length: usize, connections: u64) {
-    let server = Background::start(F::serve).expect("the server starts");
+    let server = Background::start(F::serve).expect("server should start");
     let runtime = Runtime::new().expect("runtime should start");
-    let clients: Vec<F> =
-        (0..connections).map(|_| runtime.block_on(F::connect(server.address())).expect("the server accepts")).collect();
+    let clients: Vec<F> = (0..connections)
+        .map(|_| runtime.block_on(F::connect(server.address())).expect("client should connect"))
+        .collect();
     group.bench_function(BenchmarkId::from_parameter(F::NAME), |bencher| {
         bencher.to_async(&runtime).iter_custom(|streams| run(clients.clone(), kind, length, streams));
     });
 }
 
-/// Runs streams one after the other on each connection, on tasks as callers usually are.
+/// Runs sequential streams on each connection, on tasks like typical callers.
 async fn run<F: Flows>(clients: Vec<F>, kind: Kind, length: usize, streams: u64) -> Duration {
     let text = "x".repeat(length);
     let started = Instant::now();
@@ -81,7 +83,7 @@ async fn run<F: Flows>(clients: Vec<F>, kind: Kind, length: usize, streams: u64)
                     Kind::Both => client.stream_both(ITEMS, &text).await,
                     Kind::PingPong => client.ping_pong(ITEMS, &text).await,
                 };
-                assert_eq!(bytes.expect("the stream ends well"), ITEMS * length as u64);
+                assert_eq!(bytes.expect("stream should end successfully"), ITEMS * length as u64);
             }
         });
     }

@@ -1,7 +1,7 @@
-//! The results of the other benchmarks as one table: a row for each comparison, with the time of each contestant and its
-//! ratio to tonic. Prints it in Markdown, and writes it as a page of HTML next to those of criterion.
+//! The results of the other benchmarks as one table: a row for each comparison, with the time of each contestant and
+//! its ratio to tonic. Prints it as Markdown, and writes it as an HTML page next to those of criterion.
 //!
-//! `cargo bench -p benches` runs it last, since targets run in the order of their names.
+//! `cargo bench -p benches` runs it last, because targets run in the order of their names.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The name of a benchmark, as criterion writes it.
+/// The name of a benchmark, as written by criterion.
 #[derive(Deserialize)]
 struct Name {
     group_id: String,
@@ -25,7 +25,7 @@ struct Estimates {
 
 #[derive(Deserialize)]
 struct Estimate {
-    /// In nanoseconds.
+    /// The estimate in nanoseconds.
     point_estimate: f64,
 }
 
@@ -49,13 +49,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The congestion control that connections of this machine use, where the system states it.
+/// Returns the TCP congestion control of this machine, if the system reports it.
 fn congestion_control() -> Option<String> {
     let name = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").ok()?;
     Some(name.trim().to_owned())
 }
 
-/// The folder of criterion: this program is in `target/release/deps`.
+/// Returns criterion's folder, given that this program is in `target/release/deps`.
 fn folder() -> Result<PathBuf, Box<dyn Error>> {
     let own = std::env::current_exe()?;
     let target = own.ancestors().nth(3).ok_or("the program is not in a target folder")?;
@@ -82,7 +82,8 @@ fn collect(folder: &Path, table: &mut Table) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Each contestant with its median, the fastest first, and its ratio to tonic's, or to the fastest where tonic has no row.
+/// Formats each contestant with its median, fastest first, and its ratio to tonic's, or to the fastest if tonic has no
+/// row.
 fn markdown(table: &Table) -> String {
     let mut text = String::from("| benchmark | medians, the fastest first (times tonic's) |\n|---|---|\n");
     for (group, row) in table {
@@ -97,7 +98,7 @@ fn markdown(table: &Table) -> String {
     text
 }
 
-/// A time with three digits and its unit.
+/// Formats a time with three digits and its unit.
 fn time(nanos: f64) -> String {
     let (value, unit) = match nanos {
         nanos if nanos >= 1e6 => (nanos / 1e6, "ms"),
@@ -108,7 +109,7 @@ fn time(nanos: f64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// The table as a page.
+/// Renders the table as a page.
 fn html(text: &str) -> String {
     let rows: String = text
         .lines()

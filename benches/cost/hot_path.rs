@@ -1,8 +1,8 @@
-//! A guard for the hot path: how many instructions one echo call takes, client and server together.
+//! A regression guard for the hot path: the number of instructions of an echo call, client and server together.
 //!
-//! Time depends on the machine and on its neighbours, instructions hardly do. `check` runs this program under `valgrind
-//! --tool=callgrind` with some calls and with twice as many; the difference is the cost of the calls, without start and
-//! end. Everything runs in one thread over the loopback, so that nothing depends on scheduling.
+//! Durations depend on the machine and its load; instruction counts hardly do. `check` runs this program under
+//! `valgrind --tool=callgrind` with some calls and with twice as many. The difference is the cost of the calls without
+//! startup and shutdown. Everything runs on one thread over loopback, so that nothing depends on scheduling.
 //!
 //! ```text
 //! cargo run --release -p cost --bin hot_path -- check     fails if a figure exceeds instructions.toml by over 5 %,
@@ -12,9 +12,9 @@
 //! cargo run --release -p cost --bin hot_path -- run CASE CALLS
 //! ```
 //!
-//! `run wide CALLS` and `run wide_32 CALLS` make so many calls on each of 400 connections, ten at a time, the latter in
-//! a runtime that looks after 32 sockets at one time, and `run wide_alone CALLS` one at a time in such a runtime. They
-//! measure memory accesses of a call, again as the difference of two runs:
+//! `run wide CALLS` and `run wide_32 CALLS` make `CALLS` calls on each of 400 connections, ten at a time, the latter in
+//! a runtime that polls 32 sockets at a time, and `run wide_alone CALLS` one at a time in such a runtime. They measure
+//! memory accesses per call, also as the difference of two runs:
 //!
 //! ```text
 //! valgrind --tool=cachegrind --cache-sim=yes --LL=1048576,16,64 target/release/hot_path run wide_32 20
@@ -59,7 +59,7 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// The measured case, and the number of calls of the shorter run.
+/// The measured cases, and the number of calls of the shorter run.
 const CASES: [(&str, u64); 34] = [
     ("frames_10_in_flight", 5000),
     (UNARY_1, 3000),
@@ -97,41 +97,41 @@ const CASES: [(&str, u64); 34] = [
     (PUBLISHED_LAST, 20_000),
 ];
 
-/// Calls by fRPC's own client to a server that serves all protocols, and those to one that serves its own only, to be compared.
+/// Calls by fRPC's client to a server that serves all protocols. Compared with calls to a server that serves only its
+/// own.
 const WITH_GATEWAY: &str = "unary_10_with_gateway";
 const WITHOUT_GATEWAY: &str = "unary_10_in_flight";
 
-/// Calls of a protocol on the public API of frisbee, to be compared with frpc's.
+/// Calls of a protocol built on frisbee's public API. Compared with frpc's.
 const OUTSIDE_1: &str = "outside_1_in_flight";
 const OUTSIDE_10: &str = "outside_10_in_flight";
 const UNARY_1: &str = "unary_1_in_flight";
 
-/// How far calls of frpc and of such a protocol may differ, since frpc uses the same public API.
+/// Maximum ratio between calls of frpc and of such a protocol, because frpc uses the same public API.
 const OUTSIDE_TOLERANCE: f64 = 1.05;
 
-/// Calls of an authenticated caller to a server with rules, to be compared with those to one without.
+/// Calls of an authenticated caller to a server with rules. Compared with calls to a server without.
 const WITH_RULES: &str = "ruled_10_in_flight";
 
-/// A message of twelve fields with a nested one, lists and a map, to JSON and back.
+/// Encodes and decodes JSON: a message of twelve fields with a nested one, lists and a map.
 const JSON_ENCODED: &str = "json_encoded";
 const JSON_DECODED: &str = "json_decoded";
 
-/// The allowed excess of calls on a server with gateways over calls on one without: native calls do not pay for
-/// gateways.
+/// Maximum ratio between calls on a server with gateways and on one without: gateways must not slow down native calls.
 const GATEWAY_TOLERANCE: f64 = 1.01;
 
-/// Messages of a topic without history, and of one with a current value, to be compared.
+/// Messages of a topic without history, compared with those of a topic that keeps the current value.
 const PUBLISHED: &str = "published_to_1";
 const PUBLISHED_LAST: &str = "published_last_1";
 
-/// The allowed instructions per message for its record as the current value.
+/// Maximum number of instructions per message for storing the current value.
 const RECORD_MAX: f64 = 60.0;
 
-/// The allowed instructions per call for the check of a rule.
+/// Maximum number of instructions per call for checking a rule.
 const RULES_MAX: f64 = 10.0;
 
-/// How far a figure may exceed the committed one: more than the C library's or the kernel's version makes out, less
-/// than anything worth noticing.
+/// Maximum ratio of a figure to the committed one: more than differences between C library or kernel versions, and less
+/// than a relevant regression.
 const TOLERANCE: f64 = 1.05;
 
 const USAGE: &str = "usage: hot_path check | update | run CASE CALLS";
@@ -205,14 +205,14 @@ fn run(case: &str, calls: u64) -> Result<(), BoxError> {
 async fn unary(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let (bound, address) = Bound::channel();
     tokio::spawn(async move { serve(Setup::new(in_flight), Workers::Caller, bound).await });
-    // The server needs a turn to bind its socket.
+    // The server binds its socket in its first turn.
     tokio::task::yield_now().await;
     let client = BenchmarkServiceClient::connect(address.recv()??.to_string()).await?;
     drive(&Caller::of(client), in_flight, 32, calls).await;
     Ok(())
 }
 
-/// As [`unary`], by a protocol that has frisbee's public API alone.
+/// Like [`unary`], with a protocol that uses only frisbee's public API.
 async fn outside(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let (bound, address) = Bound::channel();
     let server = frisbee::Server::builder().workers(Workers::Caller);
@@ -223,7 +223,7 @@ async fn outside(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// One call on each of so many connections, one after the other: connecting and closing are a part of the call.
+/// One call on each of `calls` connections, sequentially. Connecting and closing are part of the call.
 async fn connecting(calls: u64) -> Result<(), BoxError> {
     let address = started(frpc::Server::builder().config(untimed()), 1).await?;
     for _ in 0..calls {
@@ -233,12 +233,13 @@ async fn connecting(calls: u64) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// As [`unary`], on a channel that chooses among connections to a server. There are few, so that the cost of a call is
-/// comparable: with more, fewer calls share a turn of each. With one, the difference to `unary` is the choice alone.
+/// Like [`unary`], on a channel that balances over connections to a server. Their number is small, so that the cost of
+/// a call is comparable: with more connections, fewer calls share a turn. With one, the difference to `unary` is the
+/// choice alone.
 async fn balanced(connections: usize, in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let address = started(frpc::Server::builder().config(untimed()), in_flight).await?;
     let channel = Channel::builder().balance().connect_all(vec![address; connections]).await?;
-    // All of them are there before the calls begin.
+    // All connections are established before the calls begin.
     while FleetView::of(&channel).is_some_and(|fleet| !fleet.servers.iter().all(|server| server.is_connected)) {
         tokio::task::yield_now().await;
     }
@@ -246,10 +247,10 @@ async fn balanced(connections: usize, in_flight: usize, calls: u64) -> Result<()
     Ok(())
 }
 
-/// The connections of [`balanced`].
+/// Number of connections of [`balanced`].
 const BALANCED: usize = 4;
 
-/// A server of the echo service on the thread of its clients, and where it is.
+/// Starts an echo server on the thread of its clients, and returns its address.
 async fn started(server: ServerBuilder, in_flight: usize) -> Result<String, BoxError> {
     let server = server.workers(Workers::Caller);
     let server = server.add_service(BenchmarkServiceServer::new(Service(Setup::new(in_flight))));
@@ -259,7 +260,7 @@ async fn started(server: ServerBuilder, in_flight: usize) -> Result<String, BoxE
     Ok(address)
 }
 
-/// As [`unary`], with counters and histograms at both ends.
+/// Like [`unary`], with counters and histograms at both ends.
 async fn observed(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let counters = Counters::new();
     let address = started(frpc::Server::builder().batch_observer(counters.clone()), in_flight).await?;
@@ -268,7 +269,7 @@ async fn observed(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// As [`unary`], with a trace context. The given part of the calls is sampled and given to an exporter.
+/// Like [`unary`], with a trace context. The fraction `ratio` of the calls is sampled and exported.
 async fn traced(in_flight: usize, calls: u64, ratio: f64) -> Result<(), BoxError> {
     let provider = SdkTracerProvider::builder().with_batch_exporter(Nowhere).build();
     let telemetry = Telemetry::new().spans(provider.tracer("hot_path")).sample(ratio).trust_peers();
@@ -280,7 +281,7 @@ async fn traced(in_flight: usize, calls: u64, ratio: f64) -> Result<(), BoxError
     Ok(())
 }
 
-/// An exporter that takes everything and sends nothing.
+/// An exporter that discards everything.
 #[derive(Debug)]
 struct Nowhere;
 
@@ -290,7 +291,7 @@ impl SpanExporter for Nowhere {
     }
 }
 
-/// As [`unary`], with a server that is set up like this and a channel that is changed.
+/// Like [`unary`], with a configured server and channel.
 async fn echoed(
     in_flight: usize,
     calls: u64,
@@ -303,12 +304,12 @@ async fn echoed(
     Ok(())
 }
 
-/// The least middleware that there can be.
+/// The minimal middleware.
 async fn pass_on(call: Call, next: Next) -> Result<CallResponse, Status> {
     next.run(call).await
 }
 
-/// As [`unary`], with an entry of metadata in each request.
+/// Like [`unary`], with a metadata entry in each request.
 async fn labelled(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let address = started(frpc::Server::builder().config(untimed()), in_flight).await?;
     let trace = Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
@@ -316,12 +317,12 @@ async fn labelled(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// The client of all cases with calls. A second one would make a second use of the code of a call, which the compiler
-/// then no longer makes a part of its caller, as it does in most programs.
+/// The client of all cases with calls. A second client type would instantiate the code of a call twice, and the
+/// compiler would no longer inline it into its caller, as it does in most programs.
 #[derive(Clone)]
 struct Caller {
     client: BenchmarkServiceClient,
-    /// An entry of metadata.
+    /// A metadata entry.
     trace: Option<&'static str>,
 }
 
@@ -343,7 +344,7 @@ impl Client for Caller {
     }
 }
 
-/// As [`unary`], with a handler that has to wait.
+/// Like [`unary`], with a pending handler.
 async fn pending_calls(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let server = frpc::Server::builder().workers(Workers::Caller).config(untimed());
     let server = server.add_service(BenchmarkServiceServer::new(DelayedService)).bind("127.0.0.1:0").await?;
@@ -354,7 +355,7 @@ async fn pending_calls(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Yields to every other task once before it answers, which is the shortest possible wait.
+/// Yields once before it answers, which is the shortest possible wait.
 struct DelayedService;
 
 impl BenchmarkService for DelayedService {
@@ -364,7 +365,7 @@ impl BenchmarkService for DelayedService {
     }
 }
 
-/// As [`unary`], with a server that serves all protocols.
+/// Like [`unary`], with a server that serves all protocols.
 async fn with_gateway(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let address = serve_gateway(in_flight).await?;
     let client = BenchmarkServiceClient::connect(address.to_string()).await?;
@@ -372,7 +373,7 @@ async fn with_gateway(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// As [`unary`], by an authenticated caller, with a rule that admits it.
+/// Like [`unary`], with an authenticated caller and a rule that admits it.
 async fn ruled(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let robot = Principal::new("robot", Proof::Other).with_role("robot");
     let rules = Access::new().allow(["benchmark.BenchmarkService/Benchmark"], Who::role("robot"));
@@ -400,7 +401,7 @@ async fn serve_gateway(in_flight: usize) -> Result<SocketAddr, BoxError> {
 /// The text of all calls through the gateway.
 const TEXT: &str = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
 
-/// A request of JSON-RPC. The id has one digit.
+/// Returns a JSON-RPC request. Its id has one digit.
 fn json_rpc_request(id: usize) -> String {
     format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"benchmark.BenchmarkService/Benchmark\",\
@@ -416,24 +417,24 @@ fn post(path: &str, body: &str) -> String {
     )
 }
 
-/// As [`unary`], by JSON-RPC in lines.
+/// Like [`unary`], with JSON-RPC in lines.
 async fn json_rpc(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     through_protocol(in_flight, calls, json_rpc_request).await
 }
 
-/// As [`unary`], by JSON-RPC over HTTP/1.1.
+/// Like [`unary`], with JSON-RPC over HTTP/1.1.
 async fn json_rpc_http(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     through_protocol(in_flight, calls, |id| post("/", &json_rpc_request(id))).await
 }
 
-/// As [`unary`], by Connect in JSON over HTTP/1.1.
+/// Like [`unary`], with Connect in JSON over HTTP/1.1.
 async fn connect(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let body = format!("{{\"message\":\"{TEXT}\"}}");
     through_protocol(in_flight, calls, |_| post("/benchmark.BenchmarkService/Benchmark", &body)).await
 }
 
-/// As [`unary`], through a gateway. The client does next to nothing: it writes the same requests again as soon as it
-/// has as many replies of the fixed length.
+/// Like [`unary`], through a gateway. The client does almost no work: it repeats the same requests once it has received
+/// as many replies, which have a fixed length.
 async fn through_protocol(in_flight: usize, calls: u64, request: impl Fn(usize) -> String) -> Result<(), BoxError> {
     let mut socket = TcpStream::connect(serve_gateway(in_flight).await?).await?;
     socket.set_nodelay(true)?;
@@ -455,7 +456,7 @@ async fn through_protocol(in_flight: usize, calls: u64, request: impl Fn(usize) 
     Ok(())
 }
 
-/// The message of `benches/json.rs`, to JSON so many times.
+/// Encodes the message of `benches/json.rs` to JSON `messages` times.
 fn encoded(messages: u64) -> Result<(), BoxError> {
     let order = benches::proto::order();
     let mut out = Vec::with_capacity(1024);
@@ -467,7 +468,7 @@ fn encoded(messages: u64) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// As [`encoded`], from JSON.
+/// Like [`encoded`], but decodes JSON.
 fn decoded(messages: u64) -> Result<(), BoxError> {
     let mut json = Vec::new();
     to_json(&benches::proto::order(), &mut json)?;
@@ -477,7 +478,7 @@ fn decoded(messages: u64) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// As [`unary`], on each of four hundred connections.
+/// Like [`unary`], on each of four hundred connections.
 async fn wide(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let (bound, address) = Bound::channel();
     tokio::spawn(async move { serve(Setup::new(in_flight), Workers::Caller, bound).await });
@@ -487,19 +488,19 @@ async fn wide(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     for _ in 0..400 {
         clients.push(Caller::of(BenchmarkServiceClient::connect(address.as_str()).await?));
     }
-    // None begins before all are connected.
+    // All connections are established before the first call.
     let drive = |client| async move { drive(&client, in_flight, 32, calls).await };
     clients.into_iter().map(drive).collect::<JoinSet<_>>().join_all().await;
     Ok(())
 }
 
-/// Settings by which no turn ends because of its duration, which is fifty times the usual here, and no turn is long for
-/// its handlers.
+/// Settings that prevent turns from ending because of their duration, which is fifty times longer here, and from
+/// counting as long.
 fn untimed() -> Config {
     Config::default().turn_max(Duration::MAX)
 }
 
-/// One stream of as many items, which are read over one another if `OVER`.
+/// A stream of `items` items. With `OVER`, each item is decoded into the previous one.
 async fn streamed<const OVER: bool>(items: u64, down: bool) -> Result<(), BoxError> {
     let (bound, address) = Bound::channel();
     let server = frpc::Server::builder().workers(Workers::Caller).config(untimed());
@@ -516,7 +517,7 @@ async fn streamed<const OVER: bool>(items: u64, down: bool) -> Result<(), BoxErr
     Ok(())
 }
 
-/// Frames echoed by a router, without RPC: the baseline of the calls.
+/// Frames echoed by a router without RPC, the baseline of the calls.
 async fn frames(in_flight: u16, calls: u64) -> Result<(), BoxError> {
     let server = frisbee::Server::builder().workers(Workers::Caller).bind("127.0.0.1:0", Mirror(None)).await?;
     let address = server.local_addr();
@@ -531,7 +532,7 @@ async fn frames(in_flight: u16, calls: u64) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Messages by way of a broker, each to so many subscribers.
+/// Messages through a broker, each to `subscribers` subscribers.
 async fn published(messages: u64, subscribers: usize, history: Option<History>) -> Result<(), BoxError> {
     let broker = history.into_iter().fold(Broker::builder(), |broker, history| broker.history("topic", history));
     let server = frisbee::Server::builder().workers(Workers::Caller).config(untimed());
@@ -564,7 +565,7 @@ async fn published(messages: u64, subscribers: usize, history: Option<History>) 
     Ok(())
 }
 
-/// Echoes packets; as a client, until the requested number has returned.
+/// Echoes packets. As a client, it stops when the requested number has returned.
 struct Mirror(Option<(u64, mpsc::UnboundedSender<()>)>);
 
 impl Protocol for Mirror {
@@ -634,7 +635,7 @@ fn check() -> Result<ExitCode, BoxError> {
     Ok(if worse { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Writes the figures of today.
+/// Writes the current figures.
 fn update() -> Result<ExitCode, BoxError> {
     let mut text = String::from(
         "# Instructions of one echo call, or one item of a stream or message by a broker, of 32 bytes, client and server together, or of one message of 367 bytes in JSON, or of one answer of a resolver with 1000 endpoints, as callgrind counts them.\n\
@@ -652,7 +653,7 @@ fn figures_path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../instructions.toml")
 }
 
-/// The figure of a case. The file is a list of `name = number` lines.
+/// Returns the figure of a case from a file of `name = number` lines.
 fn figure(text: &str, case: &str) -> Option<f64> {
     let line = text.lines().find_map(|line| line.strip_prefix(case)?.trim_start().strip_prefix('='))?;
     line.trim().parse().ok()
@@ -663,13 +664,13 @@ fn valgrind_is_there() -> bool {
     version.is_ok_and(|status| status.success())
 }
 
-/// Instructions of one call.
+/// Returns the number of instructions per call.
 fn count(case: &str, calls: u64) -> Result<f64, BoxError> {
     let (once, twice) = (collect(case, calls)?, collect(case, 2 * calls)?);
     Ok((twice - once) / calls as f64)
 }
 
-/// Instructions of a whole run.
+/// Returns the number of instructions of a whole run.
 fn collect(case: &str, calls: u64) -> Result<f64, BoxError> {
     let program = std::env::current_exe()?;
     let output = Command::new("valgrind")

@@ -1,13 +1,13 @@
-//! The time that introspection takes to list many connections, and its effect on other callers.
+//! Measures the time that introspection takes to list many connections, and its effect on other callers.
 //!
 //! ```text
 //! cargo run --release -p cost --bin listing              8192 connections
 //! cargo run --release -p cost --bin listing -- 1000
 //! ```
 //!
-//! Server, clients and the listing client share the machine. Ten callers make calls all the time; in every other second
-//! the connections are listed over a Unix socket, page by page and again after 100 ms. What counts is the median of the
-//! listings, and the ratio of the callers' p99 in seconds with and without them.
+//! Server, clients and the listing client share the machine. Ten callers make calls continuously. In every other second
+//! the connections are listed over a Unix socket, page by page and again after 100 ms. Reports the median duration of a
+//! listing, and the ratio of the callers' p99 with and without listings.
 
 use benches::BoxError;
 use benches::proto::benchmark::{BenchmarkServiceClient, BenchmarkServiceServer, Request as Echo};
@@ -21,10 +21,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How many seconds there are of either kind.
+/// Number of seconds with listings, and of seconds without.
 const SECONDS: usize = 10;
 
-/// The most connections that a page has.
+/// Maximum number of connections in a page.
 const PAGE: u32 = 1024;
 
 fn main() -> Result<(), BoxError> {
@@ -53,7 +53,7 @@ async fn compare(count: usize) -> Result<(), BoxError> {
         }
     };
 
-    // The latencies of calls in seconds without and with listings.
+    // Latencies of calls in seconds without and with listings.
     let latencies = Arc::new(Mutex::new([Vec::new(), Vec::new()]));
     let is_listing = Arc::new(AtomicBool::new(false));
     let client = BenchmarkServiceClient::connect(address.as_str()).await?;
@@ -84,7 +84,7 @@ async fn compare(count: usize) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Makes calls without end, and notes how long each took.
+/// Makes calls continuously, and records their durations.
 async fn call(client: BenchmarkServiceClient, latencies: Arc<Mutex<[Vec<Duration>; 2]>>, is_listing: Arc<AtomicBool>) {
     let echo = Echo { message: "x".repeat(32) };
     loop {
@@ -97,7 +97,7 @@ async fn call(client: BenchmarkServiceClient, latencies: Arc<Mutex<[Vec<Duration
     }
 }
 
-/// Lists all connections, page by page, and gives their number.
+/// Lists all connections, page by page, and returns their number.
 async fn list(client: &IntrospectionClient) -> Result<usize, BoxError> {
     let (mut listed, mut after) = (0, 0);
     loop {

@@ -1,4 +1,5 @@
-//! The cost of calls between two programs of one host: over TCP, over a Unix socket, and through shared memory.
+//! Measures the cost of calls between two programs on one host: over TCP, over a Unix socket, and through shared
+//! memory.
 //!
 //! ```text
 //! cargo run --release -p cost --bin one_host
@@ -6,13 +7,14 @@
 //! cargo run --release -p cost --bin one_host -- calls          one part: calls, frames, idle or killed
 //! ```
 //!
-//! Client and server are threads of this process with a runtime each, so its processor time is that of both ends. Calls
-//! echo a text: short ones on one and on sixteen connections, and one of a MiB at a time. Transports alternate. The program
-//! prints medians over the rounds, of processor time and of its ratio to TCP. On one processor a spinning end only delays
-//! the other one.
+//! Client and server are threads of this process with separate runtimes, so its CPU time covers both ends. Calls echo a
+//! text: short ones on one and on sixteen connections, and texts of 1 MiB one at a time. Transports alternate. The
+//! program prints medians over the rounds, of CPU time and of its ratio to TCP. On a single processor, a spinning end
+//! only delays the other one.
 //!
-//! Then: the round trip of a short frame between two spinning threads, by a bare ring, by streams in a runtime and by streams
-//! that block; the memory of idle connections; and the delay until the peer of a killed writer sees the end of the stream.
+//! It then measures the round trip of a short frame between two spinning threads: by a bare ring, by streams in a
+//! runtime and by blocking streams; the memory of idle connections; and the delay until the peer of a killed writer
+//! sees the end of the stream.
 
 #[cfg(target_os = "linux")]
 mod measuring {
@@ -32,14 +34,14 @@ mod measuring {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::task::JoinSet;
 
-    /// The rounds of each measurement.
+    /// Number of rounds of each measurement.
     const ROUNDS: usize = 9;
 
-    /// The transports between the ends. Those after the first two have ends that spin for the given time.
+    /// The compared transports. Those after the first two spin for the given time.
     const TRANSPORTS: [&str; 5] = ["TCP", "Unix socket", "shared memory", "both spin for 20 us", "both spin for 50 us"];
     const SPINS: [Duration; 3] = [Duration::ZERO, Duration::from_micros(20), Duration::from_micros(50)];
 
-    /// With this argument and a path the process writes until it is killed.
+    /// With this argument and a path, the process writes until it is killed.
     const WRITER: &str = "writer";
 
     /// Calls of a kind.
@@ -47,9 +49,9 @@ mod measuring {
         name: &'static str,
         connections: usize,
         in_flight: usize,
-        /// The bytes of a text.
+        /// Length of the text in bytes.
         length: usize,
-        /// The calls of each connection in a round.
+        /// Number of calls per connection and round.
         calls: u64,
     }
 
@@ -157,7 +159,7 @@ mod measuring {
             for round in 0..=ROUNDS {
                 for (clients, costs) in clients.iter().zip(&mut costs) {
                     let cost = measure(clients, cell).await?;
-                    // The first one warms up.
+                    // The first round warms up.
                     if round > 0 {
                         costs.push(cost);
                     }
@@ -178,11 +180,11 @@ mod measuring {
         Ok(())
     }
 
-    /// The time of a call, in microseconds.
+    /// The cost of a call in microseconds.
     struct Cost {
-        /// Of the processor, at both ends.
+        /// CPU time at both ends.
         cpu: f64,
-        /// For its caller.
+        /// Duration for the caller.
         elapsed: f64,
     }
 
@@ -203,13 +205,13 @@ mod measuring {
         Ok(Cost { cpu: cpu / calls, elapsed: elapsed / calls })
     }
 
-    /// Bytes of a frame: a header and a short text.
+    /// Length of a frame: a header and a short text.
     const FRAME: usize = 47;
 
-    /// How often a frame goes there and back.
+    /// Number of round trips of a frame.
     const TRIPS: usize = 200_000;
 
-    /// Prints how long a frame takes there and back, by a bare ring and through a stream, between two threads that spin.
+    /// Prints the round-trip time of a frame between two spinning threads, by a bare ring and through a stream.
     fn frames(folder: &Path) -> Result<(), BoxError> {
         println!("a frame of {FRAME} bytes there and back, in us: median, 99th percentile");
         print_trips("a bare ring", &mut bare_trips());
@@ -253,7 +255,7 @@ mod measuring {
         server.join().map_err(|_| "the server has panicked".into())
     }
 
-    /// Both ends of a connection, for threads.
+    /// Returns both ends of a connection, for threads.
     async fn blocking_ends(path: &Path, spin: Duration) -> Result<(BlockingStream, BlockingStream), BoxError> {
         let listener = Listener::builder().spin(spin).bind(path)?;
         let connector = Connector::new().spin(spin);
@@ -281,13 +283,13 @@ mod measuring {
         Ok(trips)
     }
 
-    /// A ring of words from one thread to another, and nothing else: how often a frame was put in, and the frames.
+    /// A minimal ring of words between two threads: the number of frames written, and the frames.
     struct WordRing {
         put: AtomicU64,
         words: [AtomicU64; 6 * 64],
     }
 
-    /// The words of a frame.
+    /// Number of words in a frame.
     const WORDS: usize = FRAME.div_ceil(8);
 
     impl WordRing {
@@ -326,8 +328,8 @@ mod measuring {
         trips
     }
 
-    /// Prints the memory of a connection that has carried a call, for both ends together, shared between them, and in
-    /// page tables in the kernel.
+    /// Prints the memory of a connection that has carried a call: private memory of both ends, shared memory, and page
+    /// tables in the kernel.
     fn idle(folder: &Path) -> Result<(), BoxError> {
         const CONNECTIONS: usize = 200;
         let folder = folder.join("idle");
@@ -350,7 +352,7 @@ mod measuring {
         })
     }
 
-    /// The shared memory of this process and its page tables, in bytes.
+    /// Returns the shared memory and the page tables of this process, in bytes.
     fn memory_figures() -> Result<[u64; 2], BoxError> {
         let of = |text: &str, name: &str| -> u64 {
             let lines = text.lines().filter_map(|line| line.strip_prefix(name)?.trim().strip_suffix(" kB"));
@@ -377,7 +379,7 @@ mod measuring {
         }
     }
 
-    /// Prints how long it takes from killing a process that writes to the end of its stream.
+    /// Prints the time from killing a writing process to the end of its stream.
     async fn killed(folder: &Path) -> Result<(), BoxError> {
         const KILLED: usize = 20;
         let path = folder.join("killed");

@@ -1,13 +1,13 @@
-//! Bytes saved by compression, and its cost in processor time.
+//! Measures the bytes saved by compression, and its CPU cost.
 //!
 //! ```text
 //! cargo run --release -p cost --bin packed               a text of 4 KiB
 //! cargo run --release -p cost --bin packed -- 65536
 //! ```
 //!
-//! Calls that bring a text and get it back, ten at a time, over the loopback, with client and server in one thread. The
-//! text consists of records in JSON that differ in numbers and names. Rounds with compression and without take turns; what
-//! counts are the bytes of both directions, and the medians of the processor time of both ends.
+//! Calls that echo a text, ten at a time, over loopback, with client and server on one thread. The text consists of
+//! JSON records that differ in numbers and names. Rounds with and without compression alternate. Reports the bytes of
+//! both directions, and the median CPU time of both ends.
 
 use benches::BoxError;
 use benches::cost::{median, processor_time};
@@ -22,7 +22,7 @@ const METHOD: [&str; 1] = ["benchmark.BenchmarkService/Benchmark"];
 const IN_FLIGHT: usize = 10;
 const ROUNDS: usize = 15;
 
-/// Calls of each of those in flight in a round.
+/// Number of sequential calls per caller in a round.
 const CALLS: usize = 200;
 
 fn main() -> Result<(), BoxError> {
@@ -30,7 +30,7 @@ fn main() -> Result<(), BoxError> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(compare(length))
 }
 
-/// Records of a shop, of the given length.
+/// Returns shop records of the given total length.
 fn text(length: usize) -> Result<String, BoxError> {
     let mut text = String::new();
     let mut random = 7_u64;
@@ -59,7 +59,7 @@ async fn compare(length: usize) -> Result<(), BoxError> {
             let before = (processor_time(), stats.bytes_read() + stats.bytes_written());
             call(client, &text).await?;
             let calls = (IN_FLIGHT * CALLS) as f64;
-            // The first round is for warming up.
+            // The first round warms up.
             if round > 0 {
                 times[which].push((processor_time() - before.0).as_secs_f64() * 1e6 / calls);
             }

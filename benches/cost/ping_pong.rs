@@ -1,14 +1,14 @@
-//! The cost of a stream item that is sent when the previous one has returned, and of a unary call: the price of waiting
-//! and waking.
+//! Compares the cost of a stream item that is sent after the previous one has returned with that of a unary call. Both
+//! are dominated by waiting and waking.
 //!
 //! ```text
 //! cargo run --release -p cost --features uring --bin ping_pong             20 000 on each connection
 //! cargo run --release -p cost --features uring --bin ping_pong -- 5000
 //! ```
 //!
-//! One call at a time, or one stream with one item under way, on each of one and of 16 connections; with a server as it
-//! is by default on tokio, and on rings, and clients in a plain multi-threaded runtime. Both ends are in this process,
-//! whose processor time is measured. Calls and items alternate. The program prints medians of the rounds and of their ratios.
+//! One call at a time, or one stream with one item in flight, on each of one and of 16 connections. The server uses its
+//! defaults on tokio, or io_uring, and the clients a plain multi-threaded runtime. Both ends are in this process, whose
+//! CPU time is measured. Calls and items alternate. The program prints medians of the rounds and of their ratios.
 
 use benches::BoxError;
 use benches::background::Background;
@@ -23,10 +23,10 @@ use frpc::{IoBackend, Server};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-/// How often each is measured.
+/// Number of rounds.
 const ROUNDS: usize = 9;
 
-/// The length of a text, in bytes.
+/// Length of a text in bytes.
 const LENGTH: usize = 100;
 
 fn main() -> Result<(), BoxError> {
@@ -48,10 +48,10 @@ fn main() -> Result<(), BoxError> {
     Ok(())
 }
 
-/// The time of one call or item, in microseconds.
+/// The cost of one call or item, in microseconds.
 #[derive(Clone, Copy)]
 struct Cost {
-    /// Processor time at both ends.
+    /// CPU time at both ends.
     cpu: f64,
     elapsed: f64,
 }
@@ -80,7 +80,7 @@ async fn compare(backend: IoBackend, connections: usize, count: u64) -> Result<[
                 |client| async move { client.ping_pong(count, &"x".repeat(LENGTH)).await.map(|_| ()) },
             );
         let streamed = streamed.await?;
-        // The first one warms up.
+        // The first round warms up.
         if round > 0 {
             unary.push(called);
             item.push(streamed);
@@ -90,7 +90,7 @@ async fn compare(backend: IoBackend, connections: usize, count: u64) -> Result<[
     Ok([median_cost(&unary), median_cost(&item), median_cost(&ratio)])
 }
 
-/// Runs every client, and divides the time by the items of each.
+/// Runs every client, and divides the time by the number of its items.
 async fn measure<C, F>(clients: &[C], count: u64, work: impl Fn(C) -> F) -> Result<Cost, BoxError>
 where
     C: Clone,

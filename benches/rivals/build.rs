@@ -9,7 +9,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The same messages twice: with owned fields for all formats, and with strings and bytes that share their memory.
+/// Generates the same messages twice: with owned fields for all formats, and with strings and bytes that share memory.
 #[cfg(feature = "formats")]
 fn formats() -> Result<(), Box<dyn std::error::Error>> {
     const DERIVES: &str = "#[derive(

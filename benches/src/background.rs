@@ -1,4 +1,4 @@
-//! Servers in threads of their own, for benchmarks within one process.
+//! Servers on separate threads, for benchmarks within one process.
 
 use crate::BoxError;
 use crate::rivals::{Rival, Setup};
@@ -10,8 +10,8 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::oneshot;
 
-/// A runtime for a separate thread. It polls 32 sockets at one time, like the workers of frpc's servers, and processes
-/// their events before it polls again.
+/// Creates a runtime for a separate thread. Like the workers of frpc's servers, it polls 32 sockets at a time and
+/// processes their events before it polls again.
 ///
 /// # Errors
 /// If the system lacks resources.
@@ -52,7 +52,7 @@ where
     Ok(())
 }
 
-/// A server with a thread and a runtime of its own, stopped when dropped.
+/// A server with its own thread and runtime, stopped on drop.
 #[derive(Debug)]
 pub struct Background {
     address: SocketAddr,
@@ -94,7 +94,7 @@ impl Background {
         Ok(Self { address, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// The address of the server.
+    /// Returns the address of the server.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -119,7 +119,7 @@ impl Bound {
         let _ = self.0.send(Ok(address));
     }
 
-    /// The sender of an address, and its receiver.
+    /// Creates the sender of an address, and its receiver.
     pub fn channel() -> (Self, mpsc::Receiver<Result<SocketAddr, BoxError>>) {
         let (bound, address) = mpsc::channel();
         (Self(bound), address)

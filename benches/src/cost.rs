@@ -1,18 +1,18 @@
-//! Processor time, and the middle of several measurements.
+//! CPU time and medians.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
-/// The processor time that this process has had.
+/// Returns the CPU time used by this process.
 pub fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// The middle one of these figures; of an even number of them the greater of two.
+/// Returns the median of these figures; for an even number, the greater of the two middle ones.
 ///
 /// # Panics
-/// If there is none.
+/// If there are no figures.
 pub fn median(figures: impl IntoIterator<Item = f64>) -> f64 {
     let mut figures: Vec<f64> = figures.into_iter().collect();
     figures.sort_by(f64::total_cmp);

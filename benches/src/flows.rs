@@ -1,5 +1,5 @@
-//! The streaming calls of frpc and tonic, with the same handlers: `down` sends the requested items, `up` counts, `both`
-//! sends back. And the same by streams of frisbee alone, whose messages are texts as they are.
+//! The streaming calls of frpc and tonic with the same handlers: `down` sends the requested items, `up` counts, `both`
+//! echoes. Also implemented by streams of frisbee without RPC, whose messages are plain texts.
 
 use crate::BoxError;
 use crate::background::Bound;
@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 
 /// The streaming calls of one rival. Each returns the number of echoed or counted bytes.
 pub trait Flows: Clone + Send + Sync + Sized + 'static {
-    /// How it is called in results.
+    /// Its name in results.
     const NAME: &'static str;
 
     /// Serves on a free port of the loopback until dropped.
@@ -17,7 +17,7 @@ pub trait Flows: Clone + Send + Sync + Sized + 'static {
     /// Opens a connection.
     fn connect(address: SocketAddr) -> impl Future<Output = Result<Self, BoxError>> + Send;
 
-    /// Has `items` items streamed to here.
+    /// Requests `items` items from the server.
     fn stream_down(&self, items: u64, text: &str) -> impl Future<Output = Result<u64, BoxError>> + Send;
 
     /// Streams `items` items to the server.
@@ -30,7 +30,7 @@ pub trait Flows: Clone + Send + Sync + Sized + 'static {
     fn ping_pong(&self, items: u64, text: &str) -> impl Future<Output = Result<u64, BoxError>> + Send;
 }
 
-/// As many equal items.
+/// Returns equal items.
 fn items(count: u64, text: &str) -> impl Iterator<Item = Item> + Send + 'static {
     let item = Item { text: text.to_owned() };
     (0..count).map(move |_| item.clone())
@@ -42,19 +42,19 @@ impl Count {
         self.bytes += item.text.len() as u64;
     }
 
-    /// The bytes, if the number of items is as requested.
+    /// Returns the number of bytes, if the number of items is as requested.
     fn of(&self, items: u64) -> Result<u64, BoxError> {
         if self.items == items { Ok(self.bytes) } else { Err(format!("{} items of {items}", self.items).into()) }
     }
 }
 
-/// Ours.
+/// frpc's implementation.
 pub mod ours {
     use super::*;
     use crate::proto::flows::{Flows as Service, FlowsClient, FlowsServer};
     use frpc::{Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming, Workers};
 
-    /// Reads items over one another if `OVER`.
+    /// The handlers. If `OVER`, each item is decoded into the previous one.
     struct Served<const OVER: bool>;
 
     impl<const OVER: bool> Service for Served<OVER> {
@@ -92,14 +92,14 @@ pub mod ours {
         serve_with::<false>(Server::builder().workers(workers), bound).await
     }
 
-    /// As [`serve`], with settings. Items are read over one another if `OVER`.
+    /// Like [`serve`], with settings. If `OVER`, each item is decoded into the previous one.
     pub async fn serve_with<const OVER: bool>(server: ServerBuilder, bound: Bound) -> Result<(), BoxError> {
         let server = server.add_service(FlowsServer::new(Served::<OVER>)).bind("127.0.0.1:0").await?;
         bound.at(server.local_addr());
         Ok(server.serve().await?)
     }
 
-    /// As [`stream_down`](Flows::stream_down), with items that are read over one another if `OVER`.
+    /// Like [`stream_down`](Flows::stream_down). If `OVER`, each item is decoded into the previous one.
     pub async fn stream_down<const OVER: bool>(client: &FlowsClient, items: u64, text: &str) -> Result<u64, BoxError> {
         let want = Want { items, text: text.to_owned() };
         count::<OVER>(client.down(want).await?.into_inner()).await?.of(items)
@@ -142,7 +142,7 @@ pub mod ours {
     }
 }
 
-/// tonic's.
+/// tonic's implementation.
 #[cfg(feature = "tonic")]
 pub mod tonics {
     use super::*;
@@ -233,17 +233,17 @@ pub mod tonics {
     }
 }
 
-/// Streams without calls: the first message contains the request.
+/// Streams without calls, whose first message contains the request.
 pub mod bare {
     use super::*;
     use bytes::Bytes;
     use frisbee::{Client, Connection, Handlers, SendError, Server, Stream, StreamReceiver, StreamSender};
 
-    /// A connection whose streams have texts for messages.
+    /// A connection whose streams carry plain texts.
     #[derive(Clone)]
     pub struct Bare(Connection);
 
-    /// The purpose of a stream, in the first byte of its first message, before the number of items.
+    /// The direction of a stream, in the first byte of its first message, before the number of items.
     const DOWN: u8 = 0;
     const UP: u8 = 1;
     const BOTH: u8 = 2;

@@ -1,7 +1,7 @@
-//! Shared by the benchmarks: the schemas, the rivals, and their loads.
+//! Common code of the benchmarks: the schemas, the rivals, and their loads.
 //!
-//! `cargo bench -p benches` compares with tonic call by call and measures our parts alone;
-//! `cargo run --release -p cost --bin hot_path -- check` holds the instructions of a call against a threshold.
+//! `cargo bench -p benches` compares calls with tonic and measures our parts individually. `cargo run --release -p cost
+//! --bin hot_path -- check` checks the instructions of a call against a threshold.
 
 pub mod background;
 pub mod cost;

@@ -1,4 +1,4 @@
-//! A load for benchmarks within one process: so many calls in flight on a connection, every reply checked.
+//! A load for benchmarks within one process: a fixed number of concurrent calls on a connection, every reply checked.
 
 use crate::BoxError;
 use crate::rivals::Client;
@@ -16,8 +16,8 @@ pub async fn checked<C: Client>(client: &C, text: &mut Text) -> Result<(), BoxEr
     if reply.as_ref() == text.as_bytes() { Ok(()) } else { Err("a reply differs from its request".into()) }
 }
 
-/// Makes `calls` calls, `in_flight` at a time, from as many tasks. Returns the time from the first call to the last reply;
-/// the texts exist before.
+/// Makes `calls` calls from `in_flight` tasks. Returns the time from the first call to the last reply. The texts are
+/// created before.
 ///
 /// # Panics
 /// If a call fails.
@@ -32,7 +32,7 @@ pub async fn drive<C: Client>(client: &C, in_flight: usize, length: usize, calls
             let client = client.clone();
             tokio::spawn(async move {
                 for _ in 0..share {
-                    checked(&client, &mut text).await.expect("the call succeeds");
+                    checked(&client, &mut text).await.expect("call should succeed");
                 }
             })
         })

@@ -6,7 +6,7 @@
 pub mod benchmark {
     frpc::include_proto!("benchmark");
 
-    /// Its service in tonic's words.
+    /// Its service as generated for tonic.
     #[cfg(feature = "tonic")]
     pub mod tonic {
         #![allow(clippy::all, unused_qualifications, unreachable_pub)]
@@ -14,16 +14,16 @@ pub mod benchmark {
     }
 }
 
-/// The echo call with bytes in the place of strings, and with strings that share their memory.
+/// The echo call with bytes instead of strings, and with strings that share memory.
 pub mod bulk {
     frpc::include_proto!("bulk");
 }
 
-/// Calls that stream.
+/// Streaming calls.
 pub mod flows {
     frpc::include_proto!("flows");
 
-    /// The service in tonic's words.
+    /// The service as generated for tonic.
     #[cfg(feature = "tonic")]
     pub mod tonic {
         #![allow(clippy::all, unused_qualifications, unreachable_pub)]
@@ -31,12 +31,12 @@ pub mod flows {
     }
 }
 
-/// A message of many fields.
+/// A message with many fields.
 pub mod mixed {
     frpc::include_proto!("mixed");
 }
 
-/// A message with something in each of its fields.
+/// Returns a message with all fields set.
 #[must_use]
 pub fn order() -> mixed::Order {
     use mixed::{Address, Order};

@@ -1,4 +1,4 @@
-//! The compared variants of the echo call, each with the same two traits.
+//! The compared variants of the echo call, behind two common traits.
 
 pub mod frpc;
 pub mod outside;
@@ -11,7 +11,7 @@ use crate::text::Text;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// The wait of a handler.
+/// How a handler waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wait {
     /// Other calls continue.
@@ -20,42 +20,42 @@ pub enum Wait {
     Block(Duration),
 }
 
-/// The load to come, so that a rival can be at its best.
+/// The expected load, so that a rival can be configured for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Setup {
     /// How long the handler waits before it answers.
     pub wait: Option<Wait>,
-    /// How many calls a connection has to carry at one time.
+    /// Number of concurrent calls per connection.
     pub in_flight: usize,
 }
 
 impl Setup {
-    /// A handler that answers at once.
+    /// Configures a handler that answers immediately.
     pub fn new(in_flight: usize) -> Self {
         Self { wait: None, in_flight }
     }
 
-    /// Waits, in the handler of every rival, by a timer of microseconds or in tokio's threads for blocking work.
+    /// Waits in the handler of every rival: by a timer with microsecond resolution, or on tokio's blocking threads.
     pub async fn pause(&self) {
         match self.wait {
             None => {}
             Some(Wait::Sleep(duration)) => frisbee_timer::sleep(duration).await,
             Some(Wait::Block(duration)) => {
                 let blocked = tokio::task::spawn_blocking(move || std::thread::sleep(duration));
-                blocked.await.expect("the closure does not panic");
+                blocked.await.expect("blocking closure should not panic");
             }
         }
     }
 }
 
-/// The address of servers: that of the environment's variable `BENCH_LISTEN`, or a free port of the loopback.
+/// Returns the address for servers: the environment variable `BENCH_LISTEN`, or a free loopback port.
 pub fn listen_address() -> String {
     std::env::var("BENCH_LISTEN").unwrap_or_else(|_| "127.0.0.1:0".into())
 }
 
-/// A way of making the echo call.
+/// An implementation of the echo call.
 pub trait Rival: 'static {
-    /// How it is called in results.
+    /// Its name in results.
     const NAME: &'static str;
 
     /// A connection.
@@ -73,10 +73,10 @@ pub trait Client: Clone + Send + Sync + 'static {
     /// The reply.
     type Reply: AsRef<[u8]> + Send;
 
-    /// Sends a text and returns its echo. The copy that an owned message needs belongs to the call.
+    /// Sends a text and returns its echo. Copying the text into an owned message is part of the call.
     fn echo(&self, text: &Text) -> impl Future<Output = Result<Self::Reply, BoxError>> + Send;
 
-    /// The texts of a caller, in the form that suits the messages.
+    /// Returns the texts of a caller, in the form that suits the messages.
     fn text(caller: usize, length: usize) -> Text {
         Text::owned(caller, length)
     }

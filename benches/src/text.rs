@@ -1,41 +1,41 @@
-//! What calls send: texts that differ from caller to caller and from call to call, so that no reply passes for another.
+//! The texts sent by calls. They differ between callers and between calls, so that replies cannot be confused.
 
 use bytes::Bytes;
 
-/// The texts of one caller, one after the other.
+/// The successive texts of one caller.
 #[derive(Clone, Debug)]
 pub struct Text(Kind);
 
 #[derive(Clone, Debug)]
 enum Kind {
-    /// Begins with the number of the call.
+    /// Starts with the number of the call.
     Owned { text: String, calls: u64 },
-    /// A window into a longer text, which moves on by one byte with each call.
+    /// A window into a longer text, which advances by one byte with each call.
     Shared { longer: Bytes, length: usize, at: usize },
 }
 
-/// Characters at the beginning of an owned text that count calls, in hexadecimal.
+/// Number of hexadecimal characters at the start of an owned text that count calls.
 const COUNT: usize = 8;
 
-/// How far the window of a shared text moves before it starts over.
+/// Distance after which the window of a shared text restarts.
 const WAY: usize = 64;
 
 impl Text {
-    /// Texts of `length` bytes, at least 8, for rivals whose messages own them.
+    /// Creates texts of `length` bytes, at least 8, for rivals whose messages own them.
     pub fn owned(caller: usize, length: usize) -> Self {
         let mut text = "0".repeat(COUNT);
         fill(&mut text, caller, length.max(COUNT));
         Self(Kind::Owned { text, calls: 0 })
     }
 
-    /// Texts of `length` bytes for rivals whose messages share them.
+    /// Creates texts of `length` bytes for rivals whose messages share them.
     pub fn shared(caller: usize, length: usize) -> Self {
         let mut longer = String::with_capacity(length + WAY);
         fill(&mut longer, caller, length + WAY);
         Self(Kind::Shared { longer: longer.into(), length, at: 0 })
     }
 
-    /// Moves on to the text of the next call.
+    /// Advances to the text of the next call.
     pub fn advance(&mut self) {
         match &mut self.0 {
             Kind::Owned { text, calls } => {
@@ -44,22 +44,22 @@ impl Text {
                 for (at, digit) in count.iter_mut().rev().enumerate() {
                     *digit = b"0123456789abcdef"[(*calls >> (4 * at)) as usize & 15];
                 }
-                text.replace_range(..COUNT, std::str::from_utf8(&count).expect("bytes should be UTF-8"));
+                text.replace_range(..COUNT, std::str::from_utf8(&count).expect("hexadecimal digits should be UTF-8"));
             }
             Kind::Shared { at, .. } => *at = (*at + 1) % WAY,
         }
     }
 
-    /// The text, for messages that own it.
+    /// Returns the text, for messages that own it.
     #[inline]
     pub fn as_str(&self) -> &str {
         match &self.0 {
             Kind::Owned { text, .. } => text,
-            Kind::Shared { .. } => std::str::from_utf8(self.as_bytes()).expect("bytes should be UTF-8"),
+            Kind::Shared { .. } => std::str::from_utf8(self.as_bytes()).expect("text should be UTF-8"),
         }
     }
 
-    /// The text as it is expected back.
+    /// Returns the text as expected in the reply.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
         match &self.0 {
@@ -68,7 +68,7 @@ impl Text {
         }
     }
 
-    /// The text, for messages that share it.
+    /// Returns the text, for messages that share it.
     pub fn to_bytes(&self) -> Bytes {
         match &self.0 {
             Kind::Owned { text, .. } => Bytes::copy_from_slice(text.as_bytes()),
@@ -77,7 +77,7 @@ impl Text {
     }
 }
 
-/// Fills up to a length with the number of the caller repeatedly, a running letter after each.
+/// Fills a text to a length by repeating the number of the caller, followed by a running letter.
 fn fill(text: &mut String, caller: usize, length: usize) {
     for letter in ('a'..='z').cycle() {
         if text.len() >= length {

@@ -1,4 +1,4 @@
-//! Answers of a resolver with many endpoints, as a channel takes them in.
+//! Updates of a resolver with many endpoints, as applied by a channel.
 
 use crate::BoxError;
 use frpc::Channel;
@@ -6,18 +6,18 @@ use frpc_balance::resolve::{Endpoint, WatchResolver};
 use frpc_balance::{Balance, FleetView};
 use std::time::Duration;
 
-/// The endpoints of each answer.
+/// Number of endpoints per update.
 pub const ENDPOINTS: usize = 1000;
 
-/// Applies so many answers to a channel, each with a changed weight of one endpoint. The endpoints have no listeners:
-/// the cost of connections is another matter.
+/// Applies `answers` updates to a channel, each with a changed weight of one endpoint. The endpoints have no listeners,
+/// because the cost of connections is not measured.
 pub async fn updated(answers: u64) -> Result<(), BoxError> {
     let (sets, resolver) = WatchResolver::new(endpoints(0));
     let channel =
         Channel::builder().balance().connection_spread(Duration::from_secs(3600)).connect_resolved_lazy(resolver)?;
     for answer in 0..answers {
         sets.send_replace(endpoints(answer as usize % ENDPOINTS));
-        // The task that follows the resolver is the only one that is woken.
+        // Only the task that follows the resolver is woken.
         for _ in 0..3 {
             tokio::task::yield_now().await;
         }
@@ -28,7 +28,7 @@ pub async fn updated(answers: u64) -> Result<(), BoxError> {
     if is_last && fleet.servers.len() == ENDPOINTS { Ok(()) } else { Err("the last answer is not taken in".into()) }
 }
 
-/// The endpoints. One of them has more weight.
+/// Returns the endpoints. One of them has a higher weight.
 fn endpoints(heavy: usize) -> Vec<Endpoint> {
     let endpoint = |number: usize| Endpoint::new(format!("127.1.{}.{}:1", number / 250, number % 250 + 1));
     (0..ENDPOINTS).map(|number| endpoint(number).with_weight(if number == heavy { 2 } else { 1 })).collect()

@@ -1,4 +1,4 @@
-//! Bar charts as SVG: a panel for each cell, a bar for each contestant.
+//! SVG bar charts: a panel per cell, a bar per contestant.
 
 use crate::BoxError;
 use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
@@ -8,12 +8,12 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 /// A chart.
 pub struct Chart<'a> {
     pub title: &'a str,
-    /// How to read it.
+    /// Explanation for the reader.
     pub hint: &'a str,
     pub logarithmic: bool,
-    /// The contestants.
+    /// The names of the contestants.
     pub series: &'a [&'a str],
-    /// The names of ours, whose bars are red.
+    /// The names of our contestants, which have red bars.
     pub ours: &'a [&'a str],
     pub groups: &'a [Group],
 }
@@ -21,11 +21,11 @@ pub struct Chart<'a> {
 /// The bars of a panel.
 pub struct Group {
     pub name: String,
-    /// One for each of the series.
+    /// One value per contestant.
     pub values: Vec<Option<f64>>,
 }
 
-/// Lengths in pixels. A title needs `WIDTH`.
+/// Sizes in pixels. A title takes `WIDTH`.
 const WIDTH: u32 = 560;
 const PANEL: u32 = 300;
 const NAMES: u32 = 130;
@@ -35,7 +35,7 @@ const HEAD: u32 = 100;
 type Panel<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
 impl Chart<'_> {
-    /// The chart as a file.
+    /// Renders the chart.
     pub fn svg(&self) -> Result<String, BoxError> {
         let present: Vec<usize> = (0..self.series.len())
             .filter(|index| self.groups.iter().any(|group| group.values[*index].is_some()))
@@ -54,7 +54,7 @@ impl Chart<'_> {
                 let (panel, others) = rest.split_horizontally(left + width);
                 let values = || present.iter().filter_map(|index| group.values[*index]).filter(|value| *value > 0.0);
                 let (low, high) = (values().fold(f64::MAX, f64::min), values().fold(f64::MIN_POSITIVE, f64::max));
-                // Room for the numbers at the ends of the bars.
+                // Space for the numbers at the ends of the bars.
                 if self.logarithmic {
                     let low = low.min(high) / 2.0;
                     let width = (high / low).powf(1.3);
@@ -82,7 +82,7 @@ impl Chart<'_> {
         X: AsRangedCoord<Value = f64>,
         X::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
     {
-        // The first is the topmost. The axis also labels a place beyond the last.
+        // The first contestant is at the top. The axis also labels a position beyond the last.
         let name = |index: usize| present.iter().rev().nth(index).map_or("", |at| self.series[*at]);
         let mut chart = ChartBuilder::on(panel)
             .caption(format!("{} ({})", group.name, self.hint), ("sans-serif", 13))
@@ -146,7 +146,7 @@ mod tests {
                 ours: &["frpc-cores"],
                 groups: &groups,
             };
-            let svg = chart.svg().expect("it can be drawn");
+            let svg = chart.svg().expect("chart should be drawn");
             for part in ["cost", "16x1 (us)", "raw-cores", "frpc-cores", "1.50", "250"] {
                 assert!(svg.contains(part), "{part}: {svg}");
             }

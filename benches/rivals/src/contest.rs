@@ -15,7 +15,7 @@ pub struct Load {
     pub number: usize,
     /// The number of concurrent calls.
     pub in_flight: usize,
-    /// The length of a text, in bytes.
+    /// Length of a text in bytes.
     pub length: usize,
     /// Counts the calls.
     pub meter: Arc<Meter>,
@@ -83,10 +83,10 @@ async fn call<C: Client>(client: C, caller: usize, load: Load) -> Result<u64, Bo
     Ok(tally.counted())
 }
 
-/// A contestant that can make each call on a connection of its own.
+/// A contestant that can use a new connection for each call.
 pub trait Reconnect: Contestant {
-    /// Connects, makes one call and closes, again and again while the meter runs. Gives the calls that ended within the
-    /// window.
+    /// Repeatedly connects, makes one call and closes while the meter runs. Returns the number of calls completed
+    /// within the window.
     fn reconnect(address: SocketAddr, setup: Setup, load: Load) -> impl Future<Output = Result<u64, BoxError>> + Send;
 }
 

@@ -1,11 +1,11 @@
-//! The report's description of the machine and of versions, and required system settings.
+//! Describes the machine and the versions for the report, and adjusts system settings.
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Allows as many open files as the system lets us.
+/// Raises the limit of open files to the maximum that the system permits.
 pub fn raise_file_limit() {
     let raised =
         getrlimit(Resource::RLIMIT_NOFILE).and_then(|(_, hard)| setrlimit(Resource::RLIMIT_NOFILE, hard, hard));
@@ -15,17 +15,17 @@ pub fn raise_file_limit() {
     }
 }
 
-/// The number and the kind of the processors, and the memory.
+/// Describes the number and kind of the processors, and the memory.
 pub fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
-    // Virtual machines often see no more than a maker's name, which is the same for many generations.
+    // Virtual machines often report only the manufacturer, which is the same for many generations.
     let of_processor = |name| line_of("/proc/cpuinfo", name).unwrap_or_else(|| "unknown".into());
     let [processor, family, model] = ["model name\t", "cpu family\t", "model\t"].map(of_processor);
     let memory = line_of("/proc/meminfo", "MemTotal").unwrap_or_default();
     format!("{cores} x {processor} (family {family}, model {model}), memory {memory}")
 }
 
-/// The machine, the versions and the commands that were run, as Markdown.
+/// Describes the machine, the versions and the commands as Markdown.
 pub fn describe(commands: &[String]) -> String {
     let mut text = String::new();
     let congestion = read("/proc/sys/net/ipv4/tcp_congestion_control");
@@ -45,15 +45,15 @@ pub fn describe(commands: &[String]) -> String {
     text
 }
 
-/// The lines of a description that have this name.
+/// Returns the lines of a description that have this name.
 pub fn described(text: &str, name: &str) -> Vec<String> {
     let start = format!("* {name}: ");
     text.lines().filter_map(|line| line.strip_prefix(&start)).map(str::to_owned).collect()
 }
 
-/// The call of this program, which has this name and was built with these features.
+/// Returns the command line of this program with its name and features.
 pub fn command(program: &str, features: &[&str]) -> String {
-    // To be pasted into a shell.
+    // Quoted for a shell.
     let quoted = |word: String| if word.contains(' ') { format!("\"{word}\"") } else { word };
     let arguments: Vec<_> = std::env::args().skip(1).map(quoted).collect();
     let features = features.join(",");
@@ -62,24 +62,24 @@ pub fn command(program: &str, features: &[&str]) -> String {
     format!("`cargo run --release --manifest-path benches/rivals/Cargo.toml{features} --bin {program} -- {arguments}`")
 }
 
-/// The revision of the code, without changes of its report.
+/// Returns the revision of the code, ignoring changes of its report.
 pub fn revision() -> String {
     let git = |arguments: &[&str]| output("git", &[&["-C", env!("CARGO_MANIFEST_DIR")], arguments].concat());
     let changes = git(&["status", "--porcelain", "--untracked-files=no", "--", ":/", ":(top,exclude)docs/performance"]);
     git(&["rev-parse", "--short", "HEAD"]) + if changes.is_empty() { "" } else { "-dirty" }
 }
 
-/// The version of the compiler.
+/// Returns the version of the compiler.
 pub fn rust() -> String {
     output("rustc", &["--version"])
 }
 
-/// The date and the time, in UTC.
+/// Returns the date and time in UTC.
 pub fn date() -> String {
     output("date", &["-u", "+%Y-%m-%d %H:%M UTC"])
 }
 
-/// Versions of these packages from the lock file.
+/// Returns the versions of these packages in the lock file.
 pub fn locked(names: &[&str]) -> Vec<String> {
     let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock");
     let lock = std::fs::read_to_string(lock).unwrap_or_default();
@@ -90,7 +90,7 @@ pub fn locked(names: &[&str]) -> Vec<String> {
     names.iter().filter_map(version).collect()
 }
 
-/// Versions of the rivals.
+/// Returns the versions of the rivals.
 fn versions() -> String {
     let mut versions = locked(&["tokio", "tonic", "prost", "tarpc", "volo-thrift", "axum", "hyper"]);
     let modules = std::fs::read_to_string(go_folder().join("go.mod")).unwrap_or_default();
@@ -105,7 +105,7 @@ fn go_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("go")
 }
 
-/// The program of the contestants in Go, next to this one.
+/// Returns the program of the Go contestants, next to this one.
 ///
 /// # Panics
 /// If this program has no path.
@@ -113,7 +113,7 @@ pub fn go_program() -> PathBuf {
     std::env::current_exe().expect("program should have a path").with_file_name("compare-go")
 }
 
-/// Builds that program.
+/// Builds the program of the Go contestants.
 ///
 /// # Errors
 /// The output of the compiler.

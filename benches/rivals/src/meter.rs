@@ -1,22 +1,22 @@
-//! Counting calls and timing some of them, from many tasks on many threads, during a window that another thread opens
-//! and closes.
+//! Counts calls and times some of them, from many tasks on many threads, within a window that another thread opens and
+//! closes.
 
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// What all callers share.
+/// State shared by all callers.
 #[derive(Debug)]
 pub struct Meter {
     phase: AtomicU8,
-    /// One call of so many is timed.
+    /// One of this many calls is timed.
     every: u64,
-    /// One histogram for each thread, as far as they go round.
+    /// The histograms, which threads use round-robin.
     histograms: Vec<Mutex<Histogram<u64>>>,
 }
 
-/// How far a run has come.
+/// The phase of a run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Debug)]
 #[repr(u8)]
 pub enum Phase {
@@ -24,21 +24,22 @@ pub enum Phase {
     WarmUp,
     /// Calls are counted and timed.
     Window,
-    /// Calls in flight are finished, and timed: slow ones must not get lost with the end of the window.
+    /// Calls in flight are finished and timed, so that slow ones are included.
     Ending,
 }
 
-/// Threads with a histogram to themselves.
+/// Number of histograms.
 const THREADS: usize = 16;
 
-/// The longest distinguishable time, in nanoseconds: longer than any run.
+/// Maximum recorded time in nanoseconds, longer than any run.
 const LONGEST: u64 = 120_000_000_000;
 
 impl Meter {
-    /// A meter that times each call if few are made at one time, otherwise one of eight, since looking at the clock
-    /// would be a good part of the cost of a call.
+    /// Creates a meter. It times every call if few are concurrent, otherwise every eighth, because reading the clock
+    /// would be a considerable part of the cost of a call.
     pub fn new(at_one_time: usize) -> Self {
-        let histogram = || Histogram::new_with_max(LONGEST, 3).expect("three digits are within its limits");
+        let histogram =
+            || Histogram::new_with_max(LONGEST, 3).expect("three digits should be within the histogram's limits");
         Self {
             phase: AtomicU8::new(Phase::WarmUp as u8),
             every: if at_one_time < 16 { 1 } else { 8 },
@@ -46,30 +47,30 @@ impl Meter {
         }
     }
 
-    /// Moves on to a phase.
+    /// Enters a phase.
     pub fn enter(&self, phase: Phase) {
         self.phase.store(phase as u8, Ordering::Relaxed);
     }
 
-    /// Whether calls are to be made.
+    /// Returns whether calls are to be made.
     #[inline]
     pub fn runs(&self) -> bool {
         self.phase.load(Ordering::Relaxed) < Phase::Ending as u8
     }
 
-    /// Whether calls are counted.
+    /// Returns whether calls are counted.
     #[inline]
     pub fn counts(&self) -> bool {
         self.phase.load(Ordering::Relaxed) == Phase::Window as u8
     }
 
-    /// Whether the call of this number, counted by its connection, is one of those that are timed.
+    /// Returns whether the call with this number on its connection is timed.
     #[inline]
     pub fn times(&self, number: u64) -> bool {
         number.is_multiple_of(self.every)
     }
 
-    /// Notes how long a call took that has just ended.
+    /// Records the duration of a call that has just ended.
     pub fn record(&self, latency: Duration) {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         thread_local! {
@@ -81,22 +82,22 @@ impl Meter {
         }
     }
 
-    /// A tally for one caller.
+    /// Creates a tally for one caller.
     pub fn tally(&self, caller: usize) -> Tally<'_> {
         Tally { meter: self, until_timed: caller as u64 % self.every, counted: 0 }
     }
 
-    /// All latencies so far.
+    /// Returns all latencies so far.
     pub fn latencies(&self) -> Histogram<u64> {
         let mut all = self.histograms[0].lock().clone();
         for histogram in &self.histograms[1..] {
-            all.add(&*histogram.lock()).expect("all are made alike");
+            all.add(&*histogram.lock()).expect("histograms should have equal bounds");
         }
         all
     }
 }
 
-/// What one caller has done.
+/// The counts of one caller.
 #[derive(Debug)]
 pub struct Tally<'a> {
     meter: &'a Meter,
@@ -105,13 +106,13 @@ pub struct Tally<'a> {
 }
 
 impl Tally<'_> {
-    /// Whether another call is to be made.
+    /// Returns whether another call is to be made.
     #[inline]
     pub fn runs(&self) -> bool {
         self.meter.runs()
     }
 
-    /// A call begins. Gives what [`end`](Self::end) wants to have back.
+    /// Begins a call. The result is passed to [`end`](Self::end).
     #[inline]
     pub fn begin(&mut self) -> Option<Instant> {
         if self.until_timed > 0 {
@@ -122,7 +123,7 @@ impl Tally<'_> {
         Some(Instant::now())
     }
 
-    /// A call has ended.
+    /// Ends a call.
     #[inline]
     pub fn end(&mut self, begun: Option<Instant>) {
         self.counted += u64::from(self.meter.counts());
@@ -131,7 +132,7 @@ impl Tally<'_> {
         }
     }
 
-    /// As [`end`](Self::end), of so many that were timed together: each took its part.
+    /// Like [`end`](Self::end), for several calls that were timed together.
     pub fn end_many(&mut self, begun: Option<Instant>, calls: u64) {
         self.counted += if self.meter.counts() { calls } else { 0 };
         if let Some(begun) = begun {
@@ -139,7 +140,7 @@ impl Tally<'_> {
         }
     }
 
-    /// Calls that ended within the window.
+    /// Returns the number of calls completed within the window.
     pub fn counted(&self) -> u64 {
         self.counted
     }

@@ -1,4 +1,4 @@
-//! Child processes, which never outlive this one: they end when their standard input does, and are killed when dropped.
+//! Child processes that never outlive this one: they exit when their standard input is closed, and are killed on drop.
 
 use crate::BoxError;
 #[cfg(feature = "tls")]
@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// A child and the lines that it writes.
+/// A child and its output lines.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
@@ -21,7 +21,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a program, if so on one core only: the `core`-th of those that this process may use.
+    /// Starts a program, optionally pinned to the `core`-th of the cores available to this process.
     ///
     /// # Errors
     /// If it cannot be started.
@@ -47,10 +47,10 @@ impl Process {
         Ok(Self { child, lines, clock })
     }
 
-    /// Waits for a line that begins with a word; gives the rest of it.
+    /// Waits for a line that starts with a word, and returns the rest of it.
     ///
     /// # Errors
-    /// If there is none in time, or the program has ended.
+    /// If there is none in time, or the program has exited.
     pub fn expect(&self, word: &str, within: Duration) -> Result<String, BoxError> {
         let until = Instant::now() + within;
         loop {
@@ -66,20 +66,20 @@ impl Process {
         }
     }
 
-    /// The number of the process.
+    /// Returns the process id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Processor time that it has used so far, in all its threads.
+    /// Returns the CPU time used so far by all its threads.
     ///
     /// # Errors
-    /// If the program has ended.
+    /// If the program has exited.
     pub fn cpu(&self) -> Result<Duration, BoxError> {
         Ok(self.clock.now()?.into())
     }
 
-    /// A figure from its status, in bytes, such as `VmHWM`.
+    /// Returns a figure of its status in bytes, such as `VmHWM`.
     ///
     /// # Errors
     /// If there is none.
@@ -102,7 +102,7 @@ fn pid(child: &Child) -> Result<Pid, BoxError> {
     Ok(Pid::from_raw(child.id().try_into()?))
 }
 
-/// Runs a closure with this thread on one of its cores, which children inherit.
+/// Runs a closure while this thread is pinned to a core, which children inherit.
 fn on_core<T>(core: usize, run: impl FnOnce() -> T) -> Result<T, BoxError> {
     let this = Pid::from_raw(0);
     let before = sched_getaffinity(this)?;
@@ -115,7 +115,7 @@ fn on_core<T>(core: usize, run: impl FnOnce() -> T) -> Result<T, BoxError> {
     Ok(result)
 }
 
-/// For children: ends this process when the parent does, however that ends.
+/// Called by children: makes this process exit with its parent, for whatever reason the parent exits.
 pub fn exit_with_parent() {
     std::thread::spawn(|| {
         let mut nothing = [0; 64];

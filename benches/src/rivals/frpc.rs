@@ -1,4 +1,4 @@
-//! Ourselves.
+//! frpc.
 
 use super::{Client, Rival, Setup, listen_address};
 use crate::BoxError;
@@ -21,19 +21,19 @@ use std::time::Duration;
 
 /// A configuration of frpc.
 pub trait Setting: 'static {
-    /// How it is called in results.
+    /// Its name in results.
     const NAME: &'static str;
 
-    /// Sets up the server.
+    /// Configures the server.
     fn server(server: ServerBuilder) -> ServerBuilder;
 
-    /// Sets up the client.
+    /// Configures the client.
     fn client(client: ChannelBuilder) -> ChannelBuilder {
         client
     }
 }
 
-/// fRPC, set up in one of these ways.
+/// fRPC with one of these configurations.
 #[derive(Debug)]
 pub struct Ours<S>(PhantomData<S>);
 
@@ -46,13 +46,13 @@ impl<S: Setting> Rival for Ours<S> {
     }
 
     async fn connect(address: SocketAddr, _setup: Setup) -> Result<Self::Client, BoxError> {
-        // As `BenchmarkServiceClient::connect` does, with settings.
+        // Like `BenchmarkServiceClient::connect`, with settings.
         let channel = S::client(Channel::builder().calls::<BenchmarkServiceClient>());
         Ok(BenchmarkServiceClient::new(channel.connect(address.to_string()).await?))
     }
 }
 
-/// A type for each configuration, with its name and its settings of the server and, if given, of the client.
+/// Defines a type for each configuration, with its name and the settings of the server and, optionally, of the client.
 macro_rules! settings {
     ($($(#[$doc:meta])* $type:ident = $name:literal: $server:expr $(, $client:expr)?;)*) => {$(
         $(#[$doc])*
@@ -80,26 +80,27 @@ macro_rules! settings {
 }
 
 settings! {
-    /// A thread for each core.
+    /// One thread per core.
     PerCore = "frpc-cores": |server: ServerBuilder| server.workers(Workers::PerCore);
-    /// As in the first example of its documentation: a server with its defaults, and clients in tokio's multi-thread runtime.
+    /// Like the first example of the documentation: a server with its defaults, and clients in tokio's multi-thread
+    /// runtime.
     Plain = "frpc": |server: ServerBuilder| server;
-    /// Servers on io_uring, and clients as ever.
+    /// Servers on io_uring, and unchanged clients.
     Uring = "frpc-uring": |server: ServerBuilder| server.workers(Workers::PerCore).io_backend(IoBackend::Uring);
-    /// Both ends stay awake for as long as there is something to do, and a while longer.
+    /// Both ends busy-poll for some time after the last event.
     Busy = "frpc-busy": |server: ServerBuilder| server.workers(Workers::PerCore).busy_poll(AWAKE), |client: ChannelBuilder| client.busy_poll(AWAKE);
-    /// Clients in the runtime of the caller, and their connections on a thread for each core.
+    /// Clients in the caller's runtime, with connections on one thread per core.
     Apart = "frpc-apart": |server: ServerBuilder| server.workers(Workers::PerCore), |client: ChannelBuilder| client.workers(Workers::PerCore);
-    /// Every handler has a task of its own.
+    /// Every handler runs as a separate task.
     Concurrent = "frpc-concurrent": |server: ServerBuilder| server.workers(Workers::PerCore).policy(Policy::Concurrent);
-    /// Every handler has a task of its own, and sixteen of them at most are at work for a connection.
+    /// Every handler runs as a separate task, with at most sixteen per connection.
     AtMost = "frpc-at-most-16": |server: ServerBuilder| server.workers(Workers::PerCore).policy(Policy::AtMost(16));
 }
 
-/// How long a connection that polls keeps its thread awake: longer than any pause between two calls of a closed loop.
+/// Busy-poll time, longer than any pause between two calls of a closed loop.
 const AWAKE: Duration = Duration::from_millis(5);
 
-/// fRPC with its defaults, and messages that share their bytes.
+/// fRPC with its defaults, and messages that share bytes.
 #[derive(Debug)]
 pub struct Shares;
 
@@ -119,7 +120,7 @@ impl Rival for Shares {
     }
 }
 
-/// fRPC with its defaults, and strings that share their memory.
+/// fRPC with its defaults, and strings that share memory.
 #[derive(Debug)]
 pub struct SharesText;
 
@@ -172,7 +173,7 @@ pub async fn serve(setup: Setup, workers: Workers, bound: Bound) -> Result<(), B
     serve_with(setup, Server::builder().workers(workers), bound).await
 }
 
-/// As [`serve`], with settings.
+/// Like [`serve`], with settings.
 ///
 /// # Errors
 /// If the server cannot be started.

@@ -1,4 +1,4 @@
-//! A request/reply protocol on the public API of frisbee, beside which frpc has to stand.
+//! A request/reply protocol on frisbee's public API, as a baseline for frpc.
 
 use super::{Client, Rival, Setup};
 use crate::BoxError;
@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 
 const ECHO: Operation = Operation::FIRST_USER;
 
-/// The protocol of `tests/outside`, a thread for each core.
+/// The protocol of `tests/outside`, with one thread per core.
 #[derive(Debug)]
 pub struct Outside;
 
@@ -35,7 +35,7 @@ impl Rival for Outside {
 pub async fn serve_with(setup: Setup, server: ServerBuilder, bound: Bound) -> Result<(), BoxError> {
     let echo = move |_method, text: Bytes| async move {
         setup.pause().await;
-        // Messages of the contestants own their text.
+        // The contestants' messages own their text.
         let text = String::from_utf8(text.into()).map_err(|error| error.to_string())?;
         Ok(text.into())
     };

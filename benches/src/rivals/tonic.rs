@@ -1,8 +1,8 @@
 //! tonic, on the same messages.
 //!
-//! Configured for throughput: no delay on either side, windows that never close within one message of a megabyte or
-//! among thousands of small ones, frames that hold a large message in few parts, no limit on streams. Its servers have one
-//! service, and so no router.
+//! Configured for throughput: TCP_NODELAY at both ends, windows that never block within one message of a megabyte or
+//! among thousands of small ones, frames that hold a large message in few parts, no limit on streams. Its servers have
+//! one service, and therefore no router.
 
 use super::{Client, Rival, Setup, listen_address};
 use crate::BoxError;
@@ -28,13 +28,14 @@ use tonic::{Request, Response, Status};
 /// The flow-control window: bytes that a peer may send before an update, on a stream, and on a connection.
 const WINDOWS: (u32, u32) = (4 << 20, 64 << 20);
 
-/// The largest frame that either end takes.
+/// Maximum frame size accepted by either end.
 const FRAME_MAX: u32 = 1 << 20;
 
-/// The longest message, as ours.
+/// Maximum length of a message, equal to ours.
 const MESSAGE_MAX: usize = 5 << 20;
 
-/// Requests that may wait for the task of a client's connection. The default, 1024, is too few for 10 000 in flight.
+/// Maximum number of requests queued for the task of a client's connection. The default, 1024, is too low for 10 000 in
+/// flight.
 const BUFFER: usize = 16 * 1024;
 
 /// tonic on its default runtime.
@@ -56,13 +57,13 @@ impl Rival for Tonic {
 }
 
 impl Tonic {
-    /// A connection with the settings of its client.
+    /// Connects with the client's settings.
     pub async fn channel(address: SocketAddr) -> Result<Channel, BoxError> {
         Ok(endpoint(address)?.connect().await?)
     }
 }
 
-/// The client of the service over a channel, with or without layers around it.
+/// Creates the client of the service over a channel, with or without layers.
 pub fn echo_client<T>(channel: T) -> BenchmarkServiceClient<T>
 where
     T: GrpcService<Body, ResponseBody: HttpBody<Data = Bytes, Error: Into<BoxError> + Send> + Send + 'static>,
@@ -70,7 +71,7 @@ where
     BenchmarkServiceClient::new(channel).max_decoding_message_size(MESSAGE_MAX)
 }
 
-/// tonic on a runtime for each core, at both ends.
+/// tonic with one runtime per core, at both ends.
 #[derive(Debug)]
 pub struct PerCore;
 
@@ -102,7 +103,7 @@ impl Stream for Accepted {
     }
 }
 
-/// A server with the settings above.
+/// Returns a server with the settings above.
 pub fn server() -> Server {
     Server::builder()
         .tcp_nodelay(true)
@@ -111,15 +112,15 @@ pub fn server() -> Server {
         .max_frame_size(FRAME_MAX)
 }
 
-/// An endpoint with the settings above.
+/// Returns an endpoint with the settings above.
 ///
 /// # Errors
-/// None for addresses of sockets.
+/// None for socket addresses.
 pub fn endpoint(address: SocketAddr) -> Result<Endpoint, BoxError> {
     endpoint_of(&format!("http://{address}"))
 }
 
-/// As [`endpoint`], by its address with the scheme.
+/// Like [`endpoint`], with an address that includes the scheme.
 pub fn endpoint_of(address: &str) -> Result<Endpoint, BoxError> {
     Ok(Endpoint::try_from(address.to_owned())?
         .tcp_nodelay(true)
@@ -129,14 +130,14 @@ pub fn endpoint_of(address: &str) -> Result<Endpoint, BoxError> {
         .max_frame_size(FRAME_MAX))
 }
 
-/// Connections to a free port of the loopback.
+/// Accepts connections on a free loopback port.
 pub fn incoming(bound: Bound) -> Result<TcpIncoming, BoxError> {
     let incoming = TcpIncoming::bind(listen_address().parse()?)?.with_nodelay(Some(true));
     bound.at(incoming.local_addr()?);
     Ok(incoming)
 }
 
-/// The service that answers at once, or when it has slept.
+/// Returns the service, which answers immediately or after sleeping.
 pub fn service(setup: Setup) -> BenchmarkServiceServer<Service> {
     BenchmarkServiceServer::new(Service(setup)).max_decoding_message_size(MESSAGE_MAX)
 }
@@ -160,7 +161,7 @@ where
     type Reply = String;
 
     async fn echo(&self, text: &Text) -> Result<String, BoxError> {
-        // Its methods take `&mut self`; clones share the connection and are what its users make for each call.
+        // Methods take `&mut self`. tonic's users clone the client for each call; clones share the connection.
         let mut client = self.clone();
         Ok(client.benchmark(Echo { message: text.as_str().to_owned() }).await?.into_inner().message)
     }

@@ -1,14 +1,16 @@
-//! Messages through two brokers joined by NATS, and through `async-nats` alone, with the same nats-server.
+//! Compares messages through two brokers joined by NATS with `async-nats` alone, using the same nats-server.
 //!
 //! `cargo run --release --manifest-path benches/rivals/Cargo.toml --bin bus -- [ROUNDS]`
 //!
-//! Takes `nats-server` from PATH. Everything else is in this process, and each way has one publisher and one subscriber
-//! of 32 bytes. `p50` is of messages one at a time, from before they are published until they are read. `rate` is of
-//! messages with at most 8192 in flight. The variants take turns, and ratios are taken within a round.
+//! Takes `nats-server` from PATH. Everything else runs in this process. Each variant has one publisher and one
+//! subscriber of 32-byte messages. `p50` is the latency of messages sent one at a time, from publishing to reading.
+//! `rate` is the throughput with at most 8192 messages in flight. The variants take turns, and ratios are computed
+//! within a round.
 //!
-//! `resumed` is of a cluster of three servers. The one that both brokers use is killed while one of them publishes a
-//! message each millisecond: from the kill until the first message is read that was published after it. The brokers
-//! then use different servers. `missed` is the number of messages reported as missed to the subscription.
+//! `resumed` is measured with a cluster of three servers. The server that both brokers use is killed while one of them
+//! publishes a message each millisecond. It is the time from the kill until the first message published after it is
+//! read. The brokers then use different servers. `missed` is the number of messages reported as missed to the
+//! subscription.
 
 use bytes::Bytes;
 use frisbee_pubsub::nats::NatsBus;
@@ -20,15 +22,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
-/// Messages that are sent one at a time, in a round.
+/// Number of messages sent one at a time in a round.
 const ALONE: usize = 5_000;
 
-/// Messages that are sent as fast as they are read, in a round.
+/// Number of messages sent at full speed in a round.
 const TOGETHER: usize = 500_000;
 
 const ON_THEIR_WAY: usize = 8192;
 
-/// Messages that are read before a server is killed.
+/// Number of messages read before a server is killed.
 const BEFORE_KILL: usize = 500;
 
 /// The time after which an absent bus is considered lost.
@@ -75,7 +77,7 @@ impl Way for Nats {
 struct Bus(Publisher);
 
 impl Bus {
-    /// A client of a broker of its own on the bus.
+    /// Creates a client of its own broker on the bus.
     async fn client(address: &str) -> Result<Client, BoxError> {
         Self::client_of(NatsBus::connect("bench", address).await?).await
     }
@@ -109,7 +111,7 @@ impl Way for Bus {
     }
 }
 
-/// The median in microseconds, and messages in a second.
+/// Returns the median latency in microseconds, and the messages per second.
 async fn measure<W: Way>(address: &str) -> Result<(f64, f64), BoxError> {
     let (way, mut reader) = W::open(address).await?;
     let mut times = Vec::with_capacity(ALONE);
@@ -137,7 +139,7 @@ async fn measure<W: Way>(address: &str) -> Result<(f64, f64), BoxError> {
     Ok((times[ALONE / 2], TOGETHER as f64 / begun.elapsed().as_secs_f64()))
 }
 
-/// How long a bus is away when its server is killed, and how many messages were said to be missed.
+/// Returns how long the bus is interrupted when its server is killed, and the number of messages reported as missed.
 async fn resume() -> Result<(Duration, u64), BoxError> {
     let mut servers = Server::cluster()?;
     let addresses: Vec<_> = servers.iter().map(|server| server.1.clone()).collect();
@@ -201,13 +203,13 @@ async fn joined(addresses: &[String]) -> Result<(), BoxError> {
     }
 }
 
-/// A server of NATS, which ends with this program.
+/// A NATS server, which exits with this program.
 struct Server(Child, String);
 
 impl Server {
-    /// Three servers that are one.
+    /// Starts a cluster of three servers.
     fn cluster() -> Result<Vec<Self>, BoxError> {
-        // All at once, so that they are different ones.
+        // All sockets are bound at the same time, so that their ports differ.
         let sockets = (0..3).map(|_| std::net::TcpListener::bind("127.0.0.1:0")).collect::<Result<Vec<_>, _>>()?;
         let routes = sockets.iter().map(|socket| socket.local_addr().map(|address| format!("nats://{address}")));
         let routes = routes.collect::<Result<Vec<_>, _>>()?;

@@ -1,4 +1,4 @@
-//! The contestants, their cells, and the raw frames that each is compared with.
+//! The contestants, the cells they take part in, and the raw frames that each is compared with.
 
 use crate::grid::{Cell, Mode, Section};
 use rivals::machine;
@@ -11,9 +11,9 @@ pub(crate) struct Entry {
     pub(crate) name: &'static str,
     /// Its configuration, for the report.
     pub(crate) about: &'static str,
-    /// The raw frames on the same flavour of runtime.
+    /// The raw frames with the same kind of runtime.
     pub(crate) raw: &'static str,
-    /// The program that serves and loads.
+    /// The program that serves and makes the calls.
     pub(crate) program: PathBuf,
     kind: Kind,
 }
@@ -23,40 +23,40 @@ enum Kind {
     /// Frames without calls.
     Frames,
     Calls,
-    /// Calls between two ends that stay awake.
+    /// Calls between two busy-polling ends.
     Busy,
-    /// Calls on connections that are driven apart from their callers.
+    /// Calls on connections driven by other threads than their callers.
     Apart,
-    /// Calls with another policy for handlers.
+    /// Calls with another handler policy.
     Policy,
-    /// Calls on connections that carry one at a time.
+    /// Calls on connections that carry one call at a time.
     Pooled,
-    /// Calls with bytes or strings that share their memory.
+    /// Calls with bytes or strings that share memory.
     Shares,
-    /// Both of these.
+    /// Both `Pooled` and `Shares`.
     PooledShares,
-    /// Between processes of one host only.
+    /// Only between processes of one host.
     Host,
-    /// The same, on one connection with one call at a time.
+    /// Only between processes of one host, on one connection with one call at a time.
     HostAlone,
-    /// Calls that are counted or traced.
+    /// Counted or traced calls.
     Observed,
-    /// Calls by other protocols.
+    /// Calls over other protocols.
     Gateway,
-    /// The same, in the table of JSON-RPC only.
+    /// Calls over other protocols, only in the table of JSON-RPC.
     JsonRpc,
-    /// Over TLS.
+    /// Calls over TLS.
     Tls,
-    /// The same, with bytes instead of strings.
+    /// Calls over TLS, with bytes instead of strings.
     TlsBytes,
-    /// Calls, in Go.
+    /// Calls in Go.
     Go,
-    /// Calls in Go on connections that carry one at a time.
+    /// Calls in Go on connections that carry one call at a time.
     GoPooled,
 }
 
-/// Runs `$run::<TYPE>($argument)` for the contestant of a name: one of `all`, of those that make `calls` that can be
-/// made one by one, or of those that `reconnect` for each call.
+/// Runs `$run::<TYPE>($argument)` for the contestant with a name: one of `all`, of those whose `calls` can be made
+/// individually, or of those that `reconnect` for each call.
 macro_rules! dispatch {
     (all, $name:expr, $run:ident($argument:expr)) => {
         dispatch!(@ $name, $run($argument),
@@ -111,7 +111,7 @@ macro_rules! dispatch {
         use rivals::rivals::*;
         dispatch!(@ rivals::contest::Contestant, $name, $run($argument), $($rest)*)
     }};
-    // Each list is of a feature of this package, or of none.
+    // Each list requires a feature of this package, or none.
     (@ $trait:path, $name:expr, $run:ident($argument:expr), $([$($feature:literal)?] $($contestant:path),*;)*) => {{
         #[allow(unused_variables, reason = "without features there may be no contestant")]
         let name = $name;
@@ -132,19 +132,19 @@ macro_rules! dispatch {
 }
 pub(crate) use dispatch;
 
-/// Whether clients of this name run on a thread for each core.
+/// Returns whether clients of this contestant run on one thread per core.
 pub(crate) fn is_per_core(name: &str) -> bool {
     let has_raw_per_core =
         |entry: &Entry| ["raw-cores", "raw-cores-tls"].contains(&entry.raw) && entry.kind != Kind::HostAlone;
     rust_entries().iter().any(|entry| entry.name == name && has_raw_per_core(entry))
 }
 
-/// All contestants, including those that cannot run here.
+/// Returns all contestants, including those that cannot run here.
 pub(crate) fn entries() -> Vec<Entry> {
     [rust_entries(), go_entries()].concat()
 }
 
-/// Those that this program serves and loads itself.
+/// Returns the contestants implemented by this program.
 fn rust_entries() -> Vec<Entry> {
     const PER_CORE: &str = "raw-cores";
     const SHARED: &str = "raw";
@@ -264,7 +264,7 @@ fn rust_entries() -> Vec<Entry> {
     rust.map(|(name, about, raw, kind)| Entry { name, about, raw, program: own.clone(), kind }).into()
 }
 
-/// Those in Go, which are one program.
+/// Returns the Go contestants, which share one program.
 fn go_entries() -> Vec<Entry> {
     let program = machine::go_program();
     [
@@ -277,7 +277,7 @@ fn go_entries() -> Vec<Entry> {
     .into()
 }
 
-/// Features, and whether they are enabled.
+/// The features, and whether they are enabled.
 const BUILT: [(&str, bool); 7] = [
     ("axum", cfg!(feature = "axum")),
     ("gateways", cfg!(feature = "gateways")),
@@ -288,7 +288,7 @@ const BUILT: [(&str, bool); 7] = [
     ("volo", cfg!(feature = "volo")),
 ];
 
-/// Those that are enabled.
+/// Returns the enabled features.
 pub(crate) fn features() -> Vec<&'static str> {
     BUILT.into_iter().filter_map(|(feature, is_built)| is_built.then_some(feature)).collect()
 }
@@ -296,11 +296,11 @@ pub(crate) fn features() -> Vec<&'static str> {
 /// The baselines of counted and traced calls.
 const UNOBSERVED: [&str; 3] = ["frpc", "tonic", "tonic-cores"];
 
-/// Those that stream.
+/// The contestants that stream.
 const STREAMS: [&str; 6] = ["raw-cores", "frisbee", "frpc", "frpc-cores", "tonic", "tonic-cores"];
 
 impl Entry {
-    /// Whether it takes part in a cell.
+    /// Returns whether the contestant takes part in a cell.
     pub(crate) fn takes(&self, cell: &Cell) -> bool {
         if cell.section == Section::Tls {
             return self.kind == Kind::Tls || self.kind == Kind::TlsBytes && cell.length == 1 << 20;
@@ -310,12 +310,12 @@ impl Entry {
             return self.takes_json_rpc(cell);
         }
         if cell.section == Section::Gateway {
-            // UCall has one call for each connection.
+            // UCall carries one call at a time per connection.
             let fits = self.name != "ucall" || cell.in_flight == 1;
             return ["frpc", "tonic"].contains(&self.name) || self.kind == Kind::Gateway && fits;
         }
         if cell.section == Section::OneHost {
-            // A ring that copies word by word says nothing of long texts.
+            // A ring that copies word by word is not representative for long texts.
             let fits = self.name != "bare-ring" || cell.length == 32;
             let is_alone = cell.clients == 1 && cell.in_flight == 1 && fits;
             return ["raw", "frpc", "tonic"].contains(&self.name)
@@ -328,14 +328,14 @@ impl Entry {
             (_, Kind::Observed) => false,
             (Section::Streams, _) => STREAMS.contains(&self.name),
             (section, Kind::Shares | Kind::PooledShares) => section == Section::Bulk,
-            // Two ends that poll share no core, and more connections than cores keep each other awake.
+            // Two polling ends must not share a core, and more connections than cores keep each other awake.
             (section, Kind::Busy) => section == Section::Small && cell.clients == 1,
             (section, Kind::Apart) => section == Section::Small,
             (Section::Handler, Kind::Policy) => true,
             (section, Kind::Policy) => section == Section::Small && (cell.clients, cell.in_flight) == (16, 10),
             (Section::Hog | Section::Open | Section::Handler | Section::Idle, Kind::Frames) => false,
             (Section::Hog, _) if pooled => false,
-            // An inline handler that sleeps would hold up its whole connection.
+            // A sleeping inline handler would block its whole connection.
             (Section::Handler, _) if ["go-frpc", "tarpc-in-place"].contains(&self.name) => false,
             _ => match cell.mode {
                 Mode::Reconnect => self.kind != Kind::Frames,
@@ -345,7 +345,7 @@ impl Entry {
         }
     }
 
-    /// Whether it takes part in a cell of JSON-RPC.
+    /// Returns whether the contestant takes part in a JSON-RPC cell.
     fn takes_json_rpc(&self, cell: &Cell) -> bool {
         const RECONNECTING: [&str; 7] =
             ["frpc", "frpc-json-rpc", "frpc-json-rpc-http", "jsonrpsee-http", "fastapi", "tonic", "ucall"];
@@ -366,12 +366,12 @@ impl Entry {
         match (cell.mode, cell.in_flight) {
             (Mode::Reconnect, _) => RECONNECTING.contains(&self.name),
             (_, 1) => KEPT.contains(&self.name),
-            // UCall has one call for each connection.
+            // UCall carries one call at a time per connection.
             _ => self.name.ends_with("-batch") || KEPT.contains(&self.name) && self.name != "ucall-uring",
         }
     }
 
-    /// Checks that it can run here, and builds its program if that is in Go.
+    /// Checks that the contestant can run here, and builds its program if it is written in Go.
     ///
     /// # Errors
     /// The remedy.
@@ -389,12 +389,12 @@ impl Entry {
         if self.is_go() { GO.clone() } else { Ok(()) }
     }
 
-    /// Whether its program is in Go.
+    /// Returns whether its program is written in Go.
     pub(crate) fn is_go(&self) -> bool {
         matches!(self.kind, Kind::Go | Kind::GoPooled)
     }
 
-    /// The feature of this package that builds it.
+    /// Returns the feature of this package that enables it.
     fn feature(&self) -> Option<&'static str> {
         match self.kind {
             Kind::Gateway | Kind::JsonRpc => Some("gateways"),
@@ -405,7 +405,7 @@ impl Entry {
         }
     }
 
-    /// Whether it is ours.
+    /// Returns whether it is one of our contestants.
     pub(crate) fn is_ours(&self) -> bool {
         self.name.starts_with("frpc")
     }

@@ -1,39 +1,39 @@
-//! The measured cells: the originals' grid, and additional ones.
+//! The measured cells: the grid of the original benchmark, and additional ones.
 
 use rivals::rivals::streams::Way;
 use std::fmt;
 use std::time::Duration;
 
-/// One thing to measure.
+/// One configuration to measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Cell {
     pub(crate) section: Section,
     pub(crate) clients: usize,
     pub(crate) in_flight: usize,
-    /// The length of a text, in bytes.
+    /// Length of a text in bytes.
     pub(crate) length: usize,
     pub(crate) sleep: Option<Duration>,
     pub(crate) mode: Mode,
 }
 
-/// A part of the report.
+/// A section of the report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub(crate) enum Section {
     /// Short texts, 1 to 8192 connections.
     Small,
     /// Long texts, 1 to 100 connections.
     Bulk,
-    /// A handler that sleeps, and one that blocks its thread.
+    /// A sleeping handler, and one that blocks its thread.
     Handler,
-    /// A connection for each call, compared with a kept one.
+    /// A new connection for each call, compared with a kept one.
     Connect,
     /// Both processes on one core.
     Pinned,
-    /// Server and load on one core each.
+    /// Server and client on one core each.
     Apart,
-    /// System calls of server and load.
+    /// System calls of server and client.
     Syscalls,
-    /// Messages of streams.
+    /// Stream messages.
     Streams,
     /// Counted and traced calls, compared with plain ones.
     Observed,
@@ -41,16 +41,16 @@ pub(crate) enum Section {
     Open,
     /// One connection with very many requests among a hundred with few.
     Hog,
-    /// Memory of connections that do nothing.
+    /// Memory of idle connections.
     Idle,
-    /// Two processes of one host, by other transports than TCP, and by TCP.
+    /// Two processes of one host, over TCP and other transports.
     OneHost,
     /// Services called through gateways, compared with native calls.
     Gateway,
-    /// Calls of JSON-RPC as UCall compares them: on kept connections, with a connection for each call, in batches and by
+    /// JSON-RPC calls like in UCall's benchmarks: on kept connections, with a connection per call, in batches and by
     /// datagrams.
     JsonRpc,
-    /// Calls over TLS, and a connection for each call.
+    /// Calls over TLS, and with a new connection per call.
     Tls,
 }
 
@@ -59,27 +59,27 @@ pub(crate) enum Section {
 pub(crate) enum Mode {
     /// Each caller makes the next call when it has its reply.
     Closed,
-    /// As `Closed`, with a new connection for each call.
+    /// Like `Closed`, with a new connection for each call.
     Reconnect,
-    /// Calls are made at this rate, in calls per second, whether there are replies or not.
+    /// Calls are made at this rate per second, regardless of replies.
     Open { rate: u32 },
-    /// As `Closed`, with both processes on the first core.
+    /// Like `Closed`, with both processes on the first core.
     Pinned,
-    /// As `Closed`, with the server on the first core and the load on the second.
+    /// Like `Closed`, with the server on the first core and the client on the second.
     Apart,
-    /// As `Closed`, with system calls counted.
+    /// Like `Closed`, with system calls counted.
     Counted,
-    /// As `Closed`, with a handler that blocks a thread.
+    /// Like `Closed`, with a handler that blocks a thread.
     Blocking,
-    /// As `Closed`, during such load of another connection.
+    /// Like `Closed`, under load of another connection.
     Beside(Hog),
-    /// One call on each connection, then nothing.
+    /// One call on each connection, then idle.
     Idle,
-    /// Messages in streams that go this way, one on each connection.
+    /// Messages in streams of this direction, one on each connection.
     Stream(Way),
 }
 
-/// The load of the greedy connection.
+/// The load of a greedy connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Hog {
     /// Sends texts of 4 MiB, two at a time.
@@ -89,7 +89,7 @@ pub(crate) enum Hog {
 }
 
 impl Hog {
-    /// Its calls at one time, and the length of their texts.
+    /// Returns its number of concurrent calls, and the length of their texts.
     pub(crate) fn load(self) -> (usize, usize) {
         match self {
             Self::Texts => (2, 4 << 20),
@@ -98,10 +98,10 @@ impl Hog {
     }
 }
 
-/// Connections of small cells: alone, some, and thousands.
+/// Connection counts of small cells: one, some, and thousands.
 const CLIENTS: [usize; 5] = [1, 16, 128, 1024, 8192];
 
-/// All cells in the order of the report, or few of them.
+/// Returns all cells in the order of the report, or the few of a quick comparison.
 pub(crate) fn grid(quick: bool) -> Vec<Cell> {
     let mut cells = Vec::new();
     for length in [32, 512] {
@@ -177,7 +177,7 @@ impl Cell {
         Self { section, clients, in_flight, length, sleep: None, mode: Mode::Closed }
     }
 
-    /// Whether it belongs to a quick comparison.
+    /// Returns whether it belongs to a quick comparison.
     fn is_quick(&self) -> bool {
         let Self { section, clients, in_flight, length, mode, .. } = *self;
         match section {
@@ -216,7 +216,7 @@ impl fmt::Display for Cell {
 }
 
 impl Cell {
-    /// The length of a text, in words.
+    /// Returns the length of a text in words.
     pub(crate) fn length_name(&self) -> String {
         match self.length {
             length if length >= 1 << 20 => format!("{} MiB", length >> 20),

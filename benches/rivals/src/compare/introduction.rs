@@ -1,27 +1,27 @@
-//! The first sentence of a report: the machine, the revision, and links to the reports of other machines.
+//! The first sentence of a report: the machine, the revision, and links to reports of other machines.
 
 use rivals::machine::described;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// The beginning of the sentence, up to the name of the machine, and its continuation.
+/// The beginning of the sentence before the name of the machine, and its continuation.
 const BEGINNING: &str = "This report is of ";
 const BEHIND: &str = ", at revision ";
 
-/// The page of the program `formats`.
+/// The page written by the program `formats`.
 const FORMATS: &str = "formats.md";
 
-/// The reader's name for the machine: the one that is `given`; or that of the report `before`, if this is of the same
-/// kind of processor; or else the machine's own name.
+/// Returns the name of the machine for readers: `given`; or that of the previous report if it is of the same kind of
+/// processor; or the machine's own name.
 pub(crate) fn machine(given: Option<&str>, before: &str, itself: &str) -> String {
-    // The memory of virtual machines differs by some kilobytes from one start to the next.
+    // The memory of virtual machines varies by some kilobytes between boots.
     let processor = |machine: &str| machine.split(", memory ").next().unwrap_or_default().to_owned();
     let is_same = processor(&described(before, "Machine").concat()) == processor(itself);
     let known = named(before).filter(|_| is_same);
     given.or(known).unwrap_or(itself).to_owned()
 }
 
-/// The sentence for the report in `folder`.
+/// Returns the sentence for the report in `folder`.
 pub(crate) fn sentence(folder: &Path, machine: &str, revision: &str) -> String {
     let mut sentence = format!("{BEGINNING}{machine}{BEHIND}{revision}");
     let others = others(folder);
@@ -37,14 +37,14 @@ pub(crate) fn sentence(folder: &Path, machine: &str, revision: &str) -> String {
     sentence
 }
 
-/// The machine that a report names.
+/// Returns the machine that a report names.
 fn named(report: &str) -> Option<&str> {
     let sentence = report.lines().find_map(|line| line.strip_prefix(BEGINNING))?;
     Some(sentence.split_once(BEHIND)?.0)
 }
 
-/// The reports other than the one in `folder`: their machines, and the links to them. One report is in a folder, and
-/// those of other machines are in folders within that.
+/// Returns the other reports: their machines, and the links to them. One report is in a folder, and those of other
+/// machines are in its subfolders.
 fn others(folder: &Path) -> Vec<(String, String)> {
     let report = |folder: &Path| named(&std::fs::read_to_string(folder.join("README.md")).ok()?).map(str::to_owned);
     let upper = folder.parent().filter(|upper| report(upper).is_some());

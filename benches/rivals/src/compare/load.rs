@@ -1,7 +1,7 @@
-//! The process that makes the calls: connects, warms up, counts for the given time, and prints the outcome.
+//! The client process: connects, warms up, counts calls for the given time, and prints the results.
 //!
-//! It prints its phase on standard output (`ready`, `begin`, `end`), so that the parent can read the processor time of
-//! both processes at the right moments, and at last `result` with figures.
+//! It prints its phases to standard output (`ready`, `begin`, `end`), so that the parent can read the CPU time of both
+//! processes at the right moments, and finally `result` with the figures.
 
 mod open;
 
@@ -38,40 +38,40 @@ pub(crate) struct LoadArguments {
     warm_up_ms: u64,
     #[arg(long, default_value_t = 1000)]
     window_ms: u64,
-    /// A new connection for each call.
+    /// Use a new connection for each call.
     #[arg(long)]
     reconnect: bool,
-    /// One call on each connection, then nothing.
+    /// Make one call on each connection, then stay idle.
     #[arg(long)]
     idle: bool,
-    /// Calls per second, whether there are replies or not.
+    /// Calls per second, regardless of replies.
     #[arg(long)]
     rate: Option<u32>,
-    /// Messages in streams that go this way.
+    /// Direction of stream messages.
     #[arg(long)]
     streams: Option<Way>,
 }
 
-/// How long connections are left alone before memory is looked at: time to give back what bursts needed.
+/// Idle time before memory is measured, in which memory of bursts is released.
 const IDLE: Duration = Duration::from_secs(5);
 
-/// The outcome of a load.
+/// The results of a load.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default)]
 pub(crate) struct Outcome {
-    /// Calls that ended within the window.
+    /// Calls completed within the window.
     pub(crate) calls: u64,
     pub(crate) seconds: f64,
     pub(crate) p50_us: f64,
     pub(crate) p99_us: f64,
     pub(crate) p999_us: f64,
     pub(crate) max_us: f64,
-    /// Connections without a single call that ended within the window.
+    /// Connections on which no call completed within the window.
     pub(crate) starved: usize,
-    /// Connections whose calls had not ended long after the window.
+    /// Connections whose calls had not completed long after the window.
     pub(crate) stuck: usize,
 }
 
-/// How long calls under way at the end of the window are waited for.
+/// Maximum wait for calls in flight at the end of the window.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(crate) fn main(arguments: &LoadArguments) -> Result<(), BoxError> {
@@ -90,11 +90,11 @@ pub(crate) fn main(arguments: &LoadArguments) -> Result<(), BoxError> {
     };
     let outcome = loaded.ok_or("there is no such contestant, or not for this")??;
     println!("result {}", serde_json::to_string(&outcome)?);
-    // Thousands of connections need not be closed one by one.
+    // Skips closing thousands of connections individually.
     std::process::exit(0);
 }
 
-/// What carries connections: one runtime for all, or one for each core.
+/// The runtimes of connections: one for all, or one per core.
 struct Carriers {
     handles: Vec<Handle>,
     _shared: Option<Runtime>,
@@ -115,15 +115,15 @@ impl Carriers {
         Ok(Self { handles, _shared: None })
     }
 
-    /// What carries a connection.
+    /// Returns the runtime of a connection.
     fn of(&self, connection: usize) -> &Handle {
         &self.handles[connection % self.handles.len()]
     }
 }
 
-/// What every way of loading needs.
+/// State shared by all kinds of load.
 struct Bench {
-    /// Waits for the carriers.
+    /// Waits for the other runtimes.
     control: Runtime,
     carriers: Carriers,
     meter: Arc<Meter>,
@@ -147,7 +147,7 @@ impl Bench {
         Load { number, in_flight, length, meter: self.meter.clone() }
     }
 
-    /// Opens all connections, some at a time: a backlog that overflows costs a second.
+    /// Opens all connections, some at a time, because an overflowing backlog costs a second.
     fn connect<C: Contestant>(&self) -> Result<Vec<C::Connection>, BoxError> {
         const AT_ONE_TIME: usize = 64;
         let mut connections = Vec::with_capacity(self.arguments.clients);
@@ -167,7 +167,7 @@ impl Bench {
         Ok(connections)
     }
 
-    /// Goes through the phases and reports them to the parent; returns the seconds of the window.
+    /// Runs the phases and reports them to the parent. Returns the length of the window in seconds.
     fn phases(&self) -> f64 {
         sleep(Duration::from_millis(self.arguments.warm_up_ms));
         self.meter.enter(Phase::Window);
@@ -180,7 +180,7 @@ impl Bench {
         seconds
     }
 
-    /// Waits for the calls under way and sums up.
+    /// Waits for calls in flight and sums up the results.
     fn sum_up(&self, seconds: f64, driving: Vec<JoinHandle<Result<u64, BoxError>>>) -> Result<Outcome, BoxError> {
         let give_up = Instant::now() + PATIENCE;
         let mut outcome = Outcome { seconds, ..Outcome::default() };
@@ -238,7 +238,7 @@ fn load_reconnecting<R: Reconnect>(arguments: &LoadArguments) -> Result<Outcome,
     bench.sum_up(seconds, driving)
 }
 
-/// Makes some calls on each connection, and then none while memory is looked at.
+/// Makes some calls on each connection, and then stays idle while memory is measured.
 fn load_idle<R: Rival>(arguments: &LoadArguments) -> Result<Outcome, BoxError> {
     let bench = Bench::new(arguments)?;
     let clients = bench.connect::<R>()?;

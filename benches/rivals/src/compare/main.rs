@@ -1,11 +1,11 @@
-//! Compares fRPC with raw frames and with other RPC systems, each server and each client a process of its own.
+//! Compares fRPC with raw frames and with other RPC systems. Each server and each client runs in its own process.
 //!
 //! `cargo run --release --manifest-path benches/rivals/Cargo.toml --bin compare -- --quick`
 //!
-//! Other rivals than tonic are built when their feature is named: `--features tarpc,volo`, or `--features all`.
+//! Rivals other than tonic are built if their feature is enabled: `--features tarpc,volo`, or `--features all`.
 //!
-//! For each cell of the grid all contestants take turns, round after round, so that other load of the machine meets all
-//! of them; ratios are taken within a round. The program runs itself as the servers and the loads.
+//! For each cell of the grid, all contestants take turns in several rounds, so that other load on the machine affects
+//! all of them. Ratios are computed within a round. The program runs itself as the servers and the clients.
 
 mod contestants;
 mod grid;
@@ -41,7 +41,7 @@ enum Role {
     /// Serves until standard input ends.
     #[command(hide = true)]
     Serve(serve::ServeArguments),
-    /// Puts load on a server and reports the outcome.
+    /// Load a server and report the results.
     #[command(hide = true)]
     Load(load::LoadArguments),
 }
@@ -57,29 +57,29 @@ struct Options {
     /// Only these sections of the grid.
     #[arg(long, value_delimiter = ',', value_enum)]
     sections: Vec<Section>,
-    /// Only cells whose name contains this.
+    /// Only cells whose name contains this text.
     #[arg(long)]
     cell: Option<String>,
-    /// Rounds. Every contestant runs once in each. Default: 7, quick 3.
+    /// Number of rounds. Every contestant runs once in each. Default: 7, quick 3.
     #[arg(long)]
     rounds: Option<usize>,
-    /// How long calls are counted in each run, in milliseconds. Default: 1000, quick 400.
+    /// Measurement window of each run in milliseconds. Default: 1000, quick 400.
     #[arg(long)]
     window_ms: Option<u64>,
-    /// How long calls are made before that, in milliseconds. Default: 400, quick 150.
+    /// Warm-up of each run in milliseconds. Default: 400, quick 150.
     #[arg(long)]
     warm_up_ms: Option<u64>,
-    /// Resumes the report that is there, if it is of the same revision: runs the rounds that are missing.
+    /// Resume the existing report if it is of the same revision: run the missing rounds.
     #[arg(long)]
     more: bool,
-    /// The machine as readers know it, for the first sentence, such as "an AMD EPYC (Zen 3) with two cores". Default:
-    /// the name in the report that is there, if it is of the same kind of processor.
+    /// Name of the machine for the first sentence, such as "an AMD EPYC (Zen 3) with two cores". Default: the name in
+    /// the existing report if it is of the same kind of processor.
     #[arg(long)]
     machine: Option<String>,
-    /// Where the report goes.
+    /// Output folder of the report.
     #[arg(long, default_value_os_t = default_folder())]
     out: PathBuf,
-    /// Lists contestants and cells, and does nothing.
+    /// List contestants and cells and exit.
     #[arg(long)]
     list: bool,
 }
@@ -88,13 +88,13 @@ fn default_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/performance")
 }
 
-/// How long a quick comparison takes at most; the cell that is being measured is finished.
+/// Maximum duration of a quick comparison. The current cell is finished.
 const QUICK: Duration = Duration::from_secs(160);
 
-/// The contestants of a quick comparison, unless others are named.
+/// Default contestants of a quick comparison.
 const QUICK_RIVALS: [&str; 6] = ["raw-cores", "raw", "frpc", "frpc-cores", "tonic", "tonic-cores"];
 
-/// How long a run takes.
+/// The durations of a run.
 #[derive(Clone, Copy, Debug)]
 struct Times {
     warm_up: Duration,
@@ -149,7 +149,7 @@ fn compare(options: &Options) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// The named contestants. Default: all that can run here; quick: few.
+/// Returns the named contestants. Default: all that can run here; quick: a few.
 fn chosen_entries(options: &Options, all: &[Entry]) -> Result<Vec<Entry>, BoxError> {
     let find = |name: &str| all.iter().find(|entry| entry.name == name).cloned();
     if !options.rivals.is_empty() {
@@ -178,8 +178,8 @@ fn chosen_entries(options: &Options, all: &[Entry]) -> Result<Vec<Entry>, BoxErr
     Ok(chosen)
 }
 
-/// Goes through the grid, round by round until the time is over, and saves the report after each cell. Rounds of the
-/// report that all contestants of a cell have had are not run again.
+/// Measures the grid round by round until the time is over, and saves the report after each cell. Rounds that all
+/// contestants of a cell have completed are not repeated.
 fn run_all(
     cells: &[Cell],
     entries: &[Entry],
@@ -199,7 +199,7 @@ fn run_all(
         .collect();
     let runs: usize = plan.iter().map(|(_, taking, missing)| taking.len() * missing).sum();
     let style = "{elapsed_precise} {wide_bar} {pos}/{len} {eta} left  {msg}";
-    let style = ProgressStyle::with_template(style).expect("the template is well formed");
+    let style = ProgressStyle::with_template(style).expect("progress template should be well-formed");
     let progress = ProgressBar::new(runs as u64).with_style(style);
     let first = report.next_round();
     for round in 0..rounds {
@@ -208,7 +208,7 @@ fn run_all(
                 continue;
             }
             let number = first + round;
-            // No contestant always comes first, or always after the same neighbour.
+            // Rotates the order, so that no contestant is always first or follows the same neighbour.
             for turn in 0..taking.len() {
                 let entry = taking[(turn + number) % taking.len()];
                 progress.set_message(format!("{cell} {}", entry.name));
@@ -235,16 +235,16 @@ fn run_all(
     Ok(())
 }
 
-/// Runs of one contestant in one cell that may fail until there are no more.
+/// Number of failed runs of a contestant in a cell after which it is skipped.
 const FAILURES_MAX: usize = 2;
 
 impl Times {
-    /// Thousands of connections take longer to come into their stride, and so do texts of many megabytes in all, for
-    /// which memory has to be found.
+    /// Thousands of connections need a longer warm-up, and so do texts of many megabytes, for which memory must be
+    /// allocated.
     fn of(self, cell: &Cell) -> Self {
         let calls = cell.clients * cell.in_flight;
         if cell.mode == Mode::Counted {
-            // Time for perf to start.
+            // Allows perf to start.
             return Self { warm_up: self.warm_up.max(Duration::from_secs(2)), ..self };
         }
         if calls * cell.length >= 64 << 20 {

@@ -1,4 +1,4 @@
-//! One run: a server process, a load process, and what both used within the window.
+//! One run: a server process, a client process, and the resources that both used within the window.
 
 use crate::Times;
 use crate::contestants::Entry;
@@ -17,15 +17,15 @@ pub(crate) struct Sample {
     pub(crate) cell: Cell,
     pub(crate) round: usize,
     pub(crate) outcome: Outcome,
-    /// Processor time of the server for each call, in microseconds.
+    /// CPU time of the server per call, in microseconds.
     pub(crate) server_us: f64,
-    /// The same of both processes.
+    /// CPU time of both processes per call, in microseconds.
     pub(crate) both_us: f64,
-    /// The most memory that the server had, in bytes.
+    /// Peak memory of the server in bytes.
     pub(crate) server_peak: u64,
-    /// The growth of the server's memory, in bytes, from its start to the end of the window.
+    /// Growth of the server's memory in bytes, from its start to the end of the window.
     pub(crate) server_growth: u64,
-    /// System calls of the server and of the load within the window, if they were counted.
+    /// System calls of the server and the client within the window, if counted.
     pub(crate) syscalls: [Syscalls; 2],
 }
 
@@ -38,10 +38,10 @@ pub(crate) struct Failure {
     pub(crate) reason: String,
 }
 
-/// How long a process may take to be ready. Eight thousand connections take some.
+/// Timeout for a process to become ready, which suffices for eight thousand connections.
 const READY: Duration = Duration::from_secs(30);
 
-/// The time that a load may take beyond its phases.
+/// Additional time for a load beyond its phases.
 const SLACK: Duration = Duration::from_secs(15);
 
 /// Measures a cell once.
@@ -51,7 +51,7 @@ pub(crate) fn run(entry: &Entry, cell: &Cell, round: usize, times: Times) -> Res
         Mode::Apart => [Some(0), Some(1)],
         _ => [None; 2],
     };
-    // Threads and children inherit it. By default a thread that blocks for 50 us is woken up to 50 us late.
+    // Inherited by threads and children. By default, a thread that blocks for 50 us is woken up to 50 us late.
     set_timerslack(u64::from(cell.mode == Mode::Blocking))?;
     let server = Process::start(&entry.program, &serve_arguments(entry, cell), server_core)?;
     let address = server.expect("listening", READY)?;
@@ -105,7 +105,7 @@ pub(crate) fn run(entry: &Entry, cell: &Cell, round: usize, times: Times) -> Res
 }
 
 fn serve_arguments(entry: &Entry, cell: &Cell) -> Vec<String> {
-    // A server with a greedy connection also carries the load of that connection.
+    // The load of a greedy connection counts towards the server's.
     let in_flight = if let Mode::Beside(hog) = cell.mode { hog.load().0 } else { cell.in_flight };
     let sleep = cell.sleep.unwrap_or_default().as_micros();
     let numbers = ["serve", entry.name, "--sleep-us", &sleep.to_string(), "--in-flight", &in_flight.to_string()];

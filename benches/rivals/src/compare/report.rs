@@ -1,4 +1,4 @@
-//! Writes the results: `runs.csv` with every run, `README.md` with medians and spread, and charts.
+//! Writes the results: `runs.csv` with every run, `README.md` with medians and spreads, and charts.
 
 use crate::contestants::{Entry, features};
 use crate::grid::{Cell, Mode, Section, grid};
@@ -10,25 +10,25 @@ use rivals::{BoxError, machine};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The cells whose processor time is drawn: small and long messages, and streams.
+/// The cells whose CPU time is charted: small and long messages, and streams.
 const CHARTED: [&str; 4] = ["32 B, 1 in flight", "32 B, 10 in flight", "1 MiB, 10 in flight", "Streams to the client"];
 
-/// All that a report is made of.
+/// The data of a report.
 #[derive(Default)]
 pub(crate) struct Report {
     pub(crate) samples: Vec<Sample>,
     pub(crate) failures: Vec<Failure>,
-    /// How the program was called before.
+    /// The previous command lines of the program.
     commands: Vec<String>,
 }
 
 impl Report {
-    /// The number of the round that comes next.
+    /// Returns the number of the next round.
     pub(crate) fn next_round(&self) -> usize {
         self.samples.iter().map(|sample| sample.round + 1).max().unwrap_or(0)
     }
 
-    /// The rounds of a cell that all of these contestants have had.
+    /// Returns the number of rounds of a cell that all of these contestants have completed.
     pub(crate) fn rounds(&self, cell: &Cell, entries: &[&Entry]) -> usize {
         let had = |entry: &Entry, round| {
             self.samples.iter().any(|sample| (sample.cell, sample.entry, sample.round) == (*cell, entry.name, round))
@@ -40,13 +40,13 @@ impl Report {
         (0..self.next_round()).filter(|round| sound.iter().all(|entry| had(entry, *round))).count()
     }
 
-    /// How many runs of a contestant in a cell have failed.
+    /// Returns the number of failed runs of a contestant in a cell.
     pub(crate) fn failures_of(&self, cell: &Cell, name: &str) -> usize {
         self.failures.iter().filter(|failure| failure.cell == *cell && failure.entry == name).count()
     }
 }
 
-/// The same, with details of the contestants.
+/// The data of a report with details of the contestants.
 struct Results<'a> {
     samples: &'a [Sample],
     failures: &'a [Failure],
@@ -54,7 +54,7 @@ struct Results<'a> {
     entries: Vec<&'a Entry>,
 }
 
-/// The runs of a report, for more of them to be added.
+/// Reads the runs of a report, in order to add more.
 pub(crate) fn read(folder: &Path, entries: &[Entry]) -> Result<Report, BoxError> {
     let file = |name| std::fs::read_to_string(folder.join(name)).map_err(|error| format!("{name}: {error}"));
     let (text, runs) = (file(TEXT)?, file(RUNS)?);
@@ -66,12 +66,12 @@ pub(crate) fn read(folder: &Path, entries: &[Entry]) -> Result<Report, BoxError>
     Ok(Report { samples, failures, commands: machine::described(&text, "Command") })
 }
 
-/// Writes the report into a folder. `machine` is the reader's name for the machine, if it is to change.
+/// Writes the report into a folder. `machine` replaces the machine's name for readers.
 pub(crate) fn write(folder: &Path, report: &Report, entries: &[Entry], machine: Option<&str>) -> Result<(), BoxError> {
     std::fs::create_dir_all(folder)?;
     let runs = runs::write(&report.samples, &report.failures);
     std::fs::write(folder.join(RUNS), &runs)?;
-    // As they are in the file, so that the same report can be made of the file again.
+    // Values are rounded like in the file, so that the report can be reproduced from it.
     let (samples, failures) = runs::read(&runs, entries, &grid(false))?;
     let commands = [&report.commands[..], &[machine::command("compare", &features())]].concat();
     let described = machine::describe(&commands);
@@ -86,14 +86,14 @@ pub(crate) fn write(folder: &Path, report: &Report, entries: &[Entry], machine: 
     Ok(())
 }
 
-/// A report to be read.
+/// The pages of a report.
 struct Page {
     text: String,
-    /// The charts that the text shows, and the page of further cells, each with the name of its file.
+    /// The charts shown by the text and the page of further cells, each with its file name.
     files: Vec<(String, String)>,
 }
 
-/// Makes the report of samples: the conclusions and five figures first, then machine and method, and the long tables
+/// Creates the report from samples: conclusions and five figures first, then machine and method, and the long tables
 /// last.
 fn page(
     introduction: &str,
@@ -141,15 +141,16 @@ fn page(
     Ok(page)
 }
 
-/// Each section ends with an empty line, a file does not.
+/// Removes the trailing empty line of sections.
 fn trimmed(text: &str) -> String {
     format!("{}\n", text.trim_end())
 }
 
-/// A median of fewer rounds says little on a machine with other work.
+/// Minimum number of rounds for a reliable median on a machine with other load.
 const ROUNDS_MIN: usize = 7;
 
-/// The samples of contestants with enough rounds of a cell; of a short comparison, those with most rounds.
+/// Returns the samples of contestants with enough rounds of a cell. For a short comparison, returns those with most
+/// rounds.
 fn repeated(samples: &[Sample]) -> Vec<Sample> {
     let rounds = |of: &Sample| samples.iter().filter(|other| other.entry == of.entry && other.cell == of.cell).count();
     let most = samples.iter().map(rounds).max().unwrap_or(0);
@@ -161,7 +162,7 @@ const TEXT: &str = "README.md";
 const MORE: &str = "more.md";
 const RUNS: &str = "runs.csv";
 
-/// Sections of the report. The others are on the page of further cells.
+/// The sections of the report. The others are on the page of further cells.
 const FIRST: [Section; 4] = [Section::Small, Section::Bulk, Section::Handler, Section::Streams];
 
 /// Sections with their headings and explanations.
@@ -265,11 +266,11 @@ const SECTIONS: [(Section, &str, &str); 16] = [
 const SUMMARY: [&str; 8] =
     ["raw-cores", "frpc", "frpc-cores", "tonic", "tonic-cores", "tarpc", "tarpc-in-place", "go-frpc"];
 
-/// A figure of a run.
+/// Extracts a figure from a run.
 type Figure = fn(&Sample) -> f64;
 
 impl Results<'_> {
-    /// The method, and how to read the tables.
+    /// Describes the method and how to read the tables.
     fn method(&self) -> String {
         let windows = spread(self.samples.iter().map(|sample| sample.outcome.seconds).collect()).unwrap_or_default();
         let [least, _, greatest] = windows.map(|seconds| (seconds * 10.0).round() / 10.0);
@@ -286,7 +287,7 @@ impl Results<'_> {
         )
     }
 
-    /// How many rounds each contestant has had, cell by cell.
+    /// Describes how many rounds each contestant has completed, by cell.
     fn rounds(&self, cells: &[Cell]) -> String {
         let rounds = cells.iter().map(|cell| {
             let counts = self.entries.iter().map(|entry| self.of(cell, entry.name).count()).filter(|count| *count > 0);
@@ -301,7 +302,7 @@ impl Results<'_> {
         rounds.collect::<Vec<_>>().join(", ")
     }
 
-    /// The tables of a section: one for each kind of cell, with a column for each number of clients.
+    /// Writes the tables of a section: one for each kind of cell, with a column per number of clients.
     fn section(&self, cells: &[&Cell], page: &mut Page) -> Result<(), BoxError> {
         let mut done: Vec<String> = Vec::new();
         for cell in cells {
@@ -329,7 +330,7 @@ impl Results<'_> {
         Ok(())
     }
 
-    /// Runs that failed, each contestant once for each cell.
+    /// Lists failed runs, each contestant once per cell.
     fn list_failures(&self, cells: &[Cell], text: &mut String) {
         let mut listed: Vec<(&str, Cell)> = Vec::new();
         for failure in self.failures.iter().filter(|failure| cells.contains(&failure.cell)) {
@@ -343,7 +344,7 @@ impl Results<'_> {
         }
     }
 
-    /// Calls for each system call of a kind.
+    /// Writes the number of calls per system call of each kind.
     fn syscalls(&self, cells: &[Cell], text: &mut String) {
         for (process, of) in ["server", "load"].into_iter().zip([0, 1]) {
             let what = format!("calls per read, per write, per wait of the {process}; wake-ups per call");
@@ -355,7 +356,7 @@ impl Results<'_> {
                         if per_call { count / calls } else { calls / count }
                     };
                     let [_, median, _] = spread(self.of(cell, entry.name).map(ratio).collect())?;
-                    // Rings read and write without system calls of their own.
+                    // io_uring reads and writes without separate system calls.
                     Some(if median.is_finite() { digits(median) } else { "-".into() })
                 };
                 let [reads, writes, waits] = [median(0, false)?, median(1, false)?, median(2, false)?];
@@ -416,7 +417,7 @@ impl Results<'_> {
         });
     }
 
-    /// One table: a row for each contestant, a column for each cell.
+    /// Writes a table with a row per contestant and a column per cell.
     fn table(&self, cells: &[Cell], text: &mut String, what: &str, value: impl Fn(&Cell, &Entry) -> Option<String>) {
         let _ = write!(text, "| {what} |");
         for cell in cells {
@@ -439,7 +440,7 @@ impl Results<'_> {
         text.push('\n');
     }
 
-    /// Draws the processor time of the cells, if [`CHARTED`] has their title. Tables have all other figures.
+    /// Charts the CPU time of the cells if [`CHARTED`] contains their title. Tables contain all other figures.
     fn chart(&self, cells: &[Cell], title: &str, page: &mut Page) -> Result<(), BoxError> {
         if !CHARTED.contains(&title) {
             return Ok(());
@@ -471,7 +472,7 @@ impl Results<'_> {
         spread(self.of(cell, entry.name).map(figure).collect()).map(|[_, median, _]| median)
     }
 
-    /// Processor time of one as a multiple of another's, round by round: least, median, greatest.
+    /// Returns the ratio of two contestants' CPU times by round: minimum, median, maximum.
     fn ratios(&self, cell: &Cell, one: &str, other: &str) -> Option<[f64; 3]> {
         let ratio = |sample: &Sample| {
             let other = self.of(cell, other).find(|other| other.round == sample.round)?;
@@ -488,7 +489,7 @@ impl Results<'_> {
         text.push('\n');
     }
 
-    /// The summary: the cost of a call in comparison, and five figures.
+    /// Writes the summary: the relative cost of a call, and five figures.
     fn summary(&self, text: &mut String) {
         text.push_str("## In short\n\n");
         let short = |in_flight| Cell::new(Section::Small, 16, in_flight, 32);
@@ -509,7 +510,7 @@ impl Results<'_> {
         let idle = self.cells.iter().find(|cell| cell.mode == Mode::Idle).copied();
         let rate: Figure = |sample| sample.outcome.calls as f64 / sample.outcome.seconds / 1000.0;
         let growth: Figure = |sample| sample.server_growth as f64 / 1024.0 / sample.cell.clients as f64;
-        // As in the table of idle connections.
+        // Formatted like in the table of idle connections.
         let tenths: fn(f64) -> String = |value| format!("{value:.1}");
         type Row<'a> = (&'a str, Option<Cell>, Figure, fn(f64) -> String);
         let figures: [Row<'_>; 5] = [
@@ -535,7 +536,7 @@ impl Results<'_> {
     }
 }
 
-/// Least, median and greatest.
+/// Returns the minimum, median and maximum.
 fn spread(mut values: Vec<f64>) -> Option<[f64; 3]> {
     values.sort_by(f64::total_cmp);
     let (least, greatest) = (*values.first()?, *values.last()?);
@@ -543,7 +544,7 @@ fn spread(mut values: Vec<f64>) -> Option<[f64; 3]> {
     Some([least, middle, greatest])
 }
 
-/// The common properties of the cells of one table.
+/// Describes the common properties of the cells in one table.
 fn group_title(cell: &Cell) -> String {
     match cell.section {
         Section::Small | Section::Bulk => format!("{}, {} in flight", cell.length_name(), cell.in_flight),
@@ -572,7 +573,7 @@ fn group_title(cell: &Cell) -> String {
     }
 }
 
-/// The distinguishing property of a cell in its table.
+/// Describes the distinguishing property of a cell in its table.
 fn column(cell: &Cell) -> String {
     let load = format!("{}x{}", cell.clients, cell.in_flight);
     match cell.mode {
@@ -588,7 +589,7 @@ fn column(cell: &Cell) -> String {
     }
 }
 
-/// A number with about three digits.
+/// Formats a number with about three digits.
 fn digits(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),
@@ -603,7 +604,7 @@ mod tests {
     use super::*;
     use crate::contestants::entries;
 
-    /// The report in the repository, as its own runs make it. `UPDATE_GOLDEN=1` rewrites it.
+    /// Compares the committed report with the one created from its runs. `UPDATE_GOLDEN=1` rewrites it.
     #[test]
     fn the_committed_report_is_that_which_its_runs_make() {
         let entries = entries();

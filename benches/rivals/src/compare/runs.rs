@@ -1,4 +1,4 @@
-//! The file of all runs: written, and read again when a comparison resumes.
+//! The file of all runs, which is read again when a comparison resumes.
 
 use crate::contestants::Entry;
 use crate::grid::{Cell, Mode};
@@ -13,10 +13,10 @@ const HEAD: &str = "contestant,section,clients,in_flight,length,sleep_us,mode,ro
                     p99_us,p999_us,max_us,starved,stuck,server_peak_bytes,server_growth_bytes,\
                     server_reads,server_writes,server_waits,server_wakes,load_reads,load_writes,load_waits,load_wakes";
 
-/// The mark of a failed run, in place of its figures. Its reason follows.
+/// Marks a failed run in place of its figures. The reason follows.
 const FAILED: &str = "failed: ";
 
-/// All runs, one in each line.
+/// Formats all runs, one per line.
 pub(crate) fn write(samples: &[Sample], failures: &[Failure]) -> String {
     let mut text = format!("{HEAD}\n");
     for Sample { entry, cell, round, outcome, server_us, both_us, server_peak, server_growth, syscalls } in samples {
@@ -36,7 +36,7 @@ pub(crate) fn write(samples: &[Sample], failures: &[Failure]) -> String {
     text
 }
 
-/// Reads the output of [`write`].
+/// Parses the output of [`write`].
 pub(crate) fn read(text: &str, entries: &[Entry], cells: &[Cell]) -> Result<(Vec<Sample>, Vec<Failure>), BoxError> {
     let mut lines = text.lines();
     if lines.next() != Some(HEAD) {
@@ -92,7 +92,7 @@ fn run(line: &str, entries: &[Entry], cells: &[Cell]) -> Option<Result<Sample, F
     }))
 }
 
-/// The identity of a cell.
+/// Returns the identity of a cell.
 fn key(cell: &Cell) -> String {
     let Cell { section, clients, in_flight, length, sleep, mode } = cell;
     let sleep = sleep.unwrap_or_default().as_micros();

@@ -1,4 +1,4 @@
-//! The process that serves.
+//! The server process.
 
 use crate::contestants::dispatch;
 use rivals::BoxError;
@@ -14,15 +14,15 @@ use tokio::runtime::Runtime;
 pub(crate) struct ServeArguments {
     /// The contestant.
     name: String,
-    /// How long the handler waits.
+    /// Delay of the handler.
     #[arg(long, default_value_t = 0)]
     sleep_us: u64,
-    /// The handler blocks a thread while it waits.
+    /// The handler blocks a thread during its delay.
     #[arg(long)]
     blocks: bool,
     #[arg(long, default_value_t = 1)]
     in_flight: usize,
-    /// Streams in place of calls.
+    /// Serve streams instead of calls.
     #[arg(long)]
     streams: bool,
 }
@@ -49,7 +49,7 @@ fn serve_streams<S: Streams>((): ()) -> Result<(), BoxError> {
     run(S::serve)
 }
 
-/// Says where the server listens, and lets it serve.
+/// Reports the server's address, and serves.
 fn run<F: Future<Output = Result<(), BoxError>>>(serve: impl FnOnce(Bound) -> F) -> Result<(), BoxError> {
     let (bound, address) = Bound::channel();
     std::thread::spawn(move || {

@@ -1,5 +1,5 @@
-//! The system calls of a process, counted in the kernel by `perf stat`. Counting costs each call a little, so runs that
-//! count are runs of their own, and their times are not those of the report.
+//! Counts the system calls of a process in the kernel with `perf stat`. Counting adds a small cost to each system call,
+//! so it uses separate runs, whose times are not reported.
 
 use nix::sys::signal::{Signal, kill};
 use nix::sys::stat::Mode;
@@ -11,16 +11,16 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Counts within a window.
+/// Counts of system calls within a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Syscalls {
-    /// Reads of sockets.
+    /// Socket reads.
     pub(crate) reads: u64,
-    /// Writes to sockets.
+    /// Socket writes.
     pub(crate) writes: u64,
-    /// Waits for sockets, and submissions to rings.
+    /// Waits for sockets, and submissions to io_uring.
     pub(crate) waits: u64,
-    /// Calls by which threads wake each other, or wait for each other.
+    /// Calls by which threads wake or wait for each other.
     pub(crate) wakes: u64,
 }
 
@@ -47,8 +47,8 @@ const WRITES: [&str; 3] = ["sendto", "sendmsg", "writev"];
 const WAITS: [&str; 4] = ["epoll_wait", "epoll_pwait", "epoll_pwait2", "io_uring_enter"];
 
 impl Counter {
-    /// Starts to watch a process; nothing is counted yet. `is_go`: sockets are read and written by `read` and `write`,
-    /// by which Rust's runtimes wake threads.
+    /// Attaches to a process without counting yet. `is_go` is set if sockets are read and written by `read` and
+    /// `write`, with which Rust's runtimes wake threads.
     pub(crate) fn start(process: u32, is_go: bool) -> Result<Self, BoxError> {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! The formats. Each encodes into a buffer that it keeps, and decodes with the checks that input of strangers needs.
+//! The formats. Each encodes into a reused buffer, and decodes with the validation that untrusted input requires.
 
 use crate::messages::Subject;
 use bytes::Bytes;
@@ -25,14 +25,14 @@ pub(crate) trait Format<M> {
     fn encode(&mut self, message: &M) -> &[u8];
     fn decode<'a>(&mut self, from: &'a Bytes) -> Self::Decoded<'a>;
 
-    /// Whether it is this message.
+    /// Returns whether the decoded value equals the message.
     fn equals(decoded: &Self::Decoded<'_>, message: &M) -> bool;
 }
 
-/// The library cannot fail: the message is ours, and its bytes were encoded here.
+/// The message of panics that cannot occur, because the input was encoded here.
 const SOUND: &str = "the message is valid";
 
-/// Formats that decode to the owned message.
+/// Implements formats that decode to the owned message.
 macro_rules! owned {
     ($($type:ident = $name:literal, $about:literal, [$($bound:tt)*],
         |$message:ident, $to:ident| $encode:expr, |$from:ident| $decode:expr;)*) => {$(
@@ -106,7 +106,7 @@ impl<M: Subject + prost::Message + PartialEq> Format<M> for SharedPolyglot<M::Sh
     type Decoded<'a> = M::Shared;
 
     fn new(message: &M) -> Self {
-        let message = prost::Message::decode(&message.encode_to_vec()[..]).expect("both types are of one schema");
+        let message = prost::Message::decode(&message.encode_to_vec()[..]).expect("types should share a schema");
         Self { message, buffer: Vec::new() }
     }
 
@@ -155,7 +155,7 @@ impl<M: Subject + PartialEq> Format<M> for PolyglotView {
     }
 }
 
-/// A message that rkyv writes, checks and reads.
+/// A message that rkyv encodes, validates and decodes.
 pub(crate) trait Archivable:
     Sized
     + PartialEq
@@ -203,7 +203,7 @@ impl<M: Archivable> Format<M> for Rkyv {
     }
 }
 
-/// rkyv, read in place.
+/// rkyv, accessed in place after validation.
 pub(crate) struct ValidatedRkyv(Rkyv);
 
 impl<M: Archivable<Archived: 'static>> Format<M> for ValidatedRkyv {
@@ -228,7 +228,7 @@ impl<M: Archivable<Archived: 'static>> Format<M> for ValidatedRkyv {
     }
 }
 
-/// bitcode, whose buffer serves both directions.
+/// bitcode, with one buffer for both directions.
 pub(crate) struct Bitcode(bitcode::Buffer);
 
 impl<M: bitcode::Encode + bitcode::DecodeOwned + PartialEq> Format<M> for Bitcode {

@@ -1,9 +1,9 @@
-//! Compares formats of messages: instructions and time to encode and decode, and the length of the encoding.
+//! Compares message formats: instructions and time to encode and decode, and the encoded length.
 //!
 //! `cargo run --release --manifest-path benches/rivals/Cargo.toml --features formats --bin formats`
 //!
-//! writes `docs/performance/formats.md` and its charts. Instructions are counted by callgrind, in runs of this program with
-//! some iterations and with twice as many. It ends after about two minutes.
+//! writes `docs/performance/formats.md` and its charts. Instructions are counted by callgrind, in runs of this program
+//! with some iterations and with twice as many. Takes about two minutes.
 
 mod codecs;
 mod messages;
@@ -41,10 +41,10 @@ enum Role {
 
 #[derive(Args)]
 struct Options {
-    /// Rounds of the measurement of time, in which the formats take turns.
+    /// Number of rounds of the time measurement, in which the formats take turns.
     #[arg(long, default_value_t = 21)]
     rounds: usize,
-    /// Where the page and its charts go.
+    /// Output folder of the page and its charts.
     #[arg(long, default_value_os_t = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/performance"))]
     out: PathBuf,
 }
@@ -72,15 +72,15 @@ struct Case {
     title: &'static str,
     format: &'static str,
     about: &'static str,
-    /// Iterations of the shorter run that counts instructions.
+    /// Number of iterations of the shorter run that counts instructions.
     count: u64,
-    /// The length of the encoding, in bytes. Also checks the decoded message.
+    /// Returns the encoded length in bytes. Also checks the decoded message.
     length: fn() -> usize,
-    /// How long this many operations take.
+    /// Returns the duration of this many operations.
     run: fn(Operation, u64) -> Duration,
 }
 
-/// The results of a case: of each operation.
+/// The results of a case by operation.
 struct Figures {
     length: usize,
     instructions: [f64; 2],
@@ -180,13 +180,13 @@ fn measure(cases: &[Case], options: &Options) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Instructions of one operation.
+/// Returns the number of instructions per operation.
 fn count(case: &Case, operation: Operation) -> Result<f64, BoxError> {
     let collect = |count| collect(case, operation, count);
     Ok((collect(2 * case.count)? - collect(case.count)?) / case.count as f64)
 }
 
-/// Instructions of a whole run.
+/// Returns the number of instructions of a whole run.
 fn collect(case: &Case, operation: Operation, count: u64) -> Result<f64, BoxError> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
@@ -199,12 +199,12 @@ fn collect(case: &Case, operation: Operation, count: u64) -> Result<f64, BoxErro
     collected.filter(|_| output.status.success()).ok_or_else(|| format!("valgrind failed:\n{log}").into())
 }
 
-/// How long a measurement of time lasts.
+/// Duration of a time measurement.
 const RUN: Duration = Duration::from_millis(3);
 
-/// Nanoseconds of each operation of each case: medians over rounds, in which the cases take turns.
+/// Returns the nanoseconds per operation for each case: medians over rounds, in which the cases take turns.
 fn time(cases: &[Case], rounds: usize) -> Vec<[f64; 2]> {
-    // As many operations as fit.
+    // As many operations as fit into the duration.
     let fitting = |case: &Case, operation| {
         let took = (case.run)(operation, case.count).div_f64(case.count as f64);
         (RUN.as_secs_f64() / took.as_secs_f64().max(1e-9)).ceil() as u64

@@ -1,4 +1,4 @@
-//! The messages that all formats encode. Each has the same content in all of its types.
+//! The messages encoded by all formats. Each has the same content in all of its types.
 
 #[allow(missing_docs, clippy::all, clippy::pedantic, unused_qualifications, unreachable_pub)]
 pub(crate) mod owned {
@@ -21,16 +21,16 @@ pub(crate) trait Subject: Viewed + Sized {
     const ID: &'static str;
     /// Its description in the table.
     const TITLE: &'static str;
-    /// Iterations of the shorter run that counts instructions.
+    /// Number of iterations of the shorter run that counts instructions.
     const COUNT: u64;
 
-    /// The type with the same fields, whose strings and bytes share their memory.
+    /// The type with the same fields whose strings and bytes share memory.
     type Shared: Fields + Message + Default + PartialEq;
 
     /// The measured content.
     fn sample() -> Self;
 
-    /// Whether the view has the content of this message.
+    /// Returns whether the view has the content of this message.
     fn equals(&self, view: &Self::View<'_>) -> bool;
 }
 
@@ -56,7 +56,7 @@ impl Subject for Order {
     type Shared = shared::mixed::Order;
 
     fn sample() -> Self {
-        Self::decode(&benches::proto::order().encode_to_vec()[..]).expect("both types are of one schema")
+        Self::decode(&benches::proto::order().encode_to_vec()[..]).expect("types should share a schema")
     }
 
     fn equals(&self, view: &Self::View<'_>) -> bool {

@@ -5,10 +5,10 @@ use rivals::chart::{Chart, Group};
 use rivals::{BoxError, machine};
 use std::fmt::Write as _;
 
-/// The page.
+/// The name of the page.
 pub(crate) const TEXT: &str = "formats.md";
 
-/// Packages whose versions the page names.
+/// Packages whose versions the page lists.
 const PACKAGES: [&str; 6] = ["prost", "rkyv", "bitcode", "postcard", "rmp-serde", "serde_json"];
 
 const INTRODUCTION: &str = "\
@@ -36,10 +36,10 @@ const METHOD: &str = "\
   here as well.
 ";
 
-/// The messages whose costs are drawn.
+/// The messages whose costs are charted.
 const CHARTED: [&str; 2] = ["string", "order"];
 
-/// The names and contents of the files.
+/// Returns the names and contents of the files.
 pub(crate) fn files(cases: &[Case], figures: &[Figures], rounds: usize) -> Result<Vec<(String, String)>, BoxError> {
     let mut text = INTRODUCTION.to_owned();
     let mut files = Vec::new();
@@ -86,7 +86,7 @@ fn table(results: &[(&Case, &Figures)], text: &mut String) {
     text.push('\n');
 }
 
-/// Instructions, with a panel for each operation.
+/// Charts the instructions, with a panel per operation.
 fn draw(title: &str, results: &[(&Case, &Figures)]) -> Result<String, BoxError> {
     let series: Vec<_> = results.iter().map(|(case, _)| case.format).collect();
     let ours: Vec<_> = series.iter().copied().filter(|format| is_ours(format)).collect();

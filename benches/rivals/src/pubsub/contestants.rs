@@ -1,4 +1,4 @@
-//! The brokers and their clients, with one trait.
+//! The brokers and their clients, behind one trait.
 
 use bytes::Bytes;
 use clap::ValueEnum;
@@ -9,7 +9,7 @@ use rivals::BoxError;
 use rivals::process::exit_with_parent;
 use std::time::Duration;
 
-/// Which broker.
+/// The compared brokers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Name {
     Frisbee,
@@ -77,7 +77,7 @@ impl Contestant for Nats {
     async fn reader(address: &str, topic: &str) -> Result<Self::Reader, BoxError> {
         let client = async_nats::connect(address).await?;
         let subscription = client.subscribe(topic.to_owned()).await?;
-        // So that the server has it before anything is published.
+        // Ensures that the server has processed the subscription before anything is published.
         client.flush().await?;
         Ok((client, subscription))
     }
@@ -95,7 +95,7 @@ impl Contestant for Nats {
     }
 }
 
-/// Serves our broker.
+/// Runs our broker.
 pub(crate) fn serve(queue_max: Option<usize>) -> Result<(), BoxError> {
     exit_with_parent();
     let mut broker = Broker::builder();
@@ -104,7 +104,7 @@ pub(crate) fn serve(queue_max: Option<usize>) -> Result<(), BoxError> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        // One that stalls is to stay for the whole run.
+        // A stalled subscriber must stay connected for the whole run.
         let config = Config::default().write_timeout(Duration::from_secs(600));
         let server = frisbee::Server::builder().config(config).bind("127.0.0.1:0", broker.build()).await?;
         println!("listening {}", server.local_addr());

@@ -1,5 +1,5 @@
-//! The process that publishes and subscribes. It says `begin` when everything is warm, and `end` with how many messages
-//! were delivered in between.
+//! The process that publishes and subscribes. It prints `begin` after the warm-up, and `end` with the number of
+//! messages delivered in between.
 
 use crate::Scenario;
 use crate::contestants::{Contestant, Frisbee, Name, Nats};
@@ -21,13 +21,13 @@ pub(crate) struct Arguments {
 /// Messages after which a subscriber reports its position.
 const STEP: u64 = 1024;
 
-/// How many steps a publisher may be ahead of its slowest subscriber.
+/// Maximum number of steps that a publisher is ahead of its slowest subscriber.
 const AHEAD: usize = 8;
 
-/// Steps before anything is measured.
+/// Number of steps before the measurement.
 const WARM_UP: usize = 4;
 
-/// The length of a message, in bytes.
+/// Length of a message in bytes.
 const LENGTH: usize = 32;
 
 pub(crate) fn main(arguments: &Arguments) -> Result<(), BoxError> {
@@ -86,7 +86,7 @@ async fn read<C: Contestant>(
     Ok(())
 }
 
-/// How far the subscribers of a topic are.
+/// The positions of a topic's subscribers.
 struct Progress {
     told: mpsc::UnboundedReceiver<usize>,
     reached: Vec<usize>,
@@ -115,7 +115,7 @@ async fn write<C: Contestant>(
         if step == WARM_UP {
             progress.all_at(step - 1).await?;
             phases.wait().await;
-            // The time has been reported.
+            // The time was reported.
             phases.wait().await;
         }
         if let Some(before) = step.checked_sub(AHEAD) {

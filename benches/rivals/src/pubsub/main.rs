@@ -1,15 +1,15 @@
-//! Compares our broker with nats-server, each broker and each load a process of its own.
+//! Compares our broker with nats-server. Each broker and each load runs in its own process.
 //!
 //! `cargo run --release --manifest-path benches/rivals/Cargo.toml --bin pubsub -- [--quick]`
 //!
 //! * `fan-out`: 1 publisher, 100 subscribers, 32 bytes.
 //! * `pairs`: 16 publishers to 16 topics with a subscriber each, 32 bytes.
-//! * `stall`: frisbee alone, 99 subscribers with and without a stalled one: the change of their p99.
+//! * `stall`: frisbee only, 99 subscribers with and without a stalled one: the change of their p99.
 //!
-//! The contestants take their turns, round after round, and ratios are taken within a round. Each has its own client in
-//! Rust, on tokio's multi-thread runtime. Every connection is one publisher or one subscriber. Publishers are at most
-//! 8192 messages ahead of their slowest subscriber, so that nothing is lost, and subscribers check that each message is
-//! the successor of the last.
+//! The contestants take turns in several rounds, and ratios are computed within a round. Each has its own Rust client
+//! on tokio's multi-thread runtime. Every connection is one publisher or one subscriber. Publishers are at most 8192
+//! messages ahead of their slowest subscriber, so that nothing is lost, and subscribers check that no message is
+//! missing.
 
 mod contestants;
 mod load;
@@ -29,13 +29,13 @@ use std::time::{Duration, Instant};
 struct Arguments {
     #[command(subcommand)]
     role: Option<Role>,
-    /// Shorter runs, to see that everything works.
+    /// Shorter runs, to check that everything works.
     #[arg(long)]
     quick: bool,
-    /// Rounds. Every contestant runs once in each. Default: 7, quick 1.
+    /// Number of rounds. Every contestant runs once in each. Default: 7, quick 1.
     #[arg(long)]
     rounds: Option<usize>,
-    /// Only these.
+    /// Only these scenarios.
     #[arg(long, value_delimiter = ',', value_enum)]
     scenarios: Vec<Scenario>,
 }
@@ -48,10 +48,10 @@ enum Role {
         #[arg(long)]
         queue_max: Option<usize>,
     },
-    /// Publishes and subscribes, and reports its phases.
+    /// Publish and subscribe, and report the phases.
     #[command(hide = true)]
     Load(load::Arguments),
-    /// Publishes at a steady pace, and reports the latency of messages.
+    /// Publish at a steady rate, and report message latency.
     #[command(hide = true)]
     Stall(stall::Arguments),
 }
@@ -63,7 +63,7 @@ pub(crate) enum Scenario {
     Stall,
 }
 
-/// The longest time for a broker or a load to become ready, and for a load to finish.
+/// Timeout for a broker or a load to become ready, and for a load to finish.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn main() -> Result<(), BoxError> {
@@ -94,11 +94,11 @@ fn compare(arguments: &Arguments) -> Result<(), BoxError> {
 /// One run.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
-    /// Messages delivered for each second of the broker's processor time.
+    /// Messages delivered per second of the broker's CPU time.
     broker: f64,
-    /// The same for broker and clients together.
+    /// Messages delivered per second of the CPU time of broker and clients.
     both: f64,
-    /// Messages delivered in each second.
+    /// Messages delivered per second.
     rate: f64,
 }
 
@@ -143,7 +143,7 @@ fn run(name: Name, scenario: Scenario, steps: usize, nats: &Path) -> Result<Samp
     })
 }
 
-/// 99 subscribers with and without a stalled one.
+/// Compares 99 subscribers with and without a stalled one.
 fn compare_stalled(seconds: u64, rounds: usize) -> Result<(), BoxError> {
     println!("\nStall: microseconds that messages take to 99 subscribers");
     println!("{:>5} {:>16} {:>8} {:>8}", "round", "", "p50", "p99");

@@ -1,5 +1,5 @@
-//! The process that publishes at a steady pace to 99 subscribers, optionally with one that reads nothing, and reports
-//! the latency of messages.
+//! The process that publishes at a steady rate to 99 subscribers, optionally with one that reads nothing, and reports
+//! message latency.
 
 use frisbee::{HeaderForm, Operation, Outbox, PacketId};
 use frisbee_pubsub::{Client, FIRST_OPERATION};
@@ -22,12 +22,12 @@ pub(crate) struct Arguments {
 
 const READERS: usize = 99;
 
-/// Ten messages of 1 KiB every 5 ms: 2 MB/s, which overflow the queue of a stalled one within the first second.
+/// Ten messages of 1 KiB every 5 ms: 2 MB/s, which overflows the queue of a stalled subscriber within the first second.
 const PACE: Duration = Duration::from_millis(5);
 const AT_ONCE: usize = 10;
 const LENGTH: usize = 1024;
 
-/// The unmeasured part of the run, in which buffers fill.
+/// Unmeasured start of the run, in which buffers fill.
 const WARM_UP: Duration = Duration::from_secs(1);
 
 pub(crate) fn main(arguments: &Arguments) -> Result<(), BoxError> {
@@ -83,7 +83,7 @@ async fn run(arguments: &Arguments) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Subscribes and reads nothing more.
+/// Subscribes, and then reads nothing more.
 async fn stall(address: SocketAddr) -> Result<TcpStream, BoxError> {
     let socket = TcpSocket::new_v4()?;
     socket.set_recv_buffer_size(4096)?;

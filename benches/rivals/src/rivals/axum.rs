@@ -1,6 +1,6 @@
-//! JSON over HTTP/1.1: an axum service, and hyper's client on connections that are kept open.
+//! JSON over HTTP/1.1: an axum service, and hyper's client on keep-alive connections.
 //!
-//! A connection of HTTP/1.1 carries one call at a time, so a client opens as many as it has calls in flight.
+//! An HTTP/1.1 connection carries one call at a time, so a client opens as many connections as it has calls in flight.
 
 use super::{Client, Rival, Setup};
 use crate::BoxError;
@@ -52,7 +52,7 @@ async fn echo(State(setup): State<Setup>, Json(echo): Json<Echo>) -> Json<Echoed
     Json(Echoed { message: echo.message })
 }
 
-/// A request that need not own its text.
+/// A request that borrows its text.
 #[derive(serde::Serialize)]
 struct Borrowed<'a> {
     message: &'a str,

@@ -1,6 +1,5 @@
-//! Services called through gateways: frpc's, and rivals. One client for all of them writes the bytes by hand, so that
-//! the servers are compared. gRPC and native frames, which would need a library, are called by one:
-//! `gateways/channels.rs`.
+//! Services called through gateways: frpc's, and rivals. A single hand-written client for all of them ensures that the
+//! servers are compared. gRPC and native frames require a library, used in `gateways/channels.rs`.
 
 mod axum;
 mod batches;
@@ -39,17 +38,17 @@ pub use python::{FastApi, FastApiWebSocket, Ucall, UcallUring, check as check_py
 
 /// A server, and how it is called.
 pub trait WireServer: 'static {
-    /// How it is called in results.
+    /// Its name in results.
     const NAME: &'static str;
 
-    /// How requests and replies are written.
+    /// The encoding of requests and replies.
     type Wire: Wire;
 
     /// Serves on a free port of the loopback until dropped.
     fn serve(setup: Setup, bound: Bound) -> impl Future<Output = Result<(), BoxError>>;
 }
 
-/// A contestant that is called by its wire.
+/// A contestant called by its encoding.
 #[derive(Debug)]
 pub struct Through<D>(PhantomData<D>);
 
@@ -90,7 +89,7 @@ impl<D: WireServer> Reconnect for Through<D> {
                     break;
                 }
             }
-            // A reset keeps no port in TIME_WAIT: there are fewer ports than calls in a second.
+            // A reset leaves no port in TIME_WAIT, because there are fewer ports than calls in a second.
             connection.socket.set_zero_linger()?;
         }
         Ok(callers.tally.counted())
@@ -104,7 +103,7 @@ pub struct Connection {
     address: SocketAddr,
 }
 
-/// How much a read takes.
+/// Size of a read.
 const READ: usize = 64 * 1024;
 
 impl Connection {
@@ -122,7 +121,8 @@ impl Connection {
         let mut out = Vec::new();
         (0..load.in_flight).for_each(|caller| callers.send::<W>(caller, &mut out));
         while callers.waiting > 0 {
-            // The longest texts are written while no reply is due: each is echoed when it has arrived as a whole.
+            // The longest texts are written while no reply is due, because each is echoed only when it has arrived
+            // completely.
             self.socket.write_all(&out).await?;
             out.clear();
             input.reserve(READ);
@@ -152,9 +152,9 @@ impl Connection {
 /// The calls in flight on a connection.
 struct Callers<'a> {
     texts: Vec<Text>,
-    /// For each caller when its call has begun, if it matters, and whether it waits.
+    /// For each caller, the start of its call if timed, and whether it is waiting.
     begun: Vec<Option<Option<Instant>>>,
-    /// The waiting calls, in the order of their requests, for replies without an id.
+    /// The waiting calls in the order of their requests, for replies without an id.
     order: VecDeque<usize>,
     waiting: usize,
     tally: Tally<'a>,
@@ -180,7 +180,7 @@ impl<'a> Callers<'a> {
         W::request(caller, self.texts[caller].as_str(), out);
     }
 
-    /// Sends the waiting request again, on another connection.
+    /// Resends the waiting request on another connection.
     fn send_again<W: Wire>(&self, out: &mut Vec<u8>) {
         for caller in &self.order {
             W::request(*caller, self.texts[*caller].as_str(), out);

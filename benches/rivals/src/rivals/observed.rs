@@ -1,8 +1,9 @@
-//! Calls that are counted and traced, ours and tonic's.
+//! Counted and traced calls, ours and tonic's.
 //!
-//! Of both, one trace in a hundred is recorded, the decision travels with the calls, and spans go in batches to an
-//! exporter that drops them. tonic has the layers that its users add for this: those of `tonic-tracing-opentelemetry` at
-//! both ends, over a registry of `tracing` that takes their spans and no others. Its calls are not counted.
+//! In both, one trace in a hundred is recorded, the decision travels with the calls, and spans are sent in batches to
+//! an exporter that drops them. tonic uses the layers that its users add for this: those of
+//! `tonic-tracing-opentelemetry` at both ends, over a `tracing` registry that records only their spans. Its calls are
+//! not counted.
 
 use super::frpc::{Ours, Setting};
 use super::tonic::{Accepted, Tonic, echo_client, incoming, server, service};
@@ -27,10 +28,10 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// The part of the traces that is recorded.
+/// Fraction of recorded traces.
 const SAMPLED: f64 = 0.01;
 
-/// The origin of the spans of tonic's layers, as `tracing` calls it.
+/// The `tracing` target of the spans of tonic's layers.
 const TARGET: &str = "otel::tracing";
 
 static COUNTERS: LazyLock<Counters> = LazyLock::new(Counters::new);
@@ -46,7 +47,7 @@ static TONICS: LazyLock<SdkTracerProvider> =
 /// fRPC with its defaults, and counters with histograms at both ends.
 pub type Counted = Ours<CountedSetting>;
 
-/// The same, and traces.
+/// [`Counted`] with traces.
 pub type Traced = Ours<TracedSetting>;
 
 /// See [`Counted`].
@@ -101,7 +102,7 @@ impl Rival for TonicTraced {
     }
 }
 
-/// The same on a runtime for each core, at both ends.
+/// Traced tonic with a runtime per core, at both ends.
 #[derive(Debug)]
 pub struct TonicCoresTraced;
 
@@ -123,7 +124,7 @@ impl Rival for TonicCoresTraced {
     }
 }
 
-/// Has the spans of this process recorded, as tonic's users do.
+/// Records the spans of this process, like tonic's users do.
 fn subscribe() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -134,12 +135,12 @@ fn subscribe() {
     });
 }
 
-/// What makes spans, which are exported in batches.
+/// Creates a provider of spans that are exported in batches.
 fn provider(sampler: Sampler) -> SdkTracerProvider {
     SdkTracerProvider::builder().with_sampler(sampler).with_batch_exporter(Counting).build()
 }
 
-/// How many spans have been exported.
+/// Number of exported spans.
 static EXPORTED: AtomicUsize = AtomicUsize::new(0);
 
 /// An exporter that counts spans and sends nothing.
@@ -158,27 +159,30 @@ mod tests {
     use super::*;
     use crate::load::drive;
 
-    /// Calls enough for a hundred traces, of two spans each.
+    /// Enough calls for a hundred traces of two spans each.
     const CALLS: u64 = 10_000;
 
     async fn exported<R: Rival>(provider: &SdkTracerProvider) -> usize {
         let before = EXPORTED.load(Ordering::Relaxed);
         let setup = Setup::new(1);
         let (bound, address) = Bound::channel();
-        // As long as this process lives.
+        // Runs until the process exits.
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Runtime::new().expect("runtime should start");
             runtime.block_on(R::serve(setup, bound)).expect("server should start");
         });
-        let address =
-            tokio::task::spawn_blocking(move || address.recv()).await.expect("it waits").expect("it sends its address");
-        let client = R::connect(address.expect("it has a port"), setup).await.expect("it connects");
+        let address = tokio::task::spawn_blocking(move || address.recv())
+            .await
+            .expect("thread should not panic")
+            .expect("server should send its address");
+        let client =
+            R::connect(address.expect("server should have an address"), setup).await.expect("client should connect");
         drive(&client, 1, 32, CALLS).await;
-        provider.force_flush().expect("it exports");
+        provider.force_flush().expect("exporter should accept the spans");
         EXPORTED.load(Ordering::Relaxed) - before
     }
 
-    /// One after the other, since they count in one place.
+    /// Runs the cases sequentially, because they share a counter.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn one_in_hundred_traces_is_exported_with_both_spans() {
         let ours = exported::<Traced>(&OURS).await;

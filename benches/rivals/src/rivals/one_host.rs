@@ -1,7 +1,7 @@
-//! Calls between two processes of one host: ours over Unix sockets and through shared memory, frames through shared memory,
-//! and the requests of iceoryx2. `alone.rs` has those that are two threads and nothing else.
+//! Calls between two processes of one host: ours over Unix sockets and through shared memory, frames through shared
+//! memory, and requests of iceoryx2. `alone.rs` contains the variants that consist of only two threads.
 //!
-//! Their meeting point is a path or a name that is made of a port. An unused socket of TCP reserves the port.
+//! They meet at a path or name derived from a port, which an unused TCP socket reserves.
 
 pub mod alone;
 
@@ -21,15 +21,15 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long ends that spin do so: longer than a peer takes to answer.
+/// How long spinning ends poll, longer than a peer takes to answer.
 const SPIN: Duration = Duration::from_micros(20);
 
-/// A way between two processes.
+/// A transport between two processes.
 pub trait Way: 'static {
-    /// How it is called in results.
+    /// Its name in results.
     const NAME: &'static str;
 
-    /// How long both ends spin if they share memory.
+    /// How long both ends spin, if they share memory.
     const SHARES: Option<Duration>;
 }
 
@@ -51,7 +51,7 @@ impl Way for SharedMemory {
     const SHARES: Option<Duration> = Some(Duration::ZERO);
 }
 
-/// Through shared memory between ends that spin.
+/// Through shared memory between spinning ends.
 #[derive(Debug)]
 pub struct Spinning;
 
@@ -60,7 +60,7 @@ impl Way for Spinning {
     const SHARES: Option<Duration> = Some(SPIN);
 }
 
-/// fRPC by one of these ways.
+/// fRPC over one of these transports.
 #[derive(Debug)]
 pub struct Ours<W>(PhantomData<W>);
 
@@ -89,7 +89,7 @@ impl<W: Way> Rival for Ours<W> {
     }
 }
 
-/// Frames sent back by hand through shared memory, between ends that spin.
+/// Frames echoed by hand through shared memory, between spinning ends.
 #[derive(Debug)]
 pub struct Frames;
 
@@ -113,11 +113,11 @@ impl Contestant for Frames {
     }
 }
 
-/// Requests and responses of iceoryx2, with a thread at either end that does nothing but poll for them.
+/// Requests and responses of iceoryx2, with a polling thread at either end.
 #[derive(Debug)]
 pub struct Iceoryx;
 
-/// The longest text.
+/// Maximum length of a text.
 const LENGTH_MAX: usize = 2 << 20;
 
 impl Contestant for Iceoryx {
@@ -152,7 +152,7 @@ impl Contestant for Iceoryx {
     }
 }
 
-/// Makes one request after the other.
+/// Makes sequential requests.
 fn ask(name: &str, load: &Load) -> Result<u64, BoxError> {
     let node = NodeBuilder::new().create::<ipc::Service>()?;
     let service = node.service_builder(&name.try_into()?).request_response::<[u8], [u8]>().open()?;
@@ -178,7 +178,7 @@ fn ask(name: &str, load: &Load) -> Result<u64, BoxError> {
     Ok(tally.counted())
 }
 
-/// A port that is kept for as long as its socket.
+/// Reserves a port while its socket exists.
 fn keep() -> Result<(TcpListener, SocketAddr), BoxError> {
     let kept = TcpListener::bind("127.0.0.1:0")?;
     let address = kept.local_addr()?;

@@ -1,7 +1,7 @@
-//! Frames sent back by hand on tokio, with our ten-byte headers and nothing else: the least that an RPC of this shape
-//! could cost. One task for each connection, one write for each read, no handlers, no callers.
+//! Frames echoed by hand on tokio, with our ten-byte headers: a lower bound for the cost of such an RPC. One task per
+//! connection, one write per read, no handlers, no callers.
 //!
-//! Both flavours of runtime, since the contestants have both.
+//! Available with both kinds of runtime, like the contestants.
 
 use super::Setup;
 use crate::BoxError;
@@ -16,11 +16,11 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
 
-/// Raw frames with a thread for each core.
+/// Raw frames with one thread per core.
 #[derive(Debug)]
 pub struct PerCore;
 
-/// Raw frames in the runtime of the caller.
+/// Raw frames in the caller's runtime.
 #[derive(Debug)]
 pub struct Shared;
 
@@ -58,16 +58,17 @@ impl Contestant for Shared {
     }
 }
 
-/// Bytes of a header: magic, id, operation, length.
+/// Length of a header: magic, id, operation, length.
 const HEADER: usize = 10;
 
-/// How much a read takes.
+/// Size of a read.
 const READ: usize = 64 * 1024;
 
-/// A peer that writes this much has to read at the same time, or both ends may wait for each other with full sockets.
+/// Amount of written data from which a peer must read concurrently, because otherwise both ends may wait for each other
+/// with full sockets.
 const MUCH: usize = 256 * 1024;
 
-/// Threads with a runtime each, which live as long as the process.
+/// Starts threads with a runtime each, which live as long as the process.
 pub(super) fn a_worker_for_each_core() -> Result<Vec<Handle>, BoxError> {
     let mut workers = Vec::new();
     for _ in 0..std::thread::available_parallelism()?.get() {
@@ -78,7 +79,7 @@ pub(super) fn a_worker_for_each_core() -> Result<Vec<Handle>, BoxError> {
     Ok(workers)
 }
 
-/// Accepts connections, and gives them in turn to the workers, which serve them by this function.
+/// Accepts connections, and distributes them round-robin to the workers, which run `serve`.
 pub(super) async fn serve<F>(
     workers: &[Handle],
     bound: Bound,
@@ -94,7 +95,7 @@ where
         socket.set_nodelay(true)?;
         let socket = socket.into_std()?;
         worker.spawn(async move {
-            // A client that goes away is no fault.
+            // A client that disconnects is not an error.
             let _ = serve(TcpStream::from_std(socket)?).await;
             Ok::<_, std::io::Error>(())
         });
@@ -102,7 +103,7 @@ where
     Err("there is no worker".into())
 }
 
-/// Sends back the frames of one connection.
+/// Echoes the frames of one connection.
 pub(super) async fn echo(mut socket: impl AsyncRead + AsyncWrite + Unpin) -> Result<(), BoxError> {
     let mut frames = Frames::default();
     loop {
@@ -149,7 +150,7 @@ pub(super) async fn drive(mut socket: impl AsyncRead + AsyncWrite + Unpin, load:
     Ok(callers.tally.counted())
 }
 
-/// Sends one frame, and returns the body of its reply.
+/// Sends one frame, and returns the body of the reply.
 #[cfg(feature = "tls")]
 pub(super) async fn call(socket: &mut (impl AsyncRead + AsyncWrite + Unpin), body: &[u8]) -> Result<Vec<u8>, BoxError> {
     let mut out = Vec::new();
@@ -177,10 +178,10 @@ fn put(id: u16, body: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(body);
 }
 
-/// The frames in flight on a connection: for each id the expected text.
+/// The frames in flight on a connection, with the expected text of each id.
 pub(super) struct Callers<'a> {
     texts: Vec<Text>,
-    /// Ids in the order of sending, and the time, if it matters.
+    /// Ids in the order of sending, with the time if timed.
     waiting: VecDeque<(usize, Option<Instant>)>,
     tally: Tally<'a>,
 }
@@ -225,7 +226,7 @@ impl Frames {
         if socket.read_buf(&mut self.buffer).await? == 0 { Err("the peer is gone".into()) } else { Ok(()) }
     }
 
-    /// Reads until everything is written, and once at least.
+    /// Reads until everything is written, and at least once.
     async fn read_while_writing(
         &mut self,
         socket: &mut (impl AsyncRead + AsyncWrite + Unpin),
@@ -247,7 +248,7 @@ impl Frames {
         }
     }
 
-    /// Passes on each frame that is there as a whole; gives the bytes that they take together.
+    /// Passes on each complete frame, and returns their total length.
     fn complete(&self, mut each: impl FnMut(u16, &[u8]) -> Result<(), BoxError>) -> Result<usize, BoxError> {
         let mut at = 0;
         while let Some((header, rest)) = self.buffer[at..].split_first_chunk::<HEADER>() {

@@ -1,5 +1,5 @@
-//! Streams of messages by hand, the limit for all others: messages with a length in front, written in batches as long as
-//! fRPC's, counted where they arrive.
+//! Streams of messages by hand, a lower bound for all others: length-prefixed messages, written in batches as long as
+//! fRPC's and counted on arrival.
 
 use super::streams::Streams;
 use crate::BoxError;
@@ -11,13 +11,13 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::Mutex;
 
-/// The most bytes in a write, as in a batch of fRPC.
+/// Maximum number of bytes per write, like in a batch of fRPC.
 const BATCH: usize = 32 * 1024;
 
-/// The most bytes in a read, as in one of fRPC.
+/// Maximum number of bytes per read, like in fRPC.
 const READ: usize = 64 * 1024;
 
-/// Bytes of the length before a message.
+/// Size of the length prefix in bytes.
 const HEAD: usize = 4;
 
 /// The request of a stream: its direction, the number of messages and their length.
@@ -26,7 +26,7 @@ const DOWN: u8 = 0;
 const UP: u8 = 1;
 const BOTH: u8 = 2;
 
-/// A thread for each core, at both ends.
+/// One thread per core, at both ends.
 #[derive(Debug)]
 pub struct Raw;
 
@@ -50,7 +50,7 @@ impl Flows for Socket {
         on_each_core(bound, |mut connections| async move {
             while let Some(socket) = connections.recv().await {
                 let mut socket = TcpStream::from_std(socket)?;
-                // It ends with its connection.
+                // The task ends with its connection.
                 tokio::spawn(async move { while answer(&mut socket).await.is_ok() {} });
             }
             Ok(())

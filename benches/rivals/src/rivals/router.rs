@@ -1,4 +1,4 @@
-//! Frames sent back by a frisbee router: what frisbee alone costs, without services, messages and callers.
+//! Frames echoed by a frisbee router: the cost of frisbee without services, messages and callers.
 
 use super::Setup;
 use crate::BoxError;
@@ -75,7 +75,7 @@ pub struct Driven {
     finished: mpsc::UnboundedReceiver<Result<u64, BoxError>>,
 }
 
-/// The frames in flight: for each id the expected text.
+/// The frames in flight, with the expected text of each id.
 #[derive(Debug)]
 struct Calls {
     texts: Vec<Text>,
@@ -97,7 +97,7 @@ impl Calls {
     }
 }
 
-/// The router of the client: checks replies and sends the next.
+/// The router of the client, which checks replies and sends the next frame.
 struct Calling {
     calls: Arc<Mutex<Calls>>,
     load: Load,

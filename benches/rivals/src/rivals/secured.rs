@@ -9,11 +9,11 @@ use benches::rivals::{Rival, Setup};
 use frpc::{Channel, ChannelBuilder, Server, ServerBuilder, Workers};
 use std::net::SocketAddr;
 
-/// A thread for each core.
+/// One thread per core.
 #[derive(Debug)]
 pub struct PerCore;
 
-/// The setup of the README: clients in `#[tokio::main]`.
+/// The setup of the README, with clients in `#[tokio::main]`.
 #[derive(Debug)]
 pub struct Plain;
 
@@ -41,7 +41,7 @@ impl Setting for Plain {
     }
 }
 
-/// With a thread for each core, and messages that share their bytes.
+/// One thread per core, with messages that share bytes.
 #[derive(Debug)]
 pub struct SecuredShares;
 
@@ -62,8 +62,8 @@ impl Rival for SecuredShares {
     }
 }
 
-/// With a thread for each core at both ends.
+/// One thread per core at both ends.
 pub type SecuredPerCore = Ours<PerCore>;
 
-/// With clients in tokio's multi-thread runtime.
+/// Clients in tokio's multi-thread runtime.
 pub type SecuredPlain = Ours<Plain>;

@@ -1,4 +1,4 @@
-//! Streams of messages: the same as [`crate::flows`], as contestants.
+//! Streaming contestants, based on [`crate::flows`].
 
 use super::tonic::Accepted;
 use crate::BoxError;
@@ -13,7 +13,7 @@ use tonic::transport::Channel;
 
 /// A way of streaming messages.
 pub trait Streams: 'static {
-    /// How it is called in results.
+    /// Its name in results.
     const NAME: &'static str;
 
     /// A connection.
@@ -23,7 +23,7 @@ pub trait Streams: 'static {
     fn serve(bound: Bound) -> impl Future<Output = Result<(), BoxError>>;
 }
 
-/// fRPC with a thread for each core, at both ends.
+/// fRPC with one thread per core, at both ends.
 #[derive(Debug)]
 pub struct PerCore;
 
@@ -62,7 +62,7 @@ impl Streams for Tonic {
     }
 }
 
-/// tonic on a runtime for each core, at both ends.
+/// tonic with one runtime per core, at both ends.
 #[derive(Debug)]
 pub struct TonicPerCore;
 
@@ -75,7 +75,7 @@ impl Streams for TonicPerCore {
     }
 }
 
-/// Streams of frisbee without calls, with a thread for each core.
+/// frisbee's streams without calls, with one thread per core.
 #[derive(Debug)]
 pub struct Bare;
 
@@ -88,7 +88,7 @@ impl Streams for Bare {
     }
 }
 
-/// Which way messages go.
+/// The direction of messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Way {
     /// To the client.
@@ -97,12 +97,12 @@ pub enum Way {
     Up,
     /// To the server and back.
     Both,
-    /// The same, each when the previous one has returned.
+    /// To the server and back, each when the previous one has returned.
     PingPong,
 }
 
 impl Way {
-    /// All of them.
+    /// All directions.
     pub const ALL: [Self; 4] = [Self::Down, Self::Up, Self::Both, Self::PingPong];
 }
 
@@ -115,11 +115,11 @@ impl FromStr for Way {
     }
 }
 
-/// How many bytes a stream carries, and how many messages at most: so that a window has many streams.
+/// Number of bytes per stream, and maximum number of messages, so that a window contains many streams.
 const BYTES: usize = 16 << 20;
 const MESSAGES: usize = 20_000;
 
-/// Streams messages while the meter runs. Gives the messages of streams that ended within the window.
+/// Streams messages while the meter runs. Returns the number of messages in streams that ended within the window.
 ///
 /// # Errors
 /// If a stream fails.

@@ -1,7 +1,7 @@
-//! Calls over TLS, and frames over rustls by hand, all with one certificate, TLS 1.3 and the cryptography of ring.
+//! Calls over TLS, and frames over rustls by hand, all with one certificate, TLS 1.3 and ring.
 //!
-//! The process that starts both ends creates the certificate and its key, and passes them to both. Sessions are resumed by
-//! each contestant's defaults, with one configuration for a whole process.
+//! The process that starts both ends creates the certificate and its key, and passes them to both. Sessions are resumed
+//! according to each contestant's defaults, with one configuration per process.
 
 use super::{Client, Rival, Setup, raw, tonic};
 use crate::BoxError;
@@ -22,16 +22,17 @@ use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 use tokio_rustls::{TlsAcceptor, TlsConnector, client, server};
 
-/// The environment variable that passes the [`Identities`] of a process to its children, and the separator of its parts.
+/// The environment variable that passes the [`Identities`] of a process to its children, and the separator of its
+/// parts.
 pub const VARIABLE: &str = "FRISBEE_COMPARE_TLS";
 const SEPARATOR: char = '|';
 
 static IDENTITIES: LazyLock<Identities> = LazyLock::new(|| match std::env::var(VARIABLE) {
-    Ok(passed) => Identities::read(&passed).expect("the variable was set by this program"),
+    Ok(passed) => Identities::read(&passed).expect("variable should have been set by this program"),
     Err(_) => Identities::make().expect("system should provide randomness"),
 });
 
-/// The certificate of an authority, that of a server on loopback, and the key of the server, as PEM.
+/// The certificates of an authority and of a loopback server, and the server's key, as PEM.
 struct Identities {
     authority: String,
     certificate: String,
@@ -54,32 +55,33 @@ impl Identities {
     }
 }
 
-/// The value of [`VARIABLE`] for a child process.
+/// Returns the value of [`VARIABLE`] for a child process.
 pub fn passed_on() -> String {
     let Identities { authority, certificate, key } = &*IDENTITIES;
     [authority, certificate, key].map(String::as_str).join(&SEPARATOR.to_string())
 }
 
-/// The settings of our servers.
+/// Returns the settings of our servers.
 pub(super) fn of_server() -> ServerTls {
-    let identity = Identity::from_pem(&IDENTITIES.certificate, &IDENTITIES.key).expect("both are sound");
+    let identity =
+        Identity::from_pem(&IDENTITIES.certificate, &IDENTITIES.key).expect("generated identity should be valid");
     ServerTls::new(identity).expect("key should match the certificate")
 }
 
-/// The settings of our clients, the same for all.
+/// Returns the settings of our clients, which share one configuration.
 pub(super) fn of_client() -> ClientTls {
     static TLS: LazyLock<ClientTls> = LazyLock::new(|| {
-        let authorities = Authorities::from_pem(&IDENTITIES.authority).expect("it is sound");
-        ClientTls::new(authorities).expect("ring speaks TLS")
+        let authorities = Authorities::from_pem(&IDENTITIES.authority).expect("generated authority should be valid");
+        ClientTls::new(authorities).expect("ring should support TLS")
     });
     TLS.clone()
 }
 
-/// Raw frames over rustls with a thread for each core.
+/// Raw frames over rustls with one thread per core.
 #[derive(Debug)]
 pub struct RawPerCore;
 
-/// Raw frames over rustls in the runtime of the caller.
+/// Raw frames over rustls in the caller's runtime.
 #[derive(Debug)]
 pub struct RawShared;
 
@@ -117,11 +119,11 @@ impl Contestant for RawShared {
     }
 }
 
-/// As [`RawPerCore`], with a new connection for each frame.
+/// Like [`RawPerCore`], with a new connection for each frame.
 #[derive(Debug)]
 pub struct RawCallPerCore;
 
-/// As [`RawShared`], with a new connection for each frame.
+/// Like [`RawShared`], with a new connection for each frame.
 #[derive(Debug)]
 pub struct RawCallShared;
 
@@ -166,11 +168,12 @@ impl Client for Frames {
 async fn connect(address: SocketAddr) -> Result<client::TlsStream<TcpStream>, BoxError> {
     static CONNECTOR: LazyLock<TlsConnector> = LazyLock::new(|| {
         let mut roots = RootCertStore::empty();
-        let authority = CertificateDer::from_pem_slice(IDENTITIES.authority.as_bytes()).expect("it is sound");
-        roots.add(authority).expect("it is an authority");
+        let authority = CertificateDer::from_pem_slice(IDENTITIES.authority.as_bytes())
+            .expect("generated authority should be valid PEM");
+        roots.add(authority).expect("certificate should be a valid authority");
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        let config = config.expect("ring speaks TLS").with_root_certificates(roots).with_no_client_auth();
+        let config = config.expect("ring should support TLS").with_root_certificates(roots).with_no_client_auth();
         Arc::new(config).into()
     });
     Ok(CONNECTOR.connect(ServerName::from(address.ip()), raw::connect(address).await?).await?)
@@ -179,11 +182,14 @@ async fn connect(address: SocketAddr) -> Result<client::TlsStream<TcpStream>, Bo
 /// Completes the handshake of one connection and echoes its frames.
 async fn echo(socket: TcpStream) -> Result<(), BoxError> {
     static ACCEPTOR: LazyLock<TlsAcceptor> = LazyLock::new(|| {
-        let chain = vec![CertificateDer::from_pem_slice(IDENTITIES.certificate.as_bytes()).expect("it is sound")];
-        let key = PrivateKeyDer::from_pem_slice(IDENTITIES.key.as_bytes()).expect("it is sound");
+        let chain = vec![
+            CertificateDer::from_pem_slice(IDENTITIES.certificate.as_bytes())
+                .expect("generated certificate should be valid PEM"),
+        ];
+        let key = PrivateKeyDer::from_pem_slice(IDENTITIES.key.as_bytes()).expect("generated key should be valid PEM");
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        let config = config.expect("ring speaks TLS").with_no_client_auth().with_single_cert(chain, key);
+        let config = config.expect("ring should support TLS").with_no_client_auth().with_single_cert(chain, key);
         Arc::new(config.expect("key should match the certificate")).into()
     });
     let stream: server::TlsStream<TcpStream> = ACCEPTOR.accept(socket).await?;
@@ -206,7 +212,7 @@ impl Rival for Tonic {
     }
 
     async fn connect(address: SocketAddr, _setup: Setup) -> Result<Self::Client, BoxError> {
-        // One for the process, since it caches sessions.
+        // Shared by the process, because it caches sessions.
         static ENDPOINT: OnceLock<Endpoint> = OnceLock::new();
         let endpoint = match ENDPOINT.get() {
             Some(endpoint) => endpoint,

@@ -1,7 +1,7 @@
-//! volo's Thrift, framed, with its own strings, which are inline when short.
+//! volo's framed Thrift, with its own string type, which stores short strings inline.
 //!
-//! Connections carry one call after the other, and a client keeps as many as it has calls in flight: its multiplexed
-//! connections cost more for each call.
+//! Connections carry sequential calls, and a client keeps as many as it has calls in flight, because volo's multiplexed
+//! connections cost more per call.
 
 use super::{Client, Rival, Setup};
 use crate::BoxError;
@@ -25,7 +25,7 @@ use generated::volo_gen::echo::{
     Data, EchoService, EchoServiceClient, EchoServiceClientBuilder, EchoServiceServer, Text as Message,
 };
 
-/// How long a call may take.
+/// Timeout of a call.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// volo-thrift with strings.
@@ -69,7 +69,7 @@ async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
     server.run(DefaultIncoming::from(listener)).await
 }
 
-/// Connections are opened when the first calls need them.
+/// Creates a client whose connections are opened by the first calls.
 fn connect(address: SocketAddr) -> EchoServiceClient {
     EchoServiceClientBuilder::new("echo")
         .address(Address::from(address))
@@ -92,10 +92,11 @@ impl EchoService for Service {
     }
 }
 
-/// Attempts of a call. When many callers begin at once, volo's pool fails some of them that wait for a connection.
+/// Maximum number of attempts of a call. When many callers start at once, volo's pool fails some that wait for a
+/// connection.
 const ATTEMPTS: usize = 5;
 
-/// Calls again if the pool failed and not the call.
+/// Retries if the pool failed instead of the call.
 async fn insist<T, F>(mut call: impl FnMut() -> F) -> Result<T, BoxError>
 where
     F: Future<Output = Result<T, ClientError>>,

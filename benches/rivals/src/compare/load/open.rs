@@ -1,5 +1,6 @@
-//! Calls at a fixed rate: each is sent when its time has come, whatever became of those before, and its latency counts
-//! from that time. A load that waits for replies would send less just when the server is slow, and not see it.
+//! Calls at a fixed rate (open loop): each call is sent at its scheduled time regardless of earlier ones, and its
+//! latency is measured from that time. A client that waits for replies would send less when the server is slow, and
+//! hide it.
 
 use super::Bench;
 use rivals::BoxError;
@@ -12,7 +13,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// The thread that sends calls in time. Timers of tokio have steps of a millisecond.
+/// The thread that sends calls on schedule. tokio's timers have millisecond resolution.
 #[derive(Debug)]
 pub(super) struct Pacer {
     counters: Arc<Counters>,
@@ -26,13 +27,13 @@ struct Counters {
     failed: AtomicU64,
 }
 
-/// The limit of calls in flight. A server with more does not manage the rate.
+/// Maximum number of calls in flight. A server that exceeds it cannot sustain the rate.
 const FLYING_MAX: u64 = 100_000;
 
-/// How long calls in flight at the end are waited for: less than the patience of the parent.
+/// Maximum wait for calls in flight at the end, shorter than the parent's timeout.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// How long the thread sleeps at least: the system does not do it for less.
+/// Minimum sleep of the thread, equal to the system's resolution.
 const STEP: Duration = Duration::from_micros(50);
 
 impl Pacer {
@@ -44,7 +45,7 @@ impl Pacer {
         let shared = counters.clone();
         std::thread::spawn(move || {
             let interval = Duration::from_secs(1) / rate.max(1);
-            // Made before the first call is due. A call sends a copy of its client's text, with the next number.
+            // Prepared before the first call is due. A call sends a copy of its client's text with the next number.
             let mut texts: Vec<_> = (0..clients.len()).map(|caller| C::text(caller, length)).collect();
             let mut due = Instant::now();
             let mut number = 0;
@@ -54,7 +55,7 @@ impl Pacer {
                     let text = &mut texts[number % clients.len()];
                     text.advance();
                     let mut text = text.clone();
-                    // A client stays with the runtime that it was connected on.
+                    // A client stays on the runtime on which it connected.
                     let handle = &handles[number % clients.len() % handles.len()];
                     let (meter, counters, intended) = (meter.clone(), shared.clone(), due);
                     counters.flying.fetch_add(1, Ordering::Relaxed);
@@ -78,14 +79,14 @@ impl Pacer {
         Self { counters, stopped }
     }
 
-    /// Waits until all calls have ended, or for as long as it makes sense; gives those that did within the window.
+    /// Waits until all calls have ended, or until the timeout. Returns the number of calls completed within the window.
     pub(super) async fn finish(self, meter: Arc<Meter>) -> Result<u64, BoxError> {
         self.stopped.await?;
         let stopped = Instant::now();
         while self.counters.flying.load(Ordering::Relaxed) > 0 && stopped.elapsed() < PATIENCE {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
-        // Those that are still under way took at least this long.
+        // Calls still in flight took at least this long.
         for _ in 0..self.counters.flying.load(Ordering::Relaxed) {
             meter.record(PATIENCE);
         }

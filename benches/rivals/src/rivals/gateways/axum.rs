@@ -1,4 +1,4 @@
-//! axum with JSON, called on connections that are kept open and carry any number of requests.
+//! axum with JSON, called on keep-alive connections with any number of pipelined requests.
 
 use super::wire::{Post, Posted};
 use super::{Setup, WireServer};

@@ -1,4 +1,4 @@
-//! JSON-RPC in batches by POST: each request of HTTP has a call of every caller.
+//! JSON-RPC batches by POST: each HTTP request contains a call of every caller.
 
 use super::wire::{self, Post, Posted, Wire};
 use super::{Callers, Connection, Load, READ, Setup, WireServer};
@@ -10,9 +10,9 @@ use std::marker::PhantomData;
 use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// A server that takes batches.
+/// A server that accepts batches.
 pub trait Batch: WireServer + Posted {
-    /// How it is called in results.
+    /// Its name in results.
     const NAME: &'static str;
 }
 
@@ -24,7 +24,7 @@ impl Batch for JsonRpseeHttp {
     const NAME: &'static str = "jsonrpsee-batch";
 }
 
-/// A contestant that is called in batches.
+/// A contestant called in batches.
 #[derive(Debug)]
 pub struct Batches<D>(PhantomData<D>);
 
@@ -91,7 +91,7 @@ impl<D: Posted> Wire for Element<D> {
     }
 }
 
-/// The objects of an array. Their strings have no braces.
+/// Returns the objects of an array, whose strings contain no braces.
 fn elements(array: &[u8]) -> impl Iterator<Item = &[u8]> {
     let (mut depth, mut begin) = (0, 0);
     array.iter().enumerate().filter_map(move |(at, byte)| {

@@ -1,4 +1,4 @@
-//! gRPC and frames over WebSocket, called by libraries: tonic's client, and our own.
+//! gRPC and frames over WebSocket, called through libraries: tonic's client, and our own.
 
 use super::ours::gateway;
 use super::python::become_python;
@@ -11,7 +11,7 @@ use frpc::Channel;
 use frpc_gateway::web_socket;
 use std::net::SocketAddr;
 
-/// Native frames over WebSocket, by our own client.
+/// Native frames over WebSocket, with our client.
 #[derive(Debug)]
 pub struct FramesOverWebSocket;
 
@@ -29,7 +29,7 @@ impl Rival for FramesOverWebSocket {
     }
 }
 
-/// gRPC's library for Python, called by tonic's client.
+/// gRPC's Python library, called by tonic's client.
 #[derive(Debug)]
 pub struct Grpcio;
 
@@ -46,7 +46,7 @@ impl Rival for Grpcio {
     }
 }
 
-/// gRPC, by tonic's client.
+/// gRPC, with tonic's client.
 #[derive(Debug)]
 pub struct Grpc;
 

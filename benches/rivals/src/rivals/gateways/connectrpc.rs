@@ -1,4 +1,4 @@
-//! connectrpc with a dispatcher for this one method, on hyper.
+//! connectrpc with a dispatcher for a single method, on hyper.
 
 use super::wire::{Post, Posted};
 use super::{Setup, WireServer};
@@ -39,7 +39,7 @@ impl WireServer for ConnectRpc {
             socket.set_nodelay(true)?;
             let service = TowerToHyperService::new(service.clone());
             tokio::spawn(async move {
-                // A client that goes away is no fault.
+                // A client that disconnects is not an error.
                 let _ = Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(socket), service).await;
             });
         }

@@ -1,4 +1,4 @@
-//! JSON-RPC over UDP: a datagram is a call, and another one its reply.
+//! JSON-RPC over UDP: a call and its reply are one datagram each.
 
 use super::ours::METHOD;
 use super::wire;
@@ -15,14 +15,14 @@ use std::time::Duration;
 use tokio::net::UdpSocket;
 use tokio::time::timeout;
 
-/// Ourselves, called by datagrams.
+/// Our gateway, called by datagrams.
 #[derive(Debug)]
 pub struct Datagrams;
 
-/// Silence after which datagrams are lost, and are sent again.
+/// Time without a reply after which a datagram is retransmitted.
 const LOST: Duration = Duration::from_millis(200);
 
-/// Datagrams of one address: more than the load sends.
+/// Rate limit of datagrams per address, higher than the load.
 const RATE: u32 = 10_000_000;
 
 impl Contestant for Datagrams {

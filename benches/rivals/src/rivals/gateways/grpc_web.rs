@@ -13,13 +13,13 @@ const METHOD: &str = "/benchmark.BenchmarkService/Benchmark";
 #[derive(Debug)]
 pub struct Framed;
 
-/// The length of the head of a frame: its kind, and its number of bytes.
+/// Length of a frame's head: its kind and its length.
 const HEAD: usize = 5;
 
 impl Wire for Framed {
     fn request(_caller: usize, text: &str, out: &mut Vec<u8>) {
         let mut message = vec![0; HEAD];
-        // A field of text, with the number 1.
+        // A string field with the number 1.
         prost::encoding::string::encode(1, &text.to_owned(), &mut message);
         let length = u32::try_from(message.len() - HEAD).expect("value should fit u32");
         message[1..HEAD].copy_from_slice(&length.to_be_bytes());
@@ -36,7 +36,7 @@ impl Wire for Framed {
         wire::body(input)
     }
 
-    /// The message is in the first frame, and the text at its end.
+    /// The first frame contains the message, which ends with the text.
     fn holds(reply: &[u8], text: &[u8]) -> bool {
         let Some((&[0, a, b, c, d], rest)) = reply.split_first_chunk::<HEAD>() else { return false };
         let length = u32::from_be_bytes([a, b, c, d]) as usize;

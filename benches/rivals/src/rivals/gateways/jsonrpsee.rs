@@ -44,7 +44,7 @@ impl Named for JsonRpseeWebSocket {
     const METHOD: &'static str = "echo";
 }
 
-/// As many connections as any cell has.
+/// Maximum number of connections of any cell.
 const CONNECTIONS_MAX: u32 = 16_384;
 
 async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {

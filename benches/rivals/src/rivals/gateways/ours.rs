@@ -1,4 +1,4 @@
-//! Ourselves, with every protocol enabled.
+//! Our gateway with all protocols enabled.
 
 use super::grpc_web::Framed;
 use super::wire::{Lines, Named, Post, Posted, WebSocket};
@@ -37,7 +37,7 @@ pub(super) async fn gateway(setup: Setup, bound: Bound) -> Result<(), BoxError> 
     serve_with(setup, Server::builder().io_backend(IoBackend::Tokio).gateway(gateway), bound).await
 }
 
-/// A type for each wire.
+/// Defines a type for each encoding.
 macro_rules! protocols {
     ($($type:ident = $name:literal: $wire:ty;)*) => {$(
         impl WireServer for $type {

@@ -1,4 +1,4 @@
-//! Servers in Python, by `benches/rivals/python/serve.py`, which takes the place of this process.
+//! Python servers, run by `benches/rivals/python/serve.py`, which replaces this process.
 
 use super::wire::{Closing, Named, Post, Posted, WebSocket};
 use super::{Setup, WireServer};
@@ -16,7 +16,7 @@ pub struct FastApi;
 #[derive(Debug)]
 pub struct FastApiWebSocket;
 
-/// UCall on sockets, as its package for Python serves.
+/// UCall on sockets, as served by its Python package.
 #[derive(Debug)]
 pub struct Ucall;
 
@@ -77,7 +77,7 @@ impl Named for Ucall {
     const METHOD: &'static str = "echo";
 }
 
-/// Returns only if there is no such program.
+/// Replaces this process. Returns only if the program does not exist.
 pub(super) fn become_python(server: &str) -> BoxError {
     Command::new("python3").arg(script()).arg(server).exec().into()
 }
@@ -86,7 +86,7 @@ fn script() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("python/serve.py")
 }
 
-/// Whether one of these servers can run here.
+/// Checks whether one of these servers can run here.
 ///
 /// # Errors
 /// If a package is missing.

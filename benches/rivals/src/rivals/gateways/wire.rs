@@ -1,4 +1,4 @@
-//! How requests are written and replies found, as bytes.
+//! Encoding of requests and parsing of replies.
 
 use crate::BoxError;
 use std::borrow::Cow;
@@ -6,15 +6,15 @@ use std::io::Write as _;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// A reply, and where it ends in the input.
+/// A reply, and its end in the input.
 pub(super) type Reply<'a> = (Cow<'a, [u8]>, usize);
 
-/// How one kind of server is called. Texts are ASCII without characters that JSON escapes.
+/// The encoding for one kind of server. Texts are ASCII without characters that JSON escapes.
 pub trait Wire: 'static {
     /// Whether the server closes the connection after its replies.
     const CLOSES: bool = false;
 
-    /// The first bytes on a connection.
+    /// Writes the first bytes on a connection.
     fn open(_socket: &mut TcpStream) -> impl Future<Output = Result<(), BoxError>> + Send {
         async { Ok(()) }
     }
@@ -22,20 +22,20 @@ pub trait Wire: 'static {
     /// Writes a request.
     fn request(caller: usize, text: &str, out: &mut Vec<u8>);
 
-    /// The first reply, if it is there as a whole, and where it ends.
+    /// Returns the first reply if it is complete, and its end in the input.
     fn reply(input: &[u8]) -> Result<Option<Reply<'_>>, BoxError>;
 
-    /// Whether a reply brings this text back.
+    /// Returns whether a reply contains this text.
     fn holds(reply: &[u8], text: &[u8]) -> bool {
         let found = behind(reply, br#""message":""#).or_else(|| behind(reply, br#""message": ""#));
         found.is_some_and(|rest| rest.starts_with(text) && rest.get(text.len()) == Some(&b'"'))
     }
 
-    /// The caller whose reply it is, if it says so; otherwise replies have the order of the requests.
+    /// Returns the caller of a reply, if it is stated. Otherwise replies are in the order of requests.
     fn caller(reply: &[u8]) -> Option<usize>;
 }
 
-/// The name of a method of JSON-RPC.
+/// The name of a JSON-RPC method.
 pub trait Named: 'static {
     /// The name.
     const METHOD: &'static str;
@@ -45,7 +45,7 @@ pub trait Named: 'static {
 pub trait Posted: 'static {
     /// The path.
     const PATH: &'static str;
-    /// Whether the body is a message of JSON-RPC, with this method.
+    /// The JSON-RPC method, if the body is a JSON-RPC message.
     const METHOD: Option<&'static str>;
 }
 
@@ -68,7 +68,7 @@ impl<N: Named> Wire for Lines<N> {
     }
 }
 
-/// JSON-RPC without line ends, one call at a time, to a server that may close the connection after each reply.
+/// JSON-RPC without line ends, one call at a time, for a server that may close the connection after each reply.
 pub struct Closing<N>(std::marker::PhantomData<N>);
 
 impl<N: Named> Wire for Closing<N> {
@@ -111,7 +111,7 @@ impl<P: Posted> Wire for Post<P> {
     }
 }
 
-/// Writes a request with JSON.
+/// Writes a JSON request.
 pub(super) fn post(path: &str, body: &[u8], out: &mut Vec<u8>) {
     let length = body.len();
     let head = format_args!(
@@ -121,7 +121,7 @@ pub(super) fn post(path: &str, body: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(body);
 }
 
-/// The body of the response of HTTP/1.1 at the beginning of the input, if it is there as a whole, and where it ends.
+/// Returns the body of the HTTP/1.1 response at the beginning of the input if it is complete, and its end.
 pub(super) fn body(input: &[u8]) -> Result<Option<Reply<'_>>, BoxError> {
     let Some(head) = find(input, b"\r\n\r\n") else { return Ok(None) };
     let (head, rest) = (&input[..head], &input[head + 4..]);
@@ -167,7 +167,7 @@ impl<N: Named> Wire for WebSocket<N> {
     fn request(caller: usize, text: &str, out: &mut Vec<u8>) {
         let mut body = Vec::with_capacity(text.len() + 128);
         json_rpc(N::METHOD, caller, text, &mut body);
-        // A text, as a whole, masked with zeros.
+        // An unfragmented text frame, masked with zeros.
         match body.len() {
             length @ ..126 => out.extend_from_slice(&[0x81, 0x80 | length as u8]),
             length @ 126..0x1_0000 => {
@@ -212,7 +212,7 @@ pub(super) fn json_rpc(method: &str, caller: usize, text: &str, out: &mut Vec<u8
 }
 
 pub(super) fn write(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
-    out.write_fmt(text).expect("a vector takes everything");
+    out.write_fmt(text).expect("writing to a vector should not fail");
 }
 
 pub(super) fn id(reply: &[u8]) -> Option<usize> {
@@ -229,7 +229,7 @@ fn length(head: &[u8]) -> Option<usize> {
     std::str::from_utf8(&line[15..]).ok()?.trim().parse().ok()
 }
 
-/// The bytes after a part.
+/// Returns the bytes after a part.
 pub(super) fn behind<'a>(bytes: &'a [u8], part: &[u8]) -> Option<&'a [u8]> {
     find(bytes, part).map(|at| &bytes[at + part.len()..])
 }

@@ -1,5 +1,5 @@
-//! Texts sent back between two threads that do nothing else, one at a time: the least that a call within a host could
-//! cost. By a bare ring, which trusts its peer and knows no sleep, and by frisbee's streams for threads.
+//! Texts echoed between two dedicated threads, one at a time: a lower bound for the cost of a call within a host.
+//! Implemented by a bare ring, which trusts its peer and never sleeps, and by frisbee's blocking streams.
 
 use super::{SPIN, keep, name, path};
 use crate::BoxError;
@@ -15,11 +15,11 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Sends texts and takes them, for one thread.
+/// Sends and receives texts, for one thread.
 trait Line: Send + 'static {
     fn put(&mut self, text: &[u8]) -> Result<(), BoxError>;
 
-    /// Replaces the contents of a buffer by a text.
+    /// Receives a text into a buffer.
     fn take(&mut self, text: &mut Vec<u8>) -> Result<(), BoxError>;
 }
 
@@ -32,7 +32,7 @@ fn echo(mut line: impl Line) -> Result<(), BoxError> {
     }
 }
 
-/// Sends one text after the other, and checks the echoes.
+/// Sends texts sequentially, and checks the echoes.
 async fn drive(mut line: impl Line, load: Load) -> Result<u64, BoxError> {
     let driven = tokio::task::spawn_blocking(move || {
         let (mut text, mut came) = (Text::owned(load.number, load.length), Vec::new());
@@ -51,7 +51,7 @@ async fn drive(mut line: impl Line, load: Load) -> Result<u64, BoxError> {
     Ok(driven.await??)
 }
 
-/// Texts through a stream for threads, at ends that spin.
+/// Texts through a blocking stream, with spinning ends.
 #[derive(Debug)]
 pub struct Blocking;
 
@@ -65,7 +65,7 @@ impl Contestant for Blocking {
         bound.at(address);
         let stream = listener.accept().await?.into_blocking().await?;
         let served = tokio::task::spawn_blocking(move || echo(stream).map_err(|error| error.to_string()));
-        // It ends with the client, which is no fault.
+        // It ends with the client, which is not an error.
         let _ = served.await?;
         std::future::pending().await
     }
@@ -93,7 +93,7 @@ impl Line for BlockingStream {
     }
 }
 
-/// Texts through a bare ring each way.
+/// Texts through a bare ring in each direction.
 #[derive(Debug)]
 pub struct Bare;
 
@@ -154,16 +154,16 @@ impl Line for Ends {
 /// One end of a ring of words between two processes. A text fits into it.
 #[derive(Debug)]
 struct Ring {
-    /// How many words have been put in, how many have been taken, and the words.
+    /// The number of words written, the number of words read, and the words.
     put: &'static AtomicU64,
     taken: &'static AtomicU64,
     words: &'static [AtomicU64],
-    /// The number of items that this end has put in or taken, and the limit up to which it may proceed without a check.
+    /// The position of this end, and the limit up to which it may proceed without a check.
     at: u64,
     until: u64,
 }
 
-/// The words of a ring with its two counts, far enough apart to share no cache line.
+/// Size of a ring with its two counters, which are far enough apart not to share a cache line.
 const RING: usize = 2 * APART + WORDS;
 const APART: usize = 128 / size_of::<u64>();
 const WORDS: usize = 64 * 1024 / size_of::<u64>();
@@ -191,27 +191,28 @@ impl Ring {
         word
     }
 
-    /// Releases the room of taken items.
+    /// Releases the space of read items.
     fn taken(&self) {
         self.taken.store(self.at, Ordering::Release);
     }
 }
 
-/// Where the memory of a server is.
+/// Returns the path of a server's memory.
 fn memory(address: SocketAddr) -> PathBuf {
     Path::new("/dev/shm").join(name(address))
 }
 
-/// The two rings in a file. They stay mapped for as long as the process lives.
+/// Maps the two rings in a file. They stay mapped for the life of the process.
 #[allow(unsafe_code)] // Nothing that the standard library has shares memory.
 fn rings(path: &Path) -> Result<[Ring; 2], BoxError> {
     let file = File::options().read(true).write(true).open(path)?;
     let (words, flags) = (2 * RING, MapFlags::SHARED);
-    // SAFETY: where it is mapped is up to the system.
+    // SAFETY: The system chooses the address of the mapping.
     let begin = unsafe {
         mmap(std::ptr::null_mut(), words * size_of::<u64>(), ProtFlags::READ | ProtFlags::WRITE, flags, &file, 0)
     }?;
-    // SAFETY: the map is so long, begins at a page, is never removed, and both processes look at its words as atomics only.
+    // SAFETY: The mapping has this length, is page-aligned and never unmapped, and both processes access its words only
+    // as atomics.
     let words = unsafe { std::slice::from_raw_parts(begin.cast::<AtomicU64>(), words) };
     let (there, back) = words.split_at(RING);
     Ok([there, back].map(|of| {
