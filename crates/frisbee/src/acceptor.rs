@@ -197,7 +197,7 @@ impl<R: Protocol> ServerShared<R> {
     ///
     /// `context` is the runtime of the handlers, if it is not the current one. The future must be spawned as a task of
     /// its own, `unconstrained`.
-    #[allow(clippy::boxed_local)] // The box is a place that the task does not keep.
+    #[allow(clippy::boxed_local)] // The task does not keep the memory of the box.
     pub(crate) fn serve(&self, arrived: Box<AcceptedConnection>, context: Option<Handle>) -> ServedConnection<'_, R> {
         let AcceptedConnection { io, ends, entry } = *arrived;
         if let Some(read) = self.proxied {
@@ -350,7 +350,7 @@ impl<R: Protocol> AdapterServer for ServerShared<R> {
 /// A future that serves a connection and resolves to the reason for its end.
 ///
 /// It is written by hand and boxes its rare states, because it makes up most of a connection's memory.
-#[allow(clippy::large_enum_variant)] // The large one is what all are for but a short time.
+#[allow(clippy::large_enum_variant)] // All connections are in the large variant most of the time.
 pub(crate) enum ServedConnection<'a, R: Protocol> {
     /// The shutdown of the server has timed out.
     Refused,

@@ -1,6 +1,6 @@
-//! `Debug` of types most of whose parts have none.
+//! Implements `Debug` for types most of whose fields do not.
 
-/// Implements `Debug` for a type, whose generics are in brackets, with these fields and `..`.
+/// Implements `Debug` for a type with the given fields, followed by `..`. The brackets contain its generics.
 macro_rules! opaque_debug {
     ([$($generics:tt)*] $type:ty, $name:literal $(, |$this:ident| $($field:ident = $value:expr),+)?) => {
         impl<$($generics)*> std::fmt::Debug for $type {

@@ -1,18 +1,18 @@
-//! Returns memory that the allocator keeps to the system, where that is the allocator of the GNU C library.
+//! Returns free memory of the allocator to the system, with the GNU C library.
 //!
-//! The call is the only unsafe code of this crate: no safe interface to it exists.
+//! This call is the only unsafe code in the crate, because there is no safe interface for it.
 #![allow(unsafe_code)]
 
-/// Returns the pages that lie within freed memory to the system; `true` if there were any.
+/// Returns free pages of the allocator to the system. Returns `true` if there were any.
 ///
-/// The allocator by itself returns only the free end of its heaps, so a server that has served a burst keeps most of the
-/// memory of the burst. Each arena is locked while it is searched, some milliseconds for 100 MB, so call this rarely and
-/// from a thread that may wait. Does nothing with another C library or system; memory of another global allocator is not
-/// touched.
+/// The allocator returns only the free ends of its heaps by itself, so a server keeps most of the memory of a burst.
+/// Each arena is locked while it is searched, which takes some milliseconds per 100 MB. Call this rarely, and from a
+/// thread that may wait. The call has no effect with other C libraries or systems, or on memory of another global
+/// allocator.
 pub(crate) fn malloc_trim() -> bool {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: `malloc_trim` has no preconditions: it takes any padding, may be called by any thread at any time, and
-    // changes no memory that is in use.
+    // SAFETY: `malloc_trim` has no preconditions. It accepts any padding, may be called by any thread at any time, and
+    // does not change memory that is in use.
     unsafe {
         libc::malloc_trim(0) == 1
     }

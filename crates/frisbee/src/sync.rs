@@ -1,4 +1,4 @@
-//! Locks and atomics that the model checker can put in the place of the real ones: `--cfg frisbee_loom`.
+//! Locks and atomics that are replaced by those of the model checker with `--cfg frisbee_loom`.
 
 #[cfg(not(frisbee_loom))]
 pub(crate) use parking_lot::{Mutex, MutexGuard};
@@ -11,7 +11,7 @@ pub(crate) use loom::sync::{
     atomic::{AtomicBool, AtomicUsize},
 };
 
-/// As parking_lot's: it is not poisoned.
+/// A mutex without poisoning, like that of parking_lot.
 #[cfg(frisbee_loom)]
 #[derive(Debug)]
 pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);

@@ -1,4 +1,4 @@
-//! Tests of connections within adapter connections.
+//! Tests of connections inside adapter connections.
 
 use super::tests::{LIMIT, echo};
 use crate::{AdapterContext, CloseKind, CloseReason, Handlers, Operation, Server, ServerBuilder, Stats, Workers};
@@ -13,7 +13,7 @@ const PACKET: &[u8] = &[0, 15, 0, 1, 0, 10, 0, 0, 0, 2, b'h', b'i'];
 
 const HEARTBEAT: &[u8] = &[0, 15, 0, 0, 0, 0, 0, 0, 0, 0];
 
-/// Takes a letter `x` off the beginning, and serves the frames behind it.
+/// Returns a server whose adapter removes a leading letter `x` and serves the frames after it.
 fn unwrapping() -> ServerBuilder {
     Server::builder().adapter(
         |beginning| beginning[0] == b'x',
@@ -31,11 +31,11 @@ async fn expect_echo(socket: &mut TcpStream, prefix: &[u8]) {
     let read = tokio::time::timeout(LIMIT, socket.read_exact(&mut reply))
         .await
         .expect("future should complete within the timeout");
-    read.expect("it answers before it closes");
+    read.expect("server should reply");
     assert_eq!(reply, PACKET);
 }
 
-/// Waits until so many connections are over.
+/// Waits until the given number of connections has ended.
 async fn ended(stats: &Stats, count: u64) {
     let over = async {
         while stats.opened() < count || stats.open() > 0 {
@@ -124,7 +124,7 @@ async fn stop_drains_connections_within_gateway_connections() {
     proceeds.send(()).unwrap();
     let mut reply = Vec::new();
     socket.read_to_end(&mut reply).await.unwrap();
-    // Heartbeats come first on a slow machine.
+    // A slow machine receives heartbeats first.
     let mut rest = &reply[..];
     while let Some(after) = rest.strip_prefix(HEARTBEAT) {
         rest = after;
@@ -156,7 +156,7 @@ async fn connections_within_gateway_share_its_memory_account() {
     let (mut here, there) = crate::memory();
     here.write_all(&[b"x", PACKET].concat()).await.unwrap();
     let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
-    // Plain handlers have no answer for a client beyond its share, whose connection is closed.
+    // Plain handlers cannot refuse a client beyond its share, so its connection is closed.
     let overloaded = tokio::time::timeout(LIMIT, shown).await.expect("future should complete within the timeout");
     assert_ne!(overloaded.ok(), Some(false));
     drop(here);

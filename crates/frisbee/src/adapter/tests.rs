@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 
 pub(super) const LIMIT: Duration = Duration::from_secs(20);
 
-/// Echoes one line in capitals to clients whose first byte is a letter.
+/// Returns a server that echoes one line in capitals to clients whose first byte is a letter.
 fn shouting() -> ServerBuilder {
     Server::builder().adapter(
         |beginning| beginning[0].is_ascii_alphabetic(),
@@ -29,7 +29,7 @@ pub(super) fn echo() -> Handlers {
     Handlers::new().on(operation, |_connection, packet| async { Some(packet) })
 }
 
-/// Sends a packet over a connection of frames, and waits until it is back.
+/// Sends a packet over a frame connection and waits for its echo.
 async fn call(address: SocketAddr) {
     let (replies, mut reply) = mpsc::unbounded_channel();
     let operation = Operation::user(10).expect("operation should be in the range of users");
@@ -44,7 +44,7 @@ async fn call(address: SocketAddr) {
 
 async fn say(address: SocketAddr, words: &[&[u8]]) -> Vec<u8> {
     let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
-    socket.set_nodelay(true).expect("it is TCP");
+    socket.set_nodelay(true).expect("socket should be TCP");
     for words in words {
         socket.write_all(words).await.expect("write should succeed");
         tokio::task::yield_now().await;
@@ -53,7 +53,7 @@ async fn say(address: SocketAddr, words: &[&[u8]]) -> Vec<u8> {
     tokio::time::timeout(LIMIT, socket.read_to_end(&mut received))
         .await
         .expect("future should complete within the timeout")
-        .expect("in order");
+        .expect("socket should be readable");
     received
 }
 
@@ -78,7 +78,7 @@ async fn system_probes_silent_clients_of_adapters() {
     let probed = Server::builder().adapter(
         |_| true,
         move |transport, _context| {
-            let (socket, _) = transport.downcast::<TcpStream>().expect("it is TCP");
+            let (socket, _) = transport.downcast::<TcpStream>().expect("transport should be TCP");
             let socket = socket2::SockRef::from(&socket);
             options.send((socket.keepalive().unwrap(), socket.tcp_keepalive_time().unwrap())).unwrap();
             async { Ok(()) }
@@ -117,9 +117,9 @@ async fn adapter_connection_is_open_until_its_handler_returns() {
         .adapter(
             |_| true,
             move |_transport, _context| {
-                let proceed = proceed.lock().unwrap().take().expect("there is one connection");
+                let proceed = proceed.lock().unwrap().take().expect("there should be one connection");
                 async {
-                    proceed.await.expect("the test continues");
+                    proceed.await.expect("test should continue");
                     Ok(())
                 }
             },
@@ -218,7 +218,7 @@ async fn stop_drops_adapters_that_do_not_return() {
     assert_eq!(alive.recv().await, None, "nothing of the handler is left");
 }
 
-/// Attaches a value to each connection, and notes the end of the value.
+/// A router that attaches a value to each connection and reports when the value is dropped.
 struct Attaching(mpsc::UnboundedSender<()>);
 
 struct Attached(mpsc::UnboundedSender<()>);
@@ -241,7 +241,7 @@ impl crate::Router for Attaching {
     }
 }
 
-/// A principal that was attached when a client connected was lost as soon as the client spoke another protocol.
+/// Regression: a principal attached when a client connected was dropped as soon as the client used another protocol.
 #[tokio::test]
 async fn adapter_sees_attachments_until_it_returns() {
     let (ends, mut ended) = mpsc::unbounded_channel();
@@ -250,9 +250,9 @@ async fn adapter_sees_attachments_until_it_returns() {
     let proceed = std::sync::Mutex::new(Some(proceed));
     let serve = move |_transport, context: crate::AdapterContext| {
         shows.send(context.connection().attachments().get::<Attached>().is_some()).ok();
-        let proceed = proceed.lock().unwrap().take().expect("there is one connection");
+        let proceed = proceed.lock().unwrap().take().expect("there should be one connection");
         async {
-            proceed.await.expect("the test continues");
+            proceed.await.expect("test should continue");
             Ok(())
         }
     };
@@ -267,14 +267,14 @@ async fn adapter_sees_attachments_until_it_returns() {
     assert_eq!(ended.recv().await, Some(()));
 }
 
-/// Later bytes of a header in pieces were offered to the adapters. One that accepted them did not get the
-/// connection, whose attachments were dropped: the principal of a client that went on.
+/// Regression: the later bytes of a fragmented header were offered to adapters. If one accepted them, it did not
+/// receive the connection, but the connection's attachments were dropped, such as the client's principal.
 #[tokio::test]
 async fn header_in_pieces_is_not_offered_to_adapters() {
     let (ends, mut ended) = mpsc::unbounded_channel();
     let greedy = Server::builder().adapter(|_| true, async |_transport, _context| Ok(()));
     let acceptor = greedy.build(Attaching(ends)).unwrap();
-    // Each read brings one byte.
+    // Each read returns one byte.
     let (mut here, there) = tokio::io::duplex(1);
     let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
     here.write_all(&[0, 15, 0, 1, 0, 0, 0, 0, 0, 0]).await.unwrap();
@@ -312,7 +312,7 @@ impl AsyncWrite for Unflushed {
     }
 }
 
-/// A client of HTTP that reset its connection of TLS after its first bytes was counted as open for ever.
+/// Regression: an HTTP client that reset its TLS connection after its first bytes was counted as open forever.
 #[tokio::test]
 async fn connection_lost_on_way_to_adapter_is_counted_as_closed() {
     let acceptor = Server::builder().adapter(|_| true, async |_transport, _context| Ok(())).build(echo()).unwrap();
@@ -329,7 +329,7 @@ async fn peer_without_connection_keeps_attachments_until_dropped() {
     let listen = move |peers: crate::AdapterPeers| {
         let shows = shows.clone();
         async move {
-            let peer = peers.enter(([127, 0, 0, 1], 9).into(), None).expect("the router accepts all");
+            let peer = peers.enter(([127, 0, 0, 1], 9).into(), None).expect("router should accept the peer");
             shows.send(peer.connection().attachments().get::<Attached>().is_some()).ok();
         }
     };

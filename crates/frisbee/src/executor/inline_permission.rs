@@ -91,7 +91,7 @@ impl InlinePermission {
 /// A connection's reference to the permission of a method. Each connection has a reference count of its own, because a
 /// shared one would move between cores at every pending call.
 #[derive(Clone, Debug)]
-#[allow(clippy::redundant_allocation)] // The outer count is the point.
+#[allow(clippy::redundant_allocation)] // The outer `Arc` has a count of its own.
 pub struct PermissionHandle(Arc<Arc<InlinePermission>>);
 
 impl PermissionHandle {

@@ -79,7 +79,7 @@ impl Inbox {
     }
 
     /// Returns the next message, if it is shorter than 128 bytes and not behind a [pause](Self::pause).
-    #[inline(always)] // Once for each message.
+    #[inline(always)] // This runs for every message.
     pub(crate) fn peek_short(&self) -> Option<&[u8]> {
         let before = self.copied.get(..self.stop)?;
         let length = *before.get(self.read)?;

@@ -1,4 +1,4 @@
-//! Every interleaving of handles and task, as far as the checker's bounds go.
+//! Explores the interleavings of handles and the driver task, within the checker's bounds.
 
 use super::*;
 use crate::budget::Budget;
@@ -15,7 +15,7 @@ fn send(outbox: &mut Outbox, length: usize) {
     outbox.push(PacketId(1), operation, Bytes::from(vec![0; length])).expect("packet should be within the limit");
 }
 
-/// Of a connection that is never short of memory.
+/// Returns the account of a connection with unlimited memory.
 fn account() -> Arc<Account> {
     Arc::new(Account::alone(Arc::new(Budget::new(usize::MAX, 0))))
 }
@@ -29,7 +29,7 @@ struct Task {
 }
 
 impl Task {
-    /// The beginning of a turn, as in the driver. Returns the number of bytes that it has got.
+    /// Starts a turn, like the driver. Returns the number of bytes taken from the mailbox.
     fn take_mail(&mut self, mailbox: &Mailbox, context: &Context<'_>) -> usize {
         let mut received = 0;
         let Self { reader, yielded, backlog } = self;
@@ -45,14 +45,14 @@ impl Task {
         received
     }
 
-    /// A socket takes all that waits.
+    /// Writes all pending bytes, like a socket that accepts everything.
     fn write(&mut self, mailbox: &Mailbox) {
         if mailbox.is_full(std::mem::take(&mut self.backlog)) {
             mailbox.handle_drained(&mut self.reader, 0);
         }
     }
 
-    /// Takes and writes until that were so many bytes. A lost wake-up is a deadlock, which the checker reports.
+    /// Takes and writes mail until `bytes` bytes have been taken. The checker reports a lost wake-up as a deadlock.
     fn run(mut self, mailbox: &Mailbox, bytes: usize) {
         let mut received = 0;
         block_on(poll_fn(|context| {
@@ -63,10 +63,10 @@ impl Task {
     }
 }
 
-/// A mailbox without room.
+/// Returns a mailbox without room.
 fn full() -> loom::sync::Arc<Mailbox> {
     let mailbox = Mailbox::new(u32::MAX, BACKLOG_MAX, account());
-    mailbox.write(|outbox| send(outbox, BACKLOG_MAX)).expect("write should succeed");
+    mailbox.write(|outbox| send(outbox, BACKLOG_MAX)).expect("mailbox should accept the packet");
     loom::sync::Arc::new(mailbox)
 }
 
@@ -77,7 +77,7 @@ fn packets_of_handles_reach_the_driver_in_any_interleaving() {
         let handles: Vec<_> = (0..2)
             .map(|_| {
                 let mailbox = mailbox.clone();
-                thread::spawn(move || mailbox.write(|outbox| send(outbox, 0)).expect("write should succeed"))
+                thread::spawn(move || mailbox.write(|outbox| send(outbox, 0)).expect("packet should fit"))
             })
             .collect();
         Task::default().run(&mailbox, 20);

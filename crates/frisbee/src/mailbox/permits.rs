@@ -1,5 +1,5 @@
-//! The order of tasks that wait for a permit: a call slot or a stream slot of one connection. A queue has no lock and no
-//! clock of its own. The owner counts the permits in use, and calls the queue under its lock.
+//! The queue of tasks that wait for a permit, which is a call slot or a stream slot of a connection. A queue has
+//! neither a lock nor a clock. Its owner counts the permits in use and calls the queue under its own lock.
 //!
 //! # Decisions
 //!
@@ -14,11 +14,11 @@ use std::collections::BTreeMap;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
-/// How long a granted permit waits for its task. Longer than a busy worker takes to poll a woken task, and short enough that
-/// a task that is never polled delays the others by no more than one slow call.
+/// How long a granted permit waits for its task. This is longer than a busy worker takes to poll a woken task, and
+/// short enough that a task which is never polled delays the others by no more than a slow call.
 pub(crate) const GRANT_TIME: Duration = Duration::from_millis(10);
 
-/// Tasks that wait for permits, in the order of their arrival.
+/// Tasks that wait for permits, in order of arrival.
 ///
 /// ```
 /// use frisbee::{PermitPlace, PermitQueue};
@@ -38,21 +38,22 @@ pub(crate) const GRANT_TIME: Duration = Duration::from_millis(10);
 /// ```
 #[derive(Debug, Default)]
 pub struct PermitQueue(
-    /// Boxed because tasks never wait on most connections.
+    /// The queue, in a box because most connections never have waiting tasks.
     Option<Box<Queue>>,
 );
 
 #[derive(Debug, Default)]
 struct Queue {
-    /// By arrival.
+    /// The waiting tasks, by number of arrival.
     tasks: BTreeMap<u64, Waiting>,
-    /// The number of the last arrival.
+    /// The number of the latest arrival.
     last: u64,
-    /// How many tasks have a grant.
+    /// Number of tasks with a grant.
     granted: usize,
 }
 
-/// The place of a task in a [`PermitQueue`]. The owner [leaves](PermitQueue::leave) it when the task no longer waits.
+/// The position of a task in a [`PermitQueue`]. The owner must [remove](PermitQueue::leave) it when the task no longer
+/// waits.
 #[derive(Debug, Default)]
 pub struct PermitPlace(u64);
 
@@ -70,7 +71,7 @@ enum Waiting {
 }
 
 impl PermitPlace {
-    /// Whether the task has had to wait.
+    /// Returns whether the task has had to wait.
     #[inline]
     pub fn has_waited(&self) -> bool {
         self.0 != 0
@@ -78,20 +79,20 @@ impl PermitPlace {
 }
 
 impl PermitQueue {
-    /// Whether no task waits.
+    /// Returns whether no task waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many tasks wait.
+    /// Returns the number of waiting tasks.
     #[inline]
     pub fn len(&self) -> usize {
         self.0.as_ref().map_or(0, |queue| queue.tasks.len())
     }
 
-    /// Whether the task may take a permit, of which so many are free; if so, it leaves its place. Without a grant it gets
-    /// those that are granted to no other task.
+    /// Returns whether the task may take one of the `free` permits, and removes the task from the queue if so. A task
+    /// without a grant may take only permits that are not granted to another task.
     #[inline]
     pub fn take(&mut self, place: &mut PermitPlace, free: usize) -> bool {
         match &mut self.0 {
@@ -108,40 +109,41 @@ impl PermitQueue {
         self.0.as_ref().map_or(0, |queue| queue.granted)
     }
 
-    /// Enters a task that got no permit, or replaces its waker. Returns the waker to drop, without a lock.
+    /// Adds a task that got no permit, or replaces its waker. Returns a waker, which must be dropped without a lock.
     #[must_use]
     pub fn enter(&mut self, place: &mut PermitPlace, context: &Context<'_>) -> Option<Waker> {
         self.0.get_or_insert_default().enter(place, context)
     }
 
-    /// Grants free permits to the first tasks, and returns the tasks to wake, without a lock.
+    /// Grants free permits to the first tasks. Returns the wakers of these tasks, which must be woken without a lock.
     #[must_use]
     pub fn grant(&mut self, free: usize, now: impl FnOnce() -> Instant) -> Vec<Waker> {
         self.0.as_mut().map_or_else(Vec::new, |queue| queue.grant(free, now))
     }
 
-    /// When the first task that has a grant misses it.
+    /// Returns the time at which the first granted task loses its grant.
     pub fn due(&self) -> Option<Instant> {
         self.0.as_ref()?.due()
     }
 
-    /// Passes over tasks that have missed their grants. Call [`grant`](Self::grant) afterwards.
+    /// Passes over tasks that have not used their grants in time. The caller must call [`grant`](Self::grant)
+    /// afterwards.
     pub fn expire(&mut self, now: Instant) {
         if let Some(queue) = &mut self.0 {
             queue.expire(now);
         }
     }
 
-    /// Frees the place of a task that no longer waits. A grant that it had goes to the next one: call
-    /// [`grant`](Self::grant) afterwards. Returns the waker to drop, without a lock.
+    /// Removes a task that no longer waits. Its grant, if any, is for the next one: the caller must call
+    /// [`grant`](Self::grant) afterwards. Returns a waker, which must be dropped without a lock.
     #[must_use]
     pub fn leave(&mut self, place: &mut PermitPlace) -> Option<Waker> {
         self.0.as_mut()?.remove(place)
     }
 
-    /// Removes all tasks, which are to be woken: there will be no more permits.
+    /// Removes all tasks, because there will be no more permits. The caller must wake them.
     pub fn take_all(&mut self) -> impl Iterator<Item = Waker> + use<> {
-        // The numbers continue, because places of removed tasks may still be left.
+        // Numbering continues, because places of removed tasks may still exist.
         let tasks = self.0.as_mut().map(|queue| {
             queue.granted = 0;
             std::mem::take(&mut queue.tasks)
@@ -170,7 +172,7 @@ impl Queue {
             place.0 = self.last;
         }
         match self.tasks.get_mut(&place.0) {
-            // It got its grant while something else kept it waiting.
+            // The task got its grant while something else kept it waiting.
             Some(Waiting::Granted(_)) => None,
             Some(Waiting::Queued(waker)) if waker.will_wake(context.waker()) => None,
             _ => match self.tasks.insert(place.0, Waiting::Queued(context.waker().clone())) {
@@ -208,8 +210,8 @@ impl Queue {
         if self.granted == 0 {
             return None;
         }
-        // Grants are in the order of arrival, but for tasks that were passed over before. An earlier end than this one is
-        // noticed with it.
+        // Grants are in order of arrival, except for tasks that were passed over before. An earlier expiry is noticed
+        // together with this one.
         self.tasks
             .values()
             .find_map(|task| if let Waiting::Granted(at) = task { at.checked_add(GRANT_TIME) } else { None })

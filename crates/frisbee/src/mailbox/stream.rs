@@ -140,7 +140,7 @@ impl ReadBatch {
     }
 
     /// Records that a message has been read. Returns whether messages should be accounted for.
-    #[inline(always)] // Once for each message.
+    #[inline(always)] // This runs for every message.
     pub(crate) fn count(&mut self, length: usize) -> bool {
         self.cost += cost(length);
         self.cost >= self.look_at

@@ -13,19 +13,19 @@ fn mailbox(backlog_max: usize) -> Mailbox {
     Mailbox::new(crate::BODY_MAX, backlog_max, Arc::new(Account::of_peer(&budget, None)))
 }
 
-/// Writes as a sender that does not wait; returns whether there was room.
+/// Writes like a sender that does not wait. Returns whether there was room.
 fn sends_now(mailbox: &Mailbox, fill: impl FnOnce(&mut Outbox)) -> bool {
     let sent = mailbox.poll_write(None, &mut Place::default(), fill);
     sent.map(|sent| sent.expect("connection should be open")).is_ready()
 }
 
-/// A packet of so many bytes, 10 of them its header.
+/// Appends a packet of the given total length, including its header of 10 bytes.
 fn push(outbox: &mut Outbox, length: usize) {
     let body = vec![0; length - 10];
     outbox.push(PacketId(1), Operation::FIRST_USER, &body[..]).expect("packet should be within the limit");
 }
 
-/// The part of a connection's task that takes mail, and writes none of it.
+/// The part of a connection's task that takes mail. It does not write the mail.
 #[derive(Default)]
 struct Driver {
     reader: MailReader,
@@ -51,7 +51,7 @@ fn driver_is_woken_once_until_it_polls() {
     assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Mail, "handles do not know its waker before");
     assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Nothing);
     for _ in 0..2 {
-        mailbox.write(|outbox| push(outbox, 15)).expect("write should succeed");
+        mailbox.write(|outbox| push(outbox, 15)).expect("mailbox should accept the packet");
     }
     assert_eq!((woken.count(), mailbox.is_notified()), (1, true));
     assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Yield);
@@ -98,7 +98,7 @@ fn senders_that_wait_get_room_before_others_that_come_later() {
     let [mut first, mut second, mut third] = tasks.each_ref().map(|(_, waker)| Context::from_waker(waker));
     let woken = || tasks.each_ref().map(|(woken, _)| woken.count());
     let fill = |outbox: &mut Outbox| push(outbox, 100);
-    mailbox.write(fill).expect("write should succeed");
+    mailbox.write(fill).expect("mailbox should accept the packet");
     assert!(one.poll_send(&mut first, fill).is_pending() && two.poll_send(&mut second, fill).is_pending());
     let mut drain = || {
         driver.take(&mailbox, &waker, true);
@@ -127,7 +127,7 @@ fn sender_that_does_not_wait_gets_room_that_a_called_one_leaves() {
     let ((_, waker), (called, coming)) = (task(), task());
     let mut one = Waiter::new(&mailbox);
     let fill = |outbox: &mut Outbox| push(outbox, 100);
-    mailbox.write(fill).expect("write should succeed");
+    mailbox.write(fill).expect("mailbox should accept the packet");
     assert!(one.poll_send(&mut Context::from_waker(&coming), fill).is_pending());
     driver.take(&mailbox, &waker, true);
     mailbox.handle_drained(&mut driver.reader, std::mem::take(&mut driver.pending) - 100);
@@ -147,7 +147,7 @@ fn a_sender_that_was_called_and_does_not_come_holds_up_no_other() {
     for leaves in [false, true] {
         let [mut one, mut other] = [(); 2].map(|()| Waiter::new(&mailbox));
         let before = called.count();
-        mailbox.write(|outbox| push(outbox, 100)).expect("write should succeed");
+        mailbox.write(|outbox| push(outbox, 100)).expect("mailbox should accept the packet");
         assert!(one.poll_send(&mut Context::from_waker(&forgetful), |_| ()).is_pending());
         driver.take(&mailbox, &waker, true);
         mailbox.handle_drained(&mut driver.reader, std::mem::take(&mut driver.pending) - 100);
@@ -186,7 +186,7 @@ fn senders_wait_for_server_memory_below_queue_limit() {
     other.charge(1);
     driver.take(&mailbox, &waker, true);
     assert_eq!(sender.count(), 1, "there is room for a little");
-    (0..5).for_each(|_| mailbox.write(|outbox| push(outbox, 1000)).expect("write should succeed"));
+    (0..5).for_each(|_| mailbox.write(|outbox| push(outbox, 1000)).expect("mailbox should accept the packet"));
     assert!(woken.count() > before);
     assert!(mailbox.poll_room(&context, &mut place, |_| ()).expect("connection should be open").is_pending());
     driver.take(&mailbox, &waker, true);
@@ -216,7 +216,7 @@ fn closed_mailbox_rejects_mail_and_wakes_all_waiters() {
     let [sender, end, kind, decision] = &tasks;
     let [mut first, mut second, mut third] = [(); 3].map(|()| Waiter::new(&mailbox));
     let mut place = Place::default();
-    mailbox.write(|outbox| push(outbox, 10)).expect("write should succeed");
+    mailbox.write(|outbox| push(outbox, 10)).expect("mailbox should accept the packet");
     assert!(mailbox.poll_write(Some(&Context::from_waker(&sender.1)), &mut place, |_| ()).is_pending());
     assert!(mailbox.poll_closed(&mut Context::from_waker(&end.1), &mut first).is_pending());
     assert!(mailbox.poll_peer(&mut Context::from_waker(&kind.1), &mut second).is_pending());
@@ -271,7 +271,7 @@ fn peer_kind_wakes_waiting_tasks_and_stays_known() {
 #[test]
 fn waiter_keeps_one_waker_and_no_noop_waker() {
     let mailbox = mailbox(1);
-    mailbox.write(|outbox| push(outbox, 10)).expect("write should succeed");
+    mailbox.write(|outbox| push(outbox, 10)).expect("mailbox should accept the packet");
     assert!(!sends_now(&mailbox, |_| ()));
     assert!(mailbox.lock().waiters.is_empty());
     let [(first, one), (second, two)] = [(); 2].map(|()| task());
@@ -289,7 +289,7 @@ fn waiter_keeps_one_waker_and_no_noop_waker() {
     drop(other);
     assert_eq!(Arc::strong_count(&second), 2);
     assert!(mailbox.lock().waiters.is_empty());
-    // A future that is polled by one task after the other is one waiter.
+    // A future that is polled by different tasks is still a single waiter.
     let mut place = Place::default();
     for waker in [&one, &two].into_iter().cycle().take(100) {
         assert!(
@@ -309,11 +309,11 @@ fn waiter_keeps_one_waker_and_no_noop_waker() {
 fn handle_packets_are_charged_until_collected() {
     let mailbox = mailbox(MIB);
     let mut outbox = Outbox::default();
-    mailbox.write(|outbox| push(outbox, 100_000)).expect("write should succeed");
+    mailbox.write(|outbox| push(outbox, 100_000)).expect("mailbox should accept the packet");
     assert!(mailbox.account.charged() >= 96_000, "{}", mailbox.account.charged());
     mailbox.collect(&mut outbox);
     assert_eq!((outbox.len(), mailbox.lock().queued(), mailbox.account.charged()), (100_000, 0, 0));
-    mailbox.write(|outbox| (0..20).for_each(|_| push(outbox, 1000))).expect("write should succeed");
+    mailbox.write(|outbox| (0..20).for_each(|_| push(outbox, 1000))).expect("mailbox should accept the packet");
     {
         let mut inner = mailbox.lock();
         inner.outbox.take_bytes();
@@ -323,7 +323,8 @@ fn handle_packets_are_charged_until_collected() {
     assert_eq!((mailbox.lock().outbox.memory(), mailbox.account.charged()), (0, 0));
 }
 
-/// A waker may be the last reference to a task, whose drop may use the connection: under the lock it would wait for ever.
+/// A waker may be the last reference to a task whose destructor uses the connection, which would deadlock under the
+/// lock.
 #[test]
 fn wakers_are_woken_and_dropped_without_the_lock() {
     let mailbox = Arc::new(mailbox(100));
@@ -342,7 +343,7 @@ fn wakers_are_woken_and_dropped_without_the_lock() {
     };
 
     driver.take(&mailbox, &last_reference(), true);
-    mailbox.write(|outbox| push(outbox, 100)).expect("write should succeed");
+    mailbox.write(|outbox| push(outbox, 100)).expect("mailbox should accept the packet");
     expect_call("the driver is woken");
     driver.take(&mailbox, &last_reference(), true);
     expect_call("it is polled by another task");

@@ -1,4 +1,4 @@
-//! The driver on tokio: one task for each connection, which alone reads and writes.
+//! The driver on tokio: a task per connection, which is the only one that reads and writes its transport.
 //!
 //! # Decisions
 //!
@@ -35,88 +35,90 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// How much one read takes at most, in bytes.
+/// Maximum number of bytes per read.
 const READ_MAX: usize = 64 * 1024;
 
-/// Reads of one turn. The second one mostly finds nothing, which is how the task gets to be woken by the next bytes.
+/// Maximum number of reads per turn. The second one usually finds no data, which registers the task to be woken by the
+/// next bytes.
 const READS_PER_POLL: usize = 4;
 
-/// A turn that has brought this many bytes is over: more will follow. For a large body that has begun, whose beginning
-/// is still in the processor's cache, it continues up to the size of a piece.
+/// A turn ends after this many bytes, because more will follow. For a large body it continues up to [`PIECE_MAX`],
+/// because the start of the body is still in the processor's cache.
 const READ_MUCH: usize = READ_MAX / 2;
 
-/// The most that one read takes of a large body, and one write of the bytes that wait. Other connections have their
-/// turn in between: the system copies this much in less than a millisecond. Bodies of up to 1 MiB are not cut at all.
-/// If they were, the bodies of all connections would grow together and none would stay in the cache: in pieces of 256
-/// KiB a body of 1 MiB costs a fifth more.
+/// Maximum number of bytes per read of a large body, and per write. Other connections have their turns in between:
+/// copying this much takes the system less than a millisecond.
+///
+/// Bodies of up to 1 MiB are not split. Otherwise the bodies of all connections would grow together and none would stay
+/// in the cache: in pieces of 256 KiB, a body of 1 MiB costs a fifth more.
 const PIECE_MAX: usize = 2 * 1024 * 1024;
 
-/// How much one write takes at most of packets without a large body, in bytes. They are many and answer a flood, and
-/// nothing is gained by sending them together: the system copies this much in a twentieth of a millisecond.
+/// Maximum number of bytes per write of packets without a large body. Many of these answer a flood, and sending more of
+/// them together gains nothing: copying this much takes the system a twentieth of a millisecond.
 const SMALL_PIECE_MAX: usize = 128 * 1024;
 
-/// The limit of turns for reading a server's last packets after writing to it failed. With [`READ_MUCH`] a turn this is
-/// more than a system keeps for a socket.
+/// Maximum number of turns for reading a server's last packets after a write has failed. With [`READ_MUCH`] per turn,
+/// this is more than a system buffers for a socket.
 const LAST_POLLS_MAX: u32 = 1024;
 
-/// Slices given to one vectored write.
+/// Maximum number of slices per vectored write.
 const SLICES_MAX: usize = 64;
 
-/// How long a connection that this end has closed waits for the peer to close its half, so that a reset does not
-/// discard the bytes that were written last.
+/// How long a closed connection waits for the peer to close its half, so that a reset does not discard the last bytes.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// The same for a peer that has confirmed the end: it closes when it has read all, however slowly. As long as a
-/// stopping server waits for connections, by default.
+/// Like [`LINGER`], for a peer that has confirmed the end and closes once it has read everything, however slowly. This
+/// is the default time for which a stopping server waits for connections.
 const LINGER_FOR_PEER: Duration = Duration::from_secs(20);
 
-/// When something that has been done is due once more, it is done no sooner than after this time, that of a timer's
-/// tick.
+/// Minimum delay before an action that is due again is repeated: one tick of a timer.
 const AGAIN: Duration = Duration::from_millis(1);
 
-/// Reads of one turn whose bytes are discarded, each of up to 4 KiB.
+/// Maximum number of reads per turn whose bytes are discarded, of up to 4 KiB each.
 const DISCARDS_PER_POLL: usize = 16;
 
 thread_local! {
-    /// Connections read into their thread's buffer: an idle connection holds none. In a box, since it is taken out and
+    /// The read buffer of the thread. Idle connections have none of their own. It is boxed, because it is taken out and
     /// put back for each read.
     static SCRATCH: Cell<Option<Box<BytesMut>>> = Cell::default();
 }
 
-/// Drives one connection. It must be spawned as a task of its own: timers are polled only when their time may have
-/// come, which relies on the waker staying the same.
+/// Drives one connection.
+///
+/// This must be spawned as a task of its own. Timers are polled only when they may have expired, so the waker must stay
+/// the same.
 pub(crate) struct Driver<T, R: Protocol, C> {
     io: T,
     engine: Engine<R>,
-    /// The runtime whose timers and sockets handlers use, if it is not the one that drives.
+    /// The runtime whose timers and sockets handlers use, if it is not the one that drives the connection.
     context: Option<Handle>,
     timer: C,
-    /// The timer has to be polled, so that it wakes the task.
+    /// Whether the timer must be polled so that it wakes the task.
     timer_is_new: bool,
     phase: SocketPhase,
-    /// The task has let others add to the mail.
+    /// Whether the task has yielded, so that others can add mail.
     yielded: bool,
-    /// It has to, since tasks may run in another order than that of their wake-ups.
+    /// Whether the task must yield, because tasks may run in another order than that of their wake-ups.
     yields: bool,
-    /// There was more to do at the end of the last turn.
+    /// Whether work was left at the end of the last turn.
     goes_on: bool,
-    /// Something was due when the last turn ended.
+    /// Whether a timeout had expired at the end of the last turn.
     overdue: bool,
     busy: BusyPoll,
-    /// Written bytes may wait in `io` until it is flushed.
+    /// Whether `io` may buffer written bytes until it is flushed.
     buffers: bool,
-    /// It does.
+    /// Whether `io` contains buffered bytes.
     unflushed: bool,
-    /// Writing has failed. Earlier packets of the server are still read.
+    /// The error of a failed write. Earlier packets of the server are still read.
     failure: Option<Box<Failure>>,
 }
 
-/// The end of a turn: of the connection, or of writing alone.
+/// The end of a turn, because the connection has ended or cannot be written.
 #[derive(Debug)]
 enum LoopExit {
     Close(CloseReason),
-    /// A client may still read the bytes that the server sent before. After any other error nothing more is read: bytes
-    /// may be missing in between.
+    /// A write failed. A client may still read bytes that the server sent before. After any other error nothing is
+    /// read, because bytes may be missing.
     Write(io::Error),
 }
 
@@ -141,7 +143,7 @@ impl From<WriteError> for LoopExit {
     }
 }
 
-/// An error of writing or flushing.
+/// An error of a write or flush.
 #[derive(Debug)]
 struct WriteError(io::Error);
 
@@ -151,31 +153,31 @@ impl From<io::Error> for WriteError {
     }
 }
 
-/// A connection whose writing has failed.
+/// The state of a connection that cannot be written.
 #[derive(Debug)]
 struct Failure {
     reason: CloseReason,
-    /// The turns that it still has.
+    /// Number of turns that are left.
     polls_left: u32,
 }
 
-/// How far the connection is on the way to its end.
+/// The state of the socket on the way to its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum SocketPhase {
     Open,
-    /// Writing the bytes that wait.
+    /// The pending bytes are being written.
     Flushing,
-    /// Waiting for the peer's end.
+    /// The peer's end is awaited.
     Lingering,
-    /// Flushing the bytes that were written last, before the transport goes to its next owner.
+    /// The last bytes are being flushed before the transport is passed to its next owner.
     HandingOver,
 }
 
-/// A connection on its way to its end. An `async fn` would take the memory of two drivers: that of its argument, and
-/// that of the state that it keeps while it waits.
+/// A future that drives a connection to its end. An `async fn` would take the memory of two drivers: its argument and
+/// the state that it keeps while pending.
 pub(crate) struct DriveFuture<T, R: Protocol, C>(Option<Driver<T, R, C>>);
 
-/// Nothing in it relies on its place.
+/// The future contains no pinned data.
 impl<T, R: Protocol, C> Unpin for DriveFuture<T, R, C> {}
 
 impl<T, R, C> Future for DriveFuture<T, R, C>
@@ -188,31 +190,31 @@ where
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<ClosedConnection<T>> {
-        let driver = self.0.as_mut().expect("a finished driver was polled");
+        let driver = self.0.as_mut().expect("finished driver should not be polled");
         let is_free = ready!(driver.poll(context));
-        let Driver { io, mut engine, .. } = self.0.take().expect("it has just been polled");
+        let Driver { io, mut engine, .. } = self.0.take().expect("driver should be present after its poll");
         let next = if is_free { engine.hand_over() } else { None };
         let handed = next.map(|(early, take_over, runtime)| (io, early, take_over, runtime));
         Poll::Ready(ClosedConnection { reason: engine.reason(), handed })
     }
 }
 
-/// How far reading, and then routing, got.
+/// The result of reading or routing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ReadStep {
-    /// Something came, or has been routed, and there may be more.
+    /// Data was read or routed, and more may follow.
     Done,
-    /// There is nothing to read; the task is woken when there is.
+    /// There is nothing to read. The task will be woken when there is.
     Pending,
-    /// Nothing may be read at present, not all that was read may be routed, or it was much and other connections come
-    /// first.
+    /// Reading is not permitted at present, some data cannot be routed yet, or so much was read that other connections
+    /// come first.
     Paused,
 }
 
 /// The result of a read.
 enum Read {
     Input(Bytes),
-    /// So many bytes of a large body.
+    /// Number of bytes read of a large body.
     Body(usize),
     Eof,
 }
@@ -242,22 +244,22 @@ where
         }
     }
 
-    /// Sets whether written bytes may wait in the transport until it is flushed, as with TLS.
+    /// Sets whether the transport may buffer written bytes until it is flushed, as TLS does.
     pub(crate) fn buffering(mut self, buffers: bool) -> Self {
         self.buffers = buffers;
         self
     }
 
-    /// For a connection whose callers run in the runtime that drives. A runtime of one thread runs tasks in the order
-    /// of their wake-ups: all callers that a batch of replies has woken run before the first of them wakes the driver
-    /// in turn.
+    /// Marks the connection's callers as tasks of the runtime that drives it. A single-threaded runtime runs tasks in
+    /// the order of their wake-ups, so all callers woken by a batch of replies run before the first of them wakes the
+    /// driver.
     pub(crate) fn among_callers(mut self) -> Self {
         self.yields = Handle::current().runtime_flavor() != RuntimeFlavor::CurrentThread;
         self
     }
 
-    /// Drives the connection to its end. To be spawned `unconstrained`: tokio's budget for cooperation would interrupt
-    /// batches, and turns are bounded here.
+    /// Drives the connection to its end. The future must be spawned `unconstrained`: turns are limited here, and
+    /// tokio's cooperative budget would interrupt batches.
     pub(crate) fn run(self) -> DriveFuture<T, R, C> {
         if let Some(driver) = settle(|| self.engine.culprit()) {
             self.engine.set_home(driver);
@@ -265,7 +267,7 @@ where
         DriveFuture(Some(self))
     }
 
-    /// Ready when the connection is over; `true` if the transport continues.
+    /// Resolves when the connection has ended, to whether the transport is passed on.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<bool> {
         if self.phase == SocketPhase::Open {
             let polled = self.poll_open(context);
@@ -279,8 +281,8 @@ where
         self.poll_end(context)
     }
 
-    /// Begins to end a connection that is not to be driven further. `false` if nothing is left to be written; `Pending`
-    /// if there is more to read of one that cannot be written.
+    /// Starts to end a connection that is no longer driven. Resolves to `false` if nothing is left to write. Stays
+    /// pending while a connection that cannot be written has more to read.
     #[cold]
     #[inline(never)]
     fn begin_end(&mut self, polled: Poll<Result<Order, LoopExit>>, context: &mut Context<'_>) -> Poll<bool> {
@@ -307,14 +309,14 @@ where
             return Poll::Ready(false);
         }
         self.phase = if matches!(order, Order::HandOver) { SocketPhase::HandingOver } else { SocketPhase::Flushing };
-        // A ring may still hold bytes that it has accepted from here. It has to send them within the time for the
-        // last bytes: taking a socket off its ring has no limit of time.
+        // A ring may still hold bytes that it has accepted. They must be sent within the time for the last bytes,
+        // because taking a socket off its ring has no timeout.
         self.unflushed |= self.phase == SocketPhase::HandingOver;
         self.engine.core.begin_flush(now());
         Poll::Ready(true)
     }
 
-    /// Drives a connection that has begun to end.
+    /// Drives a connection that has started to end.
     #[inline(never)]
     fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<bool> {
         if self.engine.is_aborted() {
@@ -330,16 +332,18 @@ where
         self.poll_closing(context).map(|()| false)
     }
 
-    /// Drives the connection until it ends or is ordered to. Invariant: when this returns `Pending`, the task is woken
-    /// by everything that can let it continue: by mail, since it has taken all that there was; by the socket, unless
-    /// nothing may be read or written; by the timer, for all that is due later; or it has woken itself.
+    /// Drives the connection until it ends or receives an order.
+    ///
+    /// Invariant: when this returns `Pending`, the task will be woken by everything that lets it continue. Mail wakes
+    /// it, because all earlier mail was taken. The socket wakes it, unless it may be neither read nor written. The
+    /// timer wakes it for all timeouts. Otherwise the task has woken itself.
     fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<Result<Order, LoopExit>> {
         let alone = self.engine.take_first_arrival();
         let yields = !self.yielded && (self.goes_on || self.yields && !alone);
         match self.engine.take_mail(context.waker(), !yields) {
             TakeOutcome::Nothing => {}
             TakeOutcome::Mail => {
-                // Nothing is routed after it: the runtime of handlers may have ended.
+                // Nothing is routed after an abort, because the runtime of the handlers may have ended.
                 if let Some(order) = self.engine.take_abort() {
                     return Poll::Ready(Ok(order));
                 }
@@ -347,7 +351,7 @@ where
             TakeOutcome::Yield => {
                 self.yielded = true;
                 if self.goes_on {
-                    // Its own handles may have woken it, which puts it before all tasks that wait for a socket.
+                    // The connection's own handles may have woken the task, ahead of all tasks that wait for a socket.
                     yield_last(context);
                 } else {
                     context.waker().wake_by_ref();
@@ -360,11 +364,11 @@ where
         let mut read = ReadStep::Done;
         let mut brought = 0;
         for round in 0..READS_PER_POLL {
-            // After the first round nothing is left to be routed, so no further check is needed.
+            // After the first round nothing is left to route, so no further check is necessary.
             let reads = round > 0 || self.engine.wants_input();
             read = self.read(context, reads, &mut now, &mut brought)?;
             if read == ReadStep::Pending && round > 0 {
-                break; // Nothing is to be routed, and the turn for the bytes before is over.
+                break; // There is nothing to route, and the batch for the bytes before has ended.
             }
             read = self.route(read, now, brought)?;
             if self.unflushed || !self.engine.core.transmit().is_empty() {
@@ -379,7 +383,7 @@ where
             if let Some(order) = self.engine.take_order()? {
                 return Poll::Ready(Ok(order));
             }
-            // A farewell may have to be sent first.
+            // GOING_AWAY may have to be sent first.
             let _ = self.poll_write(context, now)?;
         }
         self.poll_timer(context, now)?;
@@ -392,8 +396,10 @@ where
         Poll::Pending
     }
 
-    /// Why the connection ends after a turn without a possible write; `Pending` if there is more to read: unread
-    /// replies may have arrived, or an answer that identifies a server of another protocol.
+    /// Returns the reason for the end of a connection after a turn in which it could not be written.
+    ///
+    /// Returns `Pending` if there is more to read, which may be replies, or an answer that identifies a server of
+    /// another protocol.
     #[cold]
     fn poll_failed(&mut self, polled: Poll<Result<Order, LoopExit>>) -> Poll<CloseReason> {
         let has_more = self.goes_on || self.yielded;
@@ -408,9 +414,10 @@ where
         }
     }
 
-    /// Reads once if `reads` is set; `Done` if something can be routed. `brought` counts the bytes that were read in this turn; `now` is
-    /// the beginning of the turn, or the time at which the last part of a large body had been read: reading it must not
-    /// count as the handlers' time.
+    /// Reads once if `reads` is set. Returns `Done` if data can be routed.
+    ///
+    /// `brought` counts the bytes read in this turn. `now` is the start of the turn, or the time at which the last part
+    /// of a large body had been read, because reading must not count as the handlers' time.
     fn read(
         &mut self,
         context: &mut Context<'_>,
@@ -420,8 +427,8 @@ where
     ) -> Result<ReadStep, CloseReason> {
         if reads {
             let read = match self.poll_read(context) {
-                // With TLS, the end of a peer that was killed: it closes the socket without an alert of TLS. Headers state
-                // the length of packets, so a packet that was cut off is noticed.
+                // With TLS, this is the end of a killed peer: its socket was closed without an alert. A truncated
+                // packet is detected anyway, because headers contain its length.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Poll::Ready(Read::Eof),
                 read => read?,
             };
@@ -444,8 +451,8 @@ where
         Ok(ReadStep::Done)
     }
 
-    /// Routes the bytes of a read that was `Done`, and ends the router's turn, all in the context of handlers.
-    #[inline(never)] // Its addresses would be computed for reads that find nothing.
+    /// Routes the bytes of a read that was `Done` and ends the router's batch, in the context of the handlers.
+    #[inline(never)] // Inlined, its addresses would be computed for reads without data as well.
     fn route(&mut self, read: ReadStep, now: Instant, brought: usize) -> Result<ReadStep, CloseReason> {
         let _entered = self.context.as_ref().map(Handle::enter);
         if read != ReadStep::Done {
@@ -462,7 +469,8 @@ where
         }
         with_scratch(|scratch| {
             if scratch.capacity() < READ_MAX {
-                // Twice the size of a read, so that the buffer starts over only every other time.
+                // The capacity is twice the size of a read, so that a new buffer is allocated for every other read
+                // only.
                 scratch.reserve(2 * READ_MAX);
             }
             let mut target = (&mut *scratch).limit(READ_MAX);
@@ -471,14 +479,14 @@ where
         })
     }
 
-    /// Reads on with a large body. Apart, so that reads of packets know nothing of it.
+    /// Reads a part of a large body. This is a separate function to keep it out of the path for packets.
     #[inline(never)]
     fn poll_read_body(&mut self, context: &mut Context<'_>) -> io::Result<Poll<Read>> {
         let Some(mut body) = self.engine.core.body_mut() else { return Ok(Poll::Pending) };
         let room = body.missing().min(PIECE_MAX);
         let mut target = body.buffer().limit(room);
         let mut read = std::pin::pin!(self.io.read_buf(&mut target)).poll(context)?;
-        // TLS gives no more than a record at a time, of 16 KiB, and a turn for each would cost more than reading it.
+        // TLS returns one record of up to 16 KiB at a time. A turn for each would cost more than reading it.
         while self.buffers
             && let Poll::Ready(count @ 1..) = read
             && target.has_remaining_mut()
@@ -495,7 +503,8 @@ where
         }))
     }
 
-    /// Writes the bytes that wait, as far as the socket takes them and up to a piece; ready when none are left.
+    /// Writes pending bytes, as long as the socket accepts them and up to the size of a piece. Ready when none are
+    /// left.
     fn poll_write(&mut self, context: &mut Context<'_>, now: Instant) -> Result<Poll<()>, WriteError> {
         if self.failure.is_some() {
             return Ok(Poll::Pending);
@@ -530,8 +539,8 @@ where
         Ok(Poll::Ready(()))
     }
 
-    /// Writes the beginning of a large body with the bytes in front of it.
-    #[inline(never)] // With the slices on the stack.
+    /// Writes the start of a large body together with the bytes before it.
+    #[inline(never)] // The slices are on the stack.
     fn poll_write_slices(&mut self, context: &mut Context<'_>) -> io::Result<Poll<usize>> {
         let mut slices = [IoSlice::new(&[]); SLICES_MAX];
         let filled = self.engine.core.transmit().slices(&mut slices, PIECE_MAX);
@@ -545,18 +554,19 @@ where
         Ok(flushed)
     }
 
-    /// Does all that is due, and arms the timer. Invariant: when this returns, the timer is armed with this task's
-    /// waker for no later than the next timeout, or the task has woken itself. Nothing is judged by the clock before
-    /// the socket has been read once more after the time had come.
+    /// Handles expired timeouts and arms the timer.
+    ///
+    /// Invariant: when this returns, the timer will wake the task no later than the next timeout, or the task has woken
+    /// itself. After a timeout has expired, the socket is read once more before anything is decided.
     fn poll_timer(&mut self, context: &mut Context<'_>, mut now: Instant) -> Result<(), LoopExit> {
         let has_looked = std::mem::take(&mut self.overdue);
         let armed = self.timer.deadline();
         if now < armed && !self.timer_is_new && self.engine.next_timeout().is_none_or(|due| due >= armed) {
-            // Setting it at every turn would cost more than a wake-up too many now and then.
+            // Setting the timer in every turn would cost more than an occasional superfluous wake-up.
             return Ok(());
         }
         self.timer_is_new = false;
-        // Before a PING is sent, which would keep the outbox from giving back its memory.
+        // This precedes a PING, which would keep the outbox from freeing its memory.
         self.engine.release_unused(now)?;
         let mut least = None;
         while let Some(due) = self.engine.next_timeout() {
@@ -566,18 +576,18 @@ where
                 if self.timer.poll_due(context).is_pending() {
                     break;
                 }
-                // It came while the turn went on. With the turn's own time it would never be over.
+                // The timeout expired during the turn. The start of the turn would be before it.
                 now = self::now().max(due);
             }
             if !has_looked {
-                // While the thread was busy, bytes that the peer has sent in time may not have been read.
+                // On a busy thread, bytes that the peer has sent in time may not have been read yet.
                 self.overdue = true;
                 yield_last(context);
                 break;
             }
             self.handle_timeout(now)?;
             let _ = self.poll_write(context, now)?;
-            // A router that wants to be called at a time that has passed does not keep the thread for itself.
+            // A router that requests a turn at a time in the past must not monopolize the thread.
             least = Some(now + AGAIN);
         }
         Ok(())
@@ -589,7 +599,7 @@ where
         self.engine.run_batch(now)
     }
 
-    /// Ready when the last write takes too long, or the peer has accepted nothing for too long.
+    /// Ready when the last write has taken too long, or the peer has accepted nothing for too long.
     fn poll_flush_timer(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let by = self.engine.core.flushed_by().unwrap_or_else(|| now() + NEVER);
         if by != self.timer.deadline() {
@@ -626,7 +636,7 @@ where
         self.timer.poll_due(context)
     }
 
-    #[inline(never)] // With the buffer on the stack.
+    #[inline(never)] // The buffer is on the stack.
     fn poll_discard(&mut self, context: &mut Context<'_>) -> io::Result<Poll<usize>> {
         let mut discarded = [MaybeUninit::uninit(); 4096];
         let mut buffer = tokio::io::ReadBuf::uninit(&mut discarded);
@@ -635,7 +645,8 @@ where
     }
 }
 
-/// Reads into the thread's buffer. It is taken during the read, since a transport may drive another connection then.
+/// Calls `read` with the thread's buffer. The buffer is taken during the call, because the transport may drive another
+/// connection in it.
 #[inline(always)]
 fn with_scratch<T>(read: impl FnOnce(&mut BytesMut) -> T) -> T {
     SCRATCH.with(|scratch_slot| {
@@ -646,8 +657,8 @@ fn with_scratch<T>(read: impl FnOnce(&mut BytesMut) -> T) -> T {
     })
 }
 
-/// Wakes the task after the runtime has polled the sockets. A task that wakes itself keeps its runtime from polling
-/// them for 61 turns, and a few peers that send without end would delay all others on the thread for as long.
+/// Wakes the task after the runtime has polled the sockets. A task that wakes itself directly keeps its runtime from
+/// polling them for 61 turns, so a few peers that send without pause would delay all others on the thread.
 #[cold]
 fn yield_last(context: &mut Context<'_>) {
     if wake_last(context.waker()) {

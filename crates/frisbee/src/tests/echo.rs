@@ -1,4 +1,4 @@
-//! A server's router that answers each packet with itself, and a client that waits for such an answer.
+//! A server's router that echoes each packet, and a client that waits for the echo.
 
 use crate::{Client, Connection, Handlers, Operation, Packet, PacketId};
 use bytes::Bytes;
@@ -27,7 +27,7 @@ impl EchoClient {
         Self { connection, answers }
     }
 
-    /// The answer to a text.
+    /// Sends a text and returns the reply.
     pub(crate) async fn ask(&mut self, text: &'static str) -> Bytes {
         let packet = Packet::new(PacketId(1), Operation::FIRST_USER, text);
         self.connection.send(&packet).await.expect("message should be sent");

@@ -1,10 +1,10 @@
-//! Tasks of tests, which count how often they are woken.
+//! Wakers for tests that count their wake-ups.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Wake, Waker};
 
-/// Counts how often a task is woken.
+/// A waker that counts wake-ups.
 #[derive(Default)]
 pub(crate) struct WakeCounter(AtomicUsize);
 
@@ -20,14 +20,14 @@ impl WakeCounter {
     }
 }
 
-/// A task, and what wakes it.
+/// Returns a counter and its waker.
 pub(crate) fn task() -> (Arc<WakeCounter>, Waker) {
     let woken = Arc::<WakeCounter>::default();
     (woken.clone(), woken.into())
 }
 
-/// A task whose waker runs a function whenever it is woken, and when its last clone is dropped: a task's drop may run
-/// anything.
+/// A waker that calls a function whenever it is woken and when its last clone is dropped, because dropping a task may
+/// run any code.
 struct CallingWaker<F: Fn() + Send + Sync + 'static>(F);
 
 impl<F: Fn() + Send + Sync + 'static> Wake for CallingWaker<F> {
@@ -42,7 +42,7 @@ impl<F: Fn() + Send + Sync + 'static> Drop for CallingWaker<F> {
     }
 }
 
-/// A waker that runs `call` whenever it is woken, and when its last clone is dropped.
+/// Returns a waker that calls `call` whenever it is woken and when its last clone is dropped.
 pub(crate) fn calling_waker(call: impl Fn() + Send + Sync + 'static) -> Waker {
     Arc::new(CallingWaker(call)).into()
 }

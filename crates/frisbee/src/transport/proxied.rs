@@ -1,6 +1,6 @@
-//! The header of the PROXY protocol, versions 1 and 2: a load balancer's statement of its client's address in front of
-//! everything else: <https://www.haproxy.org/download/3.2/doc/proxy-protocol.txt>. It is read to the byte, so that the
-//! following bytes stay unread.
+//! Reads the header of the PROXY protocol, versions 1 and 2, in which a load balancer states the address of its client:
+//! <https://www.haproxy.org/download/3.2/doc/proxy-protocol.txt>. Exactly the header is read, so that the bytes after
+//! it stay unread.
 
 use super::Transport;
 use std::io;
@@ -8,28 +8,29 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// How version 2 begins.
+/// The first bytes of version 2.
 const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
 
-/// The shortest header of all, `PROXY UNKNOWN` with the end of its line. So much may be read before the version is known.
+/// Length of the shortest header, which is `PROXY UNKNOWN` with its line end. This many bytes may be read before the
+/// version is known.
 const SHORTEST: usize = 15;
 
-/// The longest line of version 1: the specification, section 2.1.
+/// Maximum length of a line of version 1, from section 2.1 of the specification.
 const LINE_MAX: usize = 107;
 
 /// The longest part of version 2 after its 16 bytes, as nginx has it: addresses take 216 bytes at most, and the rest
 /// are extensions. The specification has no limit of its own below 64 KiB.
 const REST_MAX: usize = 4096;
 
-/// [`read`], as the setter that requests it links it.
+/// The type of [`read`]. The function is stored by the setter that enables it, so that other programs do not link it.
 pub(crate) type ReadHeader =
     for<'a> fn(&'a mut Transport) -> Pin<Box<dyn Future<Output = io::Result<Option<SocketAddr>>> + Send + 'a>>;
 
-/// Reads the header, and returns the client's address if one is stated: a check of the proxy's own, and one of a client
-/// without an address of IP, have none.
+/// Reads the header and returns the client's address, if it states one. A health check of the proxy has no address, nor
+/// does a client without an IP address.
 ///
 /// # Errors
-/// Those of the transport, and `InvalidData` if there is no header or it is malformed.
+/// Returns the errors of the transport, or `InvalidData` if the header is missing or malformed.
 ///
 /// # Cancel safety
 /// The bytes read so far are lost.
@@ -49,7 +50,7 @@ pub(crate) async fn read(io: &mut (impl AsyncRead + Unpin)) -> io::Result<Option
     }
     let mut end = SHORTEST;
     while !line[..end].ends_with(b"\r\n") {
-        // A line without its carriage return lacks two bytes at least.
+        // The line end lacks at least two bytes, or one after a carriage return.
         let least = if line[..end].ends_with(b"\r") { 1 } else { 2 };
         let next = line.get_mut(end..end + least).ok_or_else(|| malformed("its line is longer than 107 bytes"))?;
         io.read_exact(next).await?;
@@ -58,7 +59,7 @@ pub(crate) async fn read(io: &mut (impl AsyncRead + Unpin)) -> io::Result<Option
     read_line(&line[..end - 2])
 }
 
-/// Reads a line of version 1.
+/// Parses a line of version 1.
 fn read_line(line: &[u8]) -> io::Result<Option<SocketAddr>> {
     let line = std::str::from_utf8(line).map_err(|_| malformed("its line is not text"))?;
     let mut words = line.split(' ').skip(1);
@@ -83,13 +84,13 @@ fn read_line(line: &[u8]) -> io::Result<Option<SocketAddr>> {
     }
 }
 
-/// A port as the specification has it: without a sign or zeros in front.
+/// Parses a port, which the specification permits neither a sign nor leading zeros.
 fn number(text: &str) -> Option<u16> {
     let is_plain = text == "0" || !text.starts_with(['0', '+']);
     text.parse().ok().filter(|_| is_plain)
 }
 
-/// Reads the rest of version 2, after its 16 bytes.
+/// Reads a header of version 2 after its first 16 bytes.
 async fn read_binary(
     io: &mut (impl AsyncRead + Unpin),
     command: u8,
@@ -99,7 +100,8 @@ async fn read_binary(
     if length > REST_MAX {
         return Err(malformed("longer than 4096 bytes"));
     }
-    // Both addresses, the first in front, and then both ports.
+    // The length of an address, and the position of the source port. The order is source address, target address,
+    // source port, target port.
     let (address, at) = match (command, family) {
         (0x20, _) | (0x21, 0x00 | 0x31) => (0, 0),
         (0x21, 0x11) => (4, 8),
@@ -112,7 +114,7 @@ async fn read_binary(
     let addresses = addresses.get_mut(..needed).filter(|_| needed <= length);
     let addresses = addresses.ok_or_else(|| malformed("too short for its addresses"))?;
     io.read_exact(addresses).await?;
-    // Extensions.
+    // Skip the extensions.
     let mut left = length - needed;
     let mut skipped = [0; 256];
     while left > 0 {
@@ -143,7 +145,7 @@ mod tests {
     use std::task::{Context, Poll};
     use tokio::io::ReadBuf;
 
-    /// Brings one byte at a time.
+    /// Returns one byte per read.
     struct OneByteReader<'a>(&'a [u8]);
 
     impl AsyncRead for OneByteReader<'_> {
@@ -156,7 +158,7 @@ mod tests {
         }
     }
 
-    /// The stated address, and the bytes after the header: the same for any pieces.
+    /// Returns the stated address and the bytes after the header. Checks that both are the same for single-byte reads.
     async fn stated(bytes: &[u8]) -> Result<(Option<SocketAddr>, Vec<u8>), String> {
         let mut whole = bytes;
         let mut trickle = OneByteReader(bytes);

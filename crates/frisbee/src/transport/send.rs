@@ -1,9 +1,10 @@
-//! Writes to sockets that raise no SIGPIPE.
+//! Writes to sockets without raising SIGPIPE.
 //!
-//! The system raises SIGPIPE in a thread that writes to a socket whose peer is gone, and its default action ends the process.
-//! Rust's `main` ignores the signal; hosts in C or C++ and programs that reset it do not. std's `write_vectored` is `writev`,
-//! which has no flag against the signal, so slices are sent by `sendmsg`. Apple's systems have an option of the socket
-//! instead, which std and mio set on their own sockets, and [`disable_signal`] on all others.
+//! The system raises SIGPIPE in a thread that writes to a socket whose peer is gone, and its default action ends the
+//! process. Rust's `main` ignores the signal, but hosts in C or C++ and programs that reset it do not. The
+//! `write_vectored` of std uses `writev`, which has no flag against the signal, so slices are sent by `sendmsg`.
+//! Apple's systems have a socket option instead. std and mio set it on their own sockets, and [`disable_signal`] on all
+//! others.
 
 #[cfg(target_os = "linux")]
 use super::split_send::send_split;
@@ -20,16 +21,16 @@ const FLAGS: i32 = libc::MSG_NOSIGNAL;
 #[cfg(target_vendor = "apple")]
 const FLAGS: i32 = 0;
 
-/// The most slices of one system call: `IOV_MAX` of Linux and of Apple's systems.
+/// Maximum number of slices per system call: `IOV_MAX` of Linux and of Apple's systems.
 const SLICES_MAX: usize = 1024;
 
-/// Calls `$send` whenever the socket is writable, until it is not told to wait.
+/// Calls `$send` whenever the socket is writable, until it returns something other than `WouldBlock`.
 macro_rules! poll_until_sent {
     ($socket:expr, $context:expr, $send:expr) => {
         loop {
             ready!($socket.poll_write_ready($context))?;
             match $socket.try_io(Interest::WRITABLE, $send) {
-                // The next look at the socket has this task woken.
+                // The next readiness check registers this task to be woken.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 sent => return Poll::Ready(sent),
             }
@@ -37,7 +38,7 @@ macro_rules! poll_until_sent {
     };
 }
 
-/// Sends slices to a TCP socket, the head of a long message perhaps apart.
+/// Sends slices to a TCP socket, possibly with the head of a long message on its own.
 pub(crate) fn poll_send_tcp(
     socket: &TcpStream,
     context: &mut Context<'_>,
@@ -61,7 +62,7 @@ pub(crate) fn poll_send_unix(
     poll_until_sent!(socket, context, || send(socket, from))
 }
 
-/// Sends slices to a socket of either type; `None` if `io` is something else.
+/// Sends slices to a socket of either type. Returns `None` if `io` is something else.
 pub(crate) fn poll_send(
     io: &dyn Any,
     context: &mut Context<'_>,
@@ -73,8 +74,8 @@ pub(crate) fn poll_send(
     io.downcast_ref().map(|socket| poll_send_unix(socket, context, from))
 }
 
-/// Writes to a Unix socket; `None` if `io` is something else. std's `write` has the flag for TCP, but for Unix sockets only in
-/// recent versions.
+/// Writes to a Unix socket. Returns `None` if `io` is something else. The `write` of std sets the flag for TCP, but for
+/// Unix sockets only in recent versions.
 pub(crate) fn poll_write_unix(
     io: &dyn Any,
     context: &mut Context<'_>,
@@ -87,10 +88,10 @@ fn send(socket: &impl AsFd, from: &[IoSlice<'_>]) -> io::Result<usize> {
     SockRef::from(socket).send_vectored_with_flags(from.get(..SLICES_MAX).unwrap_or(from), FLAGS)
 }
 
-/// Sets the option of a socket that others have made, or of a listener for the sockets that it accepts.
+/// Sets the option on a socket created by others, or on a listener for the sockets that it accepts.
 #[cfg_attr(not(target_vendor = "apple"), allow(unused_variables))]
 pub(crate) fn disable_signal(socket: &impl AsFd) {
-    // It fails if the peer is gone already; then the first write may raise the signal.
+    // This fails if the peer is already gone. The first write may then raise the signal.
     #[cfg(target_vendor = "apple")]
     let _ = SockRef::from(socket).set_nosigpipe(true);
 }
@@ -106,11 +107,11 @@ mod tests {
     use tokio::io::{AsyncWrite, AsyncWriteExt};
     use tokio::net::TcpListener;
 
-    /// Writes to a transport that can no longer send, and checks that no signal is pending in this thread.
+    /// Writes to a transport that can no longer send, and asserts that no signal is pending in this thread.
     async fn expect_no_signal(mut io: impl AsyncWrite + Unpin) {
         let mut broken = SigSet::empty();
         broken.add(Signal::SIGPIPE);
-        // A blocked signal stays pending, although tests ignore it.
+        // A blocked signal stays pending although tests ignore it.
         broken.thread_block().expect("signal should be blockable");
         let pending = SignalFd::with_flags(&broken, SfdFlags::SFD_NONBLOCK).expect("descriptor should be available");
         let failed = [

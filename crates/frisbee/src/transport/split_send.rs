@@ -1,10 +1,10 @@
-//! The heads of long messages, which may leave from a page of their own.
+//! Sends the heads of long messages from pages of their own.
 //!
-//! The kernel copies sent bytes to pages, from the beginning of a page if all earlier bytes have been received. A copy
-//! whose destination is some bytes above its source, modulo a page, takes four times as long: the processor holds each
-//! read to be one of bytes that it has still to write. That is the usual case of a long body, for long memory of the
-//! allocator begins 16 bytes after the beginning of a page, and the head in front of it takes a bit more. A head that
-//! arrives through a pipe brings its page with it, and the copy of the rest begins at a page.
+//! The kernel copies sent bytes to pages, and starts a new page if all earlier bytes have been received. A copy takes
+//! four times as long if its destination is a few bytes above its source, modulo a page, because the processor assumes
+//! that each read depends on a preceding write. This is common for long bodies: large allocations start 16 bytes after
+//! the start of a page, and the head before them takes slightly more. A head that is sent through a pipe brings its own
+//! page, so that the copy of the body starts at a page.
 
 use nix::errno::Errno;
 use nix::fcntl::{SpliceFFlags, splice};
@@ -16,20 +16,20 @@ use std::ops::Range;
 use std::os::fd::BorrowedFd;
 use std::process;
 
-/// From how many bytes on a message gains more than the pipe costs.
+/// Minimum length in bytes of a message for which the pipe pays off.
 const LONG: usize = 64 * 1024;
 
-/// The pages of every processor are multiples of this.
+/// The page size. The pages of all processors are multiples of this.
 const PAGE: usize = 4096;
 
-/// How many bytes the destination of a copy is above its source, modulo a page, when that takes long.
+/// Distances, modulo a page, from the source of a copy up to its destination at which the copy is slow.
 const NEAR: Range<usize> = 0..16;
 
-/// A pipe, empty between two uses.
+/// A pipe, which is empty between uses.
 struct Pipe {
     read: PipeReader,
     write: PipeWriter,
-    /// The process that has made it. Its forks would mix their heads with its own.
+    /// The process that created the pipe. Forks must not mix their heads with those of the parent.
     process: u32,
 }
 
@@ -37,7 +37,7 @@ thread_local! {
     static PIPE: Cell<Option<Pipe>> = const { Cell::new(None) };
 }
 
-/// Whether the first of these slices is better sent separately from the long one after it.
+/// Returns whether the first slice should be sent separately from the long second one.
 #[inline]
 fn is_due(from: &[IoSlice<'_>]) -> bool {
     let [head, long, ..] = from else { return false };
@@ -45,17 +45,18 @@ fn is_due(from: &[IoSlice<'_>]) -> bool {
     long.len() >= LONG && !head.is_empty() && head.len() <= PAGE && NEAR.contains(&distance)
 }
 
-/// Sends the first of these slices to a non-blocking TCP socket by itself, if the copy of the long slice after it then costs
-/// less: the number of bytes sent. `None` if all slices are better sent together. For transports of your own.
+/// Sends the first slice to a non-blocking TCP socket on its own if that makes the copy of the long second slice
+/// cheaper. Returns the number of bytes sent, or `None` if all slices should be sent together. Intended for custom
+/// transports.
 pub fn send_split(socket: BorrowedFd<'_>, from: &[IoSlice<'_>]) -> Option<io::Result<usize>> {
     let head = from.first().filter(|_| is_due(from))?;
     let here = process::id();
     let mut pipe = PIPE.take().filter(|pipe| pipe.process == here).or_else(|| open(here))?;
-    // What fails here, such as for want of memory, fails again and is reported where the message is sent at once.
+    // An error here, such as lack of memory, will recur and be reported when the message is sent as a whole.
     if !pipe.write.write(head).is_ok_and(|written| written == head.len()) {
         return None;
     }
-    // The rest follows at once, so nothing is sent for the head alone.
+    // The body follows at once, so the head is not sent in a segment of its own.
     let flags = SpliceFFlags::SPLICE_F_MORE | SpliceFFlags::SPLICE_F_NONBLOCK;
     match without_signal(|| splice(&pipe.read, None, socket, None, head.len(), flags)) {
         Ok(sent) => {
@@ -75,8 +76,8 @@ fn open(process: u32) -> Option<Pipe> {
     Some(Pipe { read, write, process })
 }
 
-/// Sends without a signal if the connection is gone. `splice` has no flag for that, and the signal ends programs that
-/// do not ignore it.
+/// Calls `send` with SIGPIPE blocked. `splice` has no flag against the signal, which ends programs that do not ignore
+/// it.
 fn without_signal(send: impl FnOnce() -> nix::Result<usize>) -> nix::Result<usize> {
     let mut broken = SigSet::empty();
     broken.add(Signal::SIGPIPE);
@@ -86,7 +87,7 @@ fn without_signal(send: impl FnOnce() -> nix::Result<usize>) -> nix::Result<usiz
         return sent;
     }
     if sent == Err(Errno::EPIPE) {
-        // It waits for this thread, and ends here. Where there is no descriptor left for that, it stays blocked.
+        // The signal is pending for this thread and is consumed here. Without a free descriptor it stays blocked.
         SignalFd::with_flags(&broken, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?.read_signal()?;
     }
     before.thread_set_mask()?;
@@ -103,7 +104,8 @@ mod tests {
     use std::os::fd::AsFd as _;
     use tokio::sync::mpsc;
 
-    /// A message of a head and a body which is long, and lies so many bytes below the head's end, modulo a page.
+    /// Returns a head, a long body, and the number of bytes to skip in the body so that it starts `distance` bytes
+    /// below the head's end, modulo a page.
     fn message(distance: usize) -> (Vec<u8>, Vec<u8>, usize) {
         let (head, body) = (vec![7; 40], (0_u8..=250).cycle().take(LONG + PAGE).collect::<Vec<_>>());
         let skipped = head.len().wrapping_sub(distance).wrapping_sub(body.as_ptr().addr()) % PAGE;
@@ -114,7 +116,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
         let here = TcpStream::connect(listener.local_addr().expect("socket should have a local address"))
             .expect("server should accept the connection");
-        here.set_nonblocking(true).expect("a socket");
+        here.set_nonblocking(true).expect("socket should become nonblocking");
         (here, listener.accept().expect("client should connect").0)
     }
 
@@ -124,7 +126,8 @@ mod tests {
         for distance in [0, 1, 15] {
             let (head, body, skipped) = message(distance);
             let slices = [IoSlice::new(&head), IoSlice::new(&body[skipped..][..LONG])];
-            let sent = send_split(here.as_fd(), &slices).expect("it lies near").expect("there is room");
+            let sent =
+                send_split(here.as_fd(), &slices).expect("head should be split off").expect("socket should have room");
             assert_eq!(sent, head.len());
             (&here).write_all(b"!").expect("write should succeed");
             let mut received = vec![0; sent + 1];
@@ -150,11 +153,11 @@ mod tests {
             client.send(&Packet::new(PacketId(1), ECHO, body)).await.expect("message should be sent");
             received.recv().await.expect("channel should stay open").body
         };
-        // So that nothing precedes the head of the next packet.
+        // This ensures that no bytes precede the head of the next packet.
         assert_eq!(echo(Bytes::from_static(b"short")).await, "short");
         assert!(PIPE.take().is_none(), "a short one leaves as it is");
         let (_, body, _) = message(0);
-        // A head has 10 bytes.
+        // The head has 10 bytes.
         let skipped = 6_usize.wrapping_sub(body.as_ptr().addr()) % PAGE;
         let long = Bytes::from(body).slice(skipped..).slice(..LONG);
         assert!(echo(long.clone()).await == long);
@@ -184,13 +187,13 @@ mod tests {
         assert!(send_split(here.as_fd(), &slices).is_none(), "the write of the whole message says why");
         let mut broken = SigSet::empty();
         broken.add(Signal::SIGPIPE);
-        assert!(!SigSet::thread_get_mask().expect("a thread").contains(Signal::SIGPIPE));
-        broken.thread_block().expect("a signal");
-        let pending = SignalFd::with_flags(&broken, SfdFlags::SFD_NONBLOCK).expect("a descriptor");
-        assert!(pending.read_signal().expect("a signal").is_none());
+        assert!(!SigSet::thread_get_mask().expect("mask should be readable").contains(Signal::SIGPIPE));
+        broken.thread_block().expect("signal should be blockable");
+        let pending = SignalFd::with_flags(&broken, SfdFlags::SFD_NONBLOCK).expect("descriptor should be available");
+        assert!(pending.read_signal().expect("signals should be readable").is_none());
 
         let (here, mut there) = connected();
-        send_split(here.as_fd(), &slices).expect("it lies near").expect("there is room");
+        send_split(here.as_fd(), &slices).expect("head should be split off").expect("socket should have room");
         drop(here);
         let mut received = Vec::new();
         there.read_to_end(&mut received).expect("peer should close the connection cleanly");

@@ -26,7 +26,7 @@ pub struct UnixSocket {
     pub(crate) sharing: Option<Sharing>,
 }
 
-/// The memory that a server shares with its clients: absent without the feature.
+/// The memory that a server shares with its clients. Uninhabited without the feature.
 #[cfg(all(feature = "shm", target_os = "linux"))]
 pub(crate) use crate::shm::Sharing;
 #[cfg(not(all(feature = "shm", target_os = "linux")))]
@@ -61,8 +61,10 @@ impl UnixSocket {
     }
 }
 
-/// Locks the folder of a socket's file, so that one server at a time looks for a listener and replaces the file. `None` if
-/// that is impossible, or takes a second: another server takes some system calls, and other programs may keep the lock.
+/// Locks the folder of a socket's file, so that only one server at a time checks for a listener and replaces the file.
+///
+/// Returns `None` if locking fails or takes more than a second. A server holds the lock for a few system calls, but
+/// other programs may hold it longer.
 fn lock_folder(path: &Path) -> Option<Flock<File>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = File::open(folder.unwrap_or(Path::new("."))).ok()?;
@@ -85,7 +87,7 @@ impl Drop for UnixSocket {
     /// Removes the file, unless it belongs to another server or has been replaced.
     fn drop(&mut self) {
         if self.made.is_some() && file(&self.path).ok() == self.made {
-            // A process that removes it at this moment has the same intention.
+            // Another process that removes the file at this moment does so for the same reason.
             let _ = std::fs::remove_file(&self.path);
         }
     }
@@ -106,7 +108,7 @@ mod tests {
     use super::*;
     use std::sync::Barrier;
 
-    /// A path in a folder of its own, which is removed.
+    /// A path in a temporary folder, which is removed on drop.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -127,7 +129,7 @@ mod tests {
         }
     }
 
-    /// One removed the socket of the other, which listened at no path then.
+    /// Regression: one server removed the socket of another, whose path then did not exist.
     #[tokio::test]
     async fn one_of_many_servers_replaces_abandoned_file() {
         let folder = Folder::new("replaced");
@@ -146,7 +148,7 @@ mod tests {
                 binding.map(|binding| binding.join().expect("thread should not panic"))
             });
             assert_eq!(bound.iter().filter(|bound| bound.is_ok()).count(), 1, "{bound:?}");
-            std::os::unix::net::UnixStream::connect(&path).expect("one of them listens");
+            std::os::unix::net::UnixStream::connect(&path).expect("one of the servers should listen");
         }
     }
 
@@ -177,6 +179,6 @@ mod tests {
         let waits = std::future::poll_fn(|context| Poll::Ready(connecting.as_mut().poll(context).is_pending()));
         assert!(waits.await, "there will be room");
         drop(listener.accept().await.expect("client should connect"));
-        connecting.await.expect("there is room");
+        connecting.await.expect("queue should have room");
     }
 }

@@ -93,7 +93,7 @@ impl StreamBatch {
 
     /// Adds the message that `write` writes, after [`poll_ready`](Self::poll_ready) was ready. `write` finishes with
     /// [`PacketWriter::finish`]. Returns its result.
-    #[inline(always)] // One use of it is that of each message.
+    #[inline(always)] // One of the calls is made for every message.
     pub fn put<T>(&mut self, write: impl FnOnce(PacketWriter<'_>) -> T) -> T {
         let (written, length) = self.batch.put(write);
         if let Some(length) = length {

@@ -1,5 +1,5 @@
-//! One end of a stream, without a connection's task: what its handles do to the outbox and to the memory, and what
-//! becomes of that which comes.
+//! Tests of one end of a stream without a connection's task: its effects on the outbox and on memory, and the handling
+//! of received packets.
 
 use super::*;
 use crate::budget::{Budget, Stats};
@@ -13,9 +13,9 @@ use tokio::runtime::Handle;
 
 const MIB: usize = 1 << 20;
 
-/// A native peer, which gives so much credit.
+/// Returns a native peer that grants the given credit.
 fn native(credit: u32) -> PeerKind {
-    let mut hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("it is one");
+    let mut hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("HELLO should be valid");
     (hello.stream_credit, hello.batches) = (credit, true);
     PeerKind::Native(Arc::new(hello))
 }
@@ -41,12 +41,12 @@ impl End {
         (Self { budget, connection, shared }, stream)
     }
 
-    /// The packets that have been sent: operations and bodies.
+    /// Returns the operations and bodies of the packets that were sent.
     fn sent(&self) -> Vec<(Operation, Bytes)> {
         let mut bytes = self.connection.0.mailbox.lock().outbox.take_bytes();
         let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
         let mut packets = Vec::new();
-        while let Some(packet) = decoder.next(&mut bytes).expect("they are packets") {
+        while let Some(packet) = decoder.next(&mut bytes).expect("packet should be valid") {
             assert_eq!(packet.id, PacketId(7));
             packets.push((packet.operation, packet.body));
         }
@@ -54,7 +54,7 @@ impl End {
     }
 
     fn comes(&self, length: usize) -> StreamSignal {
-        self.shared.handle_packet(vec![1; length].into()).expect("it is received")
+        self.shared.handle_packet(vec![1; length].into()).expect("stream should accept the message")
     }
 
     fn receive_batch(&self, lengths: &[usize]) -> Option<StreamSignal> {
@@ -63,7 +63,7 @@ impl End {
             tlv::put_varint(&mut body, *length as u64);
             body.resize(body.len() + length, 2);
         }
-        let size = BatchSize::of(&body).expect("it is one");
+        let size = BatchSize::of(&body).expect("batch should be valid");
         self.shared.handle_batch(&body.into(), &size)
     }
 
@@ -72,7 +72,7 @@ impl End {
         self.shared.handle_eof();
     }
 
-    /// The connection's charge in the server's memory.
+    /// Returns the bytes charged to the server's memory for the connection.
     fn held(&self) -> usize {
         self.connection.0.mailbox.account.charged()
     }
@@ -86,7 +86,7 @@ fn poll(stream: &mut Stream) -> Poll<Option<Bytes>> {
     stream.poll_recv(&mut Context::from_waker(Waker::noop()))
 }
 
-/// The length of the message that is there.
+/// Returns the length of the message that is ready.
 fn read(stream: &mut Stream) -> usize {
     match poll(stream) {
         Poll::Ready(Some(message)) => message.len(),
@@ -102,8 +102,8 @@ fn full(sent: &Result<(), TrySendError>) -> bool {
 async fn sender_waits_for_credit_and_is_woken_by_it() {
     let (end, stream) = End::new(&native(100));
     let sender = stream.sender();
-    stream.try_send(&Bytes::from_static(b"0123456789")).expect("there is credit");
-    sender.try_send(&Bytes::from_static(b"x")).expect("there is some, and one message may exceed it");
+    stream.try_send(&Bytes::from_static(b"0123456789")).expect("stream should have credit");
+    sender.try_send(&Bytes::from_static(b"x")).expect("one message may exceed the credit");
     assert_eq!(end.shared.view().credit, Some(100 - 74 - 65));
     assert!(full(&stream.try_send(&Bytes::from_static(b"y"))));
     let (woken, waker) = task();
@@ -151,14 +151,14 @@ async fn empty_message_passes_to_native_peer_only() {
     assert!(matches!(stream.try_send(&empty), Err(TrySendError::Failed(SendError::Empty))));
     assert!(matches!(stream.send(&empty).await, Err(SendError::Empty)));
     assert!(matches!(sender.send(&empty).await, Err(SendError::Empty)));
-    stream.try_send(&Bytes::from_static(b"x")).expect("there is room");
+    stream.try_send(&Bytes::from_static(b"x")).expect("stream should have credit");
     assert_eq!(end.sent(), [(Operation::STREAM, Bytes::from_static(b"x"))]);
     let (_, receiver) = stream.split();
     assert!(!sender.is_native() && !receiver.is_native());
 
     let (end, stream) = End::new(&native(1000));
     let (sender, id) = (stream.sender(), stream.id());
-    stream.try_send(&empty).expect("there is room");
+    stream.try_send(&empty).expect("stream should have credit");
     assert_eq!((end.sent(), id), (vec![(Operation::STREAM, empty.clone())], PacketId(7)));
     sender.send(&empty).await.expect("message should be sent");
     assert_eq!(end.sent().len(), 1);
@@ -214,7 +214,7 @@ async fn batched_messages_are_charged_like_single_ones() {
     assert_eq!(end.receive_batch(&[5]), None);
 }
 
-/// The last message kept the packet of all: megabytes, of which 128 KiB were charged.
+/// Regression: the last message retained the packet of the whole batch, which was megabytes with 128 KiB charged.
 #[tokio::test]
 async fn unread_message_of_a_batch_keeps_no_other() {
     let (end, mut stream) = End::new(&native(100));
@@ -238,11 +238,12 @@ async fn message_without_memory_ends_its_stream_and_is_counted() {
         assert!(stream.poll_recv(&mut Context::from_waker(&waker)).is_pending());
         let signal = match count {
             0 => end.comes(200_000),
-            1 => end.receive_batch(&[5, 200_000]).expect("it is received"),
+            1 => end.receive_batch(&[5, 200_000]).expect("stream should accept the batch"),
             _ => {
-                // Each step that is charged is one more, until there are no more.
-                let signals = std::iter::repeat_with(|| end.receive_batch(&[1000; 100]).expect("it is received"));
-                signals.into_iter().find(|signal| *signal != StreamSignal::Nothing).expect("memory is bounded")
+                // Each batch is charged, until no memory is left.
+                let signals =
+                    std::iter::repeat_with(|| end.receive_batch(&[1000; 100]).expect("stream should accept the batch"));
+                signals.into_iter().find(|signal| *signal != StreamSignal::Nothing).expect("memory should be limited")
             }
         };
         assert_eq!(signal, StreamSignal::Reset);
@@ -264,7 +265,11 @@ async fn peer_beyond_credit_is_reset_and_reads_renew_credit() {
     for batched in [false, true] {
         let (end, mut stream) = End::with(&native(0), config(), 16 * MIB);
         let comes = |length| {
-            if batched { end.receive_batch(&[length]).expect("connection should be open") } else { end.comes(length) }
+            if batched {
+                end.receive_batch(&[length]).expect("stream should accept the batch")
+            } else {
+                end.comes(length)
+            }
         };
         assert_eq!([comes(100), comes(700)], [StreamSignal::Nothing; 2]);
         assert!(end.sent().is_empty());
@@ -319,7 +324,7 @@ async fn client_awaiting_hand_off_opens_no_stream_but_server_may() {
     }
 }
 
-/// Any number of openings was queued, of as many bytes each as a message may have.
+/// Regression: an unlimited number of openings was queued, each as long as a message may be.
 #[tokio::test]
 async fn opening_of_stream_waits_for_room_and_memory() {
     let budget = Arc::new(Budget::new(MIB, 0));
@@ -329,7 +334,7 @@ async fn opening_of_stream_waits_for_room_and_memory() {
     connection.0.mailbox.lock().peer = native(0);
     let first = Bytes::from(vec![1; 1000]);
     let (woken, waker) = task();
-    // With no memory left 4 KiB may wait, and the packet that exceeds them.
+    // Without memory, 4 KiB may wait in addition to the packet that exceeds them.
     for (held, most) in [(0, 65), (MIB, 5)] {
         let _held = other.charge(held);
         connection.0.mailbox.lock().outbox.take_bytes();
@@ -349,7 +354,7 @@ async fn opening_of_stream_waits_for_room_and_memory() {
 async fn stream_slots_go_to_waiting_tasks_in_order() {
     let budget = Arc::new(Budget::new(MIB, 0));
     let connection = Connection::server(&Default::default(), &budget, Handle::current(), EndpointInfo::default());
-    let mut hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("it should be one");
+    let mut hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("HELLO should be valid");
     hello.streams_max = 1;
     connection.0.mailbox.lock().peer = PeerKind::Native(Arc::new(hello));
     let first = Bytes::from_static(b"first");
@@ -357,7 +362,8 @@ async fn stream_slots_go_to_waiting_tasks_in_order() {
     let [mut one, mut two, mut late] = [(); 3].map(|()| StreamOpening::new(&connection));
     let open = |opening: &mut StreamOpening<'_>, index: usize| {
         let mut context = Context::from_waker(&tasks[index].1);
-        Stream::poll_open(&connection.0, &first, &mut context, opening).map(|opened| opened.expect("it should be open"))
+        Stream::poll_open(&connection.0, &first, &mut context, opening)
+            .map(|opened| opened.expect("connection should be open"))
     };
     let Poll::Ready(stream) = open(&mut StreamOpening::new(&connection), 0) else { panic!("the slot is free") };
     assert!(open(&mut one, 0).is_pending() && open(&mut two, 1).is_pending());
@@ -515,7 +521,7 @@ async fn longest_message_of_a_batch_follows_memory() {
         put.is_ok()
     };
     let short = shortage();
-    stream.try_send(&Bytes::from_static(b"short")).expect("there is room for that");
+    stream.try_send(&Bytes::from_static(b"short")).expect("stream should have room");
     let mut batch = stream.sender().batch();
     assert!(!send(&mut batch, 5000));
     drop(short);
@@ -525,7 +531,7 @@ async fn longest_message_of_a_batch_follows_memory() {
     assert!(send(&mut batch, 1000));
 }
 
-/// The buffers of a connection grow with its bursts, and a connection may have hundreds of streams.
+/// Regression: the buffers of each stream grew with its batches, and a connection may have hundreds of streams.
 #[tokio::test]
 async fn streams_keep_no_buffer_between_batches() {
     let (end, stream) = End::new(&native(1 << 20));
@@ -652,9 +658,12 @@ async fn bytes_are_written_as_messages_and_read_across_them() {
         lengths.push(io.read(&mut buffer).await.expect("read should succeed"));
     }
     assert_eq!(lengths, [2, 1, 2, 2]);
-    io.shutdown().await.expect("socket should shut down");
+    io.shutdown().await.expect("stream should shut down");
     assert_eq!(end.sent(), [(Operation::END, Bytes::new())]);
-    assert_eq!(io.write(b"x").await.expect_err("this direction has ended").kind(), std::io::ErrorKind::BrokenPipe);
+    assert_eq!(
+        io.write(b"x").await.expect_err("this direction should have ended").kind(),
+        std::io::ErrorKind::BrokenPipe
+    );
     assert!(end.shared.handle_end(b""));
     assert_eq!(io.read(&mut buffer).await.expect("read should succeed"), 0);
 }

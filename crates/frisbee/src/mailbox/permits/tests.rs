@@ -1,4 +1,4 @@
-//! The laws of the queue, for any sequence of events.
+//! Invariants of the queue for random sequences of events.
 
 use super::*;
 use crate::tests::wake_counter::{WakeCounter, task};
@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// A task that wants a permit again and again.
+/// A task that repeatedly requests a permit.
 struct Taker {
     place: PermitPlace,
     woken: Arc<WakeCounter>,
     waker: Waker,
-    /// How often it had been woken when it was last polled.
+    /// The number of wake-ups at the last poll.
     seen: usize,
     waits: bool,
     holds: bool,
@@ -26,7 +26,7 @@ struct World {
     permits: usize,
     now: Instant,
     grants: usize,
-    /// In the order of their first grants or permits.
+    /// The tasks in the order of their first grants or permits.
     served: Vec<usize>,
 }
 
@@ -51,7 +51,7 @@ impl World {
         woken.into_iter().for_each(Waker::wake);
     }
 
-    /// Polls a task that wants a permit; whether it has one now.
+    /// Polls a task that requests a permit. Returns whether it has one afterwards.
     fn poll(&mut self, index: usize) -> bool {
         let free = self.free();
         let taker = &mut self.takers[index];
@@ -90,7 +90,7 @@ impl World {
         assert!(self.queue.granted() <= self.free(), "a permit is granted once");
         let wakes = self.takers.iter().map(|taker| taker.woken.count()).sum::<usize>();
         assert!(wakes <= self.grants, "{wakes} wake-ups by {} grants", self.grants);
-        // No permit is idle while a task waits that nobody has woken.
+        // No permit is unused while a task waits that has not been woken.
         let asleep = self.takers.iter().filter(|taker| taker.waits && taker.seen == taker.woken.count()).count();
         assert!(asleep == 0 || self.free() == self.queue.granted(), "a permit is idle and {asleep} tasks sleep");
     }
@@ -115,7 +115,7 @@ proptest! {
             }
             world.check();
         }
-        // Everybody who is still there gets a permit: those that hold one release it, those that are woken poll.
+        // Every waiting task gets a permit if holders release theirs and woken tasks are polled.
         let mut left: BTreeSet<_> = (0..6).filter(|index| world.takers[*index].waits).collect();
         for _ in 0..100 {
             for index in 0..6 {
@@ -136,7 +136,8 @@ proptest! {
     }
 }
 
-/// A task that released a permit and wanted the next one got it before those that were woken: of six, two got all.
+/// Regression: a task that released a permit and requested the next one got it before woken tasks, so that two of six
+/// tasks took turns.
 #[test]
 fn permits_go_to_waiters_in_order_of_arrival() {
     let mut world = World::new(6, 2);
@@ -146,7 +147,7 @@ fn permits_go_to_waiters_in_order_of_arrival() {
     for _ in 0..30 {
         let holders = (0..6).filter(|index| world.takers[*index].holds);
         let since = |index: &usize| world.served.iter().rposition(|served| served == index);
-        let holder = holders.min_by_key(since).expect("permits are in use");
+        let holder = holders.min_by_key(since).expect("permits should be in use");
         world.release(holder);
         world.poll(holder);
         for index in 0..6 {
@@ -172,7 +173,7 @@ fn missed_grant_goes_to_next_task_and_its_first_is_passed_over() {
     assert!(!world.poll(2));
     world.wait(MS);
     assert!(world.poll(2), "the first one is never polled");
-    // It is not granted a permit again, as long as it is not polled.
+    // The task is not granted a permit again until it is polled.
     world.release(2);
     assert!(world.poll(0));
     assert!(!world.poll(1), "its turn comes next");

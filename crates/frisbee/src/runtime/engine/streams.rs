@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 pub(super) const NO_ROOM: &str = "the memory limit for unread messages of the stream is reached";
 
 impl<R: Protocol> Engine<R> {
-    #[inline(always)] // Its one caller that matters is that of each message.
+    #[inline(always)] // This runs for every message.
     pub(super) fn handle_stream(&mut self, id: PacketId, body: Bytes) -> Routed {
         // Consecutive messages often belong to the same stream. Invariant: `last_stream` receives messages only while
         // it is in the table. A stream that has ended returns the body and the table decides, so a later stream with

@@ -1,4 +1,4 @@
-//! A connection that is over, and the next owner of its transport.
+//! A connection that has ended, and the next owner of its transport.
 
 use crate::executor::tasks::Job;
 use crate::mailbox::hand_off::{AdapterFuture, HandOffTarget};
@@ -10,21 +10,21 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-/// A connection that is over.
+/// A connection that has ended.
 pub(crate) struct ClosedConnection<T> {
     pub(super) reason: CloseReason,
-    /// The transport, the bytes that it has brought for its next owner, that owner, and the runtime.
+    /// The transport, the bytes read from it for its next owner, that owner, and the runtime.
     pub(super) handed: Option<(T, Bytes, HandOffTarget, Handle)>,
 }
 
 impl<T> ClosedConnection<T> {
-    /// The reason of the end, unless the transport continues with a next owner.
+    /// Returns the reason for the end, unless the transport is passed to a next owner.
     pub(crate) fn done(self) -> Result<CloseReason, Self> {
         if self.handed.is_none() { Ok(self.reason) } else { Err(self) }
     }
 
-    /// Hands over the transport, if it has a next owner, and continues with it if that owner lives in this task. `raw`
-    /// makes it of the transport and its read bytes, within the runtime of that owner.
+    /// Passes the transport to its next owner, if there is one, and runs that owner's future if it continues in this
+    /// task. `raw` combines the transport with the bytes read from it, in the runtime of the owner.
     pub(crate) async fn hand_over<F>(self, tasks: Tasks, raw: impl FnOnce(T, Bytes, Handle) -> F) -> CloseReason
     where
         F: Future<Output = io::Result<RawTransport>>,
@@ -47,28 +47,29 @@ impl<T> ClosedConnection<T> {
 }
 
 impl ClosedConnection<Transport> {
-    /// As [`hand_over`](Self::hand_over), in a task of a tokio runtime. The future is boxed: its code is in a program once.
+    /// Like [`hand_over`](Self::hand_over), in a task of a tokio runtime. The future is boxed, so that its code is
+    /// compiled once.
     pub(crate) fn hand_over_in_task(self) -> AdapterFuture {
         Box::pin(self.hand_over(Tasks::OfTokio, RawTransport::new_in))
     }
 }
 
-/// Continues in a task that ends when the future is dropped.
+/// Runs `work` in a task that ends when the future is dropped.
 pub(crate) async fn run_apart(runtime: &Handle, work: AdapterFuture) -> CloseReason {
     let (ended, reason) = oneshot::channel();
     let job: Job = Box::pin(async move { drop(ended.send(work.await)) });
     let mut task = JoinSet::new();
     task.spawn_on(job, runtime);
-    // A task that panicked, or ended with its runtime, has no reason of its own.
+    // There is no reason if the task panicked or ended with its runtime.
     reason.await.unwrap_or(CloseReason::Shutdown)
 }
 
-/// The kind of task that drives connections, which decides where a transport lives on.
+/// The kind of task that drives connections, which determines where a transport continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tasks {
-    /// Those of a tokio runtime, whose reactor the transport may stay with.
+    /// Tasks of a tokio runtime. The transport may keep its reactor.
     OfTokio,
-    /// Those of a ring, which sockets leave for a tokio runtime.
+    /// Tasks of a ring. Sockets leave the ring for a tokio runtime.
     #[cfg(all(feature = "uring", target_os = "linux"))]
     OfRing,
 }

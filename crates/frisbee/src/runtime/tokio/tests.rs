@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Waker;
 use tokio::io::{AsyncWriteExt, DuplexStream, ReadBuf, duplex};
 
-/// Counts packets.
+/// A router that counts packets.
 #[derive(Clone, Default)]
 struct Sink(Arc<AtomicUsize>);
 
@@ -26,7 +26,7 @@ impl Router for Sink {
     }
 }
 
-/// A client's connection that is polled by hand, and its peer.
+/// A client connection that is polled by the test, and its peer.
 struct DrivenClient {
     running: DriveFuture<DuplexStream, Sink, TokioTimer>,
     handle: Connection,
@@ -34,19 +34,19 @@ struct DrivenClient {
     sink: Sink,
 }
 
-/// A packet without a body.
+/// Returns a packet without a body.
 fn packet() -> Packet {
     Packet { id: PacketId(1), operation: Operation::FIRST_USER, body: Bytes::new() }
 }
 
-/// Its bytes.
+/// Returns the bytes of [`packet`].
 fn bytes() -> Bytes {
     let mut outbox = Outbox::default();
     outbox.forward(&packet()).expect("packet should be within the limit");
     outbox.take_bytes()
 }
 
-/// A client's connection by a transport.
+/// Creates a client connection over a transport.
 fn drive<T>(io: T, sink: Sink) -> (DriveFuture<T, Sink, TokioTimer>, Connection)
 where
     T: AsyncRead + AsyncWrite + Unpin,
@@ -54,7 +54,7 @@ where
     drive_timed(io, sink, tokio_timer())
 }
 
-/// The same by a timer.
+/// Like [`drive`], with the given timer.
 fn drive_timed<T, C>(io: T, sink: Sink, timer: C) -> (DriveFuture<T, Sink, C>, Connection)
 where
     T: AsyncRead + AsyncWrite + Unpin,
@@ -84,7 +84,7 @@ impl DrivenClient {
         assert!(polled.is_pending());
     }
 
-    /// How many packets have reached the peer since the last call.
+    /// Returns the number of packets that have reached the peer since the last call.
     fn reached(&mut self) -> usize {
         let mut buffer = [0; 4096];
         let mut read = ReadBuf::new(&mut buffer);
@@ -93,7 +93,7 @@ impl DrivenClient {
         read.filled().len() / bytes().len()
     }
 
-    /// What reaches the peer by one turn and by the next, when so many packets have come and one is sent then.
+    /// Receives `count` packets, sends one, and returns how many packets reach the peer in each of the next two turns.
     async fn sent_after_arrivals(&mut self, count: usize) -> [usize; 2] {
         self.peer.write_all(&bytes().repeat(count)).await.expect("write should succeed");
         self.poll();
@@ -127,7 +127,7 @@ async fn immediate_close_stops_routing() {
     assert_eq!(sink.0.load(Ordering::Relaxed), 0);
 }
 
-/// A transport that accepts writes and has a peer that reads nothing, as a socket of a ring may.
+/// A transport that accepts writes but whose peer reads nothing, like a stalled socket of a ring.
 struct StalledTransport;
 
 impl AsyncRead for StalledTransport {
@@ -173,7 +173,7 @@ async fn transport_that_cannot_flush_is_not_handed_over() {
     }
 }
 
-/// A timer that may not be set.
+/// A timer that must not be set.
 struct UnsetTimer(Instant);
 
 impl Timer for UnsetTimer {
@@ -199,10 +199,10 @@ async fn transport_is_handed_over_without_a_timer() {
     let ended = running.await;
     let raw = |io, early, runtime| RawTransport::new_in(Transport::of(io), early, runtime);
     ended.hand_over(closed_connection::Tasks::OfTokio, raw).await;
-    transport.await.expect("task should not panic").expect("it is handed over");
+    transport.await.expect("task should not panic").expect("transport should be handed over");
 }
 
-/// A socket whose bytes the runtime has not heard of yet when writing to it fails.
+/// A socket whose unread bytes the runtime has not noticed yet when a write fails.
 struct Reset {
     unread: &'static [u8],
     has_failed: bool,
@@ -213,7 +213,7 @@ impl AsyncRead for Reset {
         if !self.has_failed {
             return Poll::Pending;
         }
-        // One by one, and then the end.
+        // The bytes are returned one by one, followed by the end.
         let (next, rest) = self.unread.split_at(self.unread.len().min(1));
         buffer.put_slice(next);
         self.unread = rest;
@@ -251,12 +251,12 @@ async fn final_packets_of_server_are_read_after_write_failure() {
             .send_now(|outbox| outbox.forward(&packet()))
             .expect("connection should be open")
             .expect("value should be within the limit");
-        let reason = running.await.done().ok().expect("it is over");
+        let reason = running.await.done().ok().expect("connection should have ended");
         assert_eq!((reason.kind(), sink.0.load(Ordering::Relaxed)), (kind, routed), "{reason}");
     }
 }
 
-/// A transport that loses bytes: a read fails, and later ones continue after the hole.
+/// A transport that loses bytes: a read fails, and later reads continue after the gap.
 struct LossyTransport {
     reads: Vec<io::Result<&'static [u8]>>,
     write_fails: bool,
@@ -298,7 +298,7 @@ async fn nothing_is_read_or_parsed_after_a_read_error() {
                 .send_now(|outbox| outbox.forward(&packet()))
                 .expect("connection should be open")
                 .expect("value should be within the limit");
-            let reason = running.await.done().ok().expect("it is over");
+            let reason = running.await.done().ok().expect("connection should have ended");
             let CloseReason::Io { kind, .. } = reason else { panic!("{reason}") };
             let expected = if write_fails { io::ErrorKind::BrokenPipe } else { io::ErrorKind::InvalidData };
             assert_eq!((kind, sink.0.load(Ordering::Relaxed)), (expected, 1));
