@@ -1,6 +1,5 @@
-//! Where the work of connections runs: handlers in place, tasks of connections, and the threads that drive connections.
-//!
-//! Knows neither connections nor routers.
+//! Runs the work of connections: handlers in place, tasks of connections, and the threads that drive connections. This
+//! module does not depend on connections or routers.
 
 pub(crate) mod inline;
 pub(crate) mod inline_permission;

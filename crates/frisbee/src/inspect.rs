@@ -154,8 +154,9 @@ mod tests {
             began.send(connection).expect("receiver should be waiting");
             std::future::pending()
         };
-        let acceptor =
-            Server::builder().build(Handlers::new().on(Operation::FIRST_USER, endless)).expect("it is right");
+        let acceptor = Server::builder()
+            .build(Handlers::new().on(Operation::FIRST_USER, endless))
+            .expect("settings should be valid");
         let inspector = acceptor.inspector();
         assert!(inspector.connections(None, 10).is_empty());
         let (here, there) = crate::memory();
@@ -180,7 +181,7 @@ mod tests {
         let number = only.number;
         client.close();
         served.await.expect("operation should complete");
-        let reason = connection.view().closed.expect("it has ended");
+        let reason = connection.view().closed.expect("connection should have ended");
         drop((listed, stream, connection));
         assert!(inspector.connections(None, 10).is_empty() && inspector.connection(number).is_none());
         let last = inspector.last_closed();

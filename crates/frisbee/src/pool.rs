@@ -1,17 +1,17 @@
 //! A pool of memory for large bodies.
 //!
-//! Memory of this size returns to the system when it is freed, and is fetched from there page by page, each filled with
-//! zeros at its first use: for a body that costs as much as receiving it. So the memory of a body is kept for the next
-//! ones, a small amount and not for long.
+//! Allocations of this size are returned to the system when they are freed. New ones are mapped page by page, and each
+//! page is zeroed at its first use, which costs as much as receiving the body. A small amount of memory is therefore
+//! kept for later bodies, for a short time.
 //!
 //! A peer gains nothing from the pool. The memory for a body depends on the bytes received of it, whether the memory is
 //! new or reused. Memory returns here only when the last [`Bytes`] that share it are dropped.
 //!
 //! # Decisions
 //!
-//! A body begins in the middle of a page: a copy from the kernel takes ten times as long if the destination is a few bytes above
-//! the source, modulo a page, and both would begin at pages. Strings of 64 KiB and more are copied to such memory and not to the
-//! outbox.
+//! A body starts in the middle of a page. A copy from the kernel takes ten times as long if the destination is a few
+//! bytes above the source, modulo a page, and both would otherwise start at pages. Strings of 64 KiB and more are
+//! copied to such memory and not to the outbox.
 
 use bytes::Bytes;
 use frisbee_core::{BodyMemory, MemoryPool};

@@ -350,7 +350,7 @@ mod tests {
         let budget = Arc::new(Budget::new(100_000, 0));
         let account = Arc::new(Account::alone(budget.clone()));
         let stats = Stats(budget);
-        let mut charge = MemoryCharge::try_new(&account, 1000).expect("there is room");
+        let mut charge = MemoryCharge::try_new(&account, 1000).expect("account should have room");
         assert!(MemoryCharge::try_new(&account, 100_000).is_none());
         for bytes in [5000, 200, 0, 7000] {
             charge.resize(bytes);
@@ -447,7 +447,7 @@ mod tests {
     #[test]
     fn externally_recorded_traffic_is_added_to_connections() {
         let budget = Arc::new(Budget::new(1000, 0));
-        let traffic = of(&budget, 1).traffic().expect("it is a server's");
+        let traffic = of(&budget, 1).traffic().expect("account should belong to a server");
         traffic.add(Traffic::Written, 9);
         assert_eq!(Stats(budget.clone()).bytes_written(), 9);
         assert!(Account::alone(budget).traffic().is_none());

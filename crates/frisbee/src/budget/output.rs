@@ -106,10 +106,10 @@ mod tests {
             other.charge(size);
             output.update_charge(&mut outbox, &account);
             let packet = |outbox: &mut Outbox| outbox.push(PacketId(1), Operation::FIRST_USER, &longest[..]);
-            packet(&mut outbox).expect_err("there is no room for it");
+            packet(&mut outbox).expect_err("packet should be refused without room");
             other.release(size);
             output.update_charge(&mut outbox, &account);
-            packet(&mut outbox).expect("there is room again");
+            packet(&mut outbox).expect("packet should be accepted with room");
         }
     }
 

@@ -77,8 +77,8 @@ mod tests {
         let now = Instant::now();
         let limit = AgeLimit { max: Some(HOUR), grace: Some(HOUR / 60) };
         let ages: Vec<_> = (0..1000).filter_map(|_| limit.lifetime(now)).collect();
-        let least = ages.iter().map(|age| age.drain_at).min().expect("there are some");
-        let most = ages.iter().map(|age| age.drain_at).max().expect("there are some");
+        let least = ages.iter().map(|age| age.drain_at).min().expect("sample should not be empty");
+        let most = ages.iter().map(|age| age.drain_at).max().expect("sample should not be empty");
         assert!(least >= now + HOUR * 9 / 10 && least < now + HOUR * 93 / 100);
         assert!(most <= now + HOUR * 11 / 10 && most > now + HOUR * 107 / 100);
         assert!(ages.iter().all(|age| age.abort_at == Some(age.drain_at + HOUR / 60)));
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn endless_age_and_grace_do_not_overflow() {
         let limit = AgeLimit { max: Some(Duration::MAX), grace: Some(Duration::MAX) };
-        let lifetime = limit.lifetime(Instant::now()).expect("it is limited");
+        let lifetime = limit.lifetime(Instant::now()).expect("lifetime should be limited");
         assert_eq!(lifetime.advance(Age::Young, Instant::now()), None);
         assert!(AgeLimit::default().lifetime(Instant::now()).is_none());
     }

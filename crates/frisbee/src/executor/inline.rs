@@ -2,10 +2,13 @@
 //!
 //! # Decisions
 //!
-//! Handlers are polled in place, with a no-op waker, in a reused box. The future is created in that box, since a future of some
-//! hundred bytes created elsewhere is copied twice. Most handlers are ready at once and need no task. A pending handler leaves
-//! together with its box, which also records the destination of its reply, and becomes a task. The driver runs outside tokio's
-//! cooperative budget, which would stop ready futures after 128 polls; packets and bytes bound its turns instead.
+//! Handlers are polled in place with a no-op waker, in a reused box. The future is created in that box, because a
+//! future of several hundred bytes would be copied twice if it was created elsewhere. Most handlers are ready at once
+//! and need no task. A pending handler leaves together with its box, which also contains the continuation, and becomes
+//! a task.
+//!
+//! The driver runs outside tokio's cooperative budget, which would stop ready futures after 128 polls. Its turns are
+//! limited by packets and bytes instead.
 
 use crate::debug::opaque_debug;
 use std::any::Any;

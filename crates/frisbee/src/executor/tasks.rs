@@ -2,10 +2,11 @@
 //!
 //! # Decisions
 //!
-//! A job is a pending handler or any other future that a connection spawns. Each job has a slot in the connection's
-//! list, and the task of the slot is reused by the next job: allocating and freeing a task of the runtime took a
-//! seventh of the instructions of such a call, since a task is aligned to 128 bytes, where malloc has no fast path. A
-//! CANCEL finds its job in the same list, and one lock decides whether the job or the cancellation answers.
+//! A job is a pending handler or another future that a connection spawns. Each job has a slot in the connection's list,
+//! and the task of the slot is reused for the next job. Allocating and freeing a task of the runtime took a seventh of
+//! the instructions of such a call, because tasks are aligned to 128 bytes, for which malloc has no fast path.
+//!
+//! A CANCEL finds its job in the same list, and one lock decides whether the job answers or is cancelled.
 
 mod calls;
 mod carrier;

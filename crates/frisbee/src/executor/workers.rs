@@ -2,14 +2,18 @@
 //!
 //! # Decisions
 //!
-//! Connections are driven by the runtime of the caller, at both ends: handlers and callers share its threads, and a program
-//! has no others. Beside a client on the same kind of runtime this takes less processor time than a thread for each core (16
-//! connections, ten calls in flight: 2.04 in place of 2.09 us, one call: 17.4 in place of 20.4), and two cores that both ends
-//! share have two threads less to schedule (p99 of one call: 0.43 in place of 1.8 ms). Threads of their own are the choice
-//! where both ends have them (1.7 to 1.98 us) and for many cores. Futures that handlers spawn or await belong to the runtime
-//! that called `serve` or `connect`. A worker polls 32 sockets at a time instead of tokio's 1024: data of many sockets leaves
-//! the cache before it is processed. Connections with more work at the end of a turn continue four at a time between two polls
-//! of the sockets, so that a thousand flooding clients delay the others by four turns.
+//! Connections are driven by the caller's runtime by default, at both ends: handlers and callers share its threads, and
+//! a program has no others. With a client on the same kind of runtime, this takes less processor time than one thread
+//! per core. With 16 connections, a call took 2.04 instead of 2.09 us with ten calls in flight, and 17.4 instead of
+//! 20.4 us with one. Two cores that both ends share have two fewer threads to schedule: the p99 of a single call was
+//! 0.43 instead of 1.8 ms.
+//!
+//! Separate threads are better if both ends have them (1.7 to 1.98 us), and on many cores. Futures that handlers spawn
+//! or await belong to the runtime that called `serve` or `connect`.
+//!
+//! A worker polls 32 sockets at a time instead of tokio's 1024, because the data of many sockets leaves the cache
+//! before it is processed. At most four connections with more work at the end of a turn continue between two polls of
+//! the sockets, so that a thousand flooding clients delay the others by four turns.
 
 mod task;
 #[cfg(test)]

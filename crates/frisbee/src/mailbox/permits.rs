@@ -3,12 +3,13 @@
 //!
 //! # Decisions
 //!
-//! A released permit is granted to the first waiter, and later arrivals see it as taken. Otherwise a task that ends a call
-//! and begins the next one at once always finds the permit before the woken waiter does, which starves the waiters.
+//! A released permit is granted to the first waiter and is then taken for later arrivals. Otherwise a task that ends a
+//! call and starts the next one at once would always find the permit before the woken waiter does, and the waiters
+//! would starve.
 //!
-//! A granted task may never be polled, such as the other arm of a `select!`. After [`GRANT_TIME`] its permit is granted to
-//! the next one, and the task that missed it is passed over until it is polled again. If it kept its place, every permit
-//! would visit it for that time.
+//! A granted task may never be polled, for example as the other arm of a `select!`. After [`GRANT_TIME`] its permit is
+//! granted to the next task, and the task that lost it is passed over until it is polled again. If that task kept its
+//! place, each permit would be delayed by that time.
 
 use std::collections::BTreeMap;
 use std::task::{Context, Waker};

@@ -122,7 +122,7 @@ mod tests {
         let connection = Connection::server(&Default::default(), &budget, Handle::current(), EndpointInfo::default());
         let stream = |id, opened_here| Arc::new(connection.0.stream(id, &PeerKind::Compat, opened_here));
         let mut table = StreamTable::default();
-        let id = table.enter(Role::Server, &PeerKind::Compat, |id| stream(id, true)).expect("all are free");
+        let id = table.enter(Role::Server, &PeerKind::Compat, |id| stream(id, true)).expect("id should be free");
         assert!(!table.enter_opened_by_peer(stream(id, false)));
         assert!(table.get(id).is_some_and(|stream| stream.opened_here));
         assert_eq!((table.len(), table.opened_by_peer()), (1, 0));
@@ -137,7 +137,7 @@ mod tests {
     async fn stream_ids_are_per_end_and_wrap_only_at_the_last() {
         let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
         let connection = Connection::server(&Default::default(), &budget, Handle::current(), EndpointInfo::default());
-        let hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("it is one");
+        let hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("HELLO should be valid");
         let native = PeerKind::Native(Arc::new(hello));
         for (role, kind, first, last) in [
             (Role::Client, &native, 1, 0x7FFF),
@@ -147,11 +147,11 @@ mod tests {
             let mut table = StreamTable::default();
             assert!(table.is_empty());
             let stream = |id| Arc::new(connection.0.stream(id, kind, true));
-            let stays = table.enter(role, kind, stream).expect("all are free");
+            let stays = table.enter(role, kind, stream).expect("id should be free");
             assert!(!table.is_empty() && table.get(stays).is_some() && table.get(PacketId(stays.0 + 1)).is_none());
             let come_and_go = |table: &mut StreamTable| {
                 let id = table.enter(role, kind, stream).expect("most are free");
-                let stream = table.get(id).expect("it has been entered").clone();
+                let stream = table.get(id).expect("stream should be in the table").clone();
                 table.leave(&stream);
                 assert_eq!((table.len(), table.opened_here), (1, 1));
                 id.0
@@ -166,7 +166,7 @@ mod tests {
     async fn opened_streams_stay_within_limit_of_peer() {
         let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
         let connection = Connection::server(&Default::default(), &budget, Handle::current(), EndpointInfo::default());
-        let mut hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("it is one");
+        let mut hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("HELLO should be valid");
         hello.streams_max = 2;
         let kind = PeerKind::Native(Arc::new(hello));
         let stream = |id| Arc::new(connection.0.stream(id, &kind, true));

@@ -2,11 +2,12 @@
 //!
 //! # Decisions
 //!
-//! Waiters for queue space are woken in rounds. A caller whose reply has arrived sends its next request before the
-//! woken waiters run, so with long requests it would win every time and the others would wait for seconds. All current
-//! waiters form a round and are woken together, since most packets are short and there is room for many. A waiter that
-//! found no room is woken again before later arrivals. An exact queue would block on a waiter that was woken but is not
-//! polled, such as the other arm of a `select!`.
+//! Waiters for queue space are woken in rounds. A caller whose reply has been received sends its next request before
+//! the woken waiters run. With long requests it would win every time, and the others would wait for seconds. All
+//! current waiters form a round and are woken together, because most packets are short and there is room for many. A
+//! waiter that found no room is woken again before later arrivals.
+//!
+//! An exact queue would block on a waiter that was woken but is not polled, for example the other arm of a `select!`.
 
 use super::Mailbox;
 use crate::{Outbox, SendError};

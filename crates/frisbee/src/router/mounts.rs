@@ -376,7 +376,7 @@ mod tests {
     use crate::Handlers;
 
     fn wrong(mounts: &Mounts) -> String {
-        mounts.check().expect_err("it is wrong").to_string()
+        mounts.check().expect_err("mount should be rejected").to_string()
     }
 
     /// Has an item of 32 KiB for HELLO.

@@ -2,15 +2,15 @@
 //!
 //! # Decisions
 //!
-//! * **The driver yields once.** If handles have queued packets, the driver wakes itself and returns before it flushes, so that
-//!   other callers woken by the last batch of replies can add their requests to the same write. It uses its own waker, since
-//!   `yield_now` defers beyond the batch. A single queued packet is flushed without a yield. After a truncated turn the driver
-//!   runs only after the next poll of the sockets.
-//! * **A body of up to 1 MiB is read and written in one operation**, a longer one in pieces of 2 MiB, between which other
-//!   connections run. With small pieces the bodies of all connections grow together, and leave the cache before they are
-//!   complete.
-//! * **Timeouts are checked twice.** When a timeout expires, the driver lets the runtime poll the sockets once more and reads
-//!   before it acts: on a busy thread, data may have arrived in time and not been read.
+//! * **The driver yields once.** If handles have queued packets, the driver wakes itself and returns before it flushes,
+//!   so that other callers woken by the last batch of replies can add their requests to the same write. It uses its own
+//!   waker, because `yield_now` would delay it beyond the batch. A single queued packet is flushed without a yield.
+//!   After a truncated turn the driver runs only after the next poll of the sockets.
+//! * **A body of up to 1 MiB is read and written in one operation.** A longer one is split into pieces of 2 MiB,
+//!   between which other connections run. With small pieces, the bodies of all connections would grow together and
+//!   leave the cache before they are complete.
+//! * **Timeouts are checked twice.** When a timeout expires, the driver lets the runtime poll the sockets once more and
+//!   reads before it acts, because on a busy thread data may have been received in time and not been read.
 
 pub(super) mod closed_connection;
 #[cfg(test)]

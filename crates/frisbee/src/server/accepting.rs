@@ -26,7 +26,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// The first and the longest pause after the system has refused to accept, for lack of file descriptors for instance.
+/// The initial and maximum pause after the system has refused to accept, for example for lack of file descriptors.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(1));
 
 /// Maximum number of connections accepted before other tasks of the thread run. Each takes some ten microseconds.

@@ -141,7 +141,7 @@ mod tests {
         let datagrams = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback port should be free");
         let address = datagrams.local_addr().expect("socket should have a local address").to_string();
         let refused = Server::builder().listen_on(OwnedFd::from(datagrams), Handlers::new());
-        match refused.expect_err("it takes no connections") {
+        match refused.expect_err("socket should be refused") {
             Error::Bind { address: named, source } => {
                 assert_eq!((named, source.kind()), (address, std::io::ErrorKind::InvalidInput));
             }

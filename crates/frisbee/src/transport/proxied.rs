@@ -18,11 +18,11 @@ const SHORTEST: usize = 15;
 /// Maximum length of a line of version 1, from section 2.1 of the specification.
 const LINE_MAX: usize = 107;
 
-/// The longest part of version 2 after its 16 bytes, as nginx has it: addresses take 216 bytes at most, and the rest
-/// are extensions. The specification has no limit of its own below 64 KiB.
+/// Maximum length of version 2 after its first 16 bytes, as in nginx. Addresses take at most 216 bytes; the rest are
+/// extensions. The specification permits up to 64 KiB.
 const REST_MAX: usize = 4096;
 
-/// The type of [`read`]. The function is stored by the setter that enables it, so that other programs do not link it.
+/// The type of [`read`]. The setter that enables it stores the function, so that other programs do not link it.
 pub(crate) type ReadHeader =
     for<'a> fn(&'a mut Transport) -> Pin<Box<dyn Future<Output = io::Result<Option<SocketAddr>>> + Send + 'a>>;
 

@@ -104,7 +104,7 @@ impl RawTransport {
         }
         let Self { early, io, .. } = self;
         let io: Box<dyn Any> = io;
-        Ok((*io.downcast::<T>().expect("the type has just been checked"), early))
+        Ok((*io.downcast::<T>().expect("type was just checked"), early))
     }
 }
 

@@ -2,11 +2,13 @@
 //!
 //! # Decisions
 //!
-//! The task of a handler that waits or streams runs on the worker of its connection. In the runtime of the caller, each message
-//! of a ping-pong stream would wake two threads; on the worker it wakes none. Such a task is polled within `block_on` of the
-//! caller's runtime, by a future that is ready at once: this sets the context, so that timers, sockets and spawned tasks belong
-//! to that runtime, and, unlike `Handle::enter`, a cooperative budget. A job moves to the caller's runtime when its method has
-//! lost the inline permission, or when its polls take a millisecond or more three times in a row.
+//! The task of a pending handler or a stream runs on the worker of its connection. In the caller's runtime, each
+//! message of a ping-pong stream would wake two threads; on the worker it wakes none.
+//!
+//! Such a task is polled inside `block_on` of the caller's runtime, by a future that is ready at once. This sets the
+//! context, so that timers, sockets and spawned tasks belong to that runtime. Unlike `Handle::enter`, it also sets a
+//! cooperative budget. A job moves to the caller's runtime when its method loses the inline permission, or after three
+//! successive polls of a millisecond or more.
 
 use super::Tasks;
 use super::carrier::{AssignedJob, Carrier, Job};

@@ -3,11 +3,13 @@
 //! # Decisions
 //!
 //! A thread of such a runtime has a queue of 256 tasks. Tasks that overflow it go to a global queue, from which one is
-//! taken after up to 127 of the thread's own: some of a thousand busy connections run again and again while others
-//! wait for a second. tokio wakes the tasks of up to 1024 sockets at one time, and each connection wakes those of its
-//! callers. Above [`DIRECT_MAX`] connections, their wake-ups therefore go to a queue of the runtime, and one task for
-//! each of its threads passes four of them on whenever it runs. Connections then run in the order in which they were
-//! woken, and the queues of tokio stay short.
+//! taken per up to 127 tasks of the thread's own queue. Some of a thousand busy connections would then run repeatedly
+//! while others wait for a second: tokio wakes the tasks of up to 1024 sockets at a time, and each connection wakes
+//! those of its callers.
+//!
+//! With more than [`DIRECT_MAX`] connections, wake-ups therefore go to a queue per runtime. One task for each thread of
+//! the runtime forwards four of them per poll. Connections then run in the order of their wake-ups, and the queues of
+//! tokio stay short.
 
 use super::Worker;
 use crate::executor::tasks::Job;

@@ -7,13 +7,15 @@
 //!
 //! # Decisions
 //!
-//! A handler that blocks would stall all connections of its thread, and tokio binds a single-threaded runtime to the thread that
-//! polls its tasks. A worker therefore uses tokio for sockets and timers only: it enters `block_on` to wait for them, leaves it,
-//! and then polls its own tasks without holding the runtime or the queue. If a poll does not return, the watchdog starts a thread
-//! that continues with both: nothing is moved or registered again, so a false alarm costs one thread. Entering and leaving costs
-//! some hundred instructions for each poll of the sockets. Moving sockets and timers to another reactor would take time per
-//! connection and cannot move TLS handshakes. The connection of the blocking handler still waits for it, and on io_uring so do
-//! the other connections of the ring.
+//! A handler that blocks would stall all connections of its thread, because tokio binds a single-threaded runtime to
+//! the thread that polls its tasks. A worker therefore uses tokio for sockets and timers only. It enters `block_on` to
+//! wait for them, leaves it, and polls its own tasks without holding the runtime or the queue.
+//!
+//! If a poll does not return, the watchdog starts a thread that continues with both. Nothing is moved or registered
+//! again, so a false alarm costs one thread. Entering and leaving costs a few hundred instructions per poll of the
+//! sockets. Moving sockets and timers to another reactor would take time per connection and would not work during TLS
+//! handshakes. The connection of the blocking handler still waits for it, and on io_uring so do the other connections
+//! of the ring.
 
 use super::task::WorkerTask;
 use super::watchdog::{self, Blocked, PollId, WatchedThread};

@@ -2,11 +2,13 @@
 //!
 //! # Decisions
 //!
-//! When an outbox reaches its limit, the driver continues to read: requests are deferred in order, while open streams, credit,
-//! CANCEL, PINGs and replies to this end's calls proceed. Deferred requests are bounded and charged to the server's memory. The
-//! server stops reading only when they reach their limit, so a client can occupy the outbox and the deferred requests and no
-//! more. During that time only the bytes taken by the client count for its timeouts. The router decides whether a packet may be
-//! deferred, since the bytes after the last packet of a protocol are no packet.
+//! When an outbox reaches its limit, the driver continues to read. Requests are deferred in order, while open streams,
+//! credit, CANCEL, PINGs and replies to this end's calls proceed. Deferred requests are limited and charged to the
+//! server's memory. The server stops reading only when they reach their limit, so a client can occupy no more than the
+//! outbox and the deferred requests. During that time, only bytes accepted by the client count for its timeouts.
+//!
+//! The router decides whether a packet may be deferred, because the bytes after the last packet of a protocol are not
+//! packets.
 
 use super::{Engine, PACKETS_PER_BATCH, ReadMode, Routing};
 use crate::mailbox::deferred::DeferredPacket;
